@@ -92,6 +92,9 @@ const KEYS = 'The store of API keys'
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest()
 
+/** Fails with KEY_INVALID. */
+export const checkKeyRequest = (request: KeyRequest, now: number): void => void check(request, now)
+
 type Checked = Readonly<{ name: string; roles: readonly Role[]; expiresAt: Pick<StoredKey, 'expiresAt'> }>
 
 function check({ name, roles, expiresAt }: KeyRequest, now: number): Checked {

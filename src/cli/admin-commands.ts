@@ -1,5 +1,7 @@
 /** `crosswalk migrate`, `copy-store` and `keys`: they open the store itself. */
 import type { Command } from 'commander'
+import type { KeyRequest } from '../access/api-keys.ts'
+import { shownStore } from '../settings/setting-kinds.ts'
 import type { Settings } from '../settings/settings.ts'
 import { EXIT } from './command-process.ts'
 import type { KeyCommands } from './key-commands.ts'
@@ -31,13 +33,14 @@ export function addStoreCommands(program: Command): void {
     .requiredOption('--name <name>', 'the person or program that uses the key')
     .requiredOption('--role <role...>', 'viewer, operator, author or admin; several may be given')
     .option('--expires <time>', 'a date, or a time as 2030-12-31T18:00:00Z, from which on the key is not accepted')
-    .action(({ name, role, expires }: { name: string; role: string[]; expires?: string }) =>
-      withKeys(async (commands) => {
-        const { key, note } = await commands.create({ name, roles: role, expiresAt: expires })
+    .action(({ name, role, expires }: { name: string; role: string[]; expires?: string }) => {
+      const request = { name, roles: role, expiresAt: expires }
+      return withKeys(async (commands) => {
+        const { key, note } = await commands.create(request)
         process.stderr.write(note)
         process.stdout.write(`${key}\n`)
-      }),
-    )
+      }, request)
+    })
   keys
     .command('list')
     .description('lists the keys, including revoked ones')
@@ -54,9 +57,12 @@ async function loggerOf(settings: Settings) {
 }
 
 async function migrate(settings: Settings): Promise<void> {
-  const { migrateStore } = await import('./store-commands.ts')
+  const { migrateStore, nameStore } = await import('./store-commands.ts')
   try {
-    await migrateStore(settings.databaseUrl, settings, await loggerOf(settings))
+    const logger = await loggerOf(settings)
+    const named = await nameStore(settings, logger, true)
+    await migrateStore(settings.databaseUrl, settings, logger)
+    process.stderr.write(named)
     process.stdout.write('The tables of the store are up to date.\n')
   } catch (thrown) {
     refuse([startFault(thrown, settings)], EXIT.impossible)
@@ -69,7 +75,9 @@ async function copy({ from, to }: { from: string; to?: string }, settings: Setti
   if (!urls.ok) return refuse([urls.message], EXIT.impossible)
   try {
     const summary = await copyStore(urls.value, settings, await loggerOf(settings))
-    process.stdout.write('Copied, read back and found the same:\n')
+    process.stdout.write(
+      `Copied from ${shownStore(urls.value.from)} to ${shownStore(urls.value.to)}, read back and found the same:\n`,
+    )
     for (const [name, { rows, sha256 }] of Object.entries(summary)) {
       process.stdout.write(`${name} ${rows} rows, sha256 ${sha256}\n`)
     }
@@ -81,11 +89,18 @@ async function copy({ from, to }: { from: string; to?: string }, settings: Setti
   }
 }
 
-function withKeys(work: (commands: KeyCommands) => Promise<void>): Promise<void> {
+/** `request`: of the key that the work makes; only then may it make a store, too. */
+function withKeys(work: (commands: KeyCommands) => Promise<void>, request?: KeyRequest): Promise<void> {
   return withSettings(async (settings) => {
+    const { checkKeyRequest } = await import('../access/api-keys.ts')
     const { openKeyCommands } = await import('./key-commands.ts')
+    const { nameStore } = await import('./store-commands.ts')
     try {
-      const commands = await openKeyCommands(settings, await loggerOf({ ...settings, logLevel: 'error' }))
+      const logger = await loggerOf({ ...settings, logLevel: 'error' })
+      if (request !== undefined) checkKeyRequest(request, Date.now())
+      const named = await nameStore(settings, logger, request !== undefined)
+      const commands = await openKeyCommands(settings, logger)
+      process.stderr.write(named)
       await work(commands).finally(commands.close)
     } catch (thrown) {
       refuse([startFault(thrown, settings)], EXIT.impossible)

@@ -1,5 +1,6 @@
 /** The key with which a command calls a running service. */
 import { readFileSync } from 'node:fs'
+import { readFault } from '../domain/files/files.ts'
 import type { Environment } from '../settings/settings.ts'
 
 export type ApiKeyReading = Readonly<{ key: string | undefined; fault?: undefined }> | Readonly<{ fault: string }>
@@ -13,8 +14,8 @@ export function readApiKey(file: string | undefined, env: Environment): ApiKeyRe
   if (file !== undefined) {
     try {
       key = readFileSync(file, 'utf8').trim()
-    } catch {
-      return { fault: `--key-file cannot be read: ${file}.` }
+    } catch (thrown) {
+      return { fault: `--key-file is wrong: ${readFault(file, thrown)}` }
     }
     if (key === '') return { fault: '--key-file is empty.' }
   }

@@ -1,4 +1,5 @@
 /** What all commands do alike: their exit codes, and how they say why they could not do their work. */
+import type { Command } from 'commander'
 import { type Environment, readSettings, type Settings } from '../settings/settings.ts'
 
 export const EXIT = { fine: 0, findings: 1, differences: 2, impossible: 3 } as const
@@ -8,6 +9,15 @@ export type TextOutput = Readonly<{ write(text: string): unknown }>
 
 /** Results go to standard output, notes and faults of the call to standard error. */
 export type CommandProcess = Readonly<{ env: Environment; stdout: TextOutput; stderr: TextOutput }>
+
+/** As commander gives it. */
+export type ProjectArguments = Readonly<{ project?: string }>
+
+export const withProject = (command: Command): Command =>
+  command.option(
+    '--project <path>',
+    'crosswalk.json or its folder; by default the nearest at or above the named files, else at or above this folder',
+  )
 
 /** The work cannot be done; each sentence says why. */
 export class CommandImpossible extends Error {

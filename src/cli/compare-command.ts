@@ -1,6 +1,8 @@
 /** `crosswalk compare`: the same messages through openhim-mediator-mapping and this service. */
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { createLogger } from '../adapters/log/logger.ts'
+import { missingScheme } from '../domain/http.ts'
 import type { Settings } from '../settings/settings.ts'
 import { readApiKey } from './api-key.ts'
 import { progressOf } from './progress.ts'
@@ -74,6 +76,7 @@ async function compare(options: Options, settings: Settings): Promise<void> {
     const { results, leftOut } = await (options.openhim === undefined ? sendMessages : replay)(options, settings)
     const report = reportOf(results, leftOut)
     process.stdout.write(options.json === undefined ? report.text : `${JSON.stringify(report.json, undefined, 2)}\n`)
+    if (results.length === 0) throw new ComparisonImpossible('Nothing was compared: all transactions were left out.')
     process.exitCode = report.unexplained > 0 ? EXIT.differences : EXIT.same
   } catch (thrown) {
     if (!(thrown instanceof ComparisonImpossible)) throw thrown
@@ -90,6 +93,8 @@ function faultOf({ peer, messages, openhim, endpoints, service, saveTests, path,
     return undefined
   }
   if (peer !== undefined || messages !== undefined) return 'Give either --peer and --messages, or --openhim.'
+  const address = missingScheme(openhim)
+  if (address !== undefined && !existsSync(openhim)) return address
   if (endpoints !== undefined && service !== undefined) return 'Give either --endpoints or --service.'
   if (!/^[1-9]\d*$/.test(limit)) return '--limit must be a number above 0.'
   if (path.some((change) => !/^\/.*=\//.test(change))) return '--path must be written as /from=/to.'

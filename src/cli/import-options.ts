@@ -1,6 +1,7 @@
 /** Checks the arguments of `crosswalk import`. */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { missingScheme } from '../domain/http.ts'
 import type { ConversionOptions } from '../import/conversion.ts'
 import type { Environment } from '../settings/settings.ts'
 import { readApiKey } from './api-key.ts'
@@ -86,7 +87,8 @@ function applyOf(given: ImportArguments, env: Environment, faults: string[]): Im
     return undefined
   }
   const url = URL.canParse(apply) ? new URL(apply) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol)) faults.push('--apply is wrong. Give an http or https URL.')
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    faults.push(`--apply is wrong. ${missingScheme(apply) ?? 'Give an http or https URL.'}`)
   if (url !== undefined && (url.username !== '' || url.password !== '' || url.search !== '')) {
     faults.push('--apply is wrong. Give the key in CROSSWALK_KEY or --key-file, not in the URL.')
   }

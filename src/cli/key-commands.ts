@@ -39,7 +39,10 @@ export async function openKeyCommands(settings: Settings, logger: Logger): Promi
       const { key, stored } = await keys.create(request, entryOf('keys create'))
       const note = `Key ${stored.id} (${stored.roles.join(', ')}). The next line shows it; it cannot be shown again.\n`
       const isClosing = isFirst && settings.managementAuth === undefined
-      return { key, note: isClosing ? `${note}From now on every management call needs a key.\n` : note }
+      return {
+        key,
+        note: isClosing ? `${note}From now on every management call to a service on this store needs a key.\n` : note,
+      }
     },
     list: async () => {
       const lines = (await keys.list()).map((key) =>

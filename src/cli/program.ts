@@ -30,7 +30,6 @@ export function createProgram({ version, description, start }: CommandLineOption
     .version(version)
     .addHelpText('after', () => `\n${settingsHelp()}`)
     .helpCommand('help [command]', 'display help for command')
-    .allowExcessArguments()
     // The commands inherit it: a wrong argument is no finding.
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.fine : EXIT.impossible))
     .action(() => {
@@ -48,7 +47,8 @@ export function createProgram({ version, description, start }: CommandLineOption
   addOpenApiCommand(program)
   addCompletionCommand(program)
   addTestCommand(program)
-  return program
+  // After the commands, which would inherit it: the first one of the program may be the name of a command that does not exist.
+  return program.allowExcessArguments()
 }
 
 function unknownCommand(name: string, program: Command): string {

@@ -1,6 +1,7 @@
 /** What `crosswalk import` does: reads, converts, checks, writes, and registers if it is asked to. */
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { writeFault } from '../domain/files/files.ts'
 import type { Conversion } from '../import/conversion.ts'
 import { convertDocuments } from '../import/convert-documents.ts'
 import { type CheckedDocument, checkDocuments } from '../import/output/check-documents.ts'
@@ -129,10 +130,12 @@ function write(
     writeFiles(output, filesOf(imported, secrets, texts))
   } catch (thrown) {
     if (thrown instanceof FileInTheWay) throw new ImportFault([thrown.message])
-    const reason = thrown instanceof Error ? thrown.message : String(thrown)
-    throw new ImportFault([`The files cannot be written: ${reason}.`])
+    throw new ImportFault([writeFault(pathOf(thrown) ?? output, thrown)])
   }
 }
+
+const pathOf = (thrown: unknown): string | undefined =>
+  thrown instanceof Error && 'path' in thrown ? shownPath(String(thrown.path)) : undefined
 
 /** Undefined if there is no such file. */
 function textOf(path: string): string | undefined {

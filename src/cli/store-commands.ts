@@ -3,14 +3,33 @@ import { existsSync } from 'node:fs'
 import { copyInto } from '../adapters/postgres/copy-into.ts'
 import { migratePostgres } from '../adapters/postgres/open-postgres-store.ts'
 import type { StoreSummary } from '../adapters/sql/copied-tables.ts'
-import { holdsStore, openSnapshot } from '../adapters/sqlite/snapshot.ts'
+import { openSnapshot } from '../adapters/sqlite/snapshot.ts'
 import { fault, found, type Result } from '../domain/lint.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Store } from '../domain/ports/store-port.ts'
 import { StoreUnavailable } from '../domain/ports/store-port.ts'
-import { databaseUrl, isPostgres, sqlitePath } from '../settings/setting-kinds.ts'
+import { databaseUrl, isPostgres, shownStore, sqlitePath } from '../settings/setting-kinds.ts'
 import type { Settings } from '../settings/settings.ts'
-import { openSoleStore } from '../wiring/open-store.ts'
+import { hasStore, openSoleStore } from '../wiring/open-store.ts'
+
+/**
+ * Which store a command works with, as a line for people. Rejects with StoreUnavailable where there is none and the command makes
+ * none, since a store in another folder than that of the service is rarely meant.
+ */
+export async function nameStore(settings: Settings, logger: Logger, makes: boolean): Promise<string> {
+  const { databaseUrl } = settings
+  if (sqlitePath(databaseUrl) === ':memory:') {
+    throw new StoreUnavailable(
+      'DATABASE_URL keeps everything in memory, which ends with this command; name the store of the service.',
+    )
+  }
+  const name = shownStore(databaseUrl)
+  if (await hasStore(settings, logger)) return `Store: ${name}\n`
+  if (makes) return `Made a new store: ${name}. A service uses it if its DATABASE_URL names it.\n`
+  throw new StoreUnavailable(
+    `There is no store at ${name}. Give its DATABASE_URL, or run this in the folder of the service.`,
+  )
+}
 
 type StartTimeout = Pick<Settings, 'databaseStartTimeoutMs'>
 
@@ -36,7 +55,7 @@ export function checkCopy({ from, to }: Copy): Result<Copy> {
   }
   if (isPostgres(from)) return fault('--from is wrong. Stores are copied from SQLite: give `sqlite:` and the path.')
   if (!isPostgres(to)) return fault('--to is wrong. Stores are copied to PostgreSQL: give a `postgres://` URL.')
-  if (!existsSync(sqlitePath(from))) return fault('--from is wrong. There is no such file.')
+  if (!existsSync(sqlitePath(from))) return fault(`--from is wrong. There is no file ${sqlitePath(from)}.`)
   return found({ from, to })
 }
 
@@ -58,13 +77,7 @@ export async function copyStore({ from, to }: Copy, timeout: StartTimeout, logge
 
 /** Opening a file creates missing tables, so a wrong path would be copied as an empty store. */
 async function openSource(path: string, logger: Logger): Promise<Store> {
-  let holds: boolean
-  try {
-    holds = holdsStore(path)
-  } catch {
-    // Opening it reports the fault.
-    holds = true
-  }
+  const holds = await hasStore({ databaseUrl: `sqlite:${path}`, databaseStartTimeoutMs: 0 }, logger)
   if (!holds) throw new StoreUnavailable(`The file ${path} holds no store of this service: is its path right?`)
   return openSoleStore(path, logger)
 }

@@ -1,5 +1,6 @@
 /** The message that both services get, and what keeps a comparison from being made. */
 import { readFileSync } from 'node:fs'
+import { readFault } from '../domain/files/files.ts'
 import type { Json } from '../domain/json.ts'
 import { Unreadable } from '../formats/body-faults.ts'
 import { parseJson } from '../formats/json-read.ts'
@@ -26,7 +27,8 @@ export function readJsonFile(path: string, shown: string): Json {
   try {
     return parseJson(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''))
   } catch (thrown) {
-    const why = thrown instanceof Unreadable ? thrown.message : `it cannot be read: ${(thrown as Error).message}.`
-    throw new ComparisonImpossible(`${shown}: ${why}`)
+    throw new ComparisonImpossible(
+      thrown instanceof Unreadable ? `${shown}: ${thrown.message}` : readFault(shown, thrown),
+    )
   }
 }

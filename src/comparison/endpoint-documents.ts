@@ -1,6 +1,7 @@
 /** The endpoint documents that messages are matched with: those of a running service, or of a folder. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { readFault } from '../domain/files/files.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import { createRouteTable } from '../endpoints/route-table.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
@@ -56,7 +57,7 @@ export function readDocuments(folder: string): readonly EndpointDocument[] {
   try {
     files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   } catch (thrown) {
-    throw new ComparisonImpossible(`The folder of endpoints cannot be read: ${(thrown as Error).message}.`)
+    throw new ComparisonImpossible(readFault(folder, thrown, 'folder'))
   }
   const documents = files
     .filter((file) => file.endsWith('.json'))

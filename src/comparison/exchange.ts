@@ -1,6 +1,6 @@
 /** The HTTP exchanges of a comparison. */
 
-import { FRAMING_HEADERS } from '../domain/http.ts'
+import { FRAMING_HEADERS, missingScheme } from '../domain/http.ts'
 import { type ComparedMessage, ComparisonImpossible } from './compared-message.ts'
 import type { ReceivedAnswer } from './received-answer.ts'
 
@@ -51,7 +51,8 @@ async function wholeBody(response: Response): Promise<Uint8Array> {
 function urlOf(base: string, path: string): URL {
   const url = URL.parse(base)
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new ComparisonImpossible(`"${base}" is not the URL of a service; write it as http://host:3003.`)
+    const wrong = `"${base}" is not the URL of a service; write it as http://host:3003.`
+    throw new ComparisonImpossible(missingScheme(base) ?? wrong)
   }
   const below = new URL(path, 'http://path.invalid')
   url.pathname = `${url.pathname.replace(/\/$/, '')}${below.pathname}`

@@ -1,6 +1,7 @@
 /** The messages that `crosswalk compare` sends: files that end in `.message.json`. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
+import { readFault } from '../domain/files/files.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import { type ComparedMessage, ComparisonImpossible, readJsonFile } from './compared-message.ts'
 
@@ -18,13 +19,15 @@ export function readMessages(folder: string): readonly ComparedMessage[] {
   try {
     files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   } catch (thrown) {
-    throw new ComparisonImpossible(`The folder of messages cannot be read: ${(thrown as Error).message}.`)
+    throw new ComparisonImpossible(readFault(folder, thrown, 'folder'))
   }
   const named = files.filter((file) => file.endsWith(MESSAGE_SUFFIX)).sort()
   if (named.length === 0) {
     throw new ComparisonImpossible(`${folder} has no file that ends in ${MESSAGE_SUFFIX}; each of them is a message.`)
   }
-  return named.flatMap((file) => readMessageFile(resolve(folder), file))
+  const messages = named.flatMap((file) => readMessageFile(resolve(folder), file))
+  if (messages.length > 0) return messages
+  throw new ComparisonImpossible(`Nothing was compared: ${folder} has no message.`)
 }
 
 function readMessageFile(folder: string, file: string): readonly ComparedMessage[] {
@@ -91,6 +94,6 @@ function readBodyFile(folder: string, path: string, name: string): Uint8Array {
   try {
     return readFileSync(path)
   } catch (thrown) {
-    throw new ComparisonImpossible(`${name}: the body cannot be read: ${(thrown as Error).message}.`)
+    throw new ComparisonImpossible(`${name}: ${readFault(place, thrown)}`)
   }
 }

@@ -1,5 +1,6 @@
 /** The transactions of OpenHIM: an export of them, or those that its API gives. */
 import { readFileSync } from 'node:fs'
+import { readFault } from '../domain/files/files.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import { CoreFault } from '../domain/openhim/core-port.ts'
 import { Unreadable } from '../formats/body-faults.ts'
@@ -53,11 +54,14 @@ export async function readTransactions(
   limit: number,
 ): Promise<readonly Transaction[]> {
   const found = typeof source === 'string' ? readExport(source) : await fetchAll(source.fetch, source.query, limit)
-  return found
-    .map(transactionOf)
-    .filter((one) => one !== undefined)
-    .sort((one, other) => one.request.at - other.request.at)
-    .slice(0, limit)
+  const transactions = found.map(transactionOf).filter((one) => one !== undefined)
+  if (transactions.length === 0) {
+    const name = typeof source === 'string' ? source : 'The OpenHIM core'
+    throw new ComparisonImpossible(
+      `${name} has no transaction, which has a "request" and a "response"; nothing was compared.`,
+    )
+  }
+  return transactions.sort((one, other) => one.request.at - other.request.at).slice(0, limit)
 }
 
 /** The core gives the newest first. */
@@ -82,7 +86,7 @@ function readExport(file: string): readonly Json[] {
   try {
     text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   } catch (thrown) {
-    throw new ComparisonImpossible(`${file} cannot be read: ${(thrown as Error).message}.`)
+    throw new ComparisonImpossible(readFault(file, thrown))
   }
   try {
     if (/^\s*\[/.test(text)) return [parseJson(text)].flat() as Json[]

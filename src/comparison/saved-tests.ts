@@ -1,6 +1,6 @@
 /** Keeps compared transactions as tests of their endpoints: files that end in `.tests.json`. */
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { checkTestFile } from '../document-tests/check-test-file.ts'
 import { expectationOfRun } from '../document-tests/recorded/expectation-of-record.ts'
 import {
@@ -12,6 +12,7 @@ import {
 } from '../document-tests/recorded/written-parts.ts'
 import type { RunTests } from '../document-tests/run-tests.ts'
 import { MOST_TEST_BYTES, MOST_TESTS } from '../document-tests/test-file.ts'
+import { makeFolder, writeFault } from '../domain/files/files.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import type { ComparedSide } from './compare-answers.ts'
 import { ComparisonImpossible } from './compared-message.ts'
@@ -38,14 +39,14 @@ export async function saveTests(
     }
   }
   try {
-    mkdirSync(folder, { recursive: true })
+    makeFolder(resolve(folder))
     return files.map(({ name, text }) => {
       const path = join(folder, `${name}.tests.json`)
       writeFileSync(path, text)
       return path
     })
   } catch (thrown) {
-    throw new ComparisonImpossible(`The tests cannot be written: ${(thrown as Error).message}.`)
+    throw new ComparisonImpossible(writeFault(folder, thrown))
   }
 }
 

@@ -11,7 +11,7 @@ import { createStandInSecrets } from '../dry-run/stand-in-secrets.ts'
 import type { Ambient } from '../language/jsonata/expression.ts'
 import { hasStatus } from '../language/status-set.ts'
 import type { Sandbox } from '../pipeline/sandbox.ts'
-import type { Services } from '../pipeline/services.ts'
+import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { rootOf } from '../pipeline/stages/state.ts'
 import type { Given } from './test-file.ts'
 
@@ -38,8 +38,11 @@ export type GivenServices = Readonly<{
   start(step: GivenStep): RunningStep
 }>
 
-/** `real`: its sandbox and egress policy are used, and nothing else of it. `timeoutMs`: of a message in the sandbox. */
-export function createGivenServices(real: Services, timeoutMs: number): GivenServices {
+/** `real`: its sandbox and egress policy are used, and nothing else of it. */
+export function createGivenServices(
+  real: Services,
+  { messageTimeoutMs, answerLimitBytes }: Pick<PipelineSettings, 'messageTimeoutMs' | 'answerLimitBytes'>,
+): GivenServices {
   let canned: Services | undefined
   let step: GivenStep | undefined
   const running = (): Services => {
@@ -60,7 +63,7 @@ export function createGivenServices(real: Services, timeoutMs: number): GivenSer
       return Object.hasOwn(secrets, name) ? secrets[name] : undefined
     }),
     ambient,
-    sandbox: real.sandbox && ambientSandbox(real.sandbox, ambient, timeoutMs),
+    sandbox: real.sandbox && ambientSandbox(real.sandbox, ambient, messageTimeoutMs),
   }
 
   return {
@@ -71,7 +74,7 @@ export function createGivenServices(real: Services, timeoutMs: number): GivenSer
       const given = state === undefined ? message : { ...message, state }
       const request: DryRunRequest = { message: given, lookups, responses, live: false }
       const trace = startTrace()
-      const own = cannedServices(request, () => trace.calls.at(-1) as CallSpan, services)
+      const own = cannedServices(request, () => trace.calls.at(-1) as CallSpan, services, answerLimitBytes)
       let kept: StateRecord | undefined
       const states: StateStore = {
         newest: (id, filter) =>

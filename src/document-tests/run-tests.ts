@@ -42,20 +42,27 @@ export type RunTestsOptions = Readonly<{
  */
 export type RunTests = (document: Json, file: TestFile, options?: RunTestsOptions) => Promise<TestReport>
 
-/** `services`: the sandbox and the egress policy of them are used. */
-export type TestRunnerOptions = Readonly<{ services: Services; settings: PipelineSettings; logger: Logger }>
+/** `services`: the sandbox and the egress policy of them are used; `bounds`: of each document, unless a run has its own. */
+export type TestRunnerOptions = Readonly<{
+  services: Services
+  settings: PipelineSettings
+  logger: Logger
+  bounds?: DocumentBounds
+}>
 
 const NO_ID = '0'.repeat(24)
 const MOST_MISMATCHES = 50
 const STAMP = { _id: NO_ID, createdAt: DEFAULT_NOW, updatedAt: DEFAULT_NOW, version: 1 }
 
-export function createTestRunner({ services, settings, logger }: TestRunnerOptions): RunTests {
+export function createTestRunner({ services, settings, logger, bounds }: TestRunnerOptions): RunTests {
   return async (document, file, options = {}) => {
     const startMs = performance.now()
-    const given = createGivenServices(services, settings.messageTimeoutMs)
+    const given = createGivenServices(services, settings)
     const course = options.coverage === true ? createCourse() : undefined
     const observed = { ...given.services, observer: course }
-    const { lints, compiled } = await compileDocument(document, STAMP, observed, settings, { bounds: options.bounds })
+    const { lints, compiled } = await compileDocument(document, STAMP, observed, settings, {
+      bounds: options.bounds ?? bounds,
+    })
     const calls: CallSpan[] = []
     const ran = !lints.some(({ severity }) => severity === 'error')
     const results: TestResult[] = []

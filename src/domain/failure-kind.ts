@@ -36,6 +36,8 @@ export type FailureKind = Readonly<{
   store?: 'management' | 'state'
   /** The endpoint changed since the caller read it. Absent: no conflict of versions. */
   stale?: true
+  /** Nothing is at the path, so that a caller may have the wrong port. Absent: the failure is about what is there. */
+  noRoute?: true
   /** The dry run itself lacks something: its report does not blame the call. Absent: the report shows the fault. */
   dryRun?: true
 }>

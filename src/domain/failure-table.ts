@@ -17,6 +17,7 @@ export const FAILURES = {
     retry: false,
     issue: 'not-found',
     means: 'No endpoint has a pattern that matches this path.',
+    noRoute: true,
   },
   METHOD_NOT_ALLOWED: {
     status: 405,

@@ -35,3 +35,9 @@ export const RESERVED = ['/uptime', '/endpoints']
 /** The reserved path that `path` equals or is below; undefined if the path is free for endpoints. */
 export const reservedBy = (path: string): string | undefined =>
   RESERVED.find((reserved) => path === reserved || path.startsWith(`${reserved}/`))
+
+/** Undefined unless the text is `host:port`, with or without a path: a URL that lacks its scheme. */
+export const missingScheme = (text: string): string | undefined =>
+  /^(?:\[[0-9a-f:.]+\]|[\w.-]+):\d+(?:\/|$)/i.test(text)
+    ? `"${text}" has no scheme; did you mean http://${text}?`
+    : undefined

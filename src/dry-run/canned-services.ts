@@ -6,7 +6,13 @@ import type { Canned, CannedAnswers, DryRunRequest } from '../config/checks/dry-
 import { Failure } from '../domain/failure.ts'
 import type { Json, JsonObject } from '../domain/json.ts'
 import { documentPath } from '../domain/lint.ts'
-import { type OutboundAnswer, OutboundError, type OutboundFault } from '../domain/ports/http-client-port.ts'
+import {
+  type OutboundAnswer,
+  OutboundError,
+  type OutboundFault,
+  type OutboundRequest,
+  tooLarge,
+} from '../domain/ports/http-client-port.ts'
 import type { CallSpan } from '../domain/tracing/trace.ts'
 import type { Services } from '../pipeline/services.ts'
 import { rootOf } from '../pipeline/stages/state.ts'
@@ -34,12 +40,13 @@ export type CannedServices = Readonly<{
 
 /**
  * `current`: the call that is being sent. The pipeline adds it to the trace synchronously before it calls the service.
- * `exchanges`: of a recorded message.
+ * `answerLimitBytes`: as for the answer of another system. `exchanges`: of a recorded message.
  */
 export function cannedServices(
   { message, lookups, responses, live }: DryRunRequest,
   current: () => CallSpan,
   real: Services,
+  answerLimitBytes: number,
   exchanges: readonly RecordedExchange[] = [],
 ): CannedServices {
   const sent = new Map<CallSpan, Sent>()
@@ -74,7 +81,9 @@ export function cannedServices(
           if (source === 'live') return real.http.send(request)
           if (source === 'missing') throw missing(call)
           const answer = recordedFor(call)
-          return answer === undefined ? answerOf(canned ?? {}) : answerAsRecorded(answer)
+          return answer === undefined
+            ? within(answerLimitBytes, answerOf(canned ?? {}), request)
+            : answerAsRecorded(answer)
         },
         close: async () => undefined,
       },
@@ -122,6 +131,12 @@ function missing({ id, item }: CallSpan): Failure {
 
 const faultOf = (fault: OutboundFault): OutboundError =>
   new OutboundError(fault, 'the dry run was asked for this outcome.')
+
+function within(limitBytes: number, answer: OutboundAnswer, { method, url }: OutboundRequest): OutboundAnswer {
+  const { origin, pathname } = new URL(url)
+  if (answer.body.byteLength > limitBytes) throw tooLarge(`${method} ${origin}${pathname}`, limitBytes)
+  return answer
+}
 
 function answerAsRecorded({ status, headers, body, fault }: RecordedAnswer): OutboundAnswer {
   if (fault !== undefined) throw new OutboundError(fault, 'this was the outcome of the recorded call.')

@@ -107,7 +107,13 @@ async function run(
   const original = await originalOf(request, recorded)
   const { document, id } = await documentOf(request, original?.record, endpointService)
   let trace: Trace | undefined
-  const canned = cannedServices(request, () => trace?.calls.at(-1) as CallSpan, services, original?.exchanges)
+  const canned = cannedServices(
+    request,
+    () => trace?.calls.at(-1) as CallSpan,
+    services,
+    settings.answerLimitBytes,
+    original?.exchanges,
+  )
   const now = new Date(clock()).toISOString()
   const stamp = { _id: id, createdAt: now, updatedAt: now, version: registry.get(id)?.version ?? 0 }
   const bounds = request.endpoint === undefined ? undefined : settings

@@ -2,7 +2,7 @@
  * The one way into the pipeline for requests, records, replays and dry runs: gives a message its id and deadline, bounds
  * how many run at once, rejects messages while the service stops, and reports how each one ended.
  */
-import type { Failure } from '../domain/failure.ts'
+import { Failure } from '../domain/failure.ts'
 import { createIsoTime } from '../domain/iso-time.ts'
 import type { Awaitable } from '../domain/json.ts'
 import type { Received } from '../domain/message.ts'
@@ -60,6 +60,8 @@ export type IntakeOptions = AdmissionLimits &
     newId: () => string
     logger: Logger
     messageTimeoutMs: number
+    /** Of the body of a message; a listener refuses a larger one before it reads it. */
+    parserLimitBytes: number
     /** Called for each completed message, before it is answered: must be quick and must not throw. */
     observe: (completed: CompletedMessage) => void
     /** The trace that a message continues; left out if tracing is off. */
@@ -67,7 +69,7 @@ export type IntakeOptions = AdmissionLimits &
   }>
 
 export function createIntake(options: IntakeOptions): Intake {
-  const { clock, newId, logger, messageTimeoutMs, observe, traceContext } = options
+  const { clock, newId, logger, messageTimeoutMs, parserLimitBytes, observe, traceContext } = options
   const isoOf = createIsoTime()
   const logMessage = createMessageLines(logger)
   /** Messages that have returned a promise; any other is completed before it could be listed. */
@@ -152,6 +154,11 @@ export function createIntake(options: IntakeOptions): Intake {
     if (completed.failure?.kind.bug) logMessage(completed)
     return completed
   }
+  const refusalOfBody = ({ body }: Incoming): Failure | undefined => {
+    const bytes = body?.byteLength ?? 0
+    if (bytes <= parserLimitBytes) return undefined
+    return new Failure('BODY_TOO_LARGE', `The body has ${bytes} bytes; PARSER_LIMIT is ${parserLimitBytes}.`)
+  }
   const refusal = (compiled: CompiledEndpoint | undefined, mayWait: boolean): Failure | undefined =>
     isDraining ? stopping() : admission.refusal(compiled, mayWait)
   const refuse = (
@@ -175,7 +182,8 @@ export function createIntake(options: IntakeOptions): Intake {
     refuse,
     keep: admission.keep,
     accept: (compiled, incoming, peer) => {
-      if (isDraining) return refuse(compiled, stopping(), incoming)
+      const refused = isDraining ? stopping() : refusalOfBody(incoming)
+      if (refused !== undefined) return refuse(compiled, refused, incoming)
       const pool = admission.poolOf(compiled)
       const { handleKeyed, handle } = compiled
       const admitted = {
@@ -193,6 +201,12 @@ export function createIntake(options: IntakeOptions): Intake {
     rehearse: (compiled, incoming, trace) => {
       const failure = refusal(undefined, false)
       if (failure !== undefined) throw failure
+      const refused = refusalOfBody(incoming)
+      if (refused !== undefined) {
+        const messageId = newId()
+        const outcome = failedOutcome(refused, compiled.endpoint, messageId)
+        return completedOf(outcome, { messageId, compiled, incoming, startedAt: clock(), trace })
+      }
       admission.acquire(undefined)
       return run({ compiled, incoming, pool: undefined, handle: compiled.handle }, clock(), trace, reportBug)
     },

@@ -24,7 +24,9 @@ type Read = (name: string, values: readonly string[], context: FilterContext) =>
 const FILTERS: Readonly<Record<string, Read>> = {
   endpoint: (_name, values, { endpoints }) => ({ endpointId: values.map((value) => endpointIdOf(value, endpoints)) }),
   outcome: (name, values) => ({ outcome: values.map((value) => oneOf(name, value, OUTCOMES)) }),
-  code: (name, values) => ({ code: values.map((value) => oneOf(name, value, Object.keys(FAILURES))) }),
+  code: (name, values) => ({
+    code: values.map((value) => oneOf(name, value, Object.keys(FAILURES), 'docs/failures.md')),
+  }),
   stage: (name, values) => ({ stage: values.map((value) => oneOf(name, value, STAGE_NAMES)) }),
   path: (name, values) => ({ path: few(name, values).map((value) => textOf(name, value)) }),
   error: (name, values) => ({ error: few(name, values).map((value) => textOf(name, value)) }),
@@ -84,11 +86,15 @@ export const invalid = (sentence: string): Failure => new Failure('FILTER_INVALI
 export const wrongValue = (name: string, value: string, accepts: string): Failure =>
   invalid(`${name} cannot be "${value}"; it is ${accepts}.`)
 
-/** Fails with FILTER_INVALID if the value is not a known one. */
-export function oneOf<T extends string>(name: string, value: string, known: readonly T[]): T {
+/** Fails with FILTER_INVALID if the value is not a known one. `listedIn`: the page that has the values, if they are many. */
+export function oneOf<T extends string>(name: string, value: string, known: readonly T[], listedIn?: string): T {
   const found = known.find((one) => one === value)
   if (found !== undefined) return found
-  throw invalid(`There is no ${name} "${value}"${didYouMean(value, known)} There are: ${known.join(', ')}.`)
+  const meant = didYouMean(value, known)
+  const others = meant === '.' ? ` ${listedIn} lists them.` : ''
+  throw invalid(
+    `There is no ${name} "${value}"${meant}${listedIn === undefined ? ` There are: ${known.join(', ')}.` : others}`,
+  )
 }
 
 /** The name of an active endpoint, or the id of any, deleted ones too. */

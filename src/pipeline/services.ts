@@ -39,6 +39,8 @@ export type PipelineSettings = ParserSettings &
     validationCoerceTypes: boolean
     requestTimeoutMs: number
     requestRetries: number
+    answerLimitBytes: number
+    parserLimitBytes: number
     forEachMaxItems: number
     requestUrlLimitBytes: number
     stateLimitBytes: number

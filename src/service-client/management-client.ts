@@ -1,4 +1,6 @@
 /** Calls the management API of a running service, for commands. */
+import { kindOf } from '../domain/failure-table.ts'
+import { missingScheme } from '../domain/http.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 
 export type ManagementClientOptions = Readonly<{
@@ -48,10 +50,10 @@ export function createManagementClient(options: ManagementClientOptions): Manage
       if (isSuccess) {
         throw new ServiceFault(`${what} with no JSON; is the URL that of Crosswalk, or of a proxy?`)
       }
-      const { error, details } = isObject(answer) ? answer : {}
+      const { error, details, code } = isObject(answer) ? answer : {}
       const sentence = typeof error === 'string' ? `: ${error}` : '.'
       const faults = Array.isArray(details) ? details.filter(isObject) : []
-      const message = `${what} with status ${status}${sentence}${hintOf(status, options)}`
+      const message = `${what} with status ${status}${sentence}${hintOf(status, code, options)}`
       throw new ServiceFault(message, status, faults)
     },
   }
@@ -68,7 +70,9 @@ export async function fetchDocuments(client: ManagementClient): Promise<readonly
 function urlOf(text: string): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new ServiceFault(`"${text}" is not the URL of a service; write it as http://host:3004.`)
+    throw new ServiceFault(
+      missingScheme(text) ?? `"${text}" is not the URL of a service; write it as http://host:3004.`,
+    )
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
 }
@@ -123,8 +127,10 @@ function causeOf(thrown: unknown): string | undefined {
   return [cause.code, cause.message].find((text) => typeof text === 'string' && text !== '') as string | undefined
 }
 
-function hintOf(status: number, { role }: ManagementClientOptions): string {
+function hintOf(status: number, code: Json | undefined, { role }: ManagementClientOptions): string {
   if (status === 401 || status === 403) return ` Give a key of the role ${role} in CROSSWALK_KEY or --key-file.`
+  // The port for messages has only the most common routes of the management API.
+  if (kindOf(String(code)).noRoute) return ' Give the URL of the admin port (ADMIN_PORT of the service).'
   return status >= 300 && status < 400 ? ' Give the URL to which it redirects.' : ''
 }
 

@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
 import { fault, found, type Result } from '../domain/lint.ts'
 
 export type Kind<T> = Readonly<{
@@ -127,6 +128,13 @@ export const baseUrl: Kind<string> = kindOf(httpUrl.accepts, (text) =>
 export const isPostgres = (databaseUrl: string): boolean => /^postgres(ql)?:/i.test(databaseUrl)
 
 export const sqlitePath = (databaseUrl: string): string => databaseUrl.replace(/^sqlite:/, '')
+
+/** The store as shown to people: the absolute path of the file, or the URL without credentials and options. */
+export function shownStore(databaseUrl: string): string {
+  if (!isPostgres(databaseUrl)) return `sqlite:${resolve(sqlitePath(databaseUrl))}`
+  const { host, pathname, searchParams } = new URL(databaseUrl)
+  return `postgres://${host === '' ? searchParams.get('host') : host}${pathname}`
+}
 
 /** The URL of the store. Faults never repeat the value: such a URL may contain a password. */
 export const databaseUrl: Kind<string> = {

@@ -5,6 +5,6 @@ import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Settings } from '../settings/settings.ts'
 import { createOfflineServices } from './offline-services.ts'
 
-/** In: the settings of messages, such as `VALIDATION_COERCE_TYPES`. */
+/** In: the settings of messages, such as `VALIDATION_COERCE_TYPES`, and of documents, as a registration has them. */
 export const createOfflineTests = (settings: Settings, logger: Logger): RunTests =>
-  createTestRunner({ services: createOfflineServices(settings), settings, logger })
+  createTestRunner({ services: createOfflineServices(settings), settings, logger, bounds: settings })

@@ -41,7 +41,6 @@ export function openBroker(settings: Settings): Broker {
       retryPausesMs: settings.kafkaRetryPausesMs,
       deadLetterTopic: settings.kafkaDeadLetterTopic,
       produceTimeoutMs: settings.kafkaRequestTimeoutMs,
-      parserLimitBytes: settings.parserLimitBytes,
       validationAcceptNullValues: settings.validationAcceptNullValues,
     },
   }

@@ -1,7 +1,8 @@
 /** The store that DATABASE_URL names, and the lock that keeps other services out of a file. */
-
+import { existsSync } from 'node:fs'
 import { openSqliteStore } from '../adapters/sqlite/open-sqlite-store.ts'
 import { type ServiceLock, takeServiceLock, tryServiceLock } from '../adapters/sqlite/service-lock.ts'
+import { holdsStore } from '../adapters/sqlite/snapshot.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Store } from '../domain/ports/store-port.ts'
 import { isPostgres, sqlitePath } from '../settings/setting-kinds.ts'
@@ -21,6 +22,28 @@ export async function openSoleStore(path: string, logger: Logger): Promise<Store
   } catch (thrown) {
     lock.release()
     throw thrown
+  }
+}
+
+/** Whether DATABASE_URL names a store of any version of the service; makes none. Rejects as `openStore` does. */
+export async function hasStore(
+  {
+    databaseUrl: url,
+    databaseStartTimeoutMs: startTimeoutMs,
+  }: Pick<Settings, 'databaseUrl' | 'databaseStartTimeoutMs'>,
+  logger: Logger,
+): Promise<boolean> {
+  if (isPostgres(url)) {
+    const { holdsPostgresStore } = await import('../adapters/postgres/open-postgres-store.ts')
+    return holdsPostgresStore({ url, startTimeoutMs, logger })
+  }
+  const path = sqlitePath(url)
+  if (!existsSync(path)) return false
+  try {
+    return holdsStore(path)
+  } catch {
+    // Opening it reports the fault.
+    return true
   }
 }
 

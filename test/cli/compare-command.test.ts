@@ -109,7 +109,7 @@ describe('compare', { concurrency: 3 }, () => {
         says: /Give either --peer and --messages, or --openhim/,
       },
       { name: 'an option of the other', args: () => [...live(), '--save-tests', 'x'], says: /belong to --openhim/ },
-      { name: 'no messages', args: live, says: /folder of messages cannot be read/ },
+      { name: 'no messages', args: live, says: /There is no folder \S+/ },
       {
         name: 'no peer',
         args: () => ['--peer', 'http://127.0.0.1:1', '--service', service.url, '--messages', 'messages'],
@@ -120,14 +120,14 @@ describe('compare', { concurrency: 3 }, () => {
         name: 'no service',
         args: () => ['--peer', peer.url, '--service', 'localhost:3003', '--messages', 'messages'],
         files: { 'messages/a.message.json': MESSAGE },
-        says: /is not the URL of a service/,
+        says: /"localhost:3003" has no scheme; did you mean http:\/\/localhost:3003\?/,
       },
       { name: 'an unknown option', args: () => ['--colour'], says: /unknown option/ },
       {
         name: 'a key file that is not there',
         args: () => [...live(), '--key-file', 'k'],
         files: { 'messages/a.message.json': MESSAGE },
-        says: /--key-file cannot be read: k\./,
+        says: /--key-file is wrong: There is no file k\./,
       },
       {
         name: 'a key that no header can hold',
@@ -147,8 +147,26 @@ describe('compare', { concurrency: 3 }, () => {
         name: 'no export',
         args: () => ['--openhim', 'x.json', '--endpoints', 'docs'],
         files: { 'docs/a.json': DOCUMENT },
-        says: /x\.json cannot be read/,
+        says: /There is no file \S*x\.json\./,
       },
+      ...['[]', '', '{}', '[{"request":{}}]'].map((text) => ({
+        name: `no transaction in ${text}`,
+        args: () => ['--openhim', 'x.json', '--endpoints', 'docs'],
+        files: { 'docs/a.json': DOCUMENT, 'x.json': text },
+        says: /^crosswalk: x\.json has no transaction, which has a "request" and a "response"; nothing was compared\.\n$/,
+      })),
+      {
+        name: 'messages that are none',
+        args: live,
+        files: { 'messages/a.message.json': [] },
+        says: /^crosswalk: Nothing was compared: messages has no message\.\n$/,
+      },
+      ...['--peer', '--service', '--openhim'].map((option) => ({
+        name: `${option} without a scheme`,
+        args: () => (option === '--openhim' ? [option, 'localhost:8080'] : [...live(), option, 'localhost:8080']),
+        files: { 'messages/a.message.json': MESSAGE },
+        says: /^crosswalk: "localhost:8080" has no scheme; did you mean http:\/\/localhost:8080\?\n$/,
+      })),
     ]
   for (const { name, args, files, says } of impossible) {
     test(`exits with 3 with ${name}`, async (context) => {
@@ -159,6 +177,17 @@ describe('compare', { concurrency: 3 }, () => {
       assert.doesNotMatch(stderr, /canary|\n {4}at /)
     })
   }
+
+  test('exits with 3 if all transactions are left out', async (context) => {
+    const transaction = { _id: 't1', request: { path: '/none', method: 'POST' }, response: { status: 200 } }
+    const { code, stdout, stderr } = await compare(context, ['--openhim', 'x.json', '--endpoints', 'docs'], {
+      'docs/a.json': DOCUMENT,
+      'x.json': [transaction],
+    })
+    assert.equal(code, 3)
+    assert.match(stdout, /^transaction t1: not compared: [\s\S]*\n0 messages compared/)
+    assert.equal(stderr, 'crosswalk: Nothing was compared: all transactions were left out.\n')
+  })
 
   test('exits with 3 with a wrong setting', async (context) => {
     const { code, stderr } = await compare(context, live(), {}, { PARSER_LIMIT: 'huge' })

@@ -17,18 +17,30 @@ async function run(folder: string, args: readonly string[], env: Record<string, 
 }
 
 const stores = [
-  { name: 'SQLite', skip: false as string | false, url: async () => 'sqlite:./keys.db' },
+  {
+    name: 'SQLite',
+    skip: false as string | false,
+    url: async () => 'sqlite:./keys.db',
+    shown: (folder: string) => `sqlite:${join(folder, 'keys.db')}`,
+  },
   {
     name: 'PostgreSQL',
     skip: postgresMissing() ?? false,
     url: async (t: Parameters<typeof freshDatabase>[0]) => (await freshDatabase(t)).url,
+    shown: (_folder: string, url: string) => `postgres://${new URL(url).host}${new URL(url).pathname}`,
   },
 ]
 
-for (const { name, skip, url } of stores) {
+for (const { name, skip, url, shown } of stores) {
   test(`keys are made, listed and revoked beside a running service, on ${name}`, { skip }, async (t) => {
     const folder = freshFolder(t)
     const env = { DATABASE_URL: await url(t as never), LOG_LEVEL: 'info' }
+    const store = shown(folder, env.DATABASE_URL)
+    for (const args of [['list'], ['revoke', 'x']]) {
+      const none = await run(folder, args, env)
+      const says = `crosswalk: There is no store at ${store}. Give its DATABASE_URL, or run this in the folder of the service.\n`
+      assert.deepEqual([none.code, none.stdout, none.stderr], [3, '', says])
+    }
     const service = await spawnService(folder, { env, lifetimeMs: 240_000 })
     const statusOf = async (key?: string) => {
       const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
@@ -36,12 +48,17 @@ for (const { name, skip, url } of stores) {
     }
     try {
       assert.equal(await statusOf(), 200, 'without keys, this machine manages')
-      assert.equal((await run(folder, ['list'], env)).stdout, 'There are no keys.\n')
+      const empty = await run(folder, ['list'], env)
+      assert.deepEqual([empty.stdout, empty.stderr], ['There are no keys.\n', `Store: ${store}\n`])
 
       const made = await run(folder, ['create', '--name', 'ann', '--role', 'admin'], env)
       assert.equal(made.code, 0, made.stderr)
       assert.match(made.stdout, KEY)
-      assert.match(made.stderr, /From now on every management call needs a key/)
+      assert.match(
+        made.stderr,
+        /^Store: (\S+)\n.*\nFrom now on every management call to a service on this store needs a key\.\n$/,
+      )
+      assert.ok(made.stderr.startsWith(`Store: ${store}\n`))
       const key = made.stdout.trim()
       const [, id = ''] = KEY.exec(made.stdout) ?? []
       assert.ok(!made.stderr.includes(key))
@@ -56,7 +73,9 @@ for (const { name, skip, url } of stores) {
       assert.equal((await run(folder, ['revoke', id], env)).stdout, `Key ${id} is revoked.\n`)
       assert.equal(await statusOf(key), 401, 'a revoked key stops working at once')
       const again = await run(folder, ['revoke', id], env)
-      assert.deepEqual([again.code, again.stderr], [3, `crosswalk: The key '${id}' is revoked already.\n`])
+      const says = `Store: ${store}\ncrosswalk: The key '${id}' is revoked already.\n`
+      assert.deepEqual([again.code, again.stderr], [3, says])
+      assert.match((await run(folder, ['revoke', 'x'], env)).stderr, /\ncrosswalk: There is no key 'x'\.\n$/)
       assert.match((await run(folder, ['list'], env)).stdout, new RegExp(`^${id}\\tadmin\\t[^\\t]+\\trevoked `))
 
       const last = (await run(folder, ['create', '--name', 'c', '--role', 'admin'], env)).stdout.trim()
@@ -85,15 +104,31 @@ describe('what is wrong is reported in a line', () => {
     },
     { args: ['create', '--name', ' ', '--role', 'admin'], reported: /^crosswalk: A key has a name/ },
     { args: ['create', '--name', 'a'], reported: /required option '--role/ },
-    { args: ['revoke', 'x'], reported: /^crosswalk: There is no key 'x'\.\n$/ },
+    {
+      args: ['create', '--name', 'a', '--role', 'admin'],
+      env: { DATABASE_URL: 'sqlite::memory:' },
+      reported:
+        /^crosswalk: DATABASE_URL keeps everything in memory, which ends with this command; name the store of the service\.\n$/,
+    },
   ]
-  for (const { args, reported } of cases) {
+  for (const { args, env, reported } of cases) {
     test(args.join(' '), async (t) => {
-      const { code: exited, stdout, stderr } = await run(freshFolder(t), args)
+      const { code: exited, stdout, stderr } = await run(freshFolder(t), args, env)
       assert.deepEqual([exited, stdout], [3, ''])
       assert.match(stderr, reported)
     })
   }
+
+  test('a new store is said to be new', async (t) => {
+    const folder = freshFolder(t)
+    const made = await run(folder, ['create', '--name', 'a', '--role', 'admin'])
+    assert.equal(made.code, 0)
+    const store = `sqlite:${join(folder, 'data/crosswalk.db')}`
+    assert.ok(
+      made.stderr.startsWith(`Made a new store: ${store}. A service uses it if its DATABASE_URL names it.\n`),
+      made.stderr,
+    )
+  })
 
   test('a service of another version is left alone', async (t) => {
     const folder = freshFolder(t)

@@ -57,7 +57,7 @@ const CASES: readonly Case[] = [
     args: ['A', '--sample', 'none'],
     code: 3,
     file: 'a.json',
-    stderr: /none cannot be read \(ENOENT\)/,
+    stderr: /There is no file \S*none\./,
   },
   {
     name: 'a sample of another kind',

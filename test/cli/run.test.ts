@@ -66,6 +66,7 @@ type Case = Readonly<{
   name: string
   document: string
   given?: Given
+  env?: Readonly<Record<string, string>>
   code: number
   stdout: string | RegExp
   stderr?: RegExp
@@ -182,7 +183,7 @@ const CASES: readonly Case[] = [
     given: { input: 'none' },
     code: 3,
     stdout: '',
-    stderr: /none cannot be read \(ENOENT\)/,
+    stderr: /There is no file \S*none\./,
   },
   {
     name: 'no header',
@@ -199,6 +200,37 @@ const CASES: readonly Case[] = [
     code: 3,
     stdout: '',
     stderr: /--query must be written as name=value/,
+  },
+  {
+    name: 'no such parameter',
+    document: 'greet.json',
+    given: { param: ['plaice=north'] },
+    code: 3,
+    stdout: '',
+    stderr: /^crosswalk: --param plaice: The path \/greet\/:place has no such parameter; did you mean "place"\?\n$/,
+  },
+  {
+    name: 'a parameter where the path has none',
+    document: 'xml.json',
+    given: { param: ['id=1'] },
+    code: 3,
+    stdout: '',
+    stderr: /^crosswalk: --param id: The path \/xml has no such parameter\.\n$/,
+  },
+  {
+    name: 'a parameter twice',
+    document: 'greet.json',
+    given: { param: ['place=north', 'place=south'] },
+    code: 3,
+    stdout: '',
+    stderr: /^crosswalk: --param place stands twice\.\n$/,
+  },
+  {
+    name: 'joins a header that stands twice, as HTTP does',
+    document: 'greet.json',
+    given: { input: 'input.json', header: ['X-From: a', 'x-from: b'] },
+    code: 0,
+    stdout: '{"hello":"ADA","from":"a, b"}\n',
   },
   {
     name: 'no state',
@@ -239,6 +271,24 @@ const CASES: readonly Case[] = [
     code: 1,
     stdout: '',
     stderr: /^\S*malformed\.json: error: BODY_UNREADABLE: [^\n]* at line 2, column 1; remove the comma\.\n$/,
+  },
+  {
+    name: 'refuses a body that the service would refuse',
+    document: 'greet.json',
+    given: { input: 'input.json' },
+    env: { PARSER_LIMIT: '10' },
+    code: 1,
+    stdout: '',
+    stderr: /^\S*input\.json: error: BODY_TOO_LARGE: The body has \d\d bytes; PARSER_LIMIT is 10\.\n$/,
+  },
+  {
+    name: 'refuses an answer that the service would refuse',
+    document: 'lookup.json',
+    given: { input: 'input.json', lookup: ['patient=patient.json'] },
+    env: { ANSWER_LIMIT: '10' },
+    code: 1,
+    stdout: '',
+    stderr: /requests\.lookup\[0\][^:]*: LOOKUP_UNREADABLE: [^\n]*larger than the limit of 10 bytes/,
   },
   {
     name: 'says why a message did not come to a stage',
@@ -283,9 +333,9 @@ describe('run', () => {
     return { code, stdout, stderr }
   }
 
-  for (const { name, document, given, code, stdout, stderr } of CASES) {
+  for (const { name, document, given, env, code, stdout, stderr } of CASES) {
     test(name, async (context) => {
-      const ran = await run(context, document, given)
+      const ran = await run(context, document, given, env)
       assert.equal(ran.code, code, ran.stderr)
       if (typeof stdout === 'string') assert.equal(ran.stdout, stdout)
       else assert.match(ran.stdout, stdout)
@@ -326,7 +376,11 @@ describe('run', () => {
       const code = await runOnce(
         join(folder, 'greet.json'),
         { ...args, ...(stage === undefined ? {} : { stage }) },
-        { env: {}, stdout: { write: (text) => (stdout += text) }, stderr: { write: () => undefined } },
+        {
+          env: { PARSER_LIMIT: '4mb' },
+          stdout: { write: (text) => (stdout += text) },
+          stderr: { write: () => undefined },
+        },
       )
       assert.equal(code, 0)
       assert.ok(stdout.endsWith('\n'))

@@ -29,9 +29,14 @@ async function run(folder: string, args: readonly string[], env: Record<string, 
 describe('migrate', () => {
   test('makes the tables, and finds them made', needsPostgres, async (test) => {
     const { url, query } = await freshDatabase(test)
-    for (const _ of [1, 2]) {
-      const { code, stdout } = await run(freshFolder(test), ['migrate'], { DATABASE_URL: url })
-      assert.deepEqual([code, stdout], [0, 'The tables of the store are up to date.\n'])
+    const { host, pathname } = new URL(url)
+    const store = `postgres://${host}${pathname}`
+    for (const said of [
+      `Made a new store: ${store}. A service uses it if its DATABASE_URL names it.\n`,
+      `Store: ${store}\n`,
+    ]) {
+      const { code, stdout, stderr } = await run(freshFolder(test), ['migrate'], { DATABASE_URL: url })
+      assert.deepEqual([code, stdout, stderr], [0, 'The tables of the store are up to date.\n', said])
     }
     const rows = await query('select version, name from schema_version order by version')
     assert.deepEqual(
@@ -42,7 +47,9 @@ describe('migrate', () => {
 
   test('makes the tables of a file too', async (test) => {
     const folder = freshFolder(test)
-    assert.equal((await run(folder, ['migrate'], { DATABASE_URL: 'sqlite:./made.db' })).code, 0)
+    const { code, stderr } = await run(folder, ['migrate'], { DATABASE_URL: 'sqlite:./made.db' })
+    assert.equal(code, 0)
+    assert.ok(stderr.startsWith(`Made a new store: sqlite:${join(folder, 'made.db')}. `), stderr)
     const store = await openSqliteStore({ path: join(folder, 'made.db'), logger: silent })
     assert.deepEqual(await store.endpoints.list(), [])
     await store.close()
@@ -120,6 +127,9 @@ describe('copy-store', () => {
     await fillFile(folder)
     const first = await run(folder, ['copy-store', '--from', 'sqlite:./from.db', '--to', url])
     assert.deepEqual([first.code, first.stderr], [0, ''])
+    const { host, pathname } = new URL(url)
+    const said = `Copied from sqlite:${join(folder, 'from.db')} to postgres://${host}${pathname}, read back and found the same:\n`
+    assert.ok(first.stdout.startsWith(said), first.stdout)
     assert.match(first.stdout, /^endpoints 1203 rows, sha256 [0-9a-f]{64}$/m)
     assert.match(first.stdout, /^states \d+ rows, sha256 [0-9a-f]{64}$/m)
     assert.match(first.stdout, /^versions 1203 rows, sha256 [0-9a-f]{64}$/m)
@@ -299,7 +309,7 @@ describe('copy-store', () => {
     {
       from: 'sqlite:./none.db',
       to: 'postgres://u:s3cr3t@127.0.0.1/x',
-      expect: /--from is wrong\. There is no such file/,
+      expect: /--from is wrong\. There is no file \S+\.\n/,
     },
     { from: 'postgres://u:s3cr3t@127.0.0.1/x', to: 'sqlite:./x.db', expect: /--from is wrong\. .*from SQLite/ },
     { from: 'sqlite:./from.db', to: 'sqlite:./to.db', expect: /--to is wrong\. .*to PostgreSQL/ },

@@ -127,6 +127,13 @@ describe('the tests that are run', () => {
       /sub\/c\.json has no tests; write them to sub\/c\.tests\.json/,
     ],
     ['no tests at all', { 'a.json': DOCUMENT }, [], {}, /There are no tests/],
+    [
+      'files without a test',
+      { 'a.json': DOCUMENT, 'a.tests.json': { tests: [] } },
+      [],
+      {},
+      /a\.tests\.json has no tests\./,
+    ],
     ['a filter that no test passes', files, [], { filter: 'Bob' }, /No test has a name with "Bob"/],
     ['a target that does not exist', files, [], { target: 'prod' }, /There is no target "prod"/],
     [
@@ -134,7 +141,7 @@ describe('the tests that are run', () => {
       files,
       [],
       { junit: 'no/such/folder.xml' },
-      /--junit cannot be written/,
+      /no\/such\/folder\.xml cannot be written: its folder does not exist\./,
     ],
     [
       'a project with faults',
@@ -203,6 +210,12 @@ describe('faults', () => {
       'a.json:14:5',
       /inputTransforms|Syntax|Expected/,
     ],
+    [
+      'of a document without tests that is no JSON',
+      { 'a.json': DOCUMENT, 'a.tests.json': { tests: [greets('Ann')] }, 'b.json': '{"name":' },
+      'b.json:1:9: error: ',
+      /1 passed[\s\S]*The JSON ends/,
+    ],
     ['of text that is no JSON', { 'a.json': DOCUMENT, 'a.tests.json': '{"tests": [}' }, 'a.tests.json:1:12', /JSON/],
     [
       'of repeated names',
@@ -229,6 +242,39 @@ describe('faults', () => {
       assert.equal(code, 1)
       assert.ok(stdout.includes(`${file}`), stdout)
       assert.match(stdout, message)
+    })
+  }
+})
+
+describe('limits of the service hold', () => {
+  const asks = {
+    ...DOCUMENT,
+    requests: { lookup: [{ id: 'patient', config: { method: 'GET', url: 'http://127.0.0.1:1/' } }] },
+  }
+  const files = {
+    'a.json': asks,
+    'a.tests.json': {
+      tests: [
+        {
+          name: 'greets Ann',
+          given: { message: { body: { name: 'Ann' } }, lookups: { patient: { body: { name: 'Ann of the north' } } } },
+          expect: { answer: { body: { hello: 'Ann' } } },
+        },
+      ],
+    },
+  }
+  const cases: readonly (readonly [env: Record<string, string>, says: RegExp])[] = [
+    [{}, /1 passed/],
+    [{ PARSER_LIMIT: '10' }, /The message failed: The body has \d+ bytes; PARSER_LIMIT is 10\./],
+    [{ ANSWER_LIMIT: '20' }, /The message failed: [^\n]*larger than the limit of 20 bytes/],
+    [{ DOCUMENT_LIMIT: '100' }, /a\.json:1:1: error: The endpoint document has \d+ bytes, and 100 is the most/],
+    [{ PARSER_LIMIT: '1kb', ANSWER_LIMIT: '1kb', DOCUMENT_LIMIT: '1kb' }, /1 passed/],
+  ]
+  for (const [env, says] of cases) {
+    test(JSON.stringify(env), async (context) => {
+      const { code, stdout, stderr } = await runTests(folderOf(context, files), [], {}, env)
+      assert.match(stdout, says, stderr)
+      assert.equal(code, says.source === '1 passed' ? 0 : 1)
     })
   }
 })

@@ -102,7 +102,7 @@ describe('messages', () => {
     {
       name: 'a missing file',
       files: { 'a.message.json': '{"path":"/a","body":{"$file":"b"}}' },
-      says: /cannot be read/,
+      says: /There is no file b\./,
     },
   ]
   for (const { name, files, says } of faults) {

@@ -161,13 +161,20 @@ const CASES: readonly Case[] = [
     files: { 'a.json': old },
     given: { apply: 'http://h', keyFile: '/none' },
     code: 3,
-    stderr: /--key-file cannot be read: \/none\./,
+    stderr: /--key-file is wrong: There is no file \/none\./,
   },
   {
     title: 'a file as the folder',
     files: { 'a.json': old, out: '{}' },
     code: 3,
     stderr: /--output is wrong: .*out is a file/,
+  },
+  {
+    title: 'a folder where none can be made',
+    files: { 'a.json': old },
+    given: { output: '/proc/crosswalk/new' },
+    code: 3,
+    stderr: /^crosswalk: \/proc\/crosswalk cannot be written: /,
   },
   {
     title: 'a wrong setting',
@@ -436,13 +443,10 @@ test('the command of the program exits with the codes of the import', async (con
   assert.equal((await repeated.ended).code, 0, repeated.output.stderr)
   const address = startProgram(folder, { args: ['import', 'mapper:3003', '--output', 'out'] })
   await address.ended
-  assert.match(
-    address.output.stderr,
-    /^crosswalk: mapper:3003: there is no such file; did you mean http:\/\/mapper:3003\?$/m,
-  )
+  assert.match(address.output.stderr, /^crosswalk: "mapper:3003" has no scheme; did you mean http:\/\/mapper:3003\?$/m)
   const failed = startProgram(folder, { args: ['import', 'none.json', '--output', 'out'] })
   assert.equal((await failed.ended).code, 3)
-  assert.equal(failed.output.stderr, 'crosswalk: none.json: there is no such file.\n')
+  assert.equal(failed.output.stderr, 'crosswalk: There is no file none.json.\n')
 })
 
 test('an import that is killed leaves whole files, and can be repeated', async (context) => {

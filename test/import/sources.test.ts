@@ -128,7 +128,7 @@ const FILES: readonly Case[] = [
     sources: ['a.json'],
     faults: [/^a\.json has no endpoint document and no state: an endpoint document has/],
   },
-  { title: 'no such file', files: {}, sources: ['a.json'], faults: [/^a\.json: there is no such file\.$/] },
+  { title: 'no such file', files: {}, sources: ['a.json'], faults: [/^There is no file a\.json\.$/] },
   {
     title: 'all faults at once',
     files: { 'a.json': '{', 'b.json': '[' },

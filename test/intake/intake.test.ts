@@ -47,7 +47,7 @@ function open(limits: Partial<Parameters<typeof createIntake>[0]> = {}) {
     newId: () => `id ${++ids}`,
     logger: loggerInto(log),
     messageTimeoutMs: 30,
-    parserLimitBytes: 1_048_576,
+    parserLimitBytes: 1_000,
     messageMaxBytes: undefined,
     inFlightMaxBytes: 268_435_456,
     maxMessagesInFlight: 2,

@@ -4,9 +4,9 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Agent, Dispatcher } from 'undici'
-import type { OutboundAnswer, OutboundError } from '../../domain/ports/http-client-port.ts'
+import { type OutboundAnswer, type OutboundError, tooLarge } from '../../domain/ports/http-client-port.ts'
 import { type ClientCall, subjectOf } from './call.ts'
-import { overBudget, tooLarge, tooManyInterim } from './client-faults.ts'
+import { overBudget, tooManyInterim } from './client-faults.ts'
 import type { Deadline } from './deadline.ts'
 
 /** How an attempt ended: with an answer, its content codings not decoded; aborted by this side; or with its connection lost. */

@@ -5,9 +5,6 @@
 import { OutboundError } from '../../domain/ports/http-client-port.ts'
 import { EgressDenied, errors } from './http-connections.ts'
 
-export const tooLarge = (subject: string, limitBytes: number): OutboundError =>
-  new OutboundError('too-large', `The answer to ${subject} is larger than the limit of ${limitBytes} bytes.`)
-
 export const overBudget = (subject: string): OutboundError =>
   new OutboundError('over-budget', `The answer to ${subject} is larger than what this message may still read.`)
 

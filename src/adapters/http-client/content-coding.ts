@@ -1,8 +1,8 @@
 /** Decodes the content codings of an answer (RFC 9110 section 8.4), up to the limit of its body. */
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
-import { OutboundError, type OutboundRequest } from '../../domain/ports/http-client-port.ts'
-import { overBudget, tooLarge } from './client-faults.ts'
+import { OutboundError, type OutboundRequest, tooLarge } from '../../domain/ports/http-client-port.ts'
+import { overBudget } from './client-faults.ts'
 
 /** Makes the decoder of a body. */
 type Coding = (body: Uint8Array) => Transform

@@ -30,18 +30,8 @@ const IDLE_TIMEOUT_MS = 5_000
  * wait for it. If none is due, the user needs no right to change tables. Gives the names of those that ran. Throws
  * SchemaTooNew, StoreUnavailable, or what the driver throws.
  */
-export async function migrate({ url, queries, migrations, lockTimeoutMs }: MigrateOptions): Promise<readonly string[]> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'crosswalk migrations',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
-  })
-  // A lost connection rejects the query that it interrupts.
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
-    await ask(client, sessionText({ idleTimeoutMs: IDLE_TIMEOUT_MS }))
+export function migrate({ url, queries, migrations, lockTimeoutMs }: MigrateOptions): Promise<readonly string[]> {
+  return connected(url, async (client) => {
     if ((await versionOf(client, migrations)) === migrations.length) return []
     await ask(client, 'begin')
     await takeLock(client, lockTimeoutMs)
@@ -54,6 +44,25 @@ export async function migrate({ url, queries, migrations, lockTimeoutMs }: Migra
     }
     await ask(client, 'commit')
     return due.map(({ name }) => name)
+  })
+}
+
+/** Whether the database has the tables of a store, of any version. Throws StoreUnavailable, or what the driver throws. */
+export const hasTables = (url: string): Promise<boolean> => connected(url, hasVersions)
+
+async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'crosswalk migrations',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+  })
+  // A lost connection rejects the query that it interrupts.
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    await ask(client, sessionText({ idleTimeoutMs: IDLE_TIMEOUT_MS }))
+    return await work(client)
   } finally {
     // Closing the connection rolls back what was not committed.
     await client.end()
@@ -65,10 +74,14 @@ const HAS_VERSIONS = `select exists (
   select from pg_catalog.pg_class where relname = 'schema_version' and pg_catalog.pg_table_is_visible(oid)
 ) as made`
 
+async function hasVersions(client: pg.Client): Promise<boolean> {
+  const [table] = await ask<{ made: boolean }>(client, HAS_VERSIONS)
+  return table?.made === true
+}
+
 /** The version of the schema; 0 for an empty database. */
 async function versionOf(client: pg.Client, migrations: readonly Migration[]): Promise<number> {
-  const [table] = await ask<{ made: boolean }>(client, HAS_VERSIONS)
-  if (!table?.made) return 0
+  if (!(await hasVersions(client))) return 0
   const [row] = await ask<{ version: number }>(
     client,
     'select coalesce(max(version), 0) as version from schema_version',

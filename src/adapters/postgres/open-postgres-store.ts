@@ -18,7 +18,7 @@ import { createConnections } from './connection-pool.ts'
 import { compileDialect, compileQueryBuilder } from './dialect.ts'
 import { isDenied, isLasting, serverMessage, unavailableReason } from './error-codes.ts'
 import { createMessageStore } from './message-store.ts'
-import { migrate } from './migrate.ts'
+import { hasTables, migrate } from './migrate.ts'
 import { createPostgresDatabase } from './postgres-database.ts'
 import { compileStateStore } from './state-store.ts'
 
@@ -78,18 +78,30 @@ const RETRY_MS = 500
 /** The least time to wait for another instance that migrates, however short the timeout for an unreachable server. */
 const LEAST_LOCK_TIMEOUT_MS = 10_000
 
+type StartOptions = Pick<PostgresStoreOptions, 'url' | 'startTimeoutMs' | 'logger'>
+
 /** Brings the tables up to date; gives the names of the migrations that ran. Rejects as `openPostgresStore` does. */
-export async function migratePostgres(
-  options: Pick<PostgresStoreOptions, 'url' | 'startTimeoutMs' | 'logger'>,
-): Promise<readonly string[]> {
-  const { url, startTimeoutMs, logger } = options
+export const migratePostgres = (options: StartOptions): Promise<readonly string[]> =>
+  whenReachable(options, async (giveUpAt) => {
+    const { url, logger } = options
+    const lockTimeoutMs = Math.max(giveUpAt - performance.now(), LEAST_LOCK_TIMEOUT_MS)
+    const ran = await migrate({ url, queries: compileQueryBuilder(), migrations: MIGRATIONS, lockTimeoutMs })
+    if (ran.length > 0) logger.info({ migrations: ran }, 'The tables of the store were brought up to date.')
+    return ran
+  })
+
+/** Whether the database holds a store of any version; makes none. Rejects as `openPostgresStore` does. */
+export const holdsPostgresStore = (options: StartOptions): Promise<boolean> =>
+  whenReachable(options, () => hasTables(options.url))
+
+async function whenReachable<T>(
+  { startTimeoutMs, logger }: StartOptions,
+  work: (giveUpAt: number) => Promise<T>,
+): Promise<T> {
   const giveUpAt = performance.now() + startTimeoutMs
   for (;;) {
     try {
-      const lockTimeoutMs = Math.max(giveUpAt - performance.now(), LEAST_LOCK_TIMEOUT_MS)
-      const ran = await migrate({ url, queries: compileQueryBuilder(), migrations: MIGRATIONS, lockTimeoutMs })
-      if (ran.length > 0) logger.info({ migrations: ran }, 'The tables of the store were brought up to date.')
-      return ran
+      return await work(giveUpAt)
     } catch (thrown) {
       const reason = unavailableReason(thrown)
       if (reason === undefined || isLasting(thrown) || performance.now() > giveUpAt) throw openFault(thrown)

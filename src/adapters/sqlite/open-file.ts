@@ -1,8 +1,9 @@
 /** Opening a file of SQLite: makes it and its folder, readable by its owner only, and describes what is wrong with it. */
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
+import { makeFolder } from '../../domain/files/files.ts'
 import { StoreUnavailable } from '../../domain/ports/store-port.ts'
 import { SchemaTooNew } from '../sql/migrations/migration.ts'
 import { isBusy, unavailableReason } from './error-codes.ts'
@@ -67,16 +68,4 @@ export function makeFile(path: string): string {
   if (found !== undefined && !found.isFile() && !found.isDirectory()) throw new Error('it is no regular file')
   closeSync(openSync(file, 'a', 0o600))
   return file
-}
-
-/** Not with `recursive`: Node.js then loops for ever if the system denies that the parent exists, as in /proc. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return
-  makeFolder(dirname(folder))
-  try {
-    mkdirSync(folder)
-  } catch (thrown) {
-    // Another starting process may have created it.
-    if (!existsSync(folder)) throw thrown
-  }
 }

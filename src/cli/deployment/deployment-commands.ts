@@ -1,6 +1,6 @@
 /** The arguments of the commands that compare a project with a service and publish it. What they do is loaded when they run. */
 import type { Command } from 'commander'
-import type { ExitCode } from '../command-process.ts'
+import { type ExitCode, withProject } from '../command-process.ts'
 import type { TargetArguments } from './open-target.ts'
 import type { ApplyArguments } from './run-apply.ts'
 import type { DiffArguments } from './run-diff.ts'
@@ -50,10 +50,7 @@ export function withTarget(
   command: Command,
   accepts = 'a target of crosswalk.json; not needed if it has one only',
 ): Command {
-  return command
-    .argument('[target]', accepts)
-    .option('--target <name>', 'the same, as an option')
-    .option('--project <folder>', 'the folder with crosswalk.json; by default this one, or the nearest above')
+  return withProject(command.argument('[target]', accepts).option('--target <name>', 'the same, as an option'))
     .option('--key-file <file>', 'a file that holds the API key of the service, instead of CROSSWALK_KEY')
     .option('--json', 'writes the result as JSON')
 }

@@ -1,7 +1,7 @@
 /** The service that a command calls, and the project whose documents it should have. */
-import { resolve } from 'node:path'
 import { checkDocument } from '../../config/checks/check-document.ts'
 import type { DesiredDocument } from '../../deployment/deployment-plan.ts'
+import { missingScheme } from '../../domain/http.ts'
 import { isObject } from '../../domain/json.ts'
 import {
   createManagementClient,
@@ -11,25 +11,14 @@ import {
 } from '../../service-client/management-client.ts'
 import type { Environment } from '../../settings/settings.ts'
 import { readApiKey } from '../api-key.ts'
-import { CommandImpossible } from '../command-process.ts'
+import { CommandImpossible, type ProjectArguments } from '../command-process.ts'
+import { openProject } from '../open-project.ts'
 import { lineOf, placeLints } from '../project/placed-lint.ts'
 import { type ProjectDocument, readDocuments } from '../project/project-documents.ts'
-import {
-  chooseTarget,
-  findProject,
-  PROJECT_FILE,
-  type Project,
-  type ProjectTarget,
-  readProject,
-} from '../project/project-file.ts'
+import { chooseTarget, PROJECT_FILE, type Project, type ProjectTarget } from '../project/project-file.ts'
 import { DocumentsRefused } from './service-command.ts'
 
-export type TargetArguments = Readonly<{
-  target?: string
-  /** The folder of the project. */
-  project?: string
-  keyFile?: string
-}>
+export type TargetArguments = ProjectArguments & Readonly<{ target?: string; keyFile?: string }>
 
 export type OpenTarget = Readonly<{ project: Project; target: ProjectTarget; client: ManagementClient }>
 
@@ -40,10 +29,8 @@ const TIMEOUT_MS = 300_000
 
 /** Throws CommandImpossible. */
 export function openTarget(given: TargetArguments, needs: ClientNeeds, env: Environment): OpenTarget {
-  const folder = given.project === undefined ? findProject(resolve('')) : resolve(given.project)
-  if (folder === undefined) throw new CommandImpossible(`There is no ${PROJECT_FILE} here or above; give --project.`)
-  const { project, faults } = readProject(folder)
-  if (project === undefined) throw new CommandImpossible(...faults.map(lineOf))
+  const project = openProject([], given)
+  if (project === undefined) throw new CommandImpossible(`There is no ${PROJECT_FILE} here or above; give --project.`)
   const reading = chooseTarget(project, given.target)
   if (!reading.ok) throw new CommandImpossible(reading.message)
   const target = reading.value
@@ -58,7 +45,8 @@ export function openTarget(given: TargetArguments, needs: ClientNeeds, env: Envi
 /** In: a target of the project, or the URL of a service. Throws CommandImpossible. */
 export function openService(given: TargetArguments, needs: ClientNeeds, env: Environment): ManagementClient {
   const { target } = given
-  if (target !== undefined && /^https?:\/\//i.test(target)) return openClient(target, given, needs, env)
+  if (target !== undefined && (/^[a-z]+:\/\//i.test(target) || missingScheme(target) !== undefined))
+    return openClient(target, given, needs, env)
   return openTarget(given, needs, env).client
 }
 

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { DeploymentPlan } from '../../deployment/deployment-plan.ts'
 import { describePlan, planText, staleness } from '../../deployment/plan-file.ts'
+import { readFault, writeFault } from '../../domain/files/files.ts'
 import type { Json } from '../../domain/json.ts'
 import { printable } from '../../import/output/report-markdown.ts'
 import { CommandImpossible, EXIT, type ExitCode } from '../command-process.ts'
@@ -36,7 +37,7 @@ export const runApply = (given: ApplyArguments, process: AskingProcess): Promise
     const sender = { client, documents, stderr: process.stderr }
     if (parts.length === 1) await sendBatch(sender, plan, { nothing })
     if (given.plan !== undefined && saved === undefined) {
-      writeFileSync(given.plan, planText(plan, client.url))
+      write(given.plan, planText(plan, client.url))
       process.stderr.write(`Written: ${given.plan}. To make exactly this plan, give the same --plan again.\n`)
       return EXIT.fine
     }
@@ -61,8 +62,16 @@ function readPlanFile(path: string | undefined): string | undefined {
   if (path === undefined || !existsSync(path)) return undefined
   try {
     return readFileSync(path, 'utf8')
-  } catch {
-    throw new CommandImpossible(`--plan cannot be read: ${path}.`)
+  } catch (thrown) {
+    throw new CommandImpossible(readFault(path, thrown))
+  }
+}
+
+function write(path: string, text: string): void {
+  try {
+    writeFileSync(path, text)
+  } catch (thrown) {
+    throw new CommandImpossible(writeFault(path, thrown))
   }
 }
 

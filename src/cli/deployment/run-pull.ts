@@ -1,10 +1,11 @@
 /** What `crosswalk pull` does: writes the documents of a service into the files of a project. */
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, matchesGlob, relative } from 'node:path'
 import { changesTo, hasLabels } from '../../deployment/deployment-plan.ts'
 import { matchEndpoints } from '../../deployment/match-endpoints.ts'
 import { pulledDocument } from '../../deployment/pulled-document.ts'
 import { placeText } from '../../document-diff/document-places.ts'
+import { makeFolder, writeFault } from '../../domain/files/files.ts'
 import { isObject, type JsonObject } from '../../domain/json.ts'
 import { nameFiles } from '../../import/output/file-names.ts'
 import { printable } from '../../import/output/report-markdown.ts'
@@ -118,11 +119,13 @@ function refuseWrongPlace(path: string, { folder, endpoints }: Project): void {
 
 /** Whole or not at all. */
 function write(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true })
   const part = `${path}.part`
   try {
+    makeFolder(dirname(path))
     writeFileSync(part, text)
     renameSync(part, path)
+  } catch (thrown) {
+    throw new CommandImpossible(writeFault(shownPath(path), thrown))
   } finally {
     rmSync(part, { force: true })
   }

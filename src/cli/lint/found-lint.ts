@@ -1,9 +1,10 @@
 /** The faults that `crosswalk lint` reports. */
+import type { ProjectArguments } from '../command-process.ts'
 import type { PlacedLint } from '../project/placed-lint.ts'
 
 export type LintFormat = 'text' | 'json' | 'sarif' | 'github'
 
-export type LintOptions = Readonly<{ strict?: true; target?: string; format: LintFormat }>
+export type LintOptions = ProjectArguments & Readonly<{ strict?: true; target?: string; format: LintFormat }>
 
 /** `targets`: those that have the fault, if not all that were checked have it. */
 export type FoundLint = PlacedLint & Readonly<{ targets?: readonly string[] }>

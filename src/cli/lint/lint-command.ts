@@ -1,15 +1,14 @@
 /** `crosswalk lint`: documents as a service would check them, without one. */
 import { type Command, Option } from 'commander'
 import { loadEnvFile } from '../../settings/settings.ts'
-import { EXIT } from '../command-process.ts'
+import { EXIT, withProject } from '../command-process.ts'
 import { refuse } from '../with-settings.ts'
 import type { LintFormat, LintOptions } from './found-lint.ts'
 
 const FORMATS: readonly LintFormat[] = ['text', 'json', 'sarif', 'github']
 
 export function addLintCommand(program: Command): void {
-  program
-    .command('lint')
+  withProject(program.command('lint'))
     .description(
       'checks endpoint documents as registering them would, offline, and whether they clash; exits with 1 if a document would be refused',
     )

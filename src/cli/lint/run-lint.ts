@@ -9,10 +9,11 @@ import {
   runCommand,
   settingsOf,
 } from '../command-process.ts'
+import { demandDocuments, locateProject } from '../open-project.ts'
 import { progressOf } from '../progress.ts'
 import { type PlacedLint, placeLints } from '../project/placed-lint.ts'
 import { type FileDocument, fillDocument, findDocuments, listFiles, readWritten } from '../project/project-documents.ts'
-import { chooseTarget, findProject, type Project, type ProjectTarget, readProject } from '../project/project-file.ts'
+import { chooseTarget, type Project, type ProjectTarget, readProject } from '../project/project-file.ts'
 import type { FoundLint, LintOptions, LintReport } from './found-lint.ts'
 import { reportText } from './lint-report.ts'
 
@@ -29,11 +30,12 @@ export function runLint(files: readonly string[], options: LintOptions, process:
   })
 }
 
-async function lint(given: readonly string[], { target }: LintOptions, process: CommandProcess): Promise<LintReport> {
-  const folder = findProject(globalThis.process.cwd())
-  const { project, faults } = folder === undefined ? { project: undefined, faults: [] } : readProject(folder)
+async function lint(given: readonly string[], options: LintOptions, process: CommandProcess): Promise<LintReport> {
+  const { target } = options
+  const file = locateProject(given, options)
+  const { project, faults } = file === undefined ? { project: undefined, faults: [] } : readProject(file)
   // Nothing is known of the documents of a project that cannot be read.
-  if (folder !== undefined && project === undefined) return reportOf(0, faults)
+  if (file !== undefined && project === undefined) return reportOf(0, faults)
   const documents = readAll(given, project)
   const found = new Map<string, { lint: PlacedLint; targets: string[] }>()
   const targets = targetsFor(documents, project, target)
@@ -53,9 +55,7 @@ async function lint(given: readonly string[], { target }: LintOptions, process: 
 }
 
 function readAll(given: readonly string[], project: Project | undefined): readonly FileDocument[] {
-  if (given.length === 0 && project === undefined) {
-    throw new CommandImpossible('There is no crosswalk.json here or above; name files or folders.')
-  }
+  demandDocuments(given, project)
   const named = listFiles(given)
   if (named.faults.length > 0) throw new CommandImpossible(...named.faults)
   const files = given.length === 0 && project !== undefined ? findDocuments(project) : named.files

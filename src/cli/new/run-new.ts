@@ -1,7 +1,8 @@
 /** What `crosswalk new` does: writes a document that lints clean, with a test, beside the others. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createLogger } from '../../adapters/log/logger.ts'
+import { makeFolder, readFault, writeFault } from '../../domain/files/files.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import type { Lint } from '../../domain/lint.ts'
 import { checkFiles } from '../../endpoints/batch/check-files.ts'
@@ -18,20 +19,23 @@ import {
   type CommandProcess,
   EXIT,
   type ExitCode,
+  type ProjectArguments,
   runCommand,
   settingsOf,
 } from '../command-process.ts'
-import { lineOf, shownPath } from '../project/placed-lint.ts'
+import { openProject } from '../open-project.ts'
+import { shownPath } from '../project/placed-lint.ts'
 import { readDocuments } from '../project/project-documents.ts'
-import { findProject, type Project, readProject } from '../project/project-file.ts'
+import type { Project } from '../project/project-file.ts'
 
-export type NewArguments = Readonly<{ sample?: string }>
+export type NewArguments = ProjectArguments & Readonly<{ sample?: string }>
 
 /** Out: the exit code of the command. */
-export function runNew(name: string, { sample }: NewArguments, process: CommandProcess): Promise<ExitCode> {
+export function runNew(name: string, options: NewArguments, process: CommandProcess): Promise<ExitCode> {
   return runCommand(process, async () => {
     const settings = settingsOf(process.env)
-    const project = readOwnProject()
+    const { sample } = options
+    const project = openProject([], options)
     const [slug = ''] = nameFiles([{ name, earlier: undefined }])
     const message = sample === undefined ? SMALLEST : readSample(sample, settings)
     const document = await soundDocument(newDocument(name, `/${slug}`, message), project, settings)
@@ -59,14 +63,6 @@ async function testsOf(document: JsonObject, { text, format }: SampleMessage, se
   }
 }
 
-function readOwnProject(): Project | undefined {
-  const folder = findProject(globalThis.process.cwd())
-  if (folder === undefined) return undefined
-  const { project, faults } = readProject(folder)
-  if (project === undefined) throw new CommandImpossible(...faults.map(lineOf))
-  return project
-}
-
 /** The part of the first pattern before anything that stands for several names. */
 function folderFor(project: Project | undefined): string {
   if (project === undefined) return globalThis.process.cwd()
@@ -80,7 +76,12 @@ function readSample(file: string, settings: Settings): SampleMessage {
   try {
     bytes = readFileSync(file)
   } catch (thrown) {
-    throw new CommandImpossible(`${file} cannot be read (${(thrown as NodeJS.ErrnoException).code ?? 'unreadable'}).`)
+    throw new CommandImpossible(readFault(file, thrown))
+  }
+  if (bytes.length > settings.parserLimitBytes) {
+    throw new CommandImpossible(
+      `${file} has ${bytes.length} bytes; PARSER_LIMIT is ${settings.parserLimitBytes}. Give a smaller sample.`,
+    )
   }
   const format = /^(?:\ufeff)?\s*</.test(bytes.toString()) ? 'XML' : 'JSON'
   try {
@@ -116,9 +117,9 @@ function refuseExisting(paths: readonly string[]): void {
 /** A file that came to be in between is not replaced either. */
 function write(path: string, text: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    makeFolder(dirname(path))
     writeFileSync(path, text, { flag: 'wx' })
   } catch (thrown) {
-    throw new CommandImpossible(`${shownPath(path)} cannot be written (${(thrown as NodeJS.ErrnoException).code}).`)
+    throw new CommandImpossible(writeFault(shownPath(path), thrown))
   }
 }

@@ -1,13 +1,12 @@
 /** `crosswalk openapi`: the OpenAPI document of endpoint documents, offline. */
 import type { Command } from 'commander'
 import { loadEnvFile } from '../../settings/settings.ts'
-import { EXIT } from '../command-process.ts'
+import { EXIT, withProject } from '../command-process.ts'
 import { refuse } from '../with-settings.ts'
 import type { OpenApiOptions } from './write-openapi-file.ts'
 
 export function addOpenApiCommand(program: Command): void {
-  program
-    .command('openapi')
+  withProject(program.command('openapi'))
     .description(
       'writes OpenAPI 3.1 of endpoint documents, as a service that has them gives it; exits with 1 if one has a fault',
     )

@@ -1,6 +1,7 @@
 /** What `crosswalk openapi` does: reads, checks as a registration would, and describes. */
 import { existsSync, writeFileSync } from 'node:fs'
 import type { Endpoint } from '../../config/schema/schema.ts'
+import { writeFault } from '../../domain/files/files.ts'
 import { checkFiles } from '../../endpoints/batch/check-files.ts'
 import { writeOpenApi } from '../../published-api/openapi-document.ts'
 import { examplesIn } from '../../published-api/published-examples.ts'
@@ -11,22 +12,25 @@ import {
   type CommandProcess,
   EXIT,
   type ExitCode,
+  type ProjectArguments,
   runCommand,
   settingsOf,
 } from '../command-process.ts'
+import { demandDocuments, openProject } from '../open-project.ts'
 import { progressOf } from '../progress.ts'
 import { lineOf, type PlacedLint, placeLints } from '../project/placed-lint.ts'
 import { listFiles, type ProjectDocument, readDocuments } from '../project/project-documents.ts'
-import { chooseTarget, findProject, type Project, readProject } from '../project/project-file.ts'
+import { chooseTarget, type Project } from '../project/project-file.ts'
 import { findSuites } from '../test/test-suites.ts'
 
-export type OpenApiOptions = Readonly<{
-  output?: string
-  target?: string
-  title: string
-  apiVersion: string
-  origin?: string
-}>
+export type OpenApiOptions = ProjectArguments &
+  Readonly<{
+    output?: string
+    target?: string
+    title: string
+    apiVersion: string
+    origin?: string
+  }>
 
 /** Out: the exit code of the command. With faults, nothing is written. */
 export function writeOpenApiFile(
@@ -81,12 +85,8 @@ type Given = Readonly<{
 }>
 
 function readGiven(given: readonly string[], options: OpenApiOptions): Given {
-  const folder = findProject(globalThis.process.cwd())
-  const { project, faults } = folder === undefined ? { project: undefined, faults: [] } : readProject(folder)
-  if (folder !== undefined && project === undefined) throw new CommandImpossible(...faults.map(lineOf))
-  if (given.length === 0 && project === undefined) {
-    throw new CommandImpossible('There is no crosswalk.json here or above; name files or folders.')
-  }
+  const project = openProject(given, options)
+  demandDocuments(given, project)
   const chosen = chooseTarget(project, options.target)
   if (!chosen.ok) throw new CommandImpossible(chosen.message)
   const named = listFiles(given)
@@ -113,6 +113,6 @@ function write(file: string, text: string): void {
   try {
     writeFileSync(file, text)
   } catch (thrown) {
-    throw new CommandImpossible(`${file} cannot be written: ${(thrown as Error).message}.`)
+    throw new CommandImpossible(writeFault(file, thrown))
   }
 }

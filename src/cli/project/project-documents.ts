@@ -1,6 +1,7 @@
 /** The endpoint documents of files, as a service would get them: values filled in, labels of the project added. */
 import { globSync, type Stats, statSync } from 'node:fs'
 import { basename, matchesGlob, posix, relative, resolve } from 'node:path'
+import { readFault } from '../../domain/files/files.ts'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../domain/lint.ts'
 import { didYouMean } from '../../domain/nearest.ts'
@@ -64,9 +65,12 @@ export function listFiles(given: readonly string[]): Readonly<{ files: readonly 
   const faults: string[] = []
   const files = given.flatMap((name) => {
     const path = resolve(name)
-    const stats = statsOf(path)
-    if (stats === undefined) faults.push(`There is no file ${name}, or it cannot be read.`)
-    if (!stats?.isDirectory()) return stats === undefined ? [] : [path]
+    try {
+      if (!statSync(path).isDirectory()) return [path]
+    } catch (thrown) {
+      faults.push(readFault(name, thrown))
+      return []
+    }
     return findDocuments({ folder: path, endpoints: ['**/*.json'], labels: {}, targets: [] }).filter(mayBeDocument)
   })
   return { files: [...new Set(files)], faults }

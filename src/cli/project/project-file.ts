@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { checkField } from '../../config/checks/check-field.ts'
 import type { Field } from '../../config/schema/schema-fields.ts'
 import { Failure } from '../../domain/failure.ts'
+import { readFault } from '../../domain/files/files.ts'
 import { isObject, type Json } from '../../domain/json.ts'
 import { collectInto, fault, found, type Lint, type LintSink, type Result } from '../../domain/lint.ts'
 import { didYouMean } from '../../domain/nearest.ts'
@@ -68,16 +69,16 @@ const PROJECT: Field = {
   },
 }
 
-/** The nearest folder with a `crosswalk.json`, from `folder` upwards; undefined if there is none. Both are absolute. */
+/** The nearest `crosswalk.json`, from `folder` upwards; undefined if there is none. Both are absolute. */
 export function findProject(folder: string): string | undefined {
-  if (existsSync(join(folder, PROJECT_FILE))) return folder
+  const file = join(folder, PROJECT_FILE)
+  if (existsSync(file)) return file
   const parent = dirname(folder)
   return parent === folder ? undefined : findProject(parent)
 }
 
-/** In: an absolute folder with a `crosswalk.json`. Out: the project, or every fault of the file. */
-export function readProject(folder: string): ProjectReading {
-  const path = join(folder, PROJECT_FILE)
+/** In: the absolute path of the file. Out: the project, or every fault of the file. */
+export function readProject(path: string): ProjectReading {
   const file = shownPath(path)
   const reading = readJsonText(path)
   if (!reading.ok) {
@@ -89,7 +90,7 @@ export function readProject(folder: string): ProjectReading {
   const checked = raw === undefined ? undefined : checkProject(raw, collectInto(lints))
   const faults = placeLints(file, lints, createJsonPositions(reading.value))
   if (checked === undefined || lints.some(({ severity }) => severity === 'error')) return { project: undefined, faults }
-  return { project: { folder, ...checked }, faults }
+  return { project: { folder: dirname(path), ...checked }, faults }
 }
 
 /** The text of a file, decoded as the body of a request is; or the sentence why it cannot be read. */
@@ -98,7 +99,7 @@ export function readJsonText(path: string): Result<string> {
     return found(decodeText(readFileSync(path), undefined))
   } catch (thrown) {
     if (thrown instanceof Unreadable) return fault('The file is no text in UTF-8.')
-    return fault(`The file cannot be read (${(thrown as NodeJS.ErrnoException).code ?? 'unreadable'}).`)
+    return fault(readFault(shownPath(path), thrown))
   }
 }
 

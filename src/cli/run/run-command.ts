@@ -2,15 +2,14 @@
 import { type Command, Option } from 'commander'
 import { STAGE_NAMES } from '../../domain/tracing/stages.ts'
 import { loadEnvFile } from '../../settings/settings.ts'
-import { EXIT } from '../command-process.ts'
+import { EXIT, withProject } from '../command-process.ts'
 import { refuse } from '../with-settings.ts'
 import type { RunArguments } from './run-options.ts'
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
 
 export function addRunCommand(program: Command): void {
-  program
-    .command('run')
+  withProject(program.command('run'))
     .description(
       'runs one message through a document, offline, and prints the answer; nothing is sent on. Exits with 1 if the message fails',
     )

@@ -19,22 +19,24 @@ import {
   runCommand,
   settingsOf,
 } from '../command-process.ts'
+import { openProject } from '../open-project.ts'
 import { lineOf, placeLints } from '../project/placed-lint.ts'
 import { fillDocument, listFiles, type ProjectDocument, readWritten } from '../project/project-documents.ts'
-import { chooseTarget, findProject, readProject } from '../project/project-file.ts'
-import { type RunArguments, readRunOptions, shownFile } from './run-options.ts'
+import { chooseTarget } from '../project/project-file.ts'
+import { type RunArguments, readRunOptions, refuseUnknownParams, shownFile } from './run-options.ts'
 import { bodyText, callLine, jsonText, missingIn, notesOf, resultOf } from './run-result.ts'
 
 /** Out: the exit code of the command. */
 export function runOnce(file: string, options: RunArguments, process: CommandProcess): Promise<ExitCode> {
   return runCommand(process, async () => {
-    const document = readDocument(file, options.target)
+    const document = readDocument(file, options)
     const request = readRunOptions(options)
     if (document.document === undefined || hasError(document.lints))
       return refuseDocument(document, document.lints, process)
     if (!isObject(document.document)) {
       return refuseDocument(document, checkDocument(document.document).lints, process)
     }
+    refuseUnknownParams(options, document.document)
     const settings = settingsOf(process.env)
     const whole = { ...request, endpoint: document.document }
     const report = await withDryRun(settings, options, process, (dryRun) => dryRun(JSON.stringify(whole)))
@@ -46,11 +48,9 @@ export function runOnce(file: string, options: RunArguments, process: CommandPro
   })
 }
 
-function readDocument(given: string, targetName: string | undefined): ProjectDocument {
-  const folder = findProject(globalThis.process.cwd())
-  const { project, faults } = folder === undefined ? { project: undefined, faults: [] } : readProject(folder)
-  if (folder !== undefined && project === undefined) throw new CommandImpossible(...faults.map(lineOf))
-  const target = chooseTarget(project, targetName)
+function readDocument(given: string, options: RunArguments): ProjectDocument {
+  const project = openProject([given], options)
+  const target = chooseTarget(project, options.target)
   if (!target.ok) throw new CommandImpossible(target.message)
   const { files, faults: missing } = listFiles([given])
   const [path, ...others] = files
@@ -140,8 +140,9 @@ function failureLines(
   input: string | undefined,
 ): readonly string[] {
   const { error, code, path, details, stage } = failure
-  // The sentence has the line and column in the message.
-  if (stage === 'parse' && input !== undefined) return [printable(`${shownFile(input)}: error: ${code}: ${error}`)]
+  // The sentence has the line and column in the message. Without a stage, the message was refused before the first.
+  if ((stage === 'parse' || stage === undefined) && input !== undefined)
+    return [printable(`${shownFile(input)}: error: ${code}: ${error}`)]
   const lint = { path: typeof path === 'string' ? path : '', message: `${code}: ${error}`, severity: 'error' } as const
   const inside = Array.isArray(details) ? (details as readonly Readonly<{ path: string; message: string }>[]) : []
   return [...placeLints(file, [lint], positions).map(lineOf), ...inside.map((detail) => `  ${sentenceOf(detail)}`)]

@@ -2,45 +2,81 @@
 import { readFileSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
 import { CANNED_FAULTS } from '../../config/checks/dry-run-request.ts'
+import { readFault } from '../../domain/files/files.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import { isObject, type Json } from '../../domain/json.ts'
+import { didYouMean } from '../../domain/nearest.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import { MEDIA_TYPES } from '../../formats/codecs.ts'
 import { decodeText } from '../../formats/text.ts'
-import { CommandImpossible } from '../command-process.ts'
+import { parseRoutePattern } from '../../language/route-pattern.ts'
+import { CommandImpossible, type ProjectArguments } from '../command-process.ts'
 
-export type RunArguments = Readonly<{
-  input?: string
-  header: readonly string[]
-  query: readonly string[]
-  param: readonly string[]
-  state?: string
-  lookup: readonly string[]
-  response: readonly string[]
-  live?: true
-  stage?: string
-  target?: string
-  json?: true
-  watch?: true
-}>
+export type RunArguments = ProjectArguments &
+  Readonly<{
+    input?: string
+    header: readonly string[]
+    query: readonly string[]
+    param: readonly string[]
+    state?: string
+    lookup: readonly string[]
+    response: readonly string[]
+    live?: true
+    stage?: string
+    target?: string
+    json?: true
+    watch?: true
+  }>
 
 const STANDARD_INPUT = 0
 
 /** Out: the request of a dry run, without its document. Throws CommandImpossible with the argument that is wrong. */
 export function readRunOptions(options: RunArguments): JsonObject {
-  const { input, header, query, param, state, lookup, response, live } = options
+  const { input, header, query, state, lookup, response, live } = options
   return {
     message: {
       ...(input === undefined ? {} : { body: textOf(input) }),
-      headers: Object.fromEntries(header.map((text) => divided('--header', text, ':', 'name:value'))),
+      headers: joinedHeaders(header.map((text) => divided('--header', text, ':', 'name:value'))),
       query: repeated(query.map((text) => divided('--query', text, '=', 'name=value'))),
-      urlParams: Object.fromEntries(param.map((text) => divided('--param', text, '=', 'name=value'))),
+      urlParams: once('--param', paramsOf(options)),
       ...(state === undefined ? {} : { state: stateOf(state) }),
     },
     lookups: repeated(lookup.map((text) => answerOf('--lookup', text))),
     responses: repeated(response.map((text) => answerOf('--response', text))),
     live: live === true,
   }
+}
+
+/** Throws CommandImpossible if the path of the document has no such parameter: what nothing reads is a slip. */
+export function refuseUnknownParams(options: RunArguments, document: JsonObject): void {
+  const { pattern } = isObject(document.endpoint) ? document.endpoint : {}
+  const reading = typeof pattern === 'string' ? parseRoutePattern(pattern) : undefined
+  // The document has the fault, which the run reports.
+  if (reading?.ok === false) return
+  const path = reading?.value.pattern
+  const parameters = reading?.value.parameters ?? []
+  const unknown = paramsOf(options).find(([name]) => !parameters.includes(name))
+  if (unknown === undefined) return
+  const [name] = unknown
+  throw new CommandImpossible(
+    path === undefined
+      ? `--param ${name}: The document has no path.`
+      : `--param ${name}: The path ${path} has no such parameter${didYouMean(name, parameters)}`,
+  )
+}
+
+const paramsOf = ({ param }: RunArguments) => param.map((text) => divided('--param', text, '=', 'name=value'))
+
+function once(option: string, entries: readonly (readonly [string, string])[]): JsonObject {
+  const twice = entries.find(([name], at) => entries.findIndex(([other]) => other === name) < at)
+  if (twice !== undefined) throw new CommandImpossible(`${option} ${twice[0]} stands twice.`)
+  return Object.fromEntries(entries)
+}
+
+/** The values of a repeated header are joined (RFC 9110 section 5.3). */
+function joinedHeaders(entries: readonly (readonly [string, string])[]): JsonObject {
+  const groups = Map.groupBy(entries, ([name]) => name.toLowerCase())
+  return Object.fromEntries([...groups].map(([name, group]) => [name, group.map(([, value]) => value).join(', ')]))
 }
 
 function divided(option: string, text: string, by: string, form: string): readonly [string, string] {
@@ -96,8 +132,7 @@ function textOf(file: string): string {
   } catch (thrown) {
     if (thrown instanceof Unreadable)
       throw new CommandImpossible(`${shownFile(file)} is no text in UTF-8, and only that can be run.`)
-    const code = (thrown as NodeJS.ErrnoException).code ?? 'unreadable'
-    throw new CommandImpossible(`${shownFile(file)} cannot be read (${code}).`)
+    throw new CommandImpossible(readFault(shownFile(file), thrown))
   }
 }
 

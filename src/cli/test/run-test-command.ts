@@ -3,6 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { createLogger } from '../../adapters/log/logger.ts'
 import type { RunTests } from '../../document-tests/run-tests.ts'
 import type { TestReport } from '../../document-tests/test-report.ts'
+import { Failure } from '../../domain/failure.ts'
+import { writeFault } from '../../domain/files/files.ts'
 import type { Lint } from '../../domain/lint.ts'
 import { createOfflineTests } from '../../wiring/offline-tests.ts'
 import {
@@ -13,9 +15,11 @@ import {
   runCommand,
   settingsOf,
 } from '../command-process.ts'
+import { openProject } from '../open-project.ts'
 import { progressOf } from '../progress.ts'
-import { lineOf, placeLints, shownPath } from '../project/placed-lint.ts'
-import { chooseTarget, findProject, type Project, readProject } from '../project/project-file.ts'
+import { placeLints, shownPath } from '../project/placed-lint.ts'
+import { readWritten } from '../project/project-documents.ts'
+import { chooseTarget } from '../project/project-file.ts'
 import { watchFiles } from '../run/watch-files.ts'
 import { openSnapshots, type SnapshotMode } from './snapshot-file.ts'
 import { countsOf, isError, type SuiteResult, type TestOptions } from './test-options.ts'
@@ -53,9 +57,9 @@ function faultOf({ minCoverage, filter }: TestOptions): string | undefined {
   return filter === undefined ? undefined : '--min-coverage is about all tests; leave out --filter.'
 }
 
-function suitesOf(given: readonly string[], { target: name }: TestOptions): ReturnType<typeof findSuites> {
-  const project = projectHere()
-  const target = chooseTarget(project, name)
+function suitesOf(given: readonly string[], options: TestOptions): ReturnType<typeof findSuites> {
+  const project = openProject(given, options)
+  const target = chooseTarget(project, options.target)
   if (!target.ok) throw new CommandImpossible(target.message)
   const found = findSuites({ given, project, target: target.value })
   if (found.suites.length === 0) throw new CommandImpossible('There are no tests: files that end in .tests.json.')
@@ -78,18 +82,21 @@ async function runOnce(
     if (result !== undefined) results.push(result)
     progress(results.length, suites.length)
   }
+  results.push(...untested.flatMap(unreadableResult))
   if (results.length === 0) throw new CommandImpossible(`No test has a name with ${JSON.stringify(options.filter)}.`)
+  if (results.every(({ report }) => report?.tests.length === 0)) {
+    throw new CommandImpossible(...results.map(({ file }) => `${file} has no tests.`))
+  }
   report(results, untested, options, process)
   const isTooLow = untested.length > 0 && Number(options.minCoverage ?? 0) > 0
   return countsOf(results).failed > 0 || isTooLow ? EXIT.findings : EXIT.fine
 }
 
-function projectHere(): Project | undefined {
-  const folder = findProject(globalThis.process.cwd())
-  if (folder === undefined) return undefined
-  const { project, faults } = readProject(folder)
-  if (project === undefined) throw new CommandImpossible(...faults.map(lineOf))
-  return project
+/** A document that no test could run. */
+function unreadableResult(path: string): readonly SuiteResult[] {
+  const { file, written, lints, positions } = readWritten(path)
+  if (written !== undefined) return []
+  return [{ file, document: file, lints: placeLints(file, lints, positions), report: undefined, snapshots: [] }]
 }
 
 /** Undefined if the filter leaves no test of it. */
@@ -106,7 +113,8 @@ async function runSuite(
   const tests = suite.tests.tests.filter(({ name }) => name.toLowerCase().includes(wanted))
   if (tests.length === 0 && filter !== undefined) return undefined
   const snapshots = openSnapshots(path, suite.tests, mode)
-  const report = await run(
+  const report = await runDocument(
+    run,
     document.document,
     { ...suite.tests, tests },
     {
@@ -123,6 +131,17 @@ async function runSuite(
   const covered =
     coverage === undefined || minCoverage === undefined ? {} : { isCovered: coverage.percent >= Number(minCoverage) }
   return { ...shown, lints: all, report: report.ran ? report : undefined, snapshots: snapshots.written(), ...covered }
+}
+
+/** A document that is too large to be compiled has this fault. */
+async function runDocument(run: RunTests, ...[document, file, options]: Parameters<RunTests>): Promise<TestReport> {
+  try {
+    return await run(document, file, options)
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown
+    const lint = { errors: [{ path: '', message: thrown.message }], warnings: [] }
+    return { ran: false, passed: 0, failed: 0, skipped: 0, ms: 0, tests: [], lint }
+  }
 }
 
 const lintsOf = ({ lint: { errors, warnings } }: TestReport): readonly Lint[] => [
@@ -146,7 +165,7 @@ function report(
     try {
       writeFileSync(junit, junitOf(results))
     } catch (thrown) {
-      throw new CommandImpossible(`The file of --junit cannot be written: ${(thrown as Error).message}.`)
+      throw new CommandImpossible(writeFault(junit, thrown))
     }
   }
   const without = untested.length === 0 ? '' : `; ${untested.length} documents have no tests`

@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { snapshotFor, snapshotMismatches, withSnapshot } from '../../document-tests/snapshots.ts'
 import type { DocumentTest, TestFile } from '../../document-tests/test-file.ts'
 import type { Snapshots } from '../../document-tests/test-report.ts'
+import { writeFault } from '../../domain/files/files.ts'
 import { isObject, type JsonObject } from '../../domain/json.ts'
 import { CommandImpossible } from '../command-process.ts'
 import { shownPath } from '../project/placed-lint.ts'
@@ -48,7 +49,7 @@ export function openSnapshots(path: string, tests: TestFile, mode: SnapshotMode)
       try {
         writeFileSync(file, `${JSON.stringify(ordered, undefined, 2)}\n`)
       } catch (thrown) {
-        throw new CommandImpossible(`The snapshots cannot be written: ${(thrown as Error).message}.`)
+        throw new CommandImpossible(writeFault(shownPath(file), thrown))
       }
     },
   }

@@ -1,7 +1,7 @@
 /** `crosswalk test` and `coverage`: run the tests of documents, offline. */
 import type { Command } from 'commander'
 import { loadEnvFile } from '../../settings/settings.ts'
-import { EXIT } from '../command-process.ts'
+import { EXIT, withProject } from '../command-process.ts'
 import { refuse } from '../with-settings.ts'
 import type { TestOptions } from './test-options.ts'
 
@@ -9,8 +9,7 @@ const FILES = 'tests, documents or folders with them; by default those of crossw
 const TARGET = 'a target of crosswalk.json, whose values are filled in'
 
 export function addTestCommand(program: Command): void {
-  program
-    .command('test')
+  withProject(program.command('test'))
     .description(
       'runs the tests of endpoint documents (x.tests.json beside x.json), offline; exits with 1 if one fails',
     )
@@ -26,8 +25,7 @@ export function addTestCommand(program: Command): void {
     )
     .option('--target <name>', TARGET)
     .action(run)
-  program
-    .command('coverage')
+  withProject(program.command('coverage'))
     .description(
       'runs the tests of endpoint documents as test does, and lists the parts of each document that no test runs; writes no snapshots',
     )

@@ -1,19 +1,22 @@
 /** What `crosswalk test` is asked for and what it finds, as its parts pass them on. */
+
 import type { Mismatch, TestReport } from '../../document-tests/test-report.ts'
+import type { ProjectArguments } from '../command-process.ts'
 import type { PlacedLint } from '../project/placed-lint.ts'
 
 /** As commander gives them. */
-export type TestOptions = Readonly<{
-  filter?: string
-  update?: true
-  watch?: true
-  junit?: string
-  json?: true
-  minCoverage?: string
-  /** Lists the parts of each document that no test runs; writes no snapshots. */
-  coverage?: true
-  target?: string
-}>
+export type TestOptions = ProjectArguments &
+  Readonly<{
+    filter?: string
+    update?: true
+    watch?: true
+    junit?: string
+    json?: true
+    minCoverage?: string
+    /** Lists the parts of each document that no test runs; writes no snapshots. */
+    coverage?: true
+    target?: string
+  }>
 
 /** A snapshot that was written; without `differences`, there was none before. */
 export type WrittenSnapshot = Readonly<{ test: string; step: number; differences?: readonly Mismatch[] }>

@@ -73,10 +73,10 @@ function ofProject(project: Project | undefined): FoundFiles {
 }
 
 function ofGiven(given: readonly string[]): FoundFiles {
-  const missing = given.filter((name) => statSync(name, { throwIfNoEntry: false }) === undefined)
-  if (missing.length > 0) throw new CommandImpossible(...missing.map((name) => `There is no file ${name}.`))
+  const { files, faults } = listFiles(given)
+  if (faults.length > 0) throw new CommandImpossible(...faults)
   const named = given.filter((name) => !TESTS.test(name))
-  const documents = listFiles(named).files
+  const documents = files.filter((path) => !TESTS.test(path))
   const folders = named.filter((name) => statSync(name).isDirectory())
   const tests = given.flatMap((name) => {
     if (TESTS.test(name)) return [resolve(name)]

@@ -73,6 +73,9 @@ export class OutboundError extends Error {
   }
 }
 
+export const tooLarge = (subject: string, limitBytes: number): OutboundError =>
+  new OutboundError('too-large', `The answer to ${subject} is larger than the limit of ${limitBytes} bytes.`)
+
 /** Nothing was sent. `status`: the result of the last call; `retryAfterMs`: milliseconds until the next one is tried. */
 export class CircuitOpen extends OutboundError {
   readonly status: number

@@ -1,6 +1,7 @@
 /** Writes the files of an import: all of them whole, and none over a file that the import did not write. */
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { makeFolder } from '../../domain/files/files.ts'
 import {
   MANIFEST_FILE,
   type Manifest,
@@ -42,7 +43,7 @@ export function writeFiles(folder: string, files: readonly NewFile[]): void {
   refuseForeignManifest(folder)
 
   const staging = join(folder, STAGING)
-  mkdirSync(folder, { recursive: true })
+  makeFolder(resolve(folder))
   rmSync(staging, { recursive: true, force: true })
   mkdirSync(staging, { mode: 0o700 })
   try {
@@ -51,7 +52,7 @@ export function writeFiles(folder: string, files: readonly NewFile[]): void {
       writeFileSync(path, file.content, { flag: 'wx', mode: file.isSecret ? 0o600 : 0o666 })
       return { path, target: resolve(folder, name) }
     })
-    for (const { target } of staged) mkdirSync(dirname(target), { recursive: true })
+    for (const { target } of staged) makeFolder(dirname(target))
     const list = join(staging, 'manifest')
     writeFileSync(list, manifestText(newManifest(folder, manifest, entries, replaced)), { flag: 'wx' })
     // First, so that the files of an import that is stopped in between are known as its own.

@@ -1,5 +1,6 @@
 /** One file as a source: a document, an array or lines of them, or an export of MongoDB. */
 import { createReadStream, type ReadStream } from 'node:fs'
+import { readFault } from '../../domain/files/files.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import { type Manifest, wroteDocument } from '../output/import-manifest.ts'
 import { mentionsDocument, sortRecords, WHAT_A_DOCUMENT_HAS } from './found-records.ts'
@@ -26,7 +27,7 @@ export async function readFileSource(file: SourceFile): Promise<SourceReading> {
     bytes = await readBytes(createReadStream(path))
   } catch (thrown) {
     if (thrown instanceof RangeError) return unread(TOO_LARGE)
-    return faultyReading(`${source} cannot be read (${codeOf(thrown)}).`)
+    return faultyReading(readFault(source, thrown))
   }
   let text = ''
   try {
@@ -74,8 +75,4 @@ export async function readBytes(stream: ReadStream | AsyncIterable<Uint8Array>):
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
-}
-
-export function codeOf(thrown: unknown): string {
-  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unreadable'
 }

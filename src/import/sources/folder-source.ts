@@ -1,9 +1,10 @@
 /** A folder as a source, with all folders below it: repositories hold much JSON beside endpoint documents. */
 import { type Dirent, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { readFault } from '../../domain/files/files.ts'
 import { isObject, type JsonObject } from '../../domain/json.ts'
 import { MANIFEST_FILE, type Manifest, readManifest } from '../output/import-manifest.ts'
-import { codeOf, readFileSource } from './file-source.ts'
+import { readFileSource } from './file-source.ts'
 import { isPartsFolder, PART_FILES, readPartsFolder } from './parts-folder.ts'
 import {
   faultyReading,
@@ -35,7 +36,7 @@ export async function readFolderSource(folder: Folder): Promise<SourceReading> {
   try {
     entries = readdirSync(folder.path, { withFileTypes: true }).sort((one, other) => (one.name < other.name ? -1 : 1))
   } catch (thrown) {
-    return faultyReading(`${folder.source} cannot be read (${codeOf(thrown)}).`)
+    return faultyReading(readFault(folder.source, thrown, 'folder'))
   }
   const manifest = readManifest(folder.path)
   const names = entries.map(({ name }) => name)

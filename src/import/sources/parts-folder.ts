@@ -1,8 +1,9 @@
 /** A folder of version 0.2 of the peer: the parts of one document in files of fixed names. */
 import { join } from 'node:path'
+import { readFault } from '../../domain/files/files.ts'
 import { isObject, type JsonObject } from '../../domain/json.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
-import { codeOf, readOneValue } from './file-source.ts'
+import { readOneValue } from './file-source.ts'
 import { duplicate, hasPattern } from './found-records.ts'
 import { faultyReading, joinReadings, NOTHING_READ, type SourceReading } from './source-reading.ts'
 
@@ -60,6 +61,6 @@ async function readPart(path: string, source: string, name: string): Promise<Sou
     return { ...NOTHING_READ, documents: [{ source, document, duplicateNames, isCanonical: false }] }
   } catch (thrown) {
     if (thrown instanceof Unreadable) return faultyReading(`${source}: ${thrown.message}`)
-    return faultyReading(`${source} cannot be read (${codeOf(thrown)}).`)
+    return faultyReading(readFault(source, thrown))
   }
 }

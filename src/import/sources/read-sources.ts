@@ -1,8 +1,10 @@
 /** Reads what `crosswalk import` was given: files, folders and URLs. */
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { readFault } from '../../domain/files/files.ts'
+import { missingScheme } from '../../domain/http.ts'
 import { manifestBeside } from '../output/import-manifest.ts'
-import { codeOf, readFileSource } from './file-source.ts'
+import { readFileSource } from './file-source.ts'
 import { readFolderSource, realpathOf, withOwnStates } from './folder-source.ts'
 import { isUrl, type PeerOptions, readPeerSource } from './peer-source.ts'
 import { faultyReading, joinReadings, type SourceReading } from './source-reading.ts'
@@ -31,10 +33,7 @@ async function readPath(path: string, output: string): Promise<SourceReading> {
   try {
     isFolder = statSync(path).isDirectory()
   } catch (thrown) {
-    const code = codeOf(thrown)
-    if (code !== 'ENOENT') return faultyReading(`${path} cannot be read (${code}).`)
-    const isAddress = /^[\w.-]+:\d+(?:\/|$)/.test(path)
-    return faultyReading(`${path}: there is no such file${isAddress ? `; did you mean http://${path}?` : '.'}`)
+    return faultyReading(missingScheme(path) ?? readFault(path, thrown))
   }
   if (isFolder) return readFolderSource({ path, source: path, output: realpathOf(output) })
   const manifest = manifestBeside(path)

@@ -208,7 +208,6 @@ function processingOf(options: EndpointConsumerOptions): ProcessRecordOptions {
     logger,
     deadLetterTopic: deadLetterTopicOf(topic, settings.deadLetterTopic),
     retryPausesMs: settings.retryPausesMs,
-    parserLimitBytes: settings.parserLimitBytes,
     validationAcceptNullValues: settings.validationAcceptNullValues,
     produceTimeoutMs: settings.produceTimeoutMs,
   }

@@ -7,11 +7,7 @@ import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Incoming } from '../incoming-message.ts'
 import { refusesNull, tombstoneOf } from './tombstone.ts'
 
-export type RecordLimits = Readonly<{
-  /** Bytes of a record's value. */
-  parserLimitBytes: number
-  validationAcceptNullValues: boolean
-}>
+export type RecordLimits = Readonly<{ validationAcceptNullValues: boolean }>
 
 /**
  * In: a record; `triesAgain`: whether a failure that may pass would be retried; `producer`: what its
@@ -38,16 +34,12 @@ export function toIncoming(
   }
 }
 
-/** The failure of a record that is refused without being parsed: BODY_TOO_LARGE or VALIDATION_FAILED. */
+/** The failure of a tombstone that is refused without being parsed: VALIDATION_FAILED. */
 export function refusalOfRecord(
   { value }: ConsumedRecord,
   compiled: CompiledEndpoint,
-  { parserLimitBytes, validationAcceptNullValues }: RecordLimits,
+  { validationAcceptNullValues }: RecordLimits,
 ): Failure | undefined {
-  const size = value?.byteLength ?? 0
-  if (size > parserLimitBytes) {
-    return new Failure('BODY_TOO_LARGE', `The record has ${size} bytes; PARSER_LIMIT is ${parserLimitBytes}.`)
-  }
   if (value !== null || validationAcceptNullValues || !refusesNull(compiled)) return undefined
   const failure = new Failure(
     'VALIDATION_FAILED',

@@ -67,6 +67,19 @@ describe('crosswalk messages', () => {
     [{ filter: ['colour=red'] }, /There is no filter "colour"/],
     [{ filter: ['colour'] }, /--filter is wrong: write it as NAME=VALUE/],
     [{ limit: '0' }, /--limit is wrong/],
+    [{ code: ['FOO'] }, /: There is no code "FOO"\. docs\/failures\.md lists them\.\n$/],
+    [{ code: ['lookup_refsed'] }, /: There is no code "lookup_refsed"; did you mean "LOOKUP_REFUSED"\?\n$/],
+    [
+      { target: '127.0.0.1:4204' },
+      /^crosswalk: "127\.0\.0\.1:4204" has no scheme; did you mean http:\/\/127\.0\.0\.1:4204\?\n$/,
+    ],
+    [{ target: '[::1]:4204/crosswalk' }, /did you mean http:\/\/\[::1\]:4204\/crosswalk\?\n$/],
+    [{ target: 'localhost:4204' }, /did you mean http:\/\/localhost:4204\?\n$/],
+    [
+      { target: 'ftp://localhost' },
+      /^crosswalk: "ftp:\/\/localhost" is not the URL of a service; write it as http:\/\/host:3004\.\n$/,
+    ],
+    [{ target: 'test' }, /^crosswalk: There is no crosswalk\.json here or above/],
   ]
   for (const [given, says] of WRONG) {
     test(`refuses ${JSON.stringify(given)}`, async () => {
@@ -75,6 +88,15 @@ describe('crosswalk messages', () => {
       assert.match(stderr, says)
     })
   }
+
+  test('at the port for messages says which port to name', async () => {
+    const { code, stdout, stderr } = await find({ target: service.url })
+    assert.deepEqual([code, stdout], [3, ''])
+    assert.match(
+      stderr,
+      /status 404: No endpoint listens on \/messages\. Give the URL of the admin port \(ADMIN_PORT of the service\)\.\n$/,
+    )
+  })
 
   test('follows new messages, each once', async () => {
     const abort = new AbortController()

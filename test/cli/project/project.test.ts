@@ -24,7 +24,7 @@ const PROJECT = {
 
 describe('crosswalk.json', () => {
   test('is read with its defaults', (context) => {
-    const { project, faults } = readProject(folderOf(context, { 'crosswalk.json': {} }))
+    const { project, faults } = readProject(join(folderOf(context, { 'crosswalk.json': {} }), 'crosswalk.json'))
     assert.deepEqual(faults, [])
     assert.deepEqual(
       { ...project, folder: '' },
@@ -44,7 +44,7 @@ describe('crosswalk.json', () => {
   },
   "labels": {}
 }`
-    const { project, faults } = readProject(folderOf(context, { 'crosswalk.json': text }))
+    const { project, faults } = readProject(join(folderOf(context, { 'crosswalk.json': text }), 'crosswalk.json'))
     assert.equal(project, undefined)
     assert.deepEqual(
       faults.map(({ line, column, path }) => `${line}:${column} ${path}`),
@@ -73,7 +73,7 @@ describe('crosswalk.json', () => {
   ]
   for (const { name, text, says } of unreadable) {
     test(`that is ${name} is one fault`, (context) => {
-      const { project, faults } = readProject(folderOf(context, { 'crosswalk.json': text }))
+      const { project, faults } = readProject(join(folderOf(context, { 'crosswalk.json': text }), 'crosswalk.json'))
       assert.equal(project, undefined)
       assert.equal(faults.length, 1)
       assert.match(lineOf(faults[0] as (typeof faults)[number]), says)
@@ -83,7 +83,7 @@ describe('crosswalk.json', () => {
   test('is read as the guide shows it', (context) => {
     const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
     const [, text = ''] = /```text\n(\{[\s\S]*?)```/.exec(page) ?? []
-    const { project, faults } = readProject(folderOf(context, { 'crosswalk.json': text }))
+    const { project, faults } = readProject(join(folderOf(context, { 'crosswalk.json': text }), 'crosswalk.json'))
     assert.deepEqual(faults, [])
     assert.equal(project?.targets.length, 2)
   })
@@ -91,7 +91,7 @@ describe('crosswalk.json', () => {
   test('is found from a folder below', (context) => {
     const folder = folderOf(context, { 'crosswalk.json': {} })
     mkdirSync(join(folder, 'a/b'), { recursive: true })
-    assert.equal(findProject(join(folder, 'a/b')), folder)
+    assert.equal(findProject(join(folder, 'a/b')), join(folder, 'crosswalk.json'))
     assert.equal(findProject('/'), undefined)
   })
 
@@ -105,7 +105,7 @@ describe('crosswalk.json', () => {
     const wrong = fc.tuple(part, fc.jsonValue()).map(([name, inner]) => JSON.stringify({ ...PROJECT, [name]: inner }))
     fc.assert(
       fc.property(fc.oneof(value, wrong), (text) => {
-        const { project, faults } = readProject(folderOf(context, { 'crosswalk.json': text }))
+        const { project, faults } = readProject(join(folderOf(context, { 'crosswalk.json': text }), 'crosswalk.json'))
         assert.equal(
           project === undefined,
           faults.some(({ severity }) => severity === 'error'),
@@ -157,7 +157,7 @@ describe('the documents of a project', () => {
 
   test('are those of its patterns, without the files beside them', (context) => {
     const folder = folderOf(context, FILES)
-    const { project } = readProject(folder)
+    const { project } = readProject(join(folder, 'crosswalk.json'))
     assert.deepEqual(
       findDocuments(project as Project).map((path) => relative(folder, path)),
       ['endpoints/b.json', 'endpoints/moved/c.json', 'endpoints/sub/a.json'],
@@ -168,7 +168,7 @@ describe('the documents of a project', () => {
     test(`are left out by !${left}`, (context) => {
       const project = { endpoints: ['./endpoints/*.json', 'endpoints/data/*.json', `!${left}`] }
       const folder = folderOf(context, { ...FILES, 'crosswalk.json': project })
-      const found = findDocuments(readProject(folder).project as Project)
+      const found = findDocuments(readProject(join(folder, 'crosswalk.json')).project as Project)
       assert.deepEqual(
         found.map((path) => relative(folder, path)),
         ['endpoints/b.json'],
@@ -183,7 +183,7 @@ describe('the documents of a project', () => {
       join(folder, 'endpoints/data/order.json'),
       'none.json',
     ])
-    assert.deepEqual(faults, ['There is no file none.json, or it cannot be read.'])
+    assert.deepEqual(faults, ['There is no file none.json.'])
     assert.deepEqual(
       files.map((path) => relative(join(folder, 'endpoints'), path)),
       ['b.json', 'broken.json', 'moved/c.json', 'sub/a.json', 'data/order.json'],
@@ -199,7 +199,7 @@ describe('the documents of a project', () => {
   }
   const lintsFor = (context: Parameters<typeof folderOf>[0], name: string | undefined, changes = {}) => {
     const folder = folderOf(context, { ...FILES, 'endpoints/b.json': { ...document, ...changes } })
-    const { project } = readProject(folder)
+    const { project } = readProject(join(folder, 'crosswalk.json'))
     const target = chooseTarget(project, name)
     const [one] = readDocuments({ project, target: target.ok ? target.value : undefined })
     assert.ok(one)
@@ -282,7 +282,7 @@ describe('the documents of a project', () => {
     assert.deepEqual(lines, [
       ':2:11: error: The JSON is not well-formed: unexpected character at line 2, column 11.',
       ':1:13: error: name: "name" stands twice in one object, so the first would be lost; join the two or remove one.',
-      ':1:1: error: The file cannot be read (ENOENT).',
+      `:1:1: error: There is no file ${join(folder, 'd.json')}.`,
     ])
   })
 })

@@ -45,7 +45,6 @@ async function start(t: TestContext, maxInFlight = 10, fields: JsonObject = {}) 
       retryPausesMs: [1_000],
       deadLetterTopic: '{topic}.dlq',
       produceTimeoutMs: 1_000,
-      parserLimitBytes: 1_000_000,
       validationAcceptNullValues: false,
     },
     budget: createFetchBudget(4 * 1024 * 1024),

@@ -88,7 +88,7 @@ const cases: readonly Case[] = [
   },
   {
     name: 'is larger than PARSER_LIMIT: dead-lettered without an attempt of the pipeline',
-    record: { value: Buffer.alloc(1_001) },
+    record: { value: Buffer.alloc(1_000_001) },
     expect: { done: true, attempts: 0, pauses: [], states: [RUNNING], letter: ['receive', 'BODY_TOO_LARGE', '1'] },
   },
   {
@@ -197,7 +197,6 @@ describe('a record', () => {
           logger: silent,
           deadLetterTopic: deadLetters === 'off' ? undefined : 't.dlq',
           retryPausesMs: [FIRST, SECOND],
-          parserLimitBytes: 1_000,
           validationAcceptNullValues: false,
           produceTimeoutMs: 1_000,
         },

@@ -69,7 +69,6 @@ export const processingOf = (current: ProcessRecordOptions['current']): ProcessR
   logger: silent,
   deadLetterTopic: undefined,
   retryPausesMs: [],
-  parserLimitBytes: 1_000,
   validationAcceptNullValues: false,
   produceTimeoutMs: 1_000,
 })
