@@ -31,6 +31,7 @@ import type { MakeRecordedTest } from '../document-tests/recorded/recorded-tests
 import type { RunRequestedTests } from '../document-tests/requested-tests.ts'
 import type { StoredTests } from '../document-tests/stored/stored-tests.ts'
 import type { Failure } from '../domain/failure.ts'
+import { MESSAGE_PORT_HEADERS } from '../domain/http.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Clock } from '../domain/run.ts'
 import { portion, type WorkerSlot } from '../domain/worker-processes.ts'
@@ -139,7 +140,10 @@ function createMessageServer(options: Served, answer: AnswerFailure): FastifyIns
   const coreAnswers = settings.openhimRegister ? createCoreAnswers(settings, logger) : undefined
   const messageOptions = { registry, intake, shedder: loadShedder, readBody, isStopping, coreAnswers }
   const listener = createMessageListener(messageOptions)
-  const server = createServer(settings, answer, { messages: messageSide(messageOptions, listener) })
+  const server = createServer(settings, answer, {
+    messages: messageSide(messageOptions, listener),
+    headers: MESSAGE_PORT_HEADERS,
+  })
   server.server.on('connection', loadShedder.connected)
   server.register(async (scope) => {
     managementAuth.protect(scope, 'message')
