@@ -17,7 +17,7 @@ import { answerFailure } from '../../src/pipeline/reply.ts'
 import { silent } from '../contracts/stores.ts'
 import { guards } from '../guards.ts'
 
-const here = { address: '127.0.0.1', host: 'localhost', forwarded: false }
+const here = { address: '127.0.0.1', host: 'localhost', forwarded: false, ofDocument: false }
 
 async function keysWith(roles: readonly string[]) {
   const store = await openSqliteStore({ path: ':memory:', logger: silent })
