@@ -23,6 +23,7 @@ import { createMessageListener, messageSide, serveMessages } from '../adapters/h
 import { describeApi, serveOpenApi } from '../adapters/http-server/openapi/openapi.ts'
 import { serveCaptures } from '../adapters/http-server/records/capture-routes.ts'
 import { serveMessageRecords } from '../adapters/http-server/records/message-record-routes.ts'
+import { leaveToOtherPort } from '../adapters/http-server/replies.ts'
 import { createServer } from '../adapters/http-server/server.ts'
 import { serveEvents } from '../adapters/http-server/watching/event-routes.ts'
 import { serveDraft, serveEndpointAids, serveMe } from '../adapters/http-server/watching/watching-routes.ts'
@@ -102,7 +103,8 @@ export function createServers(options: ServersOptions): Servers {
   const { registry, version, storedTests } = options
   const origin = settings.publicUrl ?? `http://localhost:${settings.serverPort}`
   const publishedApi = createLiveOpenApi({ registry, version, origin, settings, storedTests })
-  const messageServer = createMessageServer({ ...options, publishedApi }, answer)
+  const adminPort = () => portOf(adminServer)
+  const messageServer = createMessageServer({ ...options, publishedApi, adminPort }, answer)
   const messagePort = () => portOf(messageServer)
   const adminServer = createAdminServer({ ...options, publishedApi, messagePort }, answer)
   const servers = [messageServer, adminServer]
@@ -115,7 +117,7 @@ export function createServers(options: ServersOptions): Servers {
       return portOf(adminServer)
     },
     messagePort,
-    adminPort: () => portOf(adminServer),
+    adminPort,
     endConnections: () => servers.forEach(endConnections),
     quiet: async () => void (await Promise.all(servers.map(quiet))),
     close: async () => {
@@ -133,7 +135,7 @@ type Served = ServersOptions & Readonly<{ publishedApi: LiveOpenApi }>
 
 type AnswerFailure = Parameters<typeof createServer>[1]
 
-function createMessageServer(options: Served, answer: AnswerFailure): FastifyInstance {
+function createMessageServer(options: Served & Pick<Servers, 'adminPort'>, answer: AnswerFailure): FastifyInstance {
   const { settings, workerSlot, registry, intake, loadShedder, isStopping, managementAuth, logger } = options
   const roomBytes = portion(settings.maxIncompleteBodiesBytes, workerSlot)
   const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes })
@@ -147,7 +149,14 @@ function createMessageServer(options: Served, answer: AnswerFailure): FastifyIns
   server.server.on('connection', loadShedder.connected)
   server.register(async (scope) => {
     managementAuth.protect(scope, 'message')
-    serveEndpoints(scope, options, 'message')
+    if (settings.messagePortManagement === 'on') serveEndpoints(scope, options, 'message')
+    else {
+      serveUptime(scope, options.health.uptimeMs)
+      leaveToOtherPort(scope, '/endpoints', () => {
+        const port = options.adminPort() || settings.adminPort
+        return `Endpoints are managed on the admin port (${port}) only: MESSAGE_PORT_MANAGEMENT is off.`
+      })
+    }
   })
   serveMessages(server, listener)
   return server

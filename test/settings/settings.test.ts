@@ -32,6 +32,7 @@ const DEFAULTS: Settings = {
   publicUrl: undefined,
   adminPort: 3004,
   adminHost: '127.0.0.1',
+  messagePortManagement: 'on',
   managementAuth: undefined,
   managementHosts: [],
   managementOidcIssuer: undefined,

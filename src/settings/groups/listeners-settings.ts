@@ -1,5 +1,5 @@
 /** The settings of the two ports. */
-import { baseUrl, listenAddress, milliseconds, optional, port, type Setting } from '../setting-kinds.ts'
+import { baseUrl, choice, listenAddress, milliseconds, optional, port, type Setting } from '../setting-kinds.ts'
 
 export const listeners = {
   serverPort: {
@@ -32,6 +32,13 @@ export const listeners = {
     kind: listenAddress,
     default: '127.0.0.1',
     means: 'Address that the admin port listens on.',
+  },
+  messagePortManagement: {
+    name: 'MESSAGE_PORT_MANAGEMENT',
+    kind: choice('on', 'off'),
+    default: 'on',
+    means:
+      'Whether the message port serves `/endpoints` too. `off`: only the admin port does; `/endpoints` stays reserved on the message port and is answered with 404.',
   },
   serverHeadersTimeoutMs: {
     name: 'SERVER_HEADERS_TIMEOUT_MS',
