@@ -118,6 +118,7 @@ export async function startApp(
     observers,
     waiting: () => intake.waiting + loadShedder.waiting,
     httpClient: services.http.health,
+    connections: () => servers.connections,
     isolation: services.sandbox.counts,
     consumers: () => consumers?.status() ?? [],
     mediator: settings.openhimRegister ? () => mediator?.status() : undefined,

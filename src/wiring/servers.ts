@@ -1,6 +1,7 @@
 /** The message port and the admin port with their routes; both serve the management of endpoints. */
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { type ConnectionCounts, capConnections } from '../adapters/http-server/connection-cap.ts'
 import { endConnections, quiet } from '../adapters/http-server/graceful-close.ts'
 import { serveAudit, serveKeys } from '../adapters/http-server/management/access-routes.ts'
 import { serveBatch } from '../adapters/http-server/management/batch-routes.ts'
@@ -61,6 +62,8 @@ export type Servers = Readonly<{
   /** 0 before the server listens. */
   messagePort(): number
   adminPort(): number
+  /** Of this process; the counts change. */
+  connections: Readonly<Record<'message' | 'admin', ConnectionCounts>>
   /** From now on each answer closes its connection. */
   endConnections(): void
   /** Resolves after a moment without calls and new connections. */
@@ -108,6 +111,13 @@ export function createServers(options: ServersOptions): Servers {
   const messagePort = () => portOf(messageServer)
   const adminServer = createAdminServer({ ...options, publishedApi, messagePort }, answer)
   const servers = [messageServer, adminServer]
+  const { serverMaxConnections, adminMaxConnections } = settings
+  const messageCap = { port: 'message', setting: 'SERVER_MAX_CONNECTIONS', max: serverMaxConnections } as const
+  const adminCap = { port: 'admin', setting: 'ADMIN_MAX_CONNECTIONS', max: adminMaxConnections } as const
+  const connections = {
+    message: capConnections(messageServer.server, messageCap, logger),
+    admin: capConnections(adminServer.server, adminCap, logger),
+  }
   return {
     listenForMessages: async () => {
       await messageServer.listen({ host: settings.host, port: settings.serverPort })
@@ -118,6 +128,7 @@ export function createServers(options: ServersOptions): Servers {
     },
     messagePort,
     adminPort,
+    connections,
     endConnections: () => servers.forEach(endConnections),
     quiet: async () => void (await Promise.all(servers.map(quiet))),
     close: async () => {

@@ -33,6 +33,8 @@ const DEFAULTS: Settings = {
   adminPort: 3004,
   adminHost: '127.0.0.1',
   messagePortManagement: 'on',
+  serverMaxConnections: 2_000,
+  adminMaxConnections: 500,
   managementAuth: undefined,
   managementHosts: [],
   managementOidcIssuer: undefined,
