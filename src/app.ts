@@ -67,7 +67,15 @@ export async function startApp(
   const registry = createEndpointRegistry()
   const workerSlot = workerCluster?.workerSlot ?? { slot: 0, workers: 1 }
   const { producer, consumer, recordSettings } = openBroker(settings)
-  const services = await openPipelineServices({ settings, store, producer, logger, workerSlot })
+  const services = await openPipelineServices({
+    settings,
+    store,
+    producer,
+    logger,
+    workerSlot,
+    // A worker without it gets its number in the settings.
+    adminPort: () => servers.adminPort() || settings.adminPort,
+  })
   const observers = await openObservers({ settings, version, store, registry, workerSlot, clock, newId, logger })
   const { observe, traceContext, recorder, stats } = observers
   const intake = createIntake({ ...settings, workerSlot, clock, newId, logger, observe, traceContext })
@@ -110,6 +118,7 @@ export async function startApp(
     observers,
     waiting: () => intake.waiting + loadShedder.waiting,
     httpClient: services.http.health,
+    connections: () => servers.connections,
     isolation: services.sandbox.counts,
     consumers: () => consumers?.status() ?? [],
     mediator: settings.openhimRegister ? () => mediator?.status() : undefined,

@@ -2,6 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Caller, isRole, ROLES, type Role } from '../domain/access.ts'
 import { Failure } from '../domain/failure.ts'
+import { readMoment } from '../domain/iso-time.ts'
 import { didYouMean } from '../domain/nearest.ts'
 import type { EntryOf } from '../domain/ports/audit-store-port.ts'
 import type { KeyStore, StoredKey } from '../domain/ports/key-store-port.ts'
@@ -115,14 +116,12 @@ function check({ name, roles, expiresAt }: KeyRequest, now: number): Checked {
   return { name: trimmed, roles: given.filter(isRole), expiresAt: expiryOf(expiresAt, now) }
 }
 
-/** A date alone is its start in UTC. */
-const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/
-
 function expiryOf(expiresAt: string | undefined, now: number): Pick<StoredKey, 'expiresAt'> {
   if (expiresAt === undefined) return {}
-  const at = MOMENT.test(expiresAt) ? Date.parse(expiresAt) : Number.NaN
-  if (Number.isNaN(at)) {
-    throw new Failure('KEY_INVALID', 'A key expires at a time such as "2030-12-31T00:00:00Z" (RFC 3339), or a date.')
+  const at = readMoment(expiresAt)
+  if (at === undefined) {
+    const sentence = 'A key expires at a time such as "2030-12-31T00:00:00Z" (RFC 3339), or a date, of the calendar.'
+    throw new Failure('KEY_INVALID', sentence)
   }
   if (at <= now) throw new Failure('KEY_INVALID', 'The time at which the key expires is over already.')
   return { expiresAt: new Date(at).toISOString() }

@@ -2,7 +2,7 @@
 import { allows, type Caller, ROLES, type Role } from '../domain/access.ts'
 import { Failure } from '../domain/failure.ts'
 import type { ApiKeys } from './api-keys.ts'
-import { type CallOrigin, notLocal } from './loopback.ts'
+import { type CallOrigin, notLocal, notMeant } from './loopback.ts'
 
 /**
  * The role that a route needs. `metrics`: none for callers on this machine, viewer for others; `operator or author`: one of
@@ -22,6 +22,8 @@ export type Authorise = (call: ManagementCall) => Promise<Decision>
 export type AuthoriseOptions = Readonly<{
   managementAuth: 'keys' | 'oidc' | 'off' | undefined
   keys: ApiKeys
+  /** Names of hosts that lead to this service, in lower case, for `off`; none unless given. */
+  hosts?: readonly string[]
   /** Out: the caller that a token identifies. Undefined unless `managementAuth` is oidc. Rejects with a Failure. */
   identifyToken?: ((token: string) => Promise<Caller>) | undefined
 }>
@@ -32,7 +34,7 @@ const LOCAL: Caller = { who: 'local', roles: ROLES }
 const CHALLENGE = 'Bearer realm="crosswalk"'
 const WRONG = `${CHALLENGE}, error="invalid_token"`
 
-export function createAuthorise({ managementAuth, keys, identifyToken }: AuthoriseOptions): Authorise {
+export function createAuthorise({ managementAuth, keys, hosts = [], identifyToken }: AuthoriseOptions): Authorise {
   const byKey = async (token: string): Promise<Decision> => {
     const found = await keys.identify(token)
     if (found !== undefined && found.ended === undefined) return { caller: found.caller }
@@ -78,7 +80,11 @@ export function createAuthorise({ managementAuth, keys, identifyToken }: Authori
   }
 
   return async (call) => {
-    if (call.needed === 'open' || managementAuth === 'off') return { caller: ANYONE }
+    if (call.needed === 'open') return { caller: ANYONE }
+    if (managementAuth === 'off') {
+      const reason = notMeant(call, hosts)
+      return reason === undefined ? { caller: ANYONE } : { caller: undefined, refused: notForAnyone(reason) }
+    }
     if (call.needed === 'metrics' && notLocal(call) === undefined) return { caller: LOCAL }
     return (await byAddress(call)) ?? byCredential(call)
   }
@@ -105,4 +111,10 @@ const fromElsewhere = (reason: string): Failure =>
   new Failure(
     'MANAGEMENT_REFUSED',
     `Only callers on this machine may manage the service, and ${reason}. To allow others, make an API key (npm start -- keys create), or set MANAGEMENT_AUTH=oidc, or MANAGEMENT_AUTH=off (no check at all).`,
+  )
+
+const notForAnyone = (reason: string): Failure =>
+  new Failure(
+    'MANAGEMENT_REFUSED',
+    `Everyone who reaches this port may manage the service (MANAGEMENT_AUTH=off), but not web pages and endpoints, and ${reason}. Call an IP address, a name without dots, the host of PUBLIC_URL, or one of MANAGEMENT_HOSTS.`,
   )

@@ -14,6 +14,8 @@ import { createIdentifyToken } from './oidc.ts'
 /** Names and units as in src/settings/settings.ts. */
 export type ManagementSettings = Readonly<{
   managementAuth: 'keys' | 'oidc' | 'off' | undefined
+  managementHosts: readonly string[]
+  publicUrl: string | undefined
   managementOidcIssuer: string | undefined
   managementOidcAudience: string | undefined
   managementOidcJwksUrl: string | undefined
@@ -45,9 +47,14 @@ export function createManagementAccess(options: ManagementAccessOptions): Manage
     authorise: createAuthorise({
       managementAuth: settings.managementAuth,
       keys,
+      hosts: hostsOf(settings),
       identifyToken: identifyToken(options),
     }),
   }
+}
+
+function hostsOf({ managementHosts, publicUrl }: ManagementSettings): readonly string[] {
+  return publicUrl === undefined ? managementHosts : [...managementHosts, new URL(publicUrl).hostname]
 }
 
 function identifyToken({ settings, tokens, http }: ManagementAccessOptions) {

@@ -177,7 +177,9 @@ function lintGiven(given: JsonObject, lint: LintSink): void {
   }
   refuseFile(state, lint.at('state'))
   if (typeof now === 'string' && timeOf(now) === undefined) {
-    lint.at('now').error(`"${lint.at('now').path}" must be a time with its offset, such as "${DEFAULT_NOW}".`)
+    lint
+      .at('now')
+      .error(`"${lint.at('now').path}" must be a time of the calendar with its offset, such as "${DEFAULT_NOW}".`)
   }
 }
 

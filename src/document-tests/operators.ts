@@ -2,6 +2,7 @@
  * The operators of expectations. An object whose only member has one of these names is an operator; beside other members
  * such a name is a plain member.
  */
+import { readMoment } from '../domain/iso-time.ts'
 import { isObject, type Json, type JsonObject, typeName } from '../domain/json.ts'
 import type { LintSink } from '../domain/lint.ts'
 import { nearest } from '../domain/nearest.ts'
@@ -128,10 +129,5 @@ export function nearOf(operand: Json): Near | undefined {
   return ms === undefined ? undefined : { value: ms, within, isTime: true }
 }
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/
-
 /** Milliseconds since the epoch; undefined for a text that is no time with an offset, which would depend on the time zone. */
-export function timeOf(text: string): number | undefined {
-  const ms = TIME.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(ms) ? undefined : ms
-}
+export const timeOf = (text: string): number | undefined => (text.includes('T') ? readMoment(text) : undefined)

@@ -213,7 +213,8 @@ export const FAILURES = {
     status: 502,
     retry: false,
     issue: 'security',
-    means: 'The settings `EGRESS_…` deny the target of a request of the document; nothing was sent.',
+    means:
+      'The settings `EGRESS_…` deny the target of a request of the document, or it is the admin port of this service; nothing was sent.',
     lookup: 'unusable',
   },
   SECRET_UNAVAILABLE: {

@@ -20,8 +20,24 @@ export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
+/** The member of `Via` (RFC 9110 section 7.6.3) of every call of a document: it is not the call of a person or program here. */
+export const VIA = '1.1 crosswalk'
+
+/** Whether a header `Via` has the member of this service or of another of its kind. */
+export const isViaDocument = (via: string | undefined): boolean =>
+  via !== undefined && /(?:^|,)\s*1\.1\s+crosswalk\s*(?:$|[,(])/i.test(via)
+
 /** The header of every answer to a message: the receiver can name the message by it, however the message ended. */
 export const MESSAGE_ID_HEADER = 'x-crosswalk-message-id'
+
+/**
+ * Headers of every answer of the message port. Bodies of messages are texts of others, and endpoints may be changed at the
+ * same origin: no browser may run them, or take them for what they do not say they are.
+ */
+export const MESSAGE_PORT_HEADERS: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "sandbox; default-src 'none'",
+}
 
 /** Statuses whose answers have neither a body nor a length (RFC 9110 section 8.6). */
 export const isBodiless = (status: number): boolean => status === 204 || status === 304

@@ -16,7 +16,7 @@ export function createIsoTime(): (timeMs: number) => string {
   }
 }
 
-const MOMENT = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[ +-]\d\d:\d\d))?$/
+const MOMENT = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/
 const AGO = /^-(\d{1,9})(s|m|h|d)$/
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -25,17 +25,23 @@ export const TIME_ACCEPTS =
   'a time such as 2026-11-21T09:30:00Z or 2026-11-21, or one before now such as -15m, -1h or -7d'
 
 /**
- * Milliseconds since the epoch; undefined if the text is no such time. A date alone is its start in UTC.
+ * A time with its offset, or a date, which is its start in UTC (RFC 3339). Out: milliseconds since the epoch; undefined if the
+ * text is no such time, or the calendar does not have its day.
+ */
+export function readMoment(text: string): number | undefined {
+  const date = MOMENT.exec(text)?.[1]
+  const ms = date === undefined ? Number.NaN : Date.parse(text)
+  // Date.parse takes the 31st of any month for the 1st of the next.
+  return Number.isNaN(ms) || !new Date(`${date}T00:00:00Z`).toJSON().startsWith(date as string) ? undefined : ms
+}
+
+/**
+ * Milliseconds since the epoch; undefined if the text is neither a moment nor a time before now.
  *
  * A space stands for the `+` of an offset: a query turns an unencoded `+` into a space.
  */
 export function readTime(text: string, nowMs: number): number | undefined {
   const [, count, unit] = AGO.exec(text) ?? []
   if (count !== undefined && unit !== undefined) return nowMs - Number(count) * (UNIT_MS[unit] as number)
-  const [, date, time, zone] = MOMENT.exec(text) ?? []
-  if (date === undefined) return undefined
-  const ms = Date.parse(time === undefined ? date : `${date}T${time}${zone?.replace(' ', '+')}`)
-  // Date.parse takes the 31st of any month for the 1st of the next.
-  const isRealDate = new Date(`${date}T00:00:00Z`).toJSON()?.startsWith(date)
-  return Number.isNaN(ms) || !isRealDate ? undefined : ms
+  return readMoment(text.replace(/ (\d\d:\d\d)$/, '+$1'))
 }

@@ -17,6 +17,8 @@ export type MetricsSource = Readonly<{
   inFlight: () => number
   /** Messages that wait for a permit or in the load shedder. */
   waiting: () => number
+  /** Of each port. */
+  connections: () => Readonly<Record<string, Readonly<{ open: number; refused: number }>>>
   consumers: () => readonly ConsumerStatus[]
   /** Of the isolated processes or threads, by pool. */
   isolation: () => Readonly<Record<string, IsolationCounts>>
@@ -70,6 +72,7 @@ export function describeMetrics(source: MetricsSource): Family[] {
   const { version, messageMetrics, inFlight, waiting, consumers, messageLog, httpClient, isolation, mediator } = source
   return [
     ...describeIsolation(isolation),
+    ...describeConnections(source.connections),
     ...(mediator === undefined ? [] : [describeMediation(mediator)]),
     {
       name: 'crosswalk_build_info',
@@ -213,6 +216,27 @@ const describeMediation = (mediator: NonNullable<MetricsSource['mediator']>): Fa
     if (status !== undefined) yield { labels: {}, value: status === 'alive' ? 1 : 0 }
   },
 })
+
+function describeConnections(connections: MetricsSource['connections']): Family[] {
+  const perPort = (value: 'open' | 'refused') => () =>
+    Object.entries(connections()).map(([port, counts]) => ({ labels: { port }, value: counts[value] }))
+  return [
+    {
+      name: 'crosswalk_connections',
+      help: 'Open connections, by port.',
+      type: 'gauge',
+      labels: ['port'],
+      samples: perPort('open'),
+    },
+    {
+      name: 'crosswalk_connections_refused_total',
+      help: 'Connections that were closed because the port had too many, by port.',
+      type: 'counter',
+      labels: ['port'],
+      samples: perPort('refused'),
+    },
+  ]
+}
 
 function describeIsolation(isolation: MetricsSource['isolation']): Family[] {
   const pools = () => Object.entries(isolation())

@@ -108,6 +108,20 @@ export const listenAddress: Kind<string> = kindOf(
   ', such as `127.0.0.1`, `::1` or `0.0.0.0`',
 )
 
+/** Names of hosts in lower case, `*.` in front for those below one. */
+export const hostNames: Kind<readonly string[]> = kindOf(
+  'host names with commas, without ports, such as `crosswalk.example.org` or `*.example.org`, or nothing',
+  (text) => {
+    const names = itemsOf(text.toLowerCase())
+    const isName = (name: string) =>
+      name
+        .replace(/^\*\./, '')
+        .split('.')
+        .every((label) => LABEL.test(label))
+    return names.every(isName) ? names : undefined
+  },
+)
+
 export function isPlainUrl(text: string): boolean {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) return false

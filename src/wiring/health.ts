@@ -25,7 +25,7 @@ export type ServiceHealth = Readonly<{
 
 export type HealthOptions = Pick<
   MetricsSource,
-  'version' | 'waiting' | 'consumers' | 'isolation' | 'httpClient' | 'mediator'
+  'version' | 'waiting' | 'connections' | 'consumers' | 'isolation' | 'httpClient' | 'mediator'
 > &
   Readonly<{
     store: Store

@@ -1,8 +1,10 @@
 /** What the stages of endpoints use beside the message: HTTP client, producer, secrets, idempotency, sandbox. */
+import { networkInterfaces } from 'node:os'
 import { createHttpClient, type OwnHttpClient } from '../adapters/http-client/http-client.ts'
 import { createTokenVerifier } from '../adapters/jwt/token-verifier.ts'
 import { createSecretSource } from '../adapters/secrets/secret-source.ts'
 import { createEgressPolicy, type EgressPolicy } from '../domain/egress/egress-policy.ts'
+import { VIA } from '../domain/http.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { ClosableRecordProducer } from '../domain/ports/record-producer.ts'
 import type { Store } from '../domain/ports/store-port.ts'
@@ -29,11 +31,13 @@ export type PipelineServicesOptions = Readonly<{
   producer: ClosableRecordProducer
   logger: Logger
   workerSlot: WorkerSlot
+  /** The admin port of the service, which another worker may have; 0 before it is known. */
+  adminPort(): number
 }>
 
 export async function openPipelineServices(options: PipelineServicesOptions): Promise<PipelineServices> {
   const { settings, store, producer, logger } = options
-  const egress = createEgressPolicy(settings)
+  const egress = createEgressPolicy(settings, { port: options.adminPort, addresses: addressesOfMachine })
   const http = openHttpClient(settings, egress, logger)
   const cleanup = startIdempotencyCleanup({
     store: store.idempotency,
@@ -65,6 +69,9 @@ export async function openPipelineServices(options: PipelineServicesOptions): Pr
   }
 }
 
+const addressesOfMachine = (): readonly string[] =>
+  Object.values(networkInterfaces()).flatMap((found = []) => found.map(({ address }) => address))
+
 /** The client for the requests of documents, with the limits of the settings. */
 export const openHttpClient = (settings: Settings, egress: EgressPolicy, logger: Logger): OwnHttpClient =>
   createHttpClient({
@@ -72,6 +79,7 @@ export const openHttpClient = (settings: Settings, egress: EgressPolicy, logger:
     answerLimitBytes: settings.answerLimitBytes,
     connectionsPerOrigin: settings.requestConnectionsPerOrigin,
     egress: { policy: egress },
+    via: VIA,
     retryBudgetPercent: settings.requestRetryBudgetPercent,
     circuit: {
       failures: settings.circuitBreakerFailures,

@@ -1,6 +1,7 @@
 /** The message port and the admin port with their routes; both serve the management of endpoints. */
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { type ConnectionCounts, capConnections } from '../adapters/http-server/connection-cap.ts'
 import { endConnections, quiet } from '../adapters/http-server/graceful-close.ts'
 import { serveAudit, serveKeys } from '../adapters/http-server/management/access-routes.ts'
 import { serveBatch } from '../adapters/http-server/management/batch-routes.ts'
@@ -23,6 +24,7 @@ import { createMessageListener, messageSide, serveMessages } from '../adapters/h
 import { describeApi, serveOpenApi } from '../adapters/http-server/openapi/openapi.ts'
 import { serveCaptures } from '../adapters/http-server/records/capture-routes.ts'
 import { serveMessageRecords } from '../adapters/http-server/records/message-record-routes.ts'
+import { leaveToOtherPort } from '../adapters/http-server/replies.ts'
 import { createServer } from '../adapters/http-server/server.ts'
 import { serveEvents } from '../adapters/http-server/watching/event-routes.ts'
 import { serveDraft, serveEndpointAids, serveMe } from '../adapters/http-server/watching/watching-routes.ts'
@@ -31,6 +33,7 @@ import type { MakeRecordedTest } from '../document-tests/recorded/recorded-tests
 import type { RunRequestedTests } from '../document-tests/requested-tests.ts'
 import type { StoredTests } from '../document-tests/stored/stored-tests.ts'
 import type { Failure } from '../domain/failure.ts'
+import { MESSAGE_PORT_HEADERS } from '../domain/http.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Clock } from '../domain/run.ts'
 import { portion, type WorkerSlot } from '../domain/worker-processes.ts'
@@ -59,6 +62,8 @@ export type Servers = Readonly<{
   /** 0 before the server listens. */
   messagePort(): number
   adminPort(): number
+  /** Of this process; the counts change. */
+  connections: Readonly<Record<'message' | 'admin', ConnectionCounts>>
   /** From now on each answer closes its connection. */
   endConnections(): void
   /** Resolves after a moment without calls and new connections. */
@@ -101,10 +106,18 @@ export function createServers(options: ServersOptions): Servers {
   const { registry, version, storedTests } = options
   const origin = settings.publicUrl ?? `http://localhost:${settings.serverPort}`
   const publishedApi = createLiveOpenApi({ registry, version, origin, settings, storedTests })
-  const messageServer = createMessageServer({ ...options, publishedApi }, answer)
+  const adminPort = () => portOf(adminServer)
+  const messageServer = createMessageServer({ ...options, publishedApi, adminPort }, answer)
   const messagePort = () => portOf(messageServer)
   const adminServer = createAdminServer({ ...options, publishedApi, messagePort }, answer)
   const servers = [messageServer, adminServer]
+  const { serverMaxConnections, adminMaxConnections } = settings
+  const messageCap = { port: 'message', setting: 'SERVER_MAX_CONNECTIONS', max: serverMaxConnections } as const
+  const adminCap = { port: 'admin', setting: 'ADMIN_MAX_CONNECTIONS', max: adminMaxConnections } as const
+  const connections = {
+    message: capConnections(messageServer.server, messageCap, logger),
+    admin: capConnections(adminServer.server, adminCap, logger),
+  }
   return {
     listenForMessages: async () => {
       await messageServer.listen({ host: settings.host, port: settings.serverPort })
@@ -114,7 +127,8 @@ export function createServers(options: ServersOptions): Servers {
       return portOf(adminServer)
     },
     messagePort,
-    adminPort: () => portOf(adminServer),
+    adminPort,
+    connections,
     endConnections: () => servers.forEach(endConnections),
     quiet: async () => void (await Promise.all(servers.map(quiet))),
     close: async () => {
@@ -132,18 +146,28 @@ type Served = ServersOptions & Readonly<{ publishedApi: LiveOpenApi }>
 
 type AnswerFailure = Parameters<typeof createServer>[1]
 
-function createMessageServer(options: Served, answer: AnswerFailure): FastifyInstance {
+function createMessageServer(options: Served & Pick<Servers, 'adminPort'>, answer: AnswerFailure): FastifyInstance {
   const { settings, workerSlot, registry, intake, loadShedder, isStopping, managementAuth, logger } = options
   const roomBytes = portion(settings.maxIncompleteBodiesBytes, workerSlot)
   const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes })
   const coreAnswers = settings.openhimRegister ? createCoreAnswers(settings, logger) : undefined
   const messageOptions = { registry, intake, shedder: loadShedder, readBody, isStopping, coreAnswers }
   const listener = createMessageListener(messageOptions)
-  const server = createServer(settings, answer, { messages: messageSide(messageOptions, listener) })
+  const server = createServer(settings, answer, {
+    messages: messageSide(messageOptions, listener),
+    headers: MESSAGE_PORT_HEADERS,
+  })
   server.server.on('connection', loadShedder.connected)
   server.register(async (scope) => {
     managementAuth.protect(scope, 'message')
-    serveEndpoints(scope, options, 'message')
+    if (settings.messagePortManagement === 'on') serveEndpoints(scope, options, 'message')
+    else {
+      serveUptime(scope, options.health.uptimeMs)
+      leaveToOtherPort(scope, '/endpoints', () => {
+        const port = options.adminPort() || settings.adminPort
+        return `Endpoints are managed on the admin port (${port}) only: MESSAGE_PORT_MANAGEMENT is off.`
+      })
+    }
   })
   serveMessages(server, listener)
   return server

@@ -61,6 +61,8 @@ export type WorkerReport = Readonly<{
 export type Start = WorkerSlot &
   Readonly<{
     messagePort: number
+    /** Of the service: another worker may have it. 0 for the first worker, if the system chooses. */
+    adminPort: number
     /** When the service started, on the clock of `performance.timeOrigin`. */
     startedAt: number
   }>

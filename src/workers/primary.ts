@@ -65,7 +65,8 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
       if (worker.isConnected()) worker.once('disconnect', () => handleExit(handle, code, signal))
       else handleExit(handle, code, signal)
     })
-    send(handle, { kind: 'start', start: { slot, workers, messagePort: askedPort, startedAt: performance.timeOrigin } })
+    const start = { slot, workers, messagePort: askedPort, adminPort, startedAt: performance.timeOrigin }
+    send(handle, { kind: 'start', start })
   }
 
   function receive(handle: WorkerHandle, message: ToPrimary): void {

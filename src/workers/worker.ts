@@ -29,9 +29,9 @@ export async function runWorker({ settings, start, faultOf }: WorkerOptions): Pr
     process.exit(1)
   }
   try {
-    const { startedAt, messagePort, ...workerSlot } = await channel.started
+    const { startedAt, messagePort, adminPort, ...workerSlot } = await channel.started
     const app = await start(
-      { ...shareOf(settings, workerSlot), serverPort: messagePort },
+      { ...shareOf(settings, workerSlot), serverPort: messagePort, adminPort },
       createWorkerCluster(channel, workerSlot, startedAt),
     )
     channel.onAdminister((port) => {

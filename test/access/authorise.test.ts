@@ -17,7 +17,7 @@ import { answerFailure } from '../../src/pipeline/reply.ts'
 import { silent } from '../contracts/stores.ts'
 import { guards } from '../guards.ts'
 
-const here = { address: '127.0.0.1', host: 'localhost', forwarded: false }
+const here = { address: '127.0.0.1', host: 'localhost', forwarded: false, ofDocument: false }
 
 async function keysWith(roles: readonly string[]) {
   const store = await openSqliteStore({ path: ':memory:', logger: silent })
@@ -49,6 +49,9 @@ describe('a key that expires', () => {
     'tomorrow',
     '2026',
     '2026-13-01',
+    '2030-02-31',
+    '2030-02-29T00:00:00Z',
+    '2030-04-31T10:00:00+01:00',
     '2026-02-01T10:00',
     '2025-12-31',
     '2026-01-01T00:00:00Z',

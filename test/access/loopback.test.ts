@@ -31,7 +31,7 @@ describe('isLoopback', () => {
 })
 
 describe('a call', () => {
-  const here = { address: '127.0.0.1', host: 'localhost', forwarded: false }
+  const here = { address: '127.0.0.1', host: 'localhost', forwarded: false, ofDocument: false }
   const calls: readonly { name: string; call: Partial<typeof here>; why: RegExp | undefined }[] = [
     { name: 'from this machine', call: {}, why: undefined },
     { name: 'to its address', call: { host: '127.0.0.1' }, why: undefined },
@@ -41,6 +41,7 @@ describe('a call', () => {
     { name: 'by a name that starts like ours', call: { host: '127.0.0.1.example.org' }, why: /example/ },
     { name: 'by another address', call: { host: '10.0.0.1' }, why: /10\.0\.0\.1/ },
     { name: 'that a proxy passed on', call: { forwarded: true }, why: /proxy/ },
+    { name: 'of an endpoint', call: { forwarded: true, ofDocument: true }, why: /an endpoint made/ },
   ]
   for (const { name, call, why } of calls) {
     test(`${name} is ${why === undefined ? '' : 'not '}local`, () => {

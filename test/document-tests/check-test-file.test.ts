@@ -61,6 +61,7 @@ const cases: readonly (readonly [
     ['tests[0].given.responses.r[0].fault', /one of/],
   ],
   ['a wrong query', one({ given: { message: { query: { a: 1 } } } }), ['tests[0].given.message.query.a', /string/]],
+  ['no day of the calendar', one({ given: { now: '2026-04-31T00:00:00Z' } }), ['tests[0].given.now', /the calendar/]],
   ['a time without offset', one({ given: { now: '2026-01-01T00:00:00' } }), ['tests[0].given.now', /with its offset/]],
   ['a secret that is no text', one({ given: { secrets: { A: 1 } } }), ['tests[0].given.secrets.A', /string/]],
   ['an empty reason', one({ skip: ' ' }), ['tests[0].skip', /the reason/]],

@@ -151,6 +151,7 @@ describe('operands that an operator does not take', () => {
     [{ $near: 1 }, '$near', /"value": …, "within": …/],
     [{ $near: { value: 1, within: -1 } }, '$near', /within/],
     [{ $near: { value: 'tomorrow', within: 1 } }, '$near', /within/],
+    [{ $near: { value: '2026-02-31T00:00:00Z', within: 1 } }, '$near', /within/],
     [{ $text: {} }, '$text', /takes a string, or an operator/],
     [{ $contain: {} }, '$contain', /did you mean "\$contains"/],
     [{ $oneOf: [1, { $type: 'x' }] }, '$oneOf[1].$type', /takes one of/],

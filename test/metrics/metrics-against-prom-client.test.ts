@@ -101,6 +101,7 @@ async function own(messages: readonly Message[]): Promise<string> {
     messageMetrics: metrics,
     inFlight: () => 0,
     waiting: () => 0,
+    connections: () => ({}),
     consumers: () => [],
     isolation: () => ({}),
     messageLog: () => ({ written: 0, dropped: { done: 0, partial: 0, refused: 0, failed: 0 } }),

@@ -32,6 +32,8 @@ const valuesOf = (series: readonly Series[], name: string, labels: JsonObject): 
 
 const own: Record<string, readonly string[]> = {
   crosswalk_build_info: ['node', 'version'],
+  crosswalk_connections: ['port'],
+  crosswalk_connections_refused_total: ['port'],
   crosswalk_consumer_lag: ['endpoint', 'topic'],
   crosswalk_consumers: ['endpoint', 'state', 'topic'],
   crosswalk_consumer_records: ['endpoint', 'state', 'topic'],
@@ -63,6 +65,7 @@ test('/metrics has these names and labels and no others', () => {
     messageMetrics: createMessageMetrics(),
     inFlight: () => 0,
     waiting: () => 0,
+    connections: () => ({}),
     consumers: () => [],
     isolation: () => ({}),
     messageLog: () => ({ written: 0, dropped: { done: 0, partial: 0, refused: 0, failed: 0 } }),

@@ -205,10 +205,31 @@ it('has the end-to-end headers of the upstream', async () => {
   }
 })
 
-it('has one id, though the upstream gives its own answers such an id', async () => {
-  const headers = { 'X-Crosswalk-Message-Id': '0123456789abcdef01234567' }
-  const reply = await send([to({ status: 200, headers, type: 'application/json', body: '{}' })], 'JSON')
-  assert.match(reply.headers.get('x-crosswalk-message-id') ?? '', /^(?!0123456789abcdef)[0-9a-f]{24}$/)
+it('has no header by which the upstream speaks for the service or steers a browser', async () => {
+  const headers = {
+    'X-Crosswalk-Message-Id': '0123456789abcdef01234567',
+    'X-Crosswalk-Status': 'partial',
+    'Idempotency-Replayed': 'true',
+    'Access-Control-Allow-Origin': '*',
+    'Clear-Site-Data': '"*"',
+    Refresh: '0;url=/endpoints',
+    'Service-Worker-Allowed': '/',
+    'Content-Security-Policy': 'default-src *',
+    'X-Content-Type-Options': 'x',
+  }
+  for (const [status, type, body] of [
+    [200, 'application/json', '{}'],
+    // No UTF-8, so it cannot be converted.
+    [200, 'text/html', Buffer.from('<script>0</script>\xff', 'latin1')],
+    [422, 'application/json', '{"why":1}'],
+  ] as const) {
+    const reply = await send([to({ status, headers, type, body })])
+    assert.deepEqual([reply.status, reply.headers.get('content-type')], [status, type])
+    assert.match(reply.headers.get('x-crosswalk-message-id') ?? '', /^(?!0123456789abcdef)[0-9a-f]{24}$/)
+    assert.equal(reply.headers.get('x-content-type-options'), 'nosniff')
+    assert.equal(reply.headers.get('content-security-policy'), "sandbox; default-src 'none'")
+    for (const name of Object.keys(headers).slice(1, 7)) assert.equal(reply.headers.get(name), null, name)
+  }
 })
 
 describe('a refusal', () => {

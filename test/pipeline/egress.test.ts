@@ -1,6 +1,10 @@
 /** Where the requests of documents may go, over the whole service. */
 import assert from 'node:assert/strict'
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { hostname, networkInterfaces } from 'node:os'
 import { describe, test } from 'node:test'
+import type { JsonObject } from '../../src/domain/json.ts'
 import { endpointDocument, json, startService, startUpstream } from '../service.ts'
 
 type Warning = { path: string; message: string }
@@ -69,7 +73,7 @@ describe('redirects', () => {
     const send = async (path: string, followRedirects?: number) => {
       const config = {
         url: `${upstream.url}${path}`,
-        headers: { 'X-Own': 'kept here' },
+        headers: { 'X-Own': 'kept here', Via: '1.0 own' },
         ...(followRedirects === undefined ? {} : { followRedirects }),
       }
       const pattern = `/r${path}-${followRedirects}`
@@ -78,6 +82,11 @@ describe('redirects', () => {
     }
 
     const followed = await send('/elsewhere', 1)
+    // The calls of documents are told from those of callers on this machine, after a redirect too.
+    assert.deepEqual(
+      [upstream.received[0]?.headers.via, other.received[0]?.headers.via],
+      ['1.0 own, 1.1 crosswalk', '1.1 crosswalk'],
+    )
     assert.equal(followed.status, 200, followed.text)
     assert.match(followed.text, /"said":"other"/)
     assert.deepEqual(
@@ -99,4 +108,59 @@ describe('redirects', () => {
     const line = service.log.findLast(({ fields }) => fields.messageId === deeper.json().messageId)
     assert.match(line?.message ?? '', /GET http:\/\/\[fe80::1\] is not allowed/, 'the log reports no path')
   })
+})
+
+describe('the service itself', () => {
+  const HOSTS = ['127.0.0.1', '127.1', '2130706433', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', hostname()]
+  const own = Object.values(networkInterfaces()).flatMap((found = []) => found.map(({ address }) => address))
+
+  for (const ADMIN_HOST of ['127.0.0.1', '0.0.0.0']) {
+    test(`is not managed by its documents, on ADMIN_HOST ${ADMIN_HOST}, directly or by a redirect`, async (t) => {
+      let location = ''
+      const upstream = await startUpstream((_request, response) => {
+        response.writeHead(307, { location }).end()
+        return undefined
+      })
+      const service = await startService({ ADMIN_HOST, EGRESS_ALLOW: '*,0.0.0.0/0,::/0' })
+      t.after(() => Promise.all([service.stop(), upstream.stop()]))
+      const { adminPort, messagePort } = service.app
+      let routes = 0
+      const register = async (group: 'lookup' | 'response', config: JsonObject) => {
+        routes += 1
+        const pattern = `/own-${routes}`
+        await service.register({ endpoint: { pattern }, requests: { [group]: { id: 'call', config } } })
+        return async () => {
+          const reply = await service.fetch(pattern, json('POST', { name: 'stranger', roles: ['admin'] }))
+          return { status: reply.status, ...reply.json<{ code?: string; error?: string }>() }
+        }
+      }
+      const redirected = { url: upstream.url, followRedirects: 2 }
+      const byRedirect = [await register('lookup', redirected), await register('response', redirected)]
+      const v6 = (host: string) => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host)
+      // A name without an address here, or an address of the link, fails as it does anywhere.
+      const lacks = async (host: string) =>
+        isIP(host) === 0 && (await lookup(host).catch(() => undefined)) === undefined
+      for (const host of [...HOSTS, ...own].map(v6)) {
+        if (host.startsWith('[fe80:') || (!host.startsWith('[') && (await lacks(host)))) continue
+        location = `http://${host}:${adminPort}/keys`
+        const direct = await register(routes % 2 === 0 ? 'lookup' : 'response', { url: location })
+        for (const send of [direct, ...byRedirect]) {
+          const { code, error } = await send()
+          assert.equal(code, 'EGRESS_DENIED', `${host} ${error}`)
+          assert.match(error ?? '', /it is the admin port of this service/)
+        }
+      }
+      const { keys } = (await (await fetch(`${service.adminUrl}/keys`)).json()) as { keys: unknown[] }
+      assert.deepEqual(keys, [])
+      // Endpoints call each other, but what manages endpoints is for callers on this machine.
+      await service.register({ name: 'called', endpoint: { pattern: '/called' } })
+      const base = `http://127.1:${messagePort}`
+      const calling = await register('response', { url: `${base}/called` })
+      assert.equal((await calling()).status, 200)
+      const manage = await register('lookup', { url: `${base}/endpoints` })
+      const managing = await manage()
+      assert.deepEqual([managing.status, managing.code], [403, 'LOOKUP_REFUSED'])
+      assert.match(managing.error ?? '', /an endpoint made the call/)
+    })
+  }
 })

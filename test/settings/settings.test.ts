@@ -32,7 +32,11 @@ const DEFAULTS: Settings = {
   publicUrl: undefined,
   adminPort: 3004,
   adminHost: '127.0.0.1',
+  messagePortManagement: 'on',
+  serverMaxConnections: 2_000,
+  adminMaxConnections: 500,
   managementAuth: undefined,
+  managementHosts: [],
   managementOidcIssuer: undefined,
   managementOidcAudience: undefined,
   managementOidcJwksUrl: undefined,
@@ -173,6 +177,10 @@ describe('reading', () => {
     { env: { ANSWER_LIMIT: '100mb' }, expect: { answerLimitBytes: 104_857_600 } },
     { env: { MANAGEMENT_AUTH: 'KEYS' }, expect: { managementAuth: 'keys' } },
     { env: { MANAGEMENT_AUTH: 'off' }, expect: { managementAuth: 'off' } },
+    {
+      env: { MANAGEMENT_HOSTS: 'Crosswalk.example.org, *.lan' },
+      expect: { managementHosts: ['crosswalk.example.org', '*.lan'] },
+    },
     { env: { SECRETS_ALLOW: 'none' }, expect: { secretsAllowed: { names: [], folders: [] } } },
     {
       env: { SECRETS_ALLOW: 'A_*, /x/y ,/z/' },
@@ -241,6 +249,7 @@ describe('faults', () => {
     { env: { REQUEST_TIMEOUT_MS: '0' }, fault: /^REQUEST_TIMEOUT_MS/ },
     { env: { REQUEST_TIMEOUT_MS: '2147483648' }, fault: /^REQUEST_TIMEOUT_MS/ },
     { env: { MANAGEMENT_AUTH: 'on' }, fault: /^MANAGEMENT_AUTH is "on"\. Give `keys`, `oidc` or `off`\.$/ },
+    { env: { MANAGEMENT_HOSTS: 'a.example:3004' }, fault: /^MANAGEMENT_HOSTS is .*without ports/ },
     { env: { MANAGEMENT_AUTH: 'oidc' }, fault: /^MANAGEMENT_AUTH is oidc\. Give MANAGEMENT_OIDC_ISSUER and/ },
     {
       env: { MANAGEMENT_AUTH: 'oidc', MANAGEMENT_OIDC_ISSUER: 'https://id.example.org/' },

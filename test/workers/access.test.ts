@@ -14,6 +14,8 @@ test('keys, their revocation and the bound of refused calls hold on every worker
   await crew.register({ name: 'open', endpoint: { pattern: '/open' } })
   const auth = { apiKey: { keys: [`\${env:${LAB}}`] } }
   await crew.register({ name: 'guarded', endpoint: { pattern: '/guarded' }, auth })
+  const lookup = { id: 'me', config: { url: `${crew.adminUrl.replace('127.0.0.1', '127.1')}/me` } }
+  await crew.register({ name: 'own', endpoint: { pattern: '/own' }, requests: { lookup } })
   let callers = await crew.connectToEach('/open')
   const onEach = async (path: string, headers: Record<string, string> = {}, method = 'GET', body?: JsonObject) => {
     const statuses: number[] = []
@@ -22,6 +24,8 @@ test('keys, their revocation and the bound of refused calls hold on every worker
   }
   assert.deepEqual(await onEach('/endpoints'), [200, 200])
   assert.deepEqual(await onEach('/guarded', {}, 'POST', {}), [401, 401])
+  // Each knows the admin port, which the system chose and one of them has.
+  for (const { call } of callers) assert.equal((await call('POST', '/own', {})).body.code, 'EGRESS_DENIED')
   assert.deepEqual(await onEach('/guarded', { 'x-api-key': 'the-key-of-the-lab' }, 'POST', {}), [200, 200])
 
   const make = async (roles: readonly string[], headers: Record<string, string> = {}) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { readExposition } from '../metrics/exposition.ts'
-import { startUpstream } from '../service.ts'
+import { endpointDocument, startUpstream } from '../service.ts'
 import { type Crew, startCrew, until } from './crew.ts'
 
 const read = async (crew: Crew) => readExposition((await crew.admin('GET', '/metrics')).body.text as string)
@@ -90,11 +90,20 @@ describe('two workers', () => {
     })
     t.after(upstream.stop)
     const most = 5
-    const crew = await startCrew(t, { env: { MAX_MESSAGES_IN_FLIGHT: `${most}` } })
+    const crew = await startCrew(t, { env: { MAX_MESSAGES_IN_FLIGHT: `${most}`, MESSAGE_PORT_MANAGEMENT: 'off' } })
     const lookup = [{ id: 'up', config: { url: upstream.url } }]
-    await crew.register({ name: 'Held', endpoint: { pattern: '/held' }, requests: { lookup } })
-    await crew.register({ name: 'Quick', endpoint: { pattern: '/quick' } })
+    for (const document of [
+      { name: 'Held', endpoint: { pattern: '/held' }, requests: { lookup } },
+      { name: 'Quick', endpoint: { pattern: '/quick' } },
+    ]) {
+      assert.equal((await crew.admin('POST', '/endpoints', endpointDocument(document))).status, 201)
+    }
     const callers = await crew.connectToEach('/quick')
+    for (const { call } of callers) {
+      const { status, body } = await call('GET', '/endpoints')
+      assert.equal(status, 404)
+      assert.match(String(body.error), new RegExp(`admin port \\(${new URL(crew.adminUrl).port}\\)`))
+    }
     const calls: Promise<void>[] = []
     const statuses: number[] = []
     const inFlight = async () => (await crew.admin('GET', '/health/ready')).body.messagesInFlight as number

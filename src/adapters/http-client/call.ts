@@ -34,11 +34,15 @@ export function targetOf(text: string): CallTarget | undefined {
   return { origin: url.origin, path: isPlain ? path : url.pathname + url.search }
 }
 
-export function callOf(request: OutboundRequest, { origin, path }: CallTarget): ClientCall {
+/** `via`: a member that the header `Via` gets, behind those that the request has. */
+export function callOf(request: OutboundRequest, { origin, path }: CallTarget, via?: string): ClientCall {
   const headers: string[] = []
   for (const name in request.headers) {
-    if (!FRAMING_HEADERS.has(name)) headers.push(name, request.headers[name] as string)
+    if (FRAMING_HEADERS.has(name) || (name === 'via' && via !== undefined)) continue
+    headers.push(name, request.headers[name] as string)
   }
+  if (via !== undefined)
+    headers.push('via', Object.hasOwn(request.headers, 'via') ? `${request.headers.via}, ${via}` : via)
   if (!Object.hasOwn(request.headers, 'accept-encoding')) headers.push('accept-encoding', 'identity')
   return { origin, path, method: request.method, headers, body: request.body ?? null, budget: request.budget }
 }

@@ -31,6 +31,8 @@ export type HttpClientOptions = Readonly<{
   retry?: Partial<RetryPolicy>
   /** Anywhere unless given. */
   egress?: EgressGuard
+  /** What every request adds to the header `Via`; nothing unless given. */
+  via?: string
   /** Whether the certificates of servers are not checked; default false. */
   acceptAnyCertificate?: boolean
 }> &
@@ -60,6 +62,7 @@ export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
     policy,
     connectTimeoutMs,
     answerLimitBytes,
+    via: options.via,
     exchange: (request) => {
       running += 1
       return exchangeOver(wire, request)
@@ -98,6 +101,7 @@ type Wire = Readonly<{
   policy: RetryPolicy
   connectTimeoutMs: number
   answerLimitBytes: number
+  via: string | undefined
   /** Fails with OutboundError. */
   exchange(request: OutboundRequest): Promise<OutboundAnswer>
   /** Called at the end of each exchange, with whatever result. */
@@ -115,7 +119,7 @@ function exchangeOver(wire: Wire, request: OutboundRequest): Promise<OutboundAns
         : timedOut(subjectOf({ ...target, method: request.method }), 0),
     )
   }
-  const call = callOf(request, target)
+  const call = callOf(request, target, wire.via)
   return new Promise((resolve, reject) => new Exchange(request, call, timeoutMs, wire, resolve, reject).start())
 }
 

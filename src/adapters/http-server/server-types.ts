@@ -17,7 +17,7 @@ export type AnswerFailure = (failure: Failure) => Answer
 /** Answers a failure of input that did not become a whole request. */
 export type AnswerUnread = (failure: Failure, socket: Socket) => Answer
 
-/** Headers that every answer of a server has, by lower-case names. */
+/** Headers that every answer of a server has, by lower-case names; a message port adds them to answers to messages itself. */
 export type EveryAnswer = Readonly<Record<string, string>>
 
 /** Answers a request before the router sees it. Out: whether it did. */

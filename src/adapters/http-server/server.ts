@@ -4,7 +4,7 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import { Failure } from '../../domain/failure.ts'
 import { fromFastify } from './framework-failures.ts'
 import { pathOf, sendAnswer } from './replies.ts'
-import type { AnswerFailure, EveryAnswer, MessageSide, ServerLimits } from './server-types.ts'
+import type { AnswerFailure, AnswerUnread, EveryAnswer, MessageSide, ServerLimits } from './server-types.ts'
 import { answerUnparsed, listenBehind, refuseExpectation } from './unparsed-requests.ts'
 import { deferContinue, readOn } from './unread-bodies.ts'
 import { methodOf } from './unrouted-methods.ts'
@@ -25,14 +25,9 @@ export function createServer(
   answerFailure: AnswerFailure,
   { messages, headers = {} }: Readonly<{ messages?: MessageSide; headers?: EveryAnswer }> = {},
 ): FastifyInstance {
-  const answerUnread =
-    messages?.refuseUnparsed ??
-    ((failure: Failure) => {
-      const answer = answerFailure(failure)
-      return { ...answer, headers: { ...headers, ...answer.headers } }
-    })
-  const mark: RequestListener = (_request, response) => {
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  const answerUnread: AnswerUnread = (failure, socket) => {
+    const answer = messages?.refuseUnparsed(failure, socket) ?? answerFailure(failure)
+    return { ...answer, headers: { ...headers, ...answer.headers } }
   }
   const sendFailure = ({ raw }: FastifyRequest, reply: FastifyReply, failure: Failure) => {
     if (readOn(raw)) reply.header('connection', 'close')
@@ -41,7 +36,11 @@ export function createServer(
   const server = Fastify({
     bodyLimit: limits.parserLimitBytes,
     serverFactory: (route) => {
-      const listener = listenBehind(route as RequestListener, answerUnread, messages?.front)
+      const marked: RequestListener = (request, response) => {
+        for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+        route(request, response)
+      }
+      const listener = listenBehind(marked, answerUnread, messages?.front)
       const options = {
         requestTimeout: limits.serverRequestTimeoutMs,
         keepAliveTimeout: limits.serverKeepAliveTimeoutMs,
@@ -58,7 +57,7 @@ export function createServer(
       )
       // Else a caller that closes its sending side gets no answer. Node has no option for it.
       Object.assign(http, { httpAllowHalfOpen: true })
-      return Object.keys(headers).length === 0 ? http : http.prependListener('request', mark)
+      return http
     },
     exposeHeadRoutes: false,
     // Else Fastify loads its schema compilers at every start.

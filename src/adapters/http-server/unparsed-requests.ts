@@ -17,11 +17,19 @@ export function answerUnparsed(error: NodeJS.ErrnoException, socket: Socket, ans
   // The parser refuses every piece that comes after the first refusal.
   if (!socket.writable) return
   refusedWithin.add(socket)
+  if (isAnswering(socket)) {
+    endAndRead(socket)
+    return
+  }
   const { status, headers, body } = answer(fromParser(error.code), socket)
   const lines = Object.entries({ ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' })
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   endAndRead(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`)
 }
+
+/** Whether the request was refused before the parser came to its fault: a caller could take a second answer for that of its next request. */
+const isAnswering = (socket: Socket & { _httpMessage?: ServerResponse | null }): boolean =>
+  socket._httpMessage?.headersSent === true
 
 function fromParser(code: string | undefined): Failure {
   if (code === 'HPE_HEADER_OVERFLOW') {
@@ -46,7 +54,7 @@ export function listenBehind(route: RequestListener, answer: AnswerUnread, front
     const { url = '/', socket } = request
     // The answer before ended the connection: no answer to this request could be sent.
     if (socket.writableEnded) return
-    const wrong = wrongHost(request)
+    const wrong = wrongHost(request) ?? wrongCoding(request)
     if (wrong !== undefined) {
       send(request, response, answer(new Failure('REQUEST_MALFORMED', wrong), socket))
       return
@@ -78,6 +86,17 @@ function wrongHost({ headers, rawHeaders, httpVersion }: IncomingMessage): strin
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
   }
   return hosts > 1 ? 'The request has more than one header Host; send one.' : undefined
+}
+
+/**
+ * Out: a sentence, unless the body has no coding, or the one that this service removes. Who reads a body to its chunks but
+ * passes it on in another coding, or takes HTTP/1.0 to have none, finds another end of it (RFC 9112 section 6.1).
+ */
+function wrongCoding({ headers: { 'transfer-encoding': coding }, httpVersion }: IncomingMessage): string | undefined {
+  if (coding === undefined) return undefined
+  if (httpVersion === '1.0') return 'HTTP/1.0 has no Transfer-Encoding; send Content-Length, or HTTP/1.1.'
+  if (coding.toLowerCase() === 'chunked') return undefined
+  return 'The header Transfer-Encoding can be "chunked" only; send the body without other codings.'
 }
 
 /** The path and query of a URL in absolute form, as to a proxy (RFC 9112 section 3.2.2). */

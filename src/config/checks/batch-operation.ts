@@ -23,9 +23,14 @@ const USES: Readonly<Record<BatchOperation['op'], Readonly<Record<Part, Use>>>> 
 
 const TEXT: Field = { type: 'string' }
 const VALUES: Field = { type: 'object', additionalProperties: {}, namesInMessage: true }
+/** A pattern of the days that the calendar has, from these two. */
+const LEAP_YEAR = '(?:\\d\\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)'
+const USUAL_DAY =
+  '(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|1\\d|2[0-8]))'
+const DATE = `(?:\\d{4}-${USUAL_DAY}|${LEAP_YEAR}-02-29)`
 const TIME: Field = {
   type: 'string',
-  pattern: '^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])T(?:[01]\\d|2[0-3])(?::[0-5]\\d){2}\\.\\d{3}Z$',
+  pattern: `^${DATE}T(?:[01]\\d|2[0-3])(?::[0-5]\\d){2}\\.\\d{3}Z$`,
   expects: 'a time such as "2026-01-01T00:00:00.000Z"',
 }
 const DURATION: Field = {

@@ -25,6 +25,14 @@ export type EgressSettings = Readonly<{
   egressPrivate: 'allow' | 'deny'
 }>
 
+/** The admin port of this service. Where it listens does not matter: another program may pass on what reaches it. */
+export type OwnListener = Readonly<{
+  /** 0 before it is known. */
+  port(): number
+  /** All addresses of this machine now. */
+  addresses(): readonly string[]
+}>
+
 /** Refusals complete "… is not allowed: ". They never contain the address that a name server returned. */
 export interface EgressPolicy {
   /** The check before a name is looked up. In: the host of a URL, IPv6 with or without brackets. */
@@ -72,28 +80,32 @@ const PRIVATE = [
   'ff00::/8',
 ]
 
+const LOOPBACK = ['127.0.0.0/8', '::1']
+
 const REFUSALS = {
+  own: 'it is the admin port of this service, which no document may call',
   never: 'it is a link-local address, or one at which a cloud serves credentials',
   denied: 'EGRESS_DENY denies it',
   private: 'EGRESS_PRIVATE denies addresses that are not public',
   notAllowed: 'EGRESS_ALLOW does not name it',
 } as const
 
-export function createEgressPolicy({
-  egressAllow: allow,
-  egressDeny: deny,
-  egressPrivate,
-}: EgressSettings): EgressPolicy {
+/** `own`: denied whatever the settings say; undefined where no service listens. */
+export function createEgressPolicy(
+  { egressAllow: allow, egressDeny: deny, egressPrivate }: EgressSettings,
+  own?: OwnListener,
+): EgressPolicy {
   const denyPrivate = egressPrivate === 'deny'
   const never = rangesOf(NEVER)
   const notPublic = rangesOf(PRIVATE)
   const addressRefusal = (name: string, address: Address | undefined, port: number): string | undefined => {
     if (address === undefined) return REFUSALS.never
-    const own = canonical(address)
-    const all = [own, ...standsFor(own)]
+    const written = canonical(address)
+    const all = [written, ...standsFor(written)]
     if (all.some((one) => isIn(one, never))) return REFUSALS.never
+    if (own !== undefined && port === own.port() && isOfMachine(all, own)) return REFUSALS.own
     if (hasHost(deny, name, port) || all.some((one) => hasAddress(deny, one, port))) return REFUSALS.denied
-    const isNamed = hasAddress(allow, own, port)
+    const isNamed = hasAddress(allow, written, port)
     if (denyPrivate && !isNamed && all.some((one) => isIn(one, notPublic))) return REFUSALS.private
     return allow.length === 0 || isNamed || hasHost(allow, name, port) ? undefined : REFUSALS.notAllowed
   }
@@ -114,6 +126,12 @@ export function createEgressPolicy({
       return nameRefusal(name, port) ?? addressRefusal(name, parseAddress(address), port)
     },
   }
+}
+
+/** Read at each call: addresses come and go, and few requests go to this port. */
+function isOfMachine(all: readonly Address[], { addresses }: OwnListener): boolean {
+  const ranges = rangesOf([...LOOPBACK, ...addresses()])
+  return all.some((one) => isIn(one, ranges))
 }
 
 /**

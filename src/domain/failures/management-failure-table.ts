@@ -98,7 +98,8 @@ export const MANAGEMENT_FAILURES = {
     status: 403,
     retry: false,
     issue: 'forbidden',
-    means: 'The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set.',
+    means:
+      'The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.',
   },
   KEY_INVALID: {
     status: 400,

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import type { AddressRange } from '../../domain/egress/ip-address.ts'
-import { FRAMING_HEADERS, isBodiless, MESSAGE_ID_HEADER } from '../../domain/http.ts'
+import { FRAMING_HEADERS, isBodiless, MESSAGE_ID_HEADER, MESSAGE_PORT_HEADERS } from '../../domain/http.ts'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import type { Answer } from '../../domain/message.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
@@ -91,7 +91,7 @@ export function createCoreAnswers(settings: CoreAnswerSettings, logger: Logger):
       status,
       response: {
         status: answer.status,
-        headers: { [MESSAGE_ID_HEADER]: messageId, ...withoutFraming(answer.headers) },
+        headers: { [MESSAGE_ID_HEADER]: messageId, ...MESSAGE_PORT_HEADERS, ...withoutFraming(answer.headers) },
         body,
         timestamp: new Date(Math.round(startedAt + ms)).toISOString(),
       },

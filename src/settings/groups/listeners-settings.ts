@@ -1,5 +1,14 @@
 /** The settings of the two ports. */
-import { baseUrl, listenAddress, milliseconds, optional, port, type Setting } from '../setting-kinds.ts'
+import {
+  baseUrl,
+  choice,
+  listenAddress,
+  milliseconds,
+  optional,
+  port,
+  type Setting,
+  wholeNumber,
+} from '../setting-kinds.ts'
 
 export const listeners = {
   serverPort: {
@@ -32,6 +41,26 @@ export const listeners = {
     kind: listenAddress,
     default: '127.0.0.1',
     means: 'Address that the admin port listens on.',
+  },
+  messagePortManagement: {
+    name: 'MESSAGE_PORT_MANAGEMENT',
+    kind: choice('on', 'off'),
+    default: 'on',
+    means:
+      'Whether the message port serves `/endpoints` too. `off`: only the admin port does; `/endpoints` stays reserved on the message port and is answered with 404.',
+  },
+  serverMaxConnections: {
+    name: 'SERVER_MAX_CONNECTIONS',
+    kind: wholeNumber(1, 1_000_000),
+    default: '2000',
+    means:
+      'How many connections each of the `WORKERS` holds open on the message port. One more is closed without an answer, and idle ones are closed to make room. A connection takes 20 to 80 KB.',
+  },
+  adminMaxConnections: {
+    name: 'ADMIN_MAX_CONNECTIONS',
+    kind: wholeNumber(1, 1_000_000),
+    default: '500',
+    means: 'The same for the admin port.',
   },
   serverHeadersTimeoutMs: {
     name: 'SERVER_HEADERS_TIMEOUT_MS',

@@ -1,5 +1,5 @@
 /** The settings of who may manage the service, and of the audit log. */
-import { choice, httpUrl, matching, optional, type Setting, wholeNumber } from '../setting-kinds.ts'
+import { choice, hostNames, httpUrl, matching, optional, type Setting, wholeNumber } from '../setting-kinds.ts'
 
 const word = (accepts: string) => matching(accepts, /^[\w.:/@+~-]+$/)
 
@@ -9,7 +9,14 @@ export const management = {
     kind: optional(choice('keys', 'oidc', 'off')),
     default: '',
     means:
-      'Who may manage the service. Unset: callers on this machine only; once there is an API key, callers with a key. `keys`: callers with an API key. `oidc`: callers with an access token of `MANAGEMENT_OIDC_ISSUER`. `off`: every caller that reaches a port.',
+      'Who may manage the service. Unset: callers on this machine only; once there is an API key, callers with a key. `keys`: callers with an API key. `oidc`: callers with an access token of `MANAGEMENT_OIDC_ISSUER`. `off`: every caller that reaches a port by an IP address, a name without dots, or a host of `PUBLIC_URL` or `MANAGEMENT_HOSTS`.',
+  },
+  managementHosts: {
+    name: 'MANAGEMENT_HOSTS',
+    kind: hostNames,
+    default: '',
+    means:
+      'Host names, with commas, by which browsers and programs call the management API where `MANAGEMENT_AUTH` is `off`; `*.example.org` stands for every name below it. Calls to other names that have a dot are refused, unless it is the host of `PUBLIC_URL`: a web page could have made its name lead here.',
   },
   managementOidcIssuer: {
     name: 'MANAGEMENT_OIDC_ISSUER',

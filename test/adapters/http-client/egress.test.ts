@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, Socket } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import type { ResolveAddress } from '../../../src/adapters/http-client/http-connections.ts'
-import { createEgressPolicy, type EgressSettings } from '../../../src/domain/egress/egress-policy.ts'
+import { createEgressPolicy, type EgressSettings, type OwnListener } from '../../../src/domain/egress/egress-policy.ts'
 import { type HttpClient, OutboundError } from '../../../src/domain/ports/http-client-port.ts'
 import { LOOPBACK, METADATA } from './forbidden.ts'
 import { get, startClient, startHttp, text, untilKept } from './upstream.ts'
@@ -46,8 +46,8 @@ async function connectsOf(t: TestContext, work: () => Promise<unknown>): Promise
   return events.flatMap(([event, address, port]) => (event === 'connectionAttempt' ? [`${address} ${port}`] : []))
 }
 
-const client = (t: TestContext, settings: EgressSettings, resolve?: ResolveAddress): HttpClient =>
-  startClient(t, { egress: { policy: createEgressPolicy(settings), ...(resolve && { resolve }) } })
+const client = (t: TestContext, settings: EgressSettings, resolve?: ResolveAddress, own?: OwnListener): HttpClient =>
+  startClient(t, { egress: { policy: createEgressPolicy(settings, own), ...(resolve && { resolve }) } })
 
 /** Rejected before anything was sent: denied, or no URL at all. */
 async function assertRefused(sent: Promise<unknown>, denied = true): Promise<void> {
@@ -88,15 +88,27 @@ test('the tables hold 60 spellings and more', () => {
   assert.ok(new Set(LOOPBACK).size >= 40, `${LOOPBACK.length}`)
 })
 
-const classes = [
+const OWN: OwnListener = { port: () => forbiddenPort, addresses: () => ['127.0.0.1', '10.1.2.3', 'fd12::1'] }
+const classes: readonly Readonly<{
+  name: string
+  hosts: readonly string[]
+  settings: EgressSettings
+  own?: OwnListener
+}>[] = [
   { name: 'metadata services and link-local addresses', hosts: METADATA, settings: OPEN },
   { name: 'this machine, with EGRESS_PRIVATE=deny', hosts: LOOPBACK, settings: CLOSED },
+  {
+    name: 'the own admin port, whatever is allowed',
+    hosts: [...LOOPBACK, '10.1.2.3', '0xa010203', '[::ffff:10.1.2.3]', '[fd12:0::1]'],
+    settings: { ...OPEN, egressAllow: [{ kind: 'host', pattern: '*', ports: [0, 65_535] }] },
+    own: OWN,
+  },
 ]
-for (const { name, hosts, settings } of classes) {
+for (const { name, hosts, settings, own } of classes) {
   describe(name, () => {
     for (const scheme of ['http', 'https']) {
       test(`directly, by ${scheme}`, async (t) => {
-        const http = client(t, settings, localhost)
+        const http = client(t, settings, localhost, own)
         const before = connections
         const connects = await connectsOf(t, async () => {
           for (const host of hosts) {
@@ -114,7 +126,7 @@ for (const { name, hosts, settings } of classes) {
       const upstream = await startHttp(t, (_request, response) => response.writeHead(307, { location }).end())
       const { port } = new URL(upstream.url)
       // Listening where the policy forbids it, the upstream is allowed by its own address and port.
-      const http = client(t, { ...settings, egressAllow: [allowing(Number(port)), ...anyHost] }, localhost)
+      const http = client(t, { ...settings, egressAllow: [allowing(Number(port)), ...anyHost] }, localhost, own)
       const before = connections
       const connects = await connectsOf(t, async () => {
         for (const host of hosts) {

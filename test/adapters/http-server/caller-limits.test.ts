@@ -1,8 +1,9 @@
 /** What bounds a caller of the HTTP server, and that none of it ends or wedges the service. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import { connectTo, type Ending, exchange, readToEnd, requestText, statusesIn } from '../../raw-exchange.ts'
-import { json, type Service, startService, startUpstream, type Upstream } from '../../service.ts'
+import { endpointDocument, json, type Service, startService, startUpstream, type Upstream } from '../../service.ts'
 import { call } from './management/call.ts'
 
 const LIMIT_BYTES = 1_048_576
@@ -259,4 +260,46 @@ describe('MAX_MESSAGES_IN_FLIGHT', () => {
     release()
     await Promise.all(messages)
   })
+})
+
+describe('the connections of a port', () => {
+  const MOST = 3
+  const ports = [
+    { port: 'message', setting: 'SERVER_MAX_CONNECTIONS', path: '/json' },
+    { port: 'admin', setting: 'ADMIN_MAX_CONNECTIONS', path: '/uptime' },
+  ] as const
+  for (const { port, setting, path } of ports) {
+    test(`of the ${port} port are bounded: one more is closed, and idle ones make room for the next`, async (t) => {
+      const bounded = await startService({ [setting]: `${MOST}` })
+      t.after(bounded.stop)
+      const [base, other] = port === 'message' ? [bounded.url, bounded.adminUrl] : [bounded.adminUrl, bounded.url]
+      // Through the other port, since fetch keeps its connections.
+      const document = endpointDocument({ endpoint: { pattern: '/json', method: 'GET' } })
+      assert.equal((await fetch(`${other}/endpoints`, json('POST', document))).status, 201)
+      const request = `GET ${path} HTTP/1.1\r\nhost: localhost\r\n`
+      const ask = () => exchange(base, `${request}connection: close\r\n\r\n`)
+
+      const sockets = []
+      for (let count = 0; count < MOST; count += 1) {
+        const socket = await connectTo(base)
+        socket.on('error', () => {}).write(request)
+        sockets.push(socket)
+      }
+      assert.equal(await ask(), '')
+      assert.equal((await fetch(`${other}/uptime`)).status, 200)
+      const answers = sockets.map((socket) => once(socket.setEncoding('latin1'), 'data'))
+      for (const socket of sockets) socket.write('\r\n')
+      for (const [answer] of await Promise.all(answers)) assert.match(answer, /^HTTP\/1\.1 200 /)
+      const closed = sockets.map((socket) => once(socket, 'close'))
+      while ((await ask()) === '');
+      await Promise.all(closed)
+
+      const metrics = await (await fetch(`${bounded.adminUrl}/metrics`)).text()
+      const count = (name: string) => Number(new RegExp(`^${name}\\{port="${port}"\\} (\\d+)$`, 'm').exec(metrics)?.[1])
+      assert.ok(count('crosswalk_connections') <= MOST)
+      assert.ok(count('crosswalk_connections_refused_total') >= 2)
+      const warnings = bounded.log.filter(({ level, message }) => level === 'warn' && message.includes(setting))
+      assert.equal(warnings.length, 1, 'one a minute')
+    })
+  }
 })

@@ -60,6 +60,26 @@ const cases: readonly Refused[] = [
     status: 400,
     code: 'REQUEST_MALFORMED',
   },
+  ...['gzip, chunked', 'chunked, chunked', 'identity, chunked', 'x-own;a=1, chunked', 'chunked;a=1', 'chunked, '].map(
+    (coding) => ({
+      name: `chunks in the coding "${coding}"`,
+      sent: `${whole(`transfer-encoding: ${coding}`).slice(0, -2)}2\r\n{}\r\n0\r\n\r\n`,
+      status: 400,
+      code: 'REQUEST_MALFORMED',
+    }),
+  ),
+  {
+    name: 'two headers of codings',
+    sent: `${whole('transfer-encoding: gzip', 'transfer-encoding: chunked').slice(0, -2)}2\r\n{}\r\n0\r\n\r\n`,
+    status: 400,
+    code: 'REQUEST_MALFORMED',
+  },
+  {
+    name: 'chunks in HTTP/1.0',
+    sent: `${whole('transfer-encoding: chunked').replace('HTTP/1.1', 'HTTP/1.0').slice(0, -2)}2\r\n{}\r\n0\r\n\r\n`,
+    status: 400,
+    code: 'REQUEST_MALFORMED',
+  },
   { name: 'headers beyond 16 KiB', sent: whole(`x: ${'x'.repeat(17_000)}`), status: 431, code: 'HEADERS_TOO_LARGE' },
   {
     name: 'an expectation',
@@ -96,6 +116,20 @@ describe('what is no request', () => {
       assert.deepEqual([records[0]?.id, records[0]?.code, records[0]?.status], [id, code, status])
     })
   }
+
+  for (const line of ['POST /unknown', 'PUT /json', 'POST /endpoints']) {
+    test(`${line} has one answer, though its body is no body either`, async () => {
+      const received = await exchange(service.url, `${requestText(line, ['transfer-encoding: chunked'])}zz\r\n`)
+      assert.equal(received.split('HTTP/1.1 ').length - 1, 1, received)
+    })
+  }
+
+  test('chunks are taken, in either case', async () => {
+    for (const coding of ['chunked', 'Chunked']) {
+      const sent = `${whole(`transfer-encoding: ${coding}`).slice(0, -2)}2\r\n{}\r\n0\r\n\r\n`
+      assert.deepEqual(statusesIn(await exchange(service.url, sent)), [200])
+    }
+  })
 
   test('HTTP/1.0 needs no host', async () => {
     const sent = `POST /json HTTP/1.0\r\n${JSON_TYPE}\r\ncontent-length: 2\r\n\r\n{}`

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startUpstream } from '../../service.ts'
-import { loaded, NO_BROWSER, signIn } from '../browser.ts'
+import { startService, startUpstream } from '../../service.ts'
+import { loaded, NO_BROWSER, signIn, startBrowser } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
 import { type Group, type Planted, plant, TITLE, texts } from './hostile-data.ts'
 import { isOneLine, PAYLOADS, type Payload, shownJson } from './hostile-payloads.ts'
@@ -169,5 +169,43 @@ describe('texts that attack the page', { skip: NO_BROWSER }, () => {
       missing.push(...((await page.evaluate(TRACES)) as string[]).map((one) => `${name} has ${one}`))
     }
     assert.deepEqual(missing, [])
+  })
+
+  test('do nothing in the answer to a message, at the origin where endpoints may be changed', async (test) => {
+    const script = '<script>document.title = "ran"; fetch("/endpoints", { method: "DELETE" })</script>'
+    const bodies: Readonly<Record<string, readonly [type: string, body: string]>> = {
+      '/xml': ['application/xml', `<html xmlns="http://www.w3.org/1999/xhtml"><head>${script}</head></html>`],
+      // No UTF-8, so these are passed on as they are.
+      '/html': ['text/html', `${script}\xff`],
+      '/svg': ['image/svg+xml', `<svg xmlns="http://www.w3.org/2000/svg">${script}<!--\xff--></svg>`],
+    }
+    const upstream = await startUpstream(({ url }, response) => {
+      const [type = '', body = ''] = bodies[url] ?? []
+      response
+        .writeHead(200, { 'content-type': type, ...(url === '/html' && { refresh: '0;url=/xml' }) })
+        .end(Buffer.from(body, 'latin1'))
+      return undefined
+    })
+    test.after(upstream.stop)
+    const service = await startService()
+    test.after(service.stop)
+    const context = await (await startBrowser()).newContext()
+    test.after(() => context.close())
+    for (const pattern of Object.keys(bodies)) {
+      await service.register({
+        endpoint: { pattern, method: 'GET' },
+        transformation: { output: 'XML' },
+        requests: { response: [{ id: 'page', config: { method: 'GET', url: `${upstream.url}${pattern}` } }] },
+      })
+      const page = await context.newPage()
+      const asked: string[] = []
+      page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`))
+      const reply = await page.goto(`${service.url}${pattern}`)
+      assert.match((await reply?.text()) ?? '', /<script>/)
+      // In the sandbox the page has an origin of its own, and no script of it has run.
+      assert.notEqual(await page.title(), 'ran', pattern)
+      assert.equal(await page.evaluate('self.origin'), 'null', pattern)
+      assert.deepEqual(asked, [`GET ${pattern}`])
+    }
   })
 })

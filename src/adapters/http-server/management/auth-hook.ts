@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { AuditLog, AuditNote } from '../../../access/audit-log.ts'
 import type { Authorise, Decision, Needed } from '../../../access/authorise.ts'
 import type { Failure } from '../../../domain/failure.ts'
+import { isViaDocument } from '../../../domain/http.ts'
 import type { AuditEffect, AuditEntry, EntryOf } from '../../../domain/ports/audit-store-port.ts'
 import { type StoreAccess, withStoreAccess } from '../../../domain/ports/store-port.ts'
 import { pathOf } from '../replies.ts'
@@ -117,6 +118,7 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
       address: socket.remoteAddress ?? '',
       host: headers.host === undefined ? undefined : request.hostname,
       forwarded: RELAYED.some((name) => headers[name] !== undefined),
+      ofDocument: isViaDocument(headers.via),
       authorization: headers.authorization,
       store: STORES[pathOf(request.url).split('/')[1] ?? ''] ?? 'The store',
     }

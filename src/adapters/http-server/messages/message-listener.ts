@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { parse as parseQuery } from 'node:querystring'
 import type { FastifyInstance } from 'fastify'
 import { Failure } from '../../../domain/failure.ts'
-import { isBodiless, MESSAGE_ID_HEADER, RESERVED, reservedBy } from '../../../domain/http.ts'
+import { isBodiless, MESSAGE_ID_HEADER, MESSAGE_PORT_HEADERS, RESERVED, reservedBy } from '../../../domain/http.ts'
 import type { JsonObject } from '../../../domain/json.ts'
 import type { Headers } from '../../../domain/message.ts'
 import type { CompiledEndpoint } from '../../../endpoints/compiled-endpoint.ts'
@@ -246,16 +246,18 @@ function queryOf(url: string): JsonObject {
   return parseQuery(url.slice(start + 1, end === -1 ? undefined : end), '&', '=', unbounded) as JsonObject
 }
 
+const EVERY_HEAD = Object.entries(MESSAGE_PORT_HEADERS).flat()
+
 /** `isLast`: the connection ends with this answer. Throws if a header holds characters that HTTP does not allow. */
 function send(
   response: ServerResponse,
   { answer: { status, headers, body }, messageId }: Answered,
   isLast: boolean,
 ): void {
-  const head: (string | string[])[] = [MESSAGE_ID_HEADER, messageId]
+  const head: (string | string[])[] = [MESSAGE_ID_HEADER, messageId, ...EVERY_HEAD]
   if (isLast) head.push('connection', 'close')
   for (const name in headers) {
-    // An upstream may be a service of this kind: its id names another message.
+    // Responses that an earlier version stored may have the id of an upstream of this kind.
     if (name !== MESSAGE_ID_HEADER) head.push(name, headers[name] as string | string[])
   }
   const bytes = Buffer.byteLength(body)

@@ -294,7 +294,10 @@ describeServices('/endpoints/batch', { MAX_ENDPOINTS: '1500' }, (stage) => {
               system: {
                 timestamps: {
                   endpointStart: 'yesterday',
-                  endpointEnd: '2026-13-01T00:00:00.000Z',
+                  endpointEnd: '2026-02-29T00:00:00.000Z',
+                  lookupRequests: {
+                    leap: { requestStart: '2028-02-29T00:00:00.000Z', requestEnd: '2026-04-31T00:00:00.000Z' },
+                  },
                   endpointDuration: { milliseconds: -1 },
                 },
               },
@@ -311,6 +314,7 @@ describeServices('/endpoints/batch', { MAX_ENDPOINTS: '1500' }, (stage) => {
           [0, 'operations[0].state.lookupNetworkError', /true or false/],
           [0, 'operations[0].state.system.timestamps.endpointStart', /a time/],
           [0, 'operations[0].state.system.timestamps.endpointEnd', /a time/],
+          [0, 'operations[0].state.system.timestamps.lookupRequests.leap.requestEnd', /a time/],
           [0, 'operations[0].state.system.timestamps.endpointDuration.milliseconds', /whole number/],
           [0, 'operations[0].state.other', /Unknown field/],
         ],

@@ -94,45 +94,58 @@ describe('a call that changes something', () => {
   })
 })
 
-describe('every answer of the admin port says that its type is not to be guessed', () => {
-  const isMarked = (received: string) => assert.match(received, /^x-content-type-options: nosniff\r$/im)
+describe('no browser guesses the type of an answer, and none runs what an answer of the message port holds', () => {
+  const NOSNIFF = 'nosniff'
+  const POLICY = "sandbox; default-src 'none'"
 
   test('of each route', async () => {
     for (const { port, methods, url } of service.app.managementRoutes) {
-      if (port !== 'admin' || url === '/events') continue
+      if (url === '/events') continue
       const path = url
         .replace(/:\w+\(.*\)\$?\)?/g, 'console.js')
         .replace(/:\w+/g, '1')
         .replace(/\*$/, 'x')
       for (const method of methods.filter((one) => one !== 'CONNECT')) {
-        const { headers, status } = await call(service.adminUrl, method, path)
-        assert.equal(headers['x-content-type-options'], 'nosniff', `${status} ${method} ${path}`)
+        const { headers, status } = await call(baseOf(port), method, path)
+        assert.equal(headers['x-content-type-options'], NOSNIFF, `${status} ${port} ${method} ${path}`)
+        if (port === 'message') assert.equal(headers['content-security-policy'], POLICY, `${status} ${method} ${path}`)
       }
     }
   })
 
-  const requests: readonly { name: string; text: string; status: number }[] = [
-    { name: 'an unknown path', text: 'GET /x HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n', status: 404 },
-    { name: 'a malformed URL', text: 'GET /%zz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n', status: 400 },
-    { name: 'no host', text: 'GET / HTTP/1.1\r\nconnection: close\r\n\r\n', status: 400 },
+  const get = (path: string, ...headers: string[]) =>
+    ['GET ', path, ' HTTP/1.1\r\nconnection: close\r\n', ...headers.map((one) => `${one}\r\n`), '\r\n'].join('')
+  const HOST = 'host: localhost'
+  const requests: readonly Readonly<{ name: string; text: string; status: number; at?: 'admin' | 'message' }>[] = [
+    { name: 'a message', text: get('/marked', HOST), status: 200, at: 'message' },
+    { name: 'a message that the router must find', text: get('/marke%64', HOST), status: 200, at: 'message' },
+    { name: 'a message that fails', text: get('/refused', HOST), status: 400, at: 'message' },
+    { name: 'another method', text: get('/marked', HOST).replace('GET', 'PUT'), status: 405, at: 'message' },
+    { name: 'an unknown path', text: get('/x', HOST), status: 404 },
+    { name: 'an unknown path below a reserved one', text: get('/uptime/x', HOST), status: 404 },
+    { name: 'a malformed URL', text: get('/%zz', HOST), status: 400 },
+    { name: 'a malformed reserved URL', text: get('/endpoints/%zz', HOST), status: 400 },
+    { name: 'no host', text: get('/'), status: 400 },
     { name: 'no request', text: 'nonsense\r\n\r\n', status: 400 },
-    { name: 'large headers', text: `GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, status: 431 },
-    {
-      name: 'an unknown expectation',
-      text: 'GET / HTTP/1.1\r\nhost: a\r\nexpect: x\r\nconnection: close\r\n\r\n',
-      status: 417,
-    },
-    {
-      name: 'a stream of events',
-      text: 'GET /events?types=x HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
-      status: 400,
-    },
+    { name: 'large headers', text: get('/', HOST, `x: ${'x'.repeat(20_000)}`), status: 431 },
+    { name: 'an unknown expectation', text: get('/', HOST, 'expect: x'), status: 417 },
+    { name: 'a stream of events', text: get('/events?types=x', HOST), status: 400, at: 'admin' },
   ]
-  for (const { name, text, status } of requests) {
-    test(`of ${name}`, async () => {
-      const received = await exchange(service.adminUrl, text)
-      assert.deepEqual(statusesIn(received), [status], received)
-      isMarked(received)
-    })
+  before(async () => {
+    const endpoint = (pattern: string) => ({ pattern, method: 'GET' })
+    await service.register({ endpoint: endpoint('/marked') })
+    await service.register({ endpoint: endpoint('/refused'), inputValidation: { required: ['query'] } })
+  })
+  for (const { name, text, status, at } of requests) {
+    for (const port of at === undefined ? (['admin', 'message'] as const) : [at]) {
+      test(`of ${name}, on the ${port} port`, async () => {
+        const received = await exchange(baseOf(port), text)
+        assert.deepEqual(statusesIn(received), [status], received)
+        const valuesOf = (header: string) =>
+          [...received.matchAll(new RegExp(`^${header}: (.*)\r$`, 'gim'))].map(([, value]) => value)
+        assert.deepEqual(valuesOf('x-content-type-options'), [NOSNIFF], received)
+        if (port === 'message') assert.deepEqual(valuesOf('content-security-policy'), [POLICY], received)
+      })
+    }
   }
 })

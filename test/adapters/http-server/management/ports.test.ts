@@ -72,6 +72,44 @@ describe('what the service claims', () => {
   })
 })
 
+describe('MESSAGE_PORT_MANAGEMENT=off', () => {
+  let apart: Service
+  before(async () => {
+    apart = await startService({ MESSAGE_PORT_MANAGEMENT: 'off' })
+  })
+  after(() => apart.stop())
+
+  for (const [method, path] of [
+    ['GET', '/endpoints'],
+    ['POST', '/endpoints'],
+    ['TRACE', '/endpoints'],
+    ['GET', `/endpoints/${'0'.repeat(24)}`],
+    ['POST', '/endpoints/dry-run'],
+    ['GET', '/endpoints/openapi.json'],
+    ['DELETE', '/%65ndpoints/x/y'],
+  ] as const) {
+    test(`leaves ${method} ${path} to the admin port`, async () => {
+      const reply = await call(apart.url, method, path, {
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': '10.0.0.1' },
+      })
+      assert.deepEqual([reply.status, reply.json().code], [404, 'ROUTE_UNKNOWN'])
+      const { adminPort } = apart.app
+      assert.match(reply.json<{ error: string }>().error, new RegExp(`admin port \\(${adminPort}\\).*MESSAGE_PORT_MAN`))
+      const there = await call(apart.adminUrl, method, path, { headers: { 'content-type': 'application/json' } })
+      assert.doesNotMatch(there.text, /MESSAGE_PORT_MANAGEMENT/)
+    })
+  }
+
+  test('keeps its paths reserved, and takes messages and /uptime', async () => {
+    const made = (pattern: string) => json('POST', endpointDocument({ endpoint: { pattern } }))
+    assert.equal((await fetch(`${apart.adminUrl}/endpoints`, made('/endpoints/own'))).status, 400)
+    assert.equal((await fetch(`${apart.adminUrl}/endpoints`, made('/own'))).status, 201)
+    assert.equal((await apart.fetch('/own', json('POST', {}))).status, 200)
+    assert.equal((await apart.fetch('/uptime')).status, 200)
+    assert.equal((await apart.fetch('/uptime', { method: 'POST' })).status, 405)
+  })
+})
+
 for (const port of ['message', 'admin'] as const) {
   describe(`GET /uptime on the ${port} port`, () => {
     test('gives whole milliseconds, which grow', async () => {
