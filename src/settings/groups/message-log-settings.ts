@@ -41,7 +41,8 @@ export const messageLog = {
     name: 'MESSAGE_LOG_MAX_MB',
     kind: wholeNumber(1, 1_000_000),
     default: '1024',
-    means: 'How many MiB all records may take; beyond that, the oldest are removed.',
+    means:
+      'How many MiB all records may take; beyond that, the oldest records of the endpoints that take the most are removed.',
   },
   redactHeaders: {
     name: 'REDACT_HEADERS',
