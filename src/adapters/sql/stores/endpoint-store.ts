@@ -28,16 +28,16 @@ function compileReads(queries: Kysely<Tables>) {
     /** The lengths are read without the texts. */
     page: compileStatement<Readonly<{ after: string }>, Pick<Row, 'id' | 'document'>>((value) =>
       queries
-        .with('sized', (query) =>
+        .with('lengths', (query) =>
           query
             .selectFrom('endpoints')
-            .select([
-              'id',
-              sql<number>`sum(octet_length(document)) over (order by id) - octet_length(document)`.as('before_it'),
-            ])
+            .select(['id', sql<number>`octet_length(document)`.as('bytes')])
             .where('id', '>', value('after'))
             .orderBy('id')
             .limit(sql.lit(PAGE_ROWS)),
+        )
+        .with('sized', (query) =>
+          query.selectFrom('lengths').select(['id', sql<number>`sum(bytes) over (order by id) - bytes`.as('before_it')]),
         )
         .selectFrom('endpoints')
         .select(['id', 'document'])
