@@ -1,4 +1,5 @@
 /** Reads endpoint documents and their versions from the store. */
+import { setImmediate as turn } from 'node:timers/promises'
 import { checkDocument } from '../config/checks/check-document.ts'
 import { describeChange, diffDocuments } from '../document-diff/document-diff.ts'
 import { Failure } from '../domain/failure.ts'
@@ -15,8 +16,11 @@ type Filters = readonly (readonly [path: string, values: readonly string[]])[]
 
 /** Each method fails with STORE_UNAVAILABLE. */
 export interface EndpointReads {
-  /** Oldest first. A document matches a filter if the value at its path is one of its texts. Fails with FILTER_INVALID. */
-  list(filters: Filters): Promise<readonly StoredDocument[]>
+  /**
+   * The documents as JSON text, oldest first, some at a time. A document matches a filter if the value at its path is one of
+   * its texts. Fails with FILTER_INVALID.
+   */
+  list(filters: Filters): AsyncIterable<readonly string[]>
   /** Fails with ID_MALFORMED, ENDPOINT_UNKNOWN. */
   get(id: string): Promise<StoredDocument>
   readonly versions: Readonly<{
@@ -58,11 +62,26 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
     if (document === undefined) throw failures.unknown(id)
     return document
   }
+  /** Pages of all lists are read one after the other, and messages run between two of them. */
+  let last: Promise<unknown> = Promise.resolve()
+  const readPage = (after: string) => {
+    const page = last.then(() => turn()).then(() => failures.callEndpointStore(() => store.page(after)))
+    last = page.catch(() => undefined)
+    return page
+  }
+  async function* list(filters: Filters): AsyncGenerator<readonly string[]> {
+    const matches = compileFilters(filters)
+    for (let after = ''; ; ) {
+      const page = await readPage(after)
+      const { id } = page.at(-1) ?? {}
+      if (id === undefined) return
+      after = id
+      const texts = page.map(({ text }) => text)
+      yield filters.length === 0 ? texts : texts.filter((text) => matches(JSON.parse(text) as JsonObject))
+    }
+  }
   return {
-    list: async (filters) => {
-      const matches = compileFilters(filters)
-      return (await failures.callEndpointStore(() => store.list())).filter(matches)
-    },
+    list,
     get,
     versions: {
       list: listVersions,

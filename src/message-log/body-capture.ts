@@ -29,6 +29,16 @@ const MOST_REST_BYTES = 8 * 1024
 
 const NO_BYTES = new Uint8Array()
 
+type CaptureOptions = NameLimits &
+  Readonly<{
+    hide?: HideValues | undefined
+    /** What is kept in any case of each body that a replay needs; 0 if none is to be replayed. */
+    originalBytes?: number
+  }>
+
+/** The bodies from which a replay makes the message again. */
+const ORIGINAL: ReadonlySet<BodyName> = new Set(['request', 'incoming'])
+
 /**
  * `secrets`: texts that are taken out of every body. `hide`: takes out of every text the values that are known to be
  * redacted elsewhere in the message. A body beyond the limits of names counts as unreadable, as it does for the message.
@@ -37,7 +47,7 @@ export function createBodyCapture(
   limitBytes: number,
   redaction: Redaction | undefined,
   secrets: readonly string[],
-  { hide, ...limits }: NameLimits & Readonly<{ hide?: HideValues | undefined }> = {},
+  { hide, originalBytes = 0, ...limits }: CaptureOptions = {},
 ): BodyCapture {
   const bodies: RecordedBody[] = []
   const redacted = new Set<string>()
@@ -47,9 +57,10 @@ export function createBodyCapture(
     const content = withoutSecrets(given, secrets)
     const credential: MaskCause[] = content === given ? [] : ['credential']
     const maskedFor = cause === undefined ? credential : [cause, ...credential]
-    const isWhole = content.byteLength <= Math.min(limitBytes, left)
+    const isOriginal = content.byteLength <= originalBytes && ORIGINAL.has(which)
+    const isWhole = isOriginal || content.byteLength <= Math.min(limitBytes, left)
     const part = isWhole ? content : content.subarray(0, left < limitBytes ? 0 : wholeCharacters(content, limitBytes))
-    left -= part.byteLength
+    if (!isOriginal) left -= part.byteLength
     const cut = !isWhole || (content.byteLength === 0 && size > 0)
     const marks = {
       ...(cut ? { cut: true as const } : {}),

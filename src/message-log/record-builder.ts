@@ -22,6 +22,8 @@ export type MessageLogSettings = NameLimits &
   Readonly<{
     messageLog: Policy
     messageLogBodyLimitBytes: number
+    /** What failed is kept whole up to this size, so that it can be replayed. */
+    parserLimitBytes: number
     redactHeaders: readonly string[]
     redactPaths: readonly string[]
   }>
@@ -55,7 +57,7 @@ const NO_SECRETS: readonly string[] = []
 
 export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder {
   const { messageLog, messageLogBodyLimitBytes, redactHeaders, redactPaths } = settings
-  const { parserMaxNames, parserMaxNamesPerObject } = settings
+  const { parserLimitBytes, parserMaxNames, parserMaxNamesPerObject } = settings
   const secretHeaders = secretHeadersOf(redactHeaders)
   const isHeader = (name: string) => secretHeaders.has(name)
   const secretsOf = createSecretsOf({ isHeader })
@@ -118,7 +120,7 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
       messageLogBodyLimitBytes,
       redaction,
       readsBodies ? secretsOf(completed) : NO_SECRETS,
-      { parserMaxNames, parserMaxNamesPerObject },
+      { parserMaxNames, parserMaxNamesPerObject, originalBytes: outcome === 'done' ? 0 : parserLimitBytes },
     )
     if (readsBodies) captureBodies(completed, capture, secretHeaders)
     const { redacted } = capture

@@ -1,10 +1,14 @@
 /** Keeps the message log within its age and size: removes records in small batches, so that other calls do not wait. */
+import { idFrom } from '../domain/id.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
+import type { ReplayPlanStore } from '../domain/replays/replay-plan-store-port.ts'
 import type { Clock } from '../domain/run.ts'
 
 export type RetentionOptions = Readonly<{
-  store: Pick<MessageStore, 'purge'>
+  store: Pick<MessageStore, 'purge' | 'release'>
+  /** Their messages stay until they end, which those that do not run do after `days`. */
+  plans: Pick<ReplayPlanStore, 'unended'>
   days: number
   /** Of all records together. */
   maxBytes: number
@@ -23,12 +27,15 @@ const DAY_MS = 86_400_000
 const INTERVAL_MS = 10_000
 const PAUSE_MS = 10
 
+/** A plan whose messages are held already is stored in this time, or never. */
+const PLANNING_MS = 60_000
+
 /** Fractions of `maxBytes`: how much is written between two purges at most, and how much a purge leaves free. */
 const PURGE_AFTER = 1 / 64
 const LEFT_FREE = 1 / 16
 
 /** Purges every ten seconds, and more often if much is written. */
-export function startRetention({ store, days, maxBytes, clock, logger }: RetentionOptions): Retention {
+export function startRetention({ store, plans, days, maxBytes, clock, logger }: RetentionOptions): Retention {
   let grown = 0
   let stopped = false
   let running: Promise<void> | undefined
@@ -36,6 +43,8 @@ export function startRetention({ store, days, maxBytes, clock, logger }: Retenti
   async function purge(): Promise<void> {
     grown = 0
     try {
+      const unended = await plans.unended(idFrom(clock() - days * DAY_MS))
+      await store.release(unended, idFrom(clock() - PLANNING_MS))
       while (!stopped && (await store.purge(clock() - days * DAY_MS, maxBytes * (1 - LEFT_FREE))) > 0) {
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
       }

@@ -24,7 +24,7 @@ export type MessageRecordsOptions = Readonly<{
   store: Pick<Store, 'messages' | 'replayPlans' | 'failureGroups'>
   registry: Registry
   intake: Intake
-  settings: ReplayOptions['settings']
+  settings: ReplayOptions['settings'] & Readonly<{ messageLogMaxMb: number }>
   /** Resolves when the records of earlier messages are stored, or after a timeout. */
   caughtUp: () => Promise<void>
   clock: Clock
@@ -46,6 +46,7 @@ export function createMessageRecords(options: MessageRecordsOptions): MessageRec
     plans: createReplayPlans({
       plans: replayPlans,
       messages: store,
+      messageLogMaxMb: settings.messageLogMaxMb,
       search,
       replay,
       claims,

@@ -60,6 +60,7 @@ export async function openObservers(options: ObserversOptions): Promise<Observer
       ? undefined
       : startRetention({
           store: store.messages,
+          plans: store.replayPlans,
           days: settings.messageLogDays,
           maxBytes: settings.messageLogMaxMb * 1024 * 1024,
           clock,

@@ -20,6 +20,26 @@ describeStores('endpoints', (stage) => {
     await endpoints().ping()
   })
 
+  it('gives all documents by pages of bounded size, oldest first, as they were stored', async () => {
+    const sizes = [...Array<number>(150).fill(10), 300_000, 100_000, 100_000, 100_000, 700_000, 5]
+    for (const [index, size] of sizes.entries()) {
+      const { document, routeKey } = endpointOf(index)
+      const text = { document: { ...document, description: 'ü'.repeat(size / 2) }, routeKey }
+      assert.equal(await endpoints().insert(text), 'stored')
+    }
+    const pages: string[][] = []
+    for (let after = ''; ; ) {
+      const page = await endpoints().page(after)
+      const last = page.at(-1)
+      if (last === undefined) break
+      after = last.id
+      pages.push(page.map(({ text }) => text))
+    }
+    assert.equal(pages.flat().join(), (await endpoints().list()).map((document) => JSON.stringify(document)).join())
+    const counts = pages.map(({ length }) => length)
+    assert.deepEqual([counts[0], counts.slice(2)], [100, [3, 1, 1]])
+  })
+
   it('lists oldest first, whatever the order of writing', async () => {
     for (const number of [3, 1, 0xffff, 2]) assert.equal(await endpoints().insert(endpointOf(number)), 'stored')
     const ids = (await endpoints().list()).map((document) => document._id)

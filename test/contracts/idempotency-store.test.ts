@@ -87,11 +87,13 @@ describeStores(
       assert.equal((await claim(2, 'y')).kind, 'completed')
     })
 
-    it('reports the size of all rows', async () => {
-      assert.equal(await idempotency().bytes(), 0)
+    it('reports the size of all rows by endpoint', async () => {
+      assert.equal((await idempotency().bytes()).size, 0)
       await idempotency().complete(requestOf(1), 'x', responseOf('x', { body: Buffer.alloc(100_000) }), HOUR_MS)
-      const bytes = await idempotency().bytes()
-      assert.ok(bytes > 100_000 && bytes < 102_000, `${bytes}`)
+      await idempotency().complete(requestOf(1, { endpointId: idOf(2) }), 'x', responseOf('x'), HOUR_MS)
+      const sizes = await idempotency().bytes()
+      const [bytes = 0, others = 0] = [idOf(1), idOf(2)].map((id) => sizes.get(id))
+      assert.ok(bytes > 100_000 && bytes < 102_000 && others > 500 && others < 2_000, `${bytes}, ${others}`)
     })
 
     it('is deleted with its endpoint, and stays if that is replaced', async () => {

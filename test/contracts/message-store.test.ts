@@ -431,6 +431,58 @@ describeStores('messages', (stage) => {
     assert.equal(left.at(-1)?.id, messageId(400 - left.length))
   })
 
+  it('purges what takes more than its share, and leaves the records of the other endpoints', async () => {
+    const [flood, few, quick] = ['f', 'a', 'b'].map((digit) => digit.repeat(24))
+    assert.ok(flood && few && quick)
+    const failed = (ms: number, endpointId: string, text: string) =>
+      withBodies(recordedAt(ms, { endpointId, outcome: 'failed', status: 500 }), { incoming: text })
+    const lines = (from: number, count: number, endpointId: string) =>
+      Array.from({ length: count }, (_, ms) => doneLineOf(recordAt(from + ms, { endpointId }))).join('')
+    const text = 'x'.repeat(20_000)
+    const older = Array.from({ length: 50 }, (_, ms) => failed(ms, few, text))
+    await store().append([...older, recordedAt(60), recordedAt(61, { endpointId: quick, outcome: 'refused' })])
+    await store().appendDone(Buffer.from(lines(100, 3, quick) + lines(200, 2_000, flood)))
+    for (let from = 10_000; from < 10_400; from += 100) {
+      await store().append(Array.from({ length: 100 }, (_, ms) => failed(from + ms, flood, text)))
+    }
+    await purgeAll(0, 4_000_000)
+    const counts = async () => {
+      const count = (endpointId: string) => store().count({ endpointId: [endpointId] })
+      return [await count(few), await count(quick), await count('0'.repeat(24))]
+    }
+    assert.deepEqual(await counts(), [50, 4, 1])
+    const left = await store().find({ endpointId: [flood] }, 1_000)
+    assert.ok(left.length > 80 && left.length < 150, `${left.length} of the flood are left`)
+    assert.deepEqual([left[0]?.id, left.at(-1)?.id], [messageId(10_399), messageId(10_400 - left.length)])
+    // Below the share of each, all are equal.
+    await purgeAll(0, 800_000)
+    const [fewLeft = 0, ...others] = await counts()
+    const floodLeft = await store().count({ endpointId: [flood] })
+    assert.deepEqual(others, [4, 1])
+    assert.ok(Math.abs(fewLeft - floodLeft) <= 4 && fewLeft > 5, `${fewLeft} and ${floodLeft}`)
+  })
+
+  it('holds the messages of plans through every purge, until they are released', async () => {
+    const text = 'x'.repeat(2_000)
+    const failed = (ms: number) => withBodies(recordedAt(ms, { outcome: 'failed' }), { incoming: text })
+    await store().append(Array.from({ length: 1_200 }, (_, ms) => failed(ms)))
+    const ids = Array.from({ length: 1_100 }, (_, ms) => messageId(ms))
+    const [one, other, third] = ['a', 'b', 'c'].map((digit) => digit.repeat(24))
+    assert.ok(one && other && third)
+    assert.equal(await store().hold(one, [...ids, messageId(99_999)], 1e12), true)
+    assert.equal(await store().hold(other, ids.slice(0, 3), 1e12), true)
+    assert.equal(await store().hold(third, [messageId(1_150)], 2_000_000), false, 'all held messages take more')
+    assert.equal(await purgeAll(START + 10_000, 0), 100)
+    assert.equal(await store().count({}), 1_100)
+    await store().release([other], 'b'.repeat(24))
+    assert.equal(await purgeAll(0, 0), 1_097)
+    // One that has just been planned is not in the list of plans yet.
+    await store().release([], other)
+    assert.equal(await purgeAll(START + 10_000, 0), 0)
+    await store().release([], 'f'.repeat(24))
+    assert.equal(await purgeAll(START + 10_000, 1e12), 3)
+  })
+
   it('has what was written after it was opened again', async () => {
     if (!stage.kind.durable) return
     await append(FULL)

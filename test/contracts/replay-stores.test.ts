@@ -130,6 +130,18 @@ describeStores(
       assert.equal(await plans().save(idOf(4), 'me', NONE, 60_000), 'running')
       assert.deepEqual(await plans().abandoned(), [idOf(2)])
     })
+
+    it('end when they have not run for long, and are listed until they end', async () => {
+      await put(1, 2, 3, 4, 5, 6)
+      await become(1, 'finished')
+      await become(2, 'running', 'me')
+      await become(3, 'paused', 'me')
+      await become(4, 'waiting')
+      assert.deepEqual(await plans().unended(idOf(4)), [2, 3, 4, 5, 6].map(idOf))
+      assert.deepEqual(await plans().unended(idOf(6)), [2, 3, 6].map(idOf))
+      const states = (await plans().list()).map(({ state }) => state)
+      assert.deepEqual(states, ['planned', 'cancelled', 'cancelled', 'paused', 'running', 'finished'])
+    })
   },
   [...STORES, SHARED_SQLITE],
 )

@@ -57,7 +57,7 @@ async function openFilled() {
   }
   /** Name, route and number of versions of all, and that the active ones are the stored ones. */
   const contents = async () => {
-    const documents = await opened.endpointService.list([])
+    const documents = (await Array.fromAsync(opened.endpointService.list([]))).flat().map((text) => JSON.parse(text))
     assert.deepEqual(
       opened.registry.all().map(({ document }) => document),
       documents,

@@ -61,7 +61,7 @@ describe('a store that does not answer', () => {
       const { _id: id } = document
       const other = text('second').replace('one', 'two').replace('/one', '/two')
       const call = {
-        list: () => catalogue.list([]),
+        list: async () => (await Array.fromAsync(catalogue.list([]))).flat().map((text) => JSON.parse(text)),
         get: () => catalogue.get(id),
         create: () => catalogue.create(other),
         replace: () => catalogue.replace(id, other, undefined),

@@ -210,6 +210,7 @@ describe('a server of events alone', () => {
       hub,
       publish: (data: object) => void waiting.push(data),
       revoke: () => access.keys.revoke(stored.id),
+      otherKey: async () => (await access.keys.create({ name: 'other', roles: ['viewer'] })).key,
       stop: async () => {
         hub.close()
         server.server.closeAllConnections()
@@ -234,6 +235,29 @@ describe('a server of events alone', () => {
       () => hub.subscribers,
       (count) => count === 0,
     )
+    await stop()
+  })
+
+  test('shares its places among callers', async () => {
+    const { url, key, otherKey, hub, stop } = await start(60_000)
+    const openAs = (one: string) => readEvents(`${url}/events`, bearer(one))
+    const first: EventReader[] = []
+    while (first.length < MOST_STREAMS) first.push(await openAs(key))
+    assert.equal((await openAs(key)).status, 503)
+    const other = await otherKey()
+    const second: EventReader[] = []
+    for (;;) {
+      const reader = await openAs(other)
+      if (reader.status !== 200) break
+      second.push(reader)
+    }
+    assert.equal(second.length, MOST_STREAMS / 2)
+    await Promise.all(first.slice(-second.length).map(({ ended }) => ended))
+    assert.deepEqual(first.at(-1)?.events.at(-1)?.data, {
+      reason: 'share',
+      error: 'Another caller needed the place of one of your streams.',
+    })
+    assert.equal(hub.subscribers, MOST_STREAMS)
     await stop()
   })
 

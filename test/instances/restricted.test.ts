@@ -117,6 +117,8 @@ async function useLog(databaseUrl: string): Promise<number> {
     await messages.append([recorded])
     assert.deepEqual(await messages.find({ key: [{ value: 'b' }] }, 1), [recorded.record])
     await messages.body(recorded.record.id, 'incoming')
+    assert.equal(await messages.hold('plan', [recorded.record.id], 1e9), true)
+    await messages.release([], 'q')
     assert.ok((await messages.purge(Number.MAX_SAFE_INTEGER, 0)) > 0)
     const key = { id: randomBytes(8).toString('hex'), name: 'k', roles: [], hash: '', createdAt: '' }
     await keys.insert(key)

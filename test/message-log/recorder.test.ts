@@ -12,7 +12,13 @@ import { messageId } from '../contracts/message-records.ts'
 import { silent } from '../contracts/stores.ts'
 import { until } from '../until.ts'
 
-const settings = { messageLog: 'all', messageLogBodyLimitBytes: 1_000, redactHeaders: [], redactPaths: [] } as const
+const settings = {
+  messageLog: 'all',
+  messageLogBodyLimitBytes: 1_000,
+  parserLimitBytes: 1_000,
+  redactHeaders: [],
+  redactPaths: [],
+} as const
 const MIB = 1024 * 1024
 
 async function withRecorder(work: (recorder: Recorder) => Promise<void> | void): Promise<void> {

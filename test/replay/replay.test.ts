@@ -229,22 +229,39 @@ describeLogged(
       assert.match(error, /are masked: they hold a credential, such as a token or a secret\.$/)
     })
 
-    test('is left out of a plan, which says so', async () => {
-      await stage.service.register({
+    test('is left out of a plan, which says so; what failed is kept whole up to PARSER_LIMIT, and replayed', async () => {
+      const { _id } = await stage.service.register({
         name: 'Long',
         endpoint: { pattern: '/failing' },
         inputValidation: { required: ['a'] },
       })
-      await send('/failing', { b: 'x'.repeat(3_000) })
+      const long = 'x'.repeat(19_000)
+      await send(`/failing?q=${'y'.repeat(3_000)}`, { b: long })
+      const longId = id
       await send('/failing', { ssn: '1' })
       await send('/failing', { b: 'short' })
       const { count, cannot } = (await stage.post('/messages/replay', { endpoint: 'Long' })).json<
         PlanView & JsonObject
       >()
-      assert.deepEqual([count, cannot.map(({ reason }) => reason).sort()], [1, ['cut', 'masked']])
+      assert.deepEqual([count, cannot.map(({ reason }) => reason)], [2, ['masked']])
+      const { bodies } = await stage.record(longId)
+      assert.deepEqual(
+        bodies.map(({ which, cut }) => [which, cut]),
+        [
+          ['request', undefined],
+          ['incoming', undefined],
+          ['answer', undefined],
+        ],
+      )
+      await stage.service.fetch(
+        `/endpoints/${_id}`,
+        json('PATCH', { inputValidation: null, inputMapping: { 'requestBody.b': 'b' } }),
+      )
+      const { outcome, answer } = (await stage.post(`/messages/${longId}/replay`)).json<Replayed>()
+      assert.deepEqual([outcome, answer], ['done', { b: long }])
     })
   },
-  { MESSAGE_LOG_BODY_LIMIT: '1kb', REDACT_PATHS: 'ssn' },
+  { MESSAGE_LOG_BODY_LIMIT: '1kb', PARSER_LIMIT: '20kb', REDACT_PATHS: 'ssn' },
 )
 
 describeLogged(

@@ -2,6 +2,7 @@
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { Failure } from '../../domain/failure.ts'
+import { readWhole } from './body-pieces.ts'
 import { fromFastify } from './framework-failures.ts'
 import { pathOf, sendAnswer } from './replies.ts'
 import type { AnswerFailure, AnswerUnread, EveryAnswer, MessageSide, ServerLimits } from './server-types.ts'
@@ -73,7 +74,7 @@ export function createServer(
     },
   })
   server.removeAllContentTypeParsers()
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  server.addContentTypeParser('*', readWhole)
   server.decorateRequest(FAILURE, undefined)
   server.setErrorHandler((error: FastifyError, request: Failed, reply) => {
     const failure = fromFastify(error, request.routeOptions.config.limitSetting)

@@ -3,10 +3,18 @@
  * search nor a full queue of records delays the state of a message.
  */
 
+import { idFrom } from '../../domain/id.ts'
 import type { MessageStore } from '../../domain/ports/message-store-port.ts'
 import { columnsOf } from '../../domain/records/done-line.ts'
 import type { Recorded, RecordedBody } from '../../domain/records/message-record.ts'
-import { compileOldest } from '../sql/message-log/message-queries.ts'
+import { createMessageHolds } from '../sql/message-log/message-holds.ts'
+import {
+  compileOlder,
+  compileOldestOf,
+  compileUsed,
+  createLogShares,
+  type OldRecord,
+} from '../sql/message-log/message-purge.ts'
 import { createMessageReads } from '../sql/message-log/message-reads.ts'
 import { doneRow, type KeyRow, keyRows, messageRow } from '../sql/message-log/message-rows.ts'
 import { MESSAGE_COLUMNS, type MessageRow, type MessageTables } from '../sql/message-log/message-tables.ts'
@@ -91,8 +99,10 @@ const REMOVE = prepareText<readonly string[], { count: string }>(
 /** Builds the store over a database whose tables are up to date, on connections that nothing else uses. */
 export function createMessageStore(connections: Connections): MessageStore {
   const queries = compileQueryBuilder<MessageTables>()
+  const shares = createLogShares<OldRecord>()
   return {
     ...createMessageReads(queries, (query) => connections.run(prepareOnce(query), undefined)),
+    ...createMessageHolds(queries, (query) => connections.run(prepareOnce(query), undefined)),
     append: async (batch) => {
       if (batch.length > 0) await connections.run(APPEND, rowsOf(batch))
     },
@@ -105,7 +115,13 @@ export function createMessageStore(connections: Connections): MessageStore {
         const [lock] = await run(ALONE, undefined)
         if (lock?.alone !== true) return 0
         const [size] = await run(SIZE, undefined)
-        const oldest = await run(prepareOnce(compileOldest(queries, before, Number(size?.bytes) - maxBytes)), undefined)
+        const older = await run(prepareOnce(compileOlder(queries, idFrom(before))), undefined)
+        const log = {
+          used: () => run(prepareOnce(compileUsed(queries)), undefined),
+          oldestOf: (endpointId: string, bytes: number) =>
+            run(prepareOnce(compileOldestOf(queries, endpointId, bytes)), undefined),
+        }
+        const oldest = older.length > 0 ? older : await shares.exceeding(log, maxBytes / Number(size?.bytes))
         if (oldest.length === 0) return 0
         const [removed] = await run(
           REMOVE,

@@ -71,7 +71,8 @@ export const MANAGEMENT_FAILURES = {
     status: 503,
     retry: true,
     issue: 'throttled',
-    means: 'As many callers as the service allows read its events already.',
+    means:
+      'As many event streams as the service allows are read already, and no caller has more of them than this one.',
     retryAfterSeconds: 15,
   },
   VERSION_UNKNOWN: {

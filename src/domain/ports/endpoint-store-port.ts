@@ -37,6 +37,8 @@ export type RefusedWrite = Readonly<{ index: number; reason: 'gone' | 'stale' | 
 export interface EndpointStore {
   /** All documents, oldest first. */
   list(): Promise<readonly StoredDocument[]>
+  /** The first documents, as JSON text, whose ids are greater than `after`, oldest first: some hundred KiB of them. */
+  page(after: string): Promise<readonly Readonly<{ id: string; text: string }>[]>
   get(id: string): Promise<StoredDocument | undefined>
   insert(record: EndpointRecord, change?: Partial<Change>, entry?: AuditEntry): Promise<'stored' | StoreClash>
   /**

@@ -55,6 +55,6 @@ export interface IdempotencyStore {
   release(request: KeyedRequest, owner: string): Promise<void>
   /** Removes a small batch of expired rows. Resolves to their number; 0 if none is left. */
   purge(): Promise<number>
-  /** The estimated size of all rows. */
-  bytes(): Promise<number>
+  /** The estimated size of the rows of each endpoint that has some. */
+  bytes(): Promise<ReadonlyMap<string, number>>
 }

@@ -76,8 +76,16 @@ export interface MessageStore {
   /** Groups of messages whose outcome is not done, the largest first, with their counts in these minutes. */
   groups(filter: MessageFilter, minutes: MinuteSpan): Promise<readonly MessageGroup[]>
   /**
-   * Removes a small batch of the oldest records if one is older than `before` (milliseconds since the epoch) or all
-   * records take more than `maxBytes`. Resolves to their number; 0 if there is nothing left to remove.
+   * Keeps these messages from every purge until the plan is released. Resolves to false, and keeps none of them, if all
+   * messages that plans need would take more than `maxBytes`.
+   */
+  hold(planId: string, ids: readonly string[], maxBytes: number): Promise<boolean>
+  /** Releases the plans whose ids are less than `before`, except for `planIds`. */
+  release(planIds: readonly string[], before: string): Promise<void>
+  /**
+   * Removes a small batch of records: those older than `before` (milliseconds since the epoch), then, if all records take
+   * more than `maxBytes`, the oldest of the endpoints that take more than their share. An endpoint below its share loses
+   * none to the others. Resolves to their number; 0 if there is nothing left to remove.
    */
   purge(before: number, maxBytes: number): Promise<number>
   close(): Promise<void>

@@ -37,4 +37,9 @@ export interface ReplayPlanStore {
   save(id: string, owner: string, progress: PlanProgress, leaseMs: number): Promise<PlanState | undefined>
   /** The ids of plans that are `running` while no instance has their lease, oldest first. */
   abandoned(): Promise<readonly string[]>
+  /**
+   * Cancels the plans whose ids are less than `before` and that do not run. Resolves to the ids of those that have not ended
+   * then.
+   */
+  unended(before: string): Promise<readonly string[]>
 }

@@ -101,7 +101,8 @@ export function createIdempotencyService(options: IdempotencyOptions): Idempoten
   }
 
   async function processClaimed(message: KeyedMessage, run: Run): Promise<Processed | 'claim-lost'> {
-    if (cleanup.isFull) {
+    const { endpointId } = message.request
+    if (cleanup.isFull(endpointId)) {
       await release(message, run)
       throw new Failure('IDEMPOTENCY_UNAVAILABLE', STORE_FULL)
     }
@@ -112,7 +113,7 @@ export function createIdempotencyService(options: IdempotencyOptions): Idempoten
     }
     const response = cachedResponseOf(outcome, run.messageId, limitBytes)
     const result = await failUnavailable(complete(message, run, response), NOT_CACHED)
-    cleanup.noteCached(response.body?.byteLength ?? 0)
+    cleanup.noteCached(endpointId, response.body?.byteLength ?? 0)
     if (result === 'claim-lost') return 'claim-lost'
     return result === 'endpoint-deleted' ? { outcome } : { outcome, response }
   }
@@ -207,7 +208,7 @@ const NOT_PROCESSED =
 const NOT_CACHED =
   'The message was processed, but its response could not be cached. If it is sent again, it is processed again, and its requests may already have arrived.'
 const STORE_FULL =
-  'There is no room to cache the response (IDEMPOTENCY_MAX_MB), so the message was not started; send it again later.'
+  'The cached responses of this endpoint take its share of the room (IDEMPOTENCY_MAX_MB), so the message was not started; send it again later.'
 
 const keyReused = (): Failure =>
   new Failure(

@@ -10,7 +10,7 @@ import { callStore, StoreUnavailable } from '../../domain/ports/store-port.ts'
 import type { RunLimits, StoredPlan } from '../../domain/replays/replay-plan.ts'
 import type { PlanChange, ReplayPlanStore } from '../../domain/replays/replay-plan-store-port.ts'
 import type { Clock } from '../../domain/run.ts'
-import type { FilterTexts } from '../../message-log/message-filter.ts'
+import { type FilterTexts, invalid } from '../../message-log/message-filter.ts'
 import { callMessageLog, type MessageSearch } from '../../message-log/message-search.ts'
 import type { Replay } from '../replay.ts'
 import type { Claims } from '../replay-history.ts'
@@ -45,6 +45,8 @@ export interface ReplayPlans {
 export type ReplayPlansOptions = Readonly<{
   plans: ReplayPlanStore
   messages: MessageStore
+  /** The size of the message log. */
+  messageLogMaxMb: number
   search: MessageSearch
   replay: Replay
   claims: Claims
@@ -56,11 +58,15 @@ export type ReplayPlansOptions = Readonly<{
 /** Each may hold 100,000 ids, 2.4 MB. */
 export const PLANS_KEPT = 50
 
+/** The part of the message log that the messages of all plans may take: the rest takes what arrives meanwhile. */
+const HELD_PART = 3 / 4
+
 /** How long a plan of an instance that has died waits at most after its lease. */
 const TAKE_OVER_MS = 2_500
 
 export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
-  const { plans, messages, search, replay, clock, newId, logger } = options
+  const { plans, messages, messageLogMaxMb, search, replay, clock, newId, logger } = options
+  const heldBytes = HELD_PART * messageLogMaxMb * 1024 * 1024
   const owner = newId()
   const runs = createPlanRuns({ ...options, owner, store: plans, caughtUp: search.caughtUp })
   let timer: NodeJS.Timeout | undefined
@@ -149,6 +155,7 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
         cannot,
       }
       const plan = { id: newId(), content, progress: UNSTARTED }
+      if (!(await callMessageLog(() => messages.hold(plan.id, ids, heldBytes)))) throw invalid(TOO_LARGE)
       if (!(await callPlans(() => plans.insert(plan, ids, PLANS_KEPT)))) throw busy(BUSY.tooMany)
       return viewOf({ ...plan, state: 'planned', owner: undefined })
     },
@@ -201,6 +208,9 @@ const BUSY = {
   inFlight: 'Messages of the last run of the plan are still in flight; try again in a moment.',
   tooMany: `${PLANS_KEPT} plans are running already; wait for one to end, or cancel one.`,
 } as const
+
+const TOO_LARGE =
+  'The messages of this plan and of others that have not ended take more than three quarters of the message log (MESSAGE_LOG_MAX_MB); narrow the filter, or finish or cancel another plan.'
 
 const busy = (sentence: string): Failure => new Failure('REPLAY_PLAN_BUSY', sentence)
 

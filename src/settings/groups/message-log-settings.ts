@@ -29,7 +29,7 @@ export const messageLog = {
     kind: size(10),
     default: '64kb',
     means:
-      'How much of each body is stored; a longer body is cut and marked as cut. All bodies of a message together: 16 times as much.',
+      'How much of each body is stored; a longer body is cut and marked as cut. All bodies of a message together: 16 times as much. The incoming message is stored whole, up to `PARSER_LIMIT`, if its outcome is not `done`, so that it can be replayed.',
   },
   messageLogDays: {
     name: 'MESSAGE_LOG_DAYS',
@@ -41,7 +41,8 @@ export const messageLog = {
     name: 'MESSAGE_LOG_MAX_MB',
     kind: wholeNumber(1, 1_000_000),
     default: '1024',
-    means: 'How many MiB all records may take; beyond that, the oldest are removed.',
+    means:
+      'How many MiB all records may take; beyond that, the oldest records of the endpoints that take the most are removed.',
   },
   redactHeaders: {
     name: 'REDACT_HEADERS',

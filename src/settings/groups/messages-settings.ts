@@ -102,6 +102,6 @@ export const idempotency = {
     kind: wholeNumber(1, 1_000_000),
     default: '1024',
     means:
-      'About how many MiB all stored responses may take; beyond that, messages with new keys are answered with 503 until some responses have expired.',
+      'About how many MiB all stored responses may take. An endpoint whose responses take as much as is left for all others answers messages with new keys with 503 until some have expired.',
   },
 } as const satisfies Record<string, Setting<unknown>>

@@ -1,6 +1,7 @@
 /** Reads the bodies of messages and bounds the memory of all incomplete bodies together. */
 import type { IncomingMessage } from 'node:http'
 import { Failure } from '../../../domain/failure.ts'
+import { createBodyPieces } from '../body-pieces.ts'
 import { bodyTooLarge } from '../framework-failures.ts'
 import { hasBody } from '../replies.ts'
 import { askForBody } from '../unread-bodies.ts'
@@ -22,9 +23,6 @@ export type ReadBody = (
   take: (body?: Uint8Array) => void,
 ) => void
 
-/** Memory of a piece beside its bytes: a body can arrive in pieces of one byte. */
-const PIECE_BYTES = 128
-
 const NO_BYTES = Buffer.alloc(0)
 
 type Partial = { bytes: number; giveUp(): void }
@@ -41,8 +39,8 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
   const hold = (partial: Partial, bytes: number): void => {
     partials.delete(partial)
     partials.add(partial)
-    partial.bytes += bytes
-    held += bytes
+    held += bytes - partial.bytes
+    partial.bytes = bytes
     for (const idle of partials) {
       if (held <= mostBytes) return
       release(idle)
@@ -69,22 +67,23 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
       return
     }
     askForBody(request)
-    let chunks: Buffer[] = []
+    let pieces = createBodyPieces(request.socket)
+    let last: Buffer | undefined
     let bytes = 0
     let partial: Partial | undefined
     let isOver = false
     const giveUp = (failure: Failure): void => {
       isOver = true
-      chunks = []
+      pieces = createBodyPieces(request.socket)
       fail(failure)
     }
-    const holdPiece = (size: number): void => {
+    const holdPieces = (): void => {
       if (partial === undefined) {
         const one = { bytes: 0, giveUp: () => giveUp(tooMany()) }
         partial = one
         request.once('close', () => release(one))
       }
-      hold(partial, size + PIECE_BYTES)
+      hold(partial, pieces.heldBytes)
     }
     request.on('data', (chunk: Buffer) => {
       if (isOver) return
@@ -94,14 +93,17 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
         giveUp(bodyTooLarge())
         return
       }
-      chunks.push(chunk)
       // Nearly every body arrives in one piece, complete by its length.
-      if (bytes !== length) holdPiece(chunk.length)
+      if (bytes === length && partial === undefined) last = chunk
+      else {
+        pieces.add(chunk)
+        holdPieces()
+      }
     })
     request.on('end', () => {
       if (isOver) return
       if (partial !== undefined) release(partial)
-      take(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+      take(last ?? pieces.whole())
     })
   }
 }

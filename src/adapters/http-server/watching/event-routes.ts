@@ -3,10 +3,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../../../domain/failure.ts'
 import type { EventHub } from '../../../events/event-hub.ts'
 import { readEventTypes } from '../../../events/service-event.ts'
-import { authoriseAgain, needs } from '../management/auth-hook.ts'
+import { authoriseAgain, callerOf, needs } from '../management/auth-hook.ts'
 import { refuseOtherPages } from '../management/forged-calls.ts'
 import { queryOf, refuseOtherMethods } from '../replies.ts'
 import { openEventStream } from './event-stream.ts'
+import { createStreamShares } from './stream-shares.ts'
 
 /** Callers who read events at one time. */
 export const MOST_STREAMS = 100
@@ -16,16 +17,24 @@ export const HEARTBEAT_MS = 15_000
 
 /** `heartbeatMs`: for tests. */
 export function serveEvents(server: FastifyInstance, hub: EventHub, heartbeatMs = HEARTBEAT_MS): void {
+  const streams = createStreamShares(MOST_STREAMS)
   server.get('/events', needs('viewer'), async (request, reply) => {
     refuseOtherPages(request)
     const types = readEventTypes(queryOf(request).get('types'))
-    if (hub.subscribers >= MOST_STREAMS) {
-      const sentence = `${MOST_STREAMS} callers read events already; ask for what you need from time to time instead.`
+    const caller = streamCallerOf(request)
+    if (!streams.hasRoom(caller)) {
+      const sentence = `${MOST_STREAMS} callers read events already, and none of them reads more streams than you; close one of yours, or ask for what you need from time to time instead.`
       throw new Failure('EVENT_STREAMS_TOO_MANY', sentence)
     }
-    await stream(request, reply, hub, types, heartbeatMs)
+    await stream(request, reply, hub, types, heartbeatMs, (end) => streams.add(caller, end))
   })
   refuseOtherMethods(server, '/events', ['GET'])
+}
+
+/** Callers without a name are told apart by their address. */
+function streamCallerOf(request: FastifyRequest): string {
+  const who = callerOf(request)?.who ?? ''
+  return who.includes(':') ? who : (request.socket.remoteAddress ?? '')
 }
 
 async function stream(
@@ -34,14 +43,17 @@ async function stream(
   hub: EventHub,
   types: ReturnType<typeof readEventTypes>,
   heartbeatMs: number,
+  addStream: (end: () => void) => () => void,
 ): Promise<void> {
   reply.hijack()
   let unsubscribe = () => {}
   const finish = () => {
     clearInterval(timer)
     unsubscribe()
+    removeStream()
   }
   const out = openEventStream(reply.raw, finish)
+  const removeStream = addStream(() => out.end('share', 'Another caller needed the place of one of your streams.'))
   const timer = setInterval(async () => {
     out.heartbeat()
     try {

@@ -10,7 +10,7 @@ export type EventStream = Readonly<{
   end(reason: EndReason, error: string): void
 }>
 
-export type EndReason = 'slow' | 'stopping' | 'credentials'
+export type EndReason = 'slow' | 'stopping' | 'credentials' | 'share'
 
 /** What waits for a caller in memory, in bytes. */
 export const MOST_BUFFERED = 256 * 1024

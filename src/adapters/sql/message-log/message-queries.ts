@@ -9,9 +9,6 @@ import type { MessageRow, MessageTables } from './message-tables.ts'
 type Queries = Kysely<MessageTables>
 export type Where = ExpressionBuilder<MessageTables, 'messages'>
 
-/** Rows of one purge, whose removal takes milliseconds. */
-const PURGE_BATCH = 500
-
 export const compileFind = (db: Queries, filter: MessageFilter, limit: number, before?: string) =>
   db
     .selectFrom('messages')
@@ -39,21 +36,6 @@ export const compileCount = (db: Queries, filter: MessageFilter) =>
     .selectFrom('messages')
     .select(sql<number | string>`count(*)`.as('count'))
     .where((where) => where.and(conditions(where, filter)))
-    .compile()
-
-/**
- * The oldest messages to remove, in a small batch: those older than `before` (milliseconds since the epoch), and as many as
- * free `excess` bytes.
- */
-export const compileOldest = (db: Queries, before: number, excess: number): CompiledQuery<{ id: string }> =>
-  db
-    .with('oldest', (query) => query.selectFrom('messages').select(['id', 'bytes']).orderBy('id').limit(PURGE_BATCH))
-    .with('counted', (query) =>
-      query.selectFrom('oldest').select(['id', sql<number>`sum(bytes) over (order by id) - bytes`.as('before_it')]),
-    )
-    .selectFrom('counted')
-    .select('id')
-    .where((where) => where.or([where('id', '<', idFrom(before)), where('before_it', '<', Math.max(0, excess))]))
     .compile()
 
 export const notDone = (where: Where): Expression<SqlBool> => where('outcome', '<>', sql.lit('done'))

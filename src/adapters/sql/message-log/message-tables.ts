@@ -36,6 +36,8 @@ export type MessageTables = {
     name: string
     message_id: string
   }
+  /** Messages that no purge removes, each with a plan that needs it. */
+  held_messages: { message_id: string; plan_id: string }
   /** PostgreSQL only: the size of all messages, in several rows, so that writers seldom wait for each other. */
   message_sizes: { slot: number; bytes: number }
 }

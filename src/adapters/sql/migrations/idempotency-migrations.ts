@@ -25,3 +25,11 @@ export const IDEMPOTENCY: Migration = {
       .where(sql.ref('owner'), '<>', sql.lit('')),
   ],
 }
+
+/** By what the rooms of endpoints are added up. */
+export const IDEMPOTENCY_SHARES: Migration = {
+  name: 'answers by endpoint',
+  statements: (schema) => [
+    schema.createIndex('kept_answers_of_endpoint').on('kept_answers').columns(['endpoint_id', 'size']),
+  ],
+}

@@ -112,8 +112,41 @@ const captured: Migration = {
   ],
 }
 
+/** By what a purge finds the endpoints that take most, and the messages that it leaves to replay plans. */
+const shares: Migration = {
+  name: 'shares of endpoints',
+  statements: (schema, { table, shared }) => {
+    const text = shared ? sql`text collate "C"` : sql`text`
+    return [
+      schema.createIndex('messages_of_endpoint').on('messages').columns(['endpoint_id', 'id', 'bytes']),
+      schema
+        .createTable('held_messages')
+        .addColumn('message_id', text, (column) => column.notNull())
+        .addColumn('plan_id', text, (column) => column.notNull())
+        .addPrimaryKeyConstraint('held_messages_key', ['message_id', 'plan_id'])
+        .modifyEnd(table),
+      schema.createIndex('held_messages_of_plan').on('held_messages').column('plan_id'),
+    ]
+  },
+}
+
+/** Only for SQLite: a row holds the lines of one endpoint, or of several that have few. */
+const doneShares: Migration = {
+  name: 'done messages by endpoint',
+  statements: (schema) => [
+    schema
+      .alterTable('done_messages')
+      .addColumn('endpoint_id', 'text', (column) => column.notNull().defaultTo(sql.lit('*'))),
+    schema
+      .createIndex('done_messages_of_endpoint')
+      .on('done_messages')
+      .columns(['endpoint_id', 'first_id'])
+      .expression(sql`length(lines)`),
+  ],
+}
+
 /** Of the file of the message log. */
-export const MESSAGE_MIGRATIONS: readonly Migration[] = [messages, doneMessages, failures, captured]
+export const MESSAGE_MIGRATIONS: readonly Migration[] = [messages, doneMessages, failures, captured, shares, doneShares]
 
 /** For the shared database; no statements for SQLite, where the message log has its own file. */
 const sharedOnly = ({ name, statements }: Migration): Migration => ({
@@ -124,3 +157,4 @@ const sharedOnly = ({ name, statements }: Migration): Migration => ({
 export const SHARED_MESSAGES = sharedOnly(messages)
 export const SHARED_FAILURES = sharedOnly(failures)
 export const SHARED_CAPTURED = sharedOnly(captured)
+export const SHARED_SHARES = sharedOnly(shares)

@@ -6,8 +6,8 @@ import { type Compilable, CompiledQuery, sql } from 'kysely'
 import { ACCESS, KEY_EXPIRY } from './access-migrations.ts'
 import { CAPTURES } from './capture-migrations.ts'
 import { ENDPOINT_TESTS } from './endpoint-test-migrations.ts'
-import { IDEMPOTENCY } from './idempotency-migrations.ts'
-import { SHARED_CAPTURED, SHARED_FAILURES, SHARED_MESSAGES } from './message-migrations.ts'
+import { IDEMPOTENCY, IDEMPOTENCY_SHARES } from './idempotency-migrations.ts'
+import { SHARED_CAPTURED, SHARED_FAILURES, SHARED_MESSAGES, SHARED_SHARES } from './message-migrations.ts'
 import type { Migration } from './migration.ts'
 import { REPLAYS } from './replay-migrations.ts'
 
@@ -109,6 +109,8 @@ export const MIGRATIONS: readonly Migration[] = [
   CAPTURES,
   SHARED_CAPTURED,
   KEY_EXPIRY,
+  SHARED_SHARES,
+  IDEMPOTENCY_SHARES,
 ]
 
 /** A statement that Kysely has no builder for. */

@@ -1,5 +1,5 @@
 /** The store of endpoint documents with their versions, of both databases. */
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type {
   EndpointStore,
   EndpointWrite,
@@ -14,12 +14,37 @@ import { compileVersionStatements, newestOf, summaryOf, versionOf } from './stor
 
 type Row = Tables['endpoints']
 
+/** Of a page of documents, which takes a few milliseconds. */
+const PAGE_ROWS = 100
+const PAGE_BYTES = 256 * 1024
+
 const UNIQUE_INDEXES: Readonly<Record<string, StoreClash>> = { endpoints_name: 'name', endpoints_route_key: 'route' }
 
 function compileReads(queries: Kysely<Tables>) {
   return {
     list: compileStatement<Record<never, never>, Pick<Row, 'document'>>(() =>
       queries.selectFrom('endpoints').select('document').orderBy('id'),
+    ),
+    /** The lengths are read without the texts. */
+    page: compileStatement<Readonly<{ after: string }>, Pick<Row, 'id' | 'document'>>((value) =>
+      queries
+        .with('lengths', (query) =>
+          query
+            .selectFrom('endpoints')
+            .select(['id', sql<number>`octet_length(document)`.as('bytes')])
+            .where('id', '>', value('after'))
+            .orderBy('id')
+            .limit(sql.lit(PAGE_ROWS)),
+        )
+        .with('sized', (query) =>
+          query.selectFrom('lengths').select(['id', sql<number>`sum(bytes) over (order by id) - bytes`.as('before_it')]),
+        )
+        .selectFrom('endpoints')
+        .select(['id', 'document'])
+        .where('id', 'in', (query) =>
+          query.selectFrom('sized').select('sized.id').where('before_it', '<', sql.lit(PAGE_BYTES)),
+        )
+        .orderBy('id'),
     ),
     get: compileStatement<Readonly<{ id: string }>, Pick<Row, 'document'>>((value) =>
       queries.selectFrom('endpoints').select('document').where('id', '=', value('id')),
@@ -53,6 +78,8 @@ export function compileEndpointStore(database: SqlDatabase, close: () => Promise
 
   return {
     list: async () => (await database.read(reads.list, {})).map(documentOf),
+    page: async (after) =>
+      (await database.read(reads.page, { after })).map(({ id, document }) => ({ id, text: document })),
     get: async (id) => (await database.read(reads.get, { id })).map(documentOf)[0],
     insert: (record, change = {}, entry) => writeOne<StoreClash>({ op: 'insert', record, change, entry }),
     replace: (record, expected, change = {}, entry) => writeOne({ op: 'replace', record, expected, change, entry }),

@@ -71,8 +71,9 @@ function compileStatements({ queries, now, bytes, elements }: SqlDialect) {
           select endpoint_id, key from kept_answers where until <= ${now} order by until limit ${sql.lit(PURGE_BATCH)}
         ) and until <= ${now} returning size`),
     ),
-    bytes: compileStatement<Record<never, never>, Readonly<{ bytes: number | string }>>(() =>
-      raw(sql`select coalesce(sum(size), 0) + count(*) * ${sql.lit(ROW_BYTES)} as bytes from kept_answers`),
+    bytes: compileStatement<Record<never, never>, Readonly<{ endpoint_id: string; bytes: number | string }>>(() =>
+      raw(sql`select endpoint_id, coalesce(sum(size), 0) + count(*) * ${sql.lit(ROW_BYTES)} as bytes
+        from kept_answers group by endpoint_id`),
     ),
   }
 }
@@ -112,7 +113,10 @@ export function compileIdempotencyStore(database: SqlDatabase): IdempotencyStore
       if (isShared) await database.write(statements.release, { endpointId, key, owner })
     },
     purge: async () => (await database.write(statements.purge, {})).length,
-    bytes: async () => Number((await database.read(statements.bytes, {}))[0]?.bytes ?? 0),
+    bytes: async () =>
+      new Map(
+        (await database.read(statements.bytes, {})).map(({ endpoint_id, bytes }) => [endpoint_id, Number(bytes)]),
+      ),
   }
 }
 

@@ -26,6 +26,18 @@ function compileStatements({ queries, now, elements }: SqlDialect) {
     abandoned: compileStatement<Record<never, never>, ById>(() =>
       raw(sql<ById>`select id from replay_plans where state = 'running' and not (${isLeased}) order by id`),
     ),
+    overdue: compileStatement<Readonly<{ before: string }>, ById>((value) =>
+      raw(sql<ById>`select id from replay_plans
+        where state in ('planned', 'waiting', 'paused') and not (${isLeased}) and id < ${value('before')}`),
+    ),
+    cancel: compileStatement<Readonly<{ before: string }>>((value) =>
+      raw(sql`update replay_plans set state = 'cancelled'
+        where state in ('planned', 'waiting', 'paused') and not (${isLeased}) and id < ${value('before')}`),
+    ),
+    unended: compileStatement<Record<never, never>, ById>(() =>
+      raw(sql<ById>`select id from replay_plans
+        where state not in ('finished', 'cancelled') or ${isLeased} order by id`),
+    ),
     count: compileStatement<Record<never, never>, Readonly<{ count: number | string }>>(() =>
       raw(sql<{ count: number | string }>`select count(*) as count from replay_plans`),
     ),
@@ -109,6 +121,12 @@ export function compileReplayPlanStore(database: SqlDatabase): ReplayPlanStore {
     save: async (id, owner, progress, leaseMs) => {
       const [row] = await database.write(statements.save, { id, owner, progress: JSON.stringify(progress), leaseMs })
       return row?.state as PlanState | undefined
+    },
+    unended: async (before) => {
+      if ((await database.read(statements.overdue, { before })).length > 0) {
+        await database.write(statements.cancel, { before })
+      }
+      return (await database.read(statements.unended, {})).map(({ id }) => id)
     },
     abandoned: async () => (await database.read(statements.abandoned, {})).map(({ id }) => id),
   }

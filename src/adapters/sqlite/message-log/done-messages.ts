@@ -8,19 +8,38 @@ import type { MessageFilter } from '../../../domain/ports/message-store-port.ts'
 import { columnsOf } from '../../../domain/records/done-line.ts'
 import { doneRow } from '../../sql/message-log/message-rows.ts'
 import type { MessageRow } from '../../sql/message-log/message-tables.ts'
+import { transaction } from '../migrate.ts'
 
 export type DoneMessages = Readonly<{
-  /** Lines of `doneLine`, in any order. A row that exists stays unchanged. */
+  /** Lines of `doneLine`, in any order, as rows by endpoint. A row that exists stays unchanged. */
   append(lines: Uint8Array): void
   /** Newest first, at most `limit`, only ids less than `before` if it is given. */
   find(filter: MessageFilter, limit: number, before?: string): MessageRow[]
   get(id: string): MessageRow | undefined
   count(filter: MessageFilter): number
-  /** The first and the last id of the oldest row; undefined if there is no row. */
-  oldest(): Readonly<{ first_id: string; last_id: string }> | undefined
-  /** Removes the oldest row; gives the number of its records. */
-  removeOldest(): number
+  /** Removes the rows with these last ids; gives the number of their records. */
+  remove(lastIds: readonly string[]): number
 }>
+
+/** Rows that one purge removes: each may have 256 KiB. */
+const PURGED_ROWS = 16
+
+/** The queries of a purge, by rows; a row leaves as a whole. */
+export const DONE_USED = {
+  sql: 'select endpoint_id, sum(length(lines)) as bytes, 0 as held from done_messages group by endpoint_id',
+  parameters: [],
+} as const
+
+export const doneOlder = (beforeId: string) => ({
+  sql: `select last_id, first_id as id, length(lines) as bytes from done_messages where last_id < ? order by last_id limit ${PURGED_ROWS}`,
+  parameters: [beforeId],
+})
+
+export const doneOldestOf = (endpointId: string) => ({
+  sql: `select last_id, first_id as id, length(lines) as bytes from done_messages where endpoint_id = ?
+    order by first_id limit ${PURGED_ROWS}`,
+  parameters: [endpointId],
+})
 
 type LinesRow = Readonly<{ last_id: string; lines: Uint8Array }>
 
@@ -31,17 +50,14 @@ const ID_LENGTH = 24
 
 export function openDoneMessages(db: DatabaseSync): DoneMessages {
   const insert = db.prepare(
-    'insert into done_messages (last_id, first_id, records, lines) values (?, ?, ?, ?) on conflict do nothing',
+    `insert into done_messages (last_id, first_id, records, lines, endpoint_id) values (?, ?, ?, ?, ?)
+    on conflict do nothing`,
   )
   const between = db.prepare(
     'select last_id, lines from done_messages where last_id >= ? and first_id < ? order by last_id desc',
   )
   const holding = db.prepare('select lines from done_messages where last_id >= ? and first_id <= ? order by last_id')
-  const oldest = db.prepare('select first_id, last_id from done_messages order by first_id limit 1')
-  const remove = db.prepare(
-    `delete from done_messages where last_id = (select last_id from done_messages order by first_id limit 1)
-    returning records`,
-  )
+  const remove = db.prepare('delete from done_messages where last_id = ? returning records')
   const rowsBetween = (filter: MessageFilter, before = AFTER_ALL): Iterable<LinesRow> => {
     const { first, end } = idBounds(filter)
     return between.iterate(first, before < end ? before : end) as Iterable<LinesRow>
@@ -50,8 +66,12 @@ export function openDoneMessages(db: DatabaseSync): DoneMessages {
   return {
     append: (lines) => {
       if (lines.byteLength === 0) return
-      const { first, last, records } = describe(lines)
-      insert.run(last, first, records, lines)
+      transaction(db, () => {
+        for (const { endpointId, parts } of byEndpoint(lines)) {
+          const { first, last, records } = describe(parts)
+          insert.run(last, first, records, parts, endpointId)
+        }
+      })
     },
     find: (filter, limit, before = AFTER_ALL) => {
       let found: MessageRow[] = []
@@ -76,8 +96,8 @@ export function openDoneMessages(db: DatabaseSync): DoneMessages {
       if (mayPassDone(filter)) for (const row of rowsBetween(filter)) count += messagesOf(row, filter).length
       return count
     },
-    oldest: () => oldest.get() as ReturnType<DoneMessages['oldest']>,
-    removeOldest: () => Number((remove.get() as { records: number } | undefined)?.records ?? 0),
+    remove: (lastIds) =>
+      lastIds.reduce((sum, id) => sum + Number((remove.get(id) as { records: number } | undefined)?.records ?? 0), 0),
   }
 }
 
@@ -110,6 +130,41 @@ function describe(lines: Uint8Array): Readonly<{ first: string; last: string; re
     records += 1
   }
   return { first, last, records }
+}
+
+/** An endpoint that has less of a batch shares a row with others: a row for each would cost more than the lines in it. */
+const OWN_ROW_PART = 1 / 8
+const SEVERAL = '*'
+
+type Part = { bytes: number; lines: Buffer[] }
+
+/** The lines by the endpoint that they name behind their id. */
+function byEndpoint(lines: Uint8Array): readonly Readonly<{ endpointId: string; parts: Buffer }>[] {
+  const bytes = bytesOf(lines)
+  const parts = new Map<string, Part>()
+  for (let start = 0, end = 0; start < bytes.length; start = end) {
+    end = bytes.indexOf(LINE_END, start) + 1
+    const at = start + ID_LENGTH + 1
+    addLine(parts, bytes.toString('latin1', at, at + ID_LENGTH), bytes.subarray(start, end))
+  }
+  const rows = new Map<string, Part>()
+  for (const [endpointId, part] of parts) {
+    const row = part.bytes < bytes.length * OWN_ROW_PART ? SEVERAL : endpointId
+    for (const line of part.lines) addLine(rows, row, line)
+  }
+  return [...rows].map(([endpointId, row]) => ({
+    endpointId,
+    parts: row.bytes === bytes.length ? bytes : Buffer.concat(row.lines),
+  }))
+}
+
+function addLine(parts: Map<string, Part>, key: string, line: Buffer): void {
+  const part = parts.get(key)
+  if (part === undefined) parts.set(key, { bytes: line.length, lines: [line] })
+  else {
+    part.bytes += line.length
+    part.lines.push(line)
+  }
 }
 
 function* messagesIn(lines: Uint8Array): Generator<MessageRow> {

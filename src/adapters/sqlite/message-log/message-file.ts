@@ -14,11 +14,8 @@ export type MessageFile = Readonly<{
   all(query: TextQuery): unknown[]
   /** The size of the pages in use; free pages are reused before the file grows. */
   usedBytes(): number
-  /**
-   * Removes some of the oldest records: a whole row of done records once its last id is less than `beforeId` or
-   * `isTooLarge`, of the other records those whose ids the query gives. Gives their number.
-   */
-  remove(oldest: TextQuery, beforeId: string, isTooLarge: boolean): number
+  /** Removes the records with these ids, and the rows of lines with these last ids. Gives the number of records. */
+  remove(ids: readonly string[], lines: readonly string[]): number
   close(): void
 }>
 
@@ -52,11 +49,11 @@ export async function openMessageFile(path: string, migrations: readonly TextMig
     done,
     all,
     usedBytes: () => usedBytes(db),
-    remove: (oldest, beforeId, isTooLarge) => {
-      const next = done.oldest()
-      const others = (all(oldest) as { id: string }[]).filter(({ id }) => next === undefined || id < next.first_id)
-      const isTurn = others.length === 0 && next !== undefined && (isTooLarge || next.last_id < beforeId)
-      const removed = isTurn ? done.removeOldest() : remove(others)
+    remove: (ids, lines) => {
+      const removed = transaction(db, () => {
+        remove(ids)
+        return ids.length + done.remove(lines)
+      })
       if (removed > 0) vacuum.all()
       return removed
     },
@@ -83,18 +80,14 @@ function compileAppendBatch(db: DatabaseSync): (batch: EncodedBatch) => void {
     })
 }
 
-function compileRemove(db: DatabaseSync): (oldest: readonly { id: string }[]) => number {
+function compileRemove(db: DatabaseSync): (ids: readonly string[]) => void {
   const statements = [
     'delete from message_keys where message_id = ?',
     'delete from message_bodies where message_id = ?',
     'delete from messages where id = ?',
   ].map((text) => db.prepare(text))
-  return (oldest) => {
-    if (oldest.length === 0) return 0
-    transaction(db, () => {
-      for (const { id } of oldest) for (const statement of statements) statement.run(id)
-    })
-    return oldest.length
+  return (ids) => {
+    for (const id of ids) for (const statement of statements) statement.run(id)
   }
 }
 

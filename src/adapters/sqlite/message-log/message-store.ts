@@ -7,14 +7,24 @@ import { format, parse } from 'node:path'
 import type { CompiledQuery } from 'kysely'
 import { idFrom } from '../../../domain/id.ts'
 import type { MessageStore } from '../../../domain/ports/message-store-port.ts'
-import { compileOldest } from '../../sql/message-log/message-queries.ts'
+import { createMessageHolds } from '../../sql/message-log/message-holds.ts'
+import {
+  compileOlder,
+  compileOldestOf,
+  compileUsed,
+  createLogShares,
+  type OldRecord,
+  type PurgedLog,
+  type Used,
+} from '../../sql/message-log/message-purge.ts'
 import { createMessageReads } from '../../sql/message-log/message-reads.ts'
 import { recordOf } from '../../sql/message-log/message-rows.ts'
 import type { MessageRow, MessageTables } from '../../sql/message-log/message-tables.ts'
 import { MESSAGE_MIGRATIONS } from '../../sql/migrations/message-migrations.ts'
 import { compileMigrations, compileQueryBuilder } from '../dialect.ts'
-import { newestFirst } from './done-messages.ts'
+import { DONE_USED, doneOlder, doneOldestOf, newestFirst } from './done-messages.ts'
 import { encodeBatch } from './message-batch.ts'
+import type { TextQuery } from './message-file.ts'
 import { startMessageThread } from './message-thread.ts'
 import type { ThreadData } from './message-worker.ts'
 
@@ -49,8 +59,25 @@ export function createMessageStore(storePath: string): SqliteMessageStore {
     reader.call<Row[]>({ kind: 'all', query: { sql, parameters } }),
   )
 
+  const write = <Row>({ sql, parameters }: TextQuery): Promise<Row[]> =>
+    writer.call<Row[]>({ kind: 'all', query: { sql, parameters } })
+  const shares = createLogShares<LogRow>()
+  const log: PurgedLog<LogRow> = {
+    used: async () => [...(await write<Used>(compileUsed(queries))), ...(await write<Used>(DONE_USED))],
+    oldestOf: async (endpointId, bytes) => {
+      const records = await write<OldRecord>(compileOldestOf(queries, endpointId, bytes))
+      const lines = await write<LogRow>(doneOldestOf(endpointId))
+      return firstBytes([...records, ...lines].sort(oldestFirst), bytes)
+    },
+  }
+  const older = async (beforeId: string): Promise<readonly LogRow[]> => [
+    ...(await write<LogRow>(compileOlder(queries, beforeId))),
+    ...(await write<LogRow>(doneOlder(beforeId))),
+  ]
+
   return {
     ...rows,
+    ...createMessageHolds(queries, write),
     append: async (batch) => {
       const encoded = encodeBatch(batch)
       await writer.call({ kind: 'append', batch: encoded }, [encoded.contents])
@@ -73,14 +100,33 @@ export function createMessageStore(storePath: string): SqliteMessageStore {
     purge: async (before, maxBytes) => {
       // Where nothing was ever recorded, as with MESSAGE_LOG=off, removing old records would start the thread.
       if (path !== ':memory:' && !existsSync(path)) return 0
-      const excess = (await writer.call<number>({ kind: 'used-bytes' })) - maxBytes
-      const { sql, parameters } = compileOldest(queries, before, excess)
-      const beforeId = idFrom(before)
-      return writer.call({ kind: 'remove', oldest: { sql, parameters }, beforeId, isTooLarge: excess > 0 })
+      const old = await older(idFrom(before))
+      const used = await writer.call<number>({ kind: 'used-bytes' })
+      const removed = old.length > 0 ? old : await shares.exceeding(log, maxBytes / used)
+      if (removed.length === 0) return 0
+      return writer.call<number>({
+        kind: 'remove',
+        ids: removed.flatMap(({ id, last_id }) => (last_id === undefined ? id : [])),
+        lines: removed.flatMap(({ last_id }) => last_id ?? []),
+      })
     },
     checkpoint: (storeFile) => writer.call({ kind: 'checkpoint', path: storeFile }),
     close: async () => {
       await Promise.all([writer.close(), reader.close()])
     },
   }
+}
+
+/** A row of a record, or of many lines with the last of their ids. */
+type LogRow = OldRecord & Readonly<{ last_id?: string }>
+
+const oldestFirst = (one: OldRecord, other: OldRecord): number => (one.id < other.id ? -1 : 1)
+
+function firstBytes(rows: readonly LogRow[], bytes: number): readonly LogRow[] {
+  let before = 0
+  return rows.filter((row) => {
+    const isNeeded = before < bytes
+    before += Number(row.bytes)
+    return isNeeded
+  })
 }

@@ -17,7 +17,7 @@ export type LogCall = Readonly<
   | { kind: 'all'; query: TextQuery }
   | { kind: 'used-bytes' }
   | { kind: 'checkpoint'; path: string }
-  | { kind: 'remove'; oldest: TextQuery; beforeId: string; isTooLarge: boolean }
+  | { kind: 'remove'; ids: readonly string[]; lines: readonly string[] }
   | { kind: 'close' }
 >
 
@@ -44,7 +44,7 @@ function run(file: MessageFile, call: LogCall): unknown {
     case 'used-bytes':
       return file.usedBytes()
     case 'remove':
-      return file.remove(call.oldest, call.beforeId, call.isTooLarge)
+      return file.remove(call.ids, call.lines)
     case 'checkpoint':
       return checkpoint(call.path)
     case 'close':

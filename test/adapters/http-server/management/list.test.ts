@@ -1,5 +1,6 @@
 /** `GET /endpoints`: the order, and filters that only ever compare texts. */
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { json, type Service, type StoredEndpoint, startService } from '../../../service.ts'
 
@@ -96,5 +97,31 @@ describe('filters', () => {
       const reply = await service.fetch(`/endpoints${query}`)
       assert.deepEqual([reply.status, reply.json().code], [400, 'FILTER_INVALID'], reply.text)
     })
+  }
+})
+
+test('a list of many megabytes is sent in pieces, as its documents were stored, with its ETag', async () => {
+  const large = await startService()
+  try {
+    const texts: string[] = []
+    for (let n = 0; n < 12; n += 1) {
+      const document = { name: `n${n}`, endpoint: { pattern: `/n${n}` }, description: `${n % 2}`.repeat(200_000) }
+      texts.push(JSON.stringify(await large.register(document)))
+    }
+    for (const [query, expected] of [
+      ['', texts],
+      [`?description=${'1'.repeat(10)}`, []],
+      ['?name=n3&name=n4', texts.slice(3, 5)],
+      ['?endpoint.method=POST', texts],
+    ] as const) {
+      const reply = await large.fetch(`/endpoints${query}`)
+      assert.equal(reply.text, `[${expected.join()}]`)
+      const etag = reply.headers.get('etag') ?? ''
+      assert.equal(etag, `"${createHash('sha256').update(reply.text).digest('base64url')}"`)
+      assert.equal((await large.fetch(`/endpoints${query}`, { headers: { 'if-none-match': etag } })).status, 304)
+      assert.equal(reply.headers.get('transfer-encoding'), reply.text.length > 1024 * 1024 ? 'chunked' : null)
+    }
+  } finally {
+    await large.stop()
   }
 })
