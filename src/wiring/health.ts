@@ -72,6 +72,7 @@ export function createHealth(options: HealthOptions): ServiceHealth {
         configurationVersion: endpointService.version(),
         endpoints: registry.size,
         endpointsNotInForce: endpointService.inactive(),
+        endpointsUnchecked: endpointService.unchecked || undefined,
         ...(await status()),
       }
     },

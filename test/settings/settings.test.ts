@@ -70,6 +70,7 @@ const DEFAULTS: Settings = {
   documentMaxMappings: 2000,
   documentMaxRequests: 100,
   testsOnChange: 'warn',
+  compiledEndpointsBytes: 134_217_728,
   maxEndpoints: 20_000,
   idempotencyAnswerLimitBytes: 1024 * 1024,
   idempotencyMaxMb: 1024,

@@ -27,6 +27,8 @@ export type Health = Readonly<{
   endpoints: number
   /** Ids of stored endpoints that this version of the service rejects. */
   endpointsNotInForce: readonly string[]
+  /** How many endpoints are active since the start and not checked yet; undefined if all are. */
+  endpointsUnchecked: number | undefined
   messagesInFlight: number
   /** Undefined if the service has one process. */
   workers: WorkerCounts | undefined
