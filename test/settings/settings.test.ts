@@ -98,6 +98,7 @@ const DEFAULTS: Settings = {
   messageLogBodyLimitBytes: 65_536,
   messageLogDays: 7,
   messageLogMaxMb: 1024,
+  messageLogDiskReserveMb: undefined,
   redactHeaders: [],
   redactPaths: [],
   kafkaBrokers: ['localhost:9092'],

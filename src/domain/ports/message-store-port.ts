@@ -80,5 +80,7 @@ export interface MessageStore {
    * records take more than `maxBytes`. Resolves to their number; 0 if there is nothing left to remove.
    */
   purge(before: number, maxBytes: number): Promise<number>
+  /** Rejects with StoreUnavailable also if records can be read and no new one can be stored. */
+  ping(): Promise<void>
   close(): Promise<void>
 }

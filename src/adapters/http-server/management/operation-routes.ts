@@ -21,7 +21,13 @@ export type Health = Readonly<{
   ready: boolean
   stopping: boolean
   version: string
+  /** Whether the store can be read and written. */
   store: 'ok' | 'unavailable'
+  /** One sentence; undefined if all is well. */
+  storeError: string | undefined
+  /** Whether records of messages can be read and written. If not, messages are answered all the same. */
+  messageLog: 'ok' | 'unavailable'
+  messageLogError: string | undefined
   /** The version of the shared store that this instance has loaded; undefined if the store is not shared. */
   configurationVersion: number | undefined
   endpoints: number

@@ -25,6 +25,9 @@ export function messagePath(storePath: string): string {
   return format({ root, dir, name: `${name}-messages`, ext })
 }
 
+/** An empty file: removing more gives the disk nothing. */
+const LEAST_BYTES = 1024 * 1024
+
 export type SqliteMessageStore = MessageStore &
   Readonly<{
     /** Makes a checkpoint of the store's file on the thread that writes the message log; rejects if it cannot now. */
@@ -32,11 +35,12 @@ export type SqliteMessageStore = MessageStore &
   }>
 
 /** The message log of the store at `storePath`. Opens the file at the first call. */
-export function createMessageStore(storePath: string): SqliteMessageStore {
+export function createMessageStore(storePath: string, reserveBytes?: number): SqliteMessageStore {
   const path = messagePath(storePath)
   const queries = compileQueryBuilder<MessageTables>()
   const data = (): ThreadData => ({
     path,
+    reserveBytes,
     migrations: compileMigrations(MESSAGE_MIGRATIONS).map(({ name, statements }) => ({
       name,
       statements: [...statements],
@@ -73,10 +77,15 @@ export function createMessageStore(storePath: string): SqliteMessageStore {
     purge: async (before, maxBytes) => {
       // Where nothing was ever recorded, as with MESSAGE_LOG=off, removing old records would start the thread.
       if (path !== ':memory:' && !existsSync(path)) return 0
-      const excess = (await writer.call<number>({ kind: 'used-bytes' })) - maxBytes
+      const usedBytes = await writer.call<number>({ kind: 'used-bytes' })
+      const missingBytes = usedBytes > LEAST_BYTES ? await writer.call<number>({ kind: 'missing-bytes' }) : 0
+      const excess = Math.max(usedBytes - maxBytes, missingBytes)
       const { sql, parameters } = compileOldest(queries, before, excess)
       const beforeId = idFrom(before)
       return writer.call({ kind: 'remove', oldest: { sql, parameters }, beforeId, isTooLarge: excess > 0 })
+    },
+    ping: async () => {
+      if (path === ':memory:' || existsSync(path)) await writer.call({ kind: 'ping' })
     },
     checkpoint: (storeFile) => writer.call({ kind: 'checkpoint', path: storeFile }),
     close: async () => {
