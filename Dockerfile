@@ -1,18 +1,23 @@
 # syntax=docker/dockerfile:1
 
 # The image has Node.js 24 itself, so neither the launcher nor the optional packages with a Node.js are needed.
-FROM node:24-slim AS dependencies
+# For builds that can be repeated, give it by its digest: --build-arg NODE_IMAGE=node:24-slim@sha256:…
+ARG NODE_IMAGE=node:24-slim
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
-FROM node:24-slim
+FROM ${NODE_IMAGE}
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY src ./src
 COPY console/built ./console/built
-RUN mkdir /data && chown node:node /data
+# The commands, with the settings of the container: `docker exec <container> crosswalk keys create …`
+RUN printf '#!/bin/sh\nexec node --max-semi-space-size=4 --no-maglev /app/src/main.ts "$@"\n' > /usr/local/bin/crosswalk \
+    && chmod 755 /usr/local/bin/crosswalk \
+    && mkdir /data && chown node:node /data
 USER node
 VOLUME /data
 

@@ -187,6 +187,7 @@ export async function startApp(
   })
 
   const closeAll = async (givenUp = 0, stopBy = 0) => {
+    endpointService.stop()
     await servers.close()
     // Calls of messages that were given up may take as long as their own timeouts.
     await services.close(givenUp === 0)

@@ -5,13 +5,16 @@ import { lintEndpoint } from '../config/checks/lint-endpoint.ts'
 import type { Endpoint } from '../config/schema/schema.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { Json } from '../domain/json.ts'
-import { collectInto, type Lint } from '../domain/lint.ts'
+import { collectInto, keepsOut, type Lint, type LintSink } from '../domain/lint.ts'
 import type { StoredDocument } from '../domain/stored-document.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
 import { compileEndpoint } from '../pipeline/compile.ts'
 import { compileAuth, type EndpointAuth } from '../pipeline/endpoint-auth.ts'
 import { compileIdempotency, type KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
+import type { Handle } from '../pipeline/outcome.ts'
+import type { CachedPipeline, PipelineCache } from '../pipeline/pipeline-cache.ts'
 import { producedRecords } from '../pipeline/produced-records.ts'
+import { failedOutcome } from '../pipeline/reply.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
 
@@ -23,7 +26,19 @@ export type CompileOptions = Readonly<{
   bounds?: DocumentBounds | undefined
   /** Rejects with this failure instead of waiting for the sandbox. */
   overload?: Failure | undefined
+  /**
+   * When the pipeline is compiled: `now` by default. `checked`: its faults are reported, and it is compiled when the first
+   * message needs it. `later`: its faults are not reported either. Both need `pipelines`.
+   */
+  pipeline?: 'now' | 'checked' | 'later' | undefined
+  /** Which pipelines stay in memory; without it, this one does. */
+  pipelines?: PipelineCache | undefined
+  /** Gets the faults that keep the document out, if only a message found them. The message fails with INTERNAL. */
+  onFaults?: ((faults: readonly Lint[]) => void) | undefined
 }>
+
+/** Characters of a document to bytes of its compiled pipeline, as bench/costs/many-endpoints.ts measures it. */
+const BYTES_PER_CHARACTER = 50
 
 /**
  * In: the document as JSON. Out: all lints; `compiled` may be activated only if none of them is an error.
@@ -35,15 +50,20 @@ export async function compileDocument(
   { _id, createdAt, updatedAt, version }: Stamp,
   services: Services,
   settings: PipelineSettings,
-  { bounds, overload }: CompileOptions = {},
+  { bounds, overload, pipeline = 'now', pipelines, onFaults }: CompileOptions = {},
 ): Promise<Readonly<{ lints: readonly Lint[]; compiled: CompiledEndpoint }>> {
   const { endpoint, lints: structural } = checkDocument(raw)
-  const isolated = await isolate(endpoint, services, overload)
+  const isolated = pipeline === 'later' ? services : await isolate(endpoint, services, overload)
   const lints: Lint[] = [...structural]
   const sink = collectInto(lints)
   if (bounds !== undefined) lintBounds(endpoint, bounds, sink)
   lintEndpoint(endpoint, sink)
-  const run = compileEndpoint(endpoint, _id, isolated, settings, sink)
+  const compileWith = (own: Services, to: LintSink) => compileEndpoint(endpoint, _id, own, settings, to)
+  const compiledNow = pipeline === 'now' ? compileWith(isolated, sink) : undefined
+  if (pipeline === 'checked') compileWith({ ...isolated, generatesLater: true }, sink)
+  const cached = cachedPipeline(endpoint, () => isolate(endpoint, services, undefined), compileWith, onFaults)
+  const run = pipelines?.add(cached, compiledNow) ?? compiledNow
+  if (run === undefined) throw new TypeError('A pipeline that is not compiled now needs a cache.')
   const auth = compileAuth(endpoint, isolated, sink)
   const handle = auth === undefined ? run : notingSecrets(auth, run)
   const keyed = compileIdempotency(endpoint, _id, run, isolated.idempotency)
@@ -64,6 +84,31 @@ export async function compileDocument(
     produces: producedRecords(endpoint, sink),
   }
   return { lints: distinct(lints), compiled }
+}
+
+/** A pipeline that messages compile. `isolateOnce` is called once, so that what the sandbox knows of slow expressions is kept. */
+function cachedPipeline(
+  endpoint: Endpoint,
+  isolateOnce: () => Promise<Services>,
+  compileWith: (services: Services, lint: LintSink) => Handle,
+  onFaults: CompileOptions['onFaults'],
+): CachedPipeline {
+  let isolated: Services | undefined
+  return {
+    bytes: () => JSON.stringify(endpoint).length * BYTES_PER_CHARACTER,
+    compile: async () => {
+      isolated ??= { ...(await isolateOnce()), generatesLater: true }
+      const lints: Lint[] = []
+      const handle = compileWith(isolated, collectInto(lints))
+      const faults = distinct(lints.filter(keepsOut))
+      if (faults.length === 0) return handle
+      onFaults?.(faults)
+      throw new Error(
+        `The stored document has faults: ${faults.map(({ path, message }) => `${path}: ${message}`).join(' ')}`,
+      )
+    },
+    fail: (thrown, { messageId }) => failedOutcome(thrown, endpoint, messageId),
+  }
 }
 
 /** The services with the expressions and schema of the document compiled in the sandbox, if there are any. */

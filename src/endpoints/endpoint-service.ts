@@ -6,6 +6,7 @@ import type { EntryOf } from '../domain/ports/audit-store-port.ts'
 import type { ChangeFeed } from '../domain/ports/change-feed-port.ts'
 import { withStoreAccess } from '../domain/ports/store-port.ts'
 import { NOTE_CHARACTERS, type Origin, type StoredDocument } from '../domain/stored-document.ts'
+import { createPipelineCache } from '../pipeline/pipeline-cache.ts'
 import { createActiveEndpoints } from './active-endpoints.ts'
 import { type BatchReport, createBatchWriter } from './batch/batch-writer.ts'
 import { readBatch } from './batch/read-batch.ts'
@@ -22,7 +23,13 @@ import * as failures from './management-failures.ts'
 import { mergePatch } from './merge-patch.ts'
 import { parseDocument } from './parse-document.ts'
 import { etagOf, matchesEtag, retryOnConflict } from './precondition.ts'
-import { createLoadStoredEndpoint, type InactiveDocuments } from './sync/load-stored-endpoint.ts'
+import {
+  createLoadStoredEndpoint,
+  type InactiveDocuments,
+  type LoadStoredEndpointOptions,
+  REFUSED,
+} from './sync/load-stored-endpoint.ts'
+import { createStartChecks } from './sync/start-checks.ts'
 import { createStoreSync } from './sync/store-sync.ts'
 import { createUncertainWrites } from './sync/uncertain-writes.ts'
 
@@ -35,7 +42,10 @@ import { createUncertainWrites } from './sync/uncertain-writes.ts'
  * PRECONDITION_FAILED, STORE_UNAVAILABLE, and with OVERLOADED if no isolated process compiled the document in time.
  */
 export interface EndpointService extends EndpointReads {
-  /** Compiles and activates the documents in the store. Documents that have faults are logged and left out. */
+  /**
+   * Activates the documents in the store. Documents that have faults are logged and left out; checks that take long follow
+   * after it, and then leave further ones out.
+   */
   load(): Promise<void>
   /** From now on activates the changes of other instances to a shared store. `onVersion` gets each version that is reported. */
   follow(onVersion?: (version: number) => void): void
@@ -45,6 +55,12 @@ export interface EndpointService extends EndpointReads {
   version(): number | undefined
   /** Ids of the stored documents that are not active: they have faults, or their compilation is pending. */
   inactive(): readonly string[]
+  /** How many documents are active since the start and not checked yet. */
+  readonly unchecked: number
+  /** Checks the document of an endpoint now, if the start left it for later. */
+  check(id: string): Promise<void>
+  /** Ends the checks that the start left for later. */
+  stop(): void
   /** The same documents, with the reasons. */
   readonly inactiveDocuments: InactiveDocuments
   create(text: string, origin?: Origin, entryOf?: EntryOf): Promise<Accepted>
@@ -82,21 +98,30 @@ export type EndpointServiceOptions = EndpointWriterOptions &
      * answered then.
      */
     announce?: ((documents: number) => Promise<void>) | undefined
+    /** As `StartChecksOptions` has it. */
+    beforeOpenMs?: number | undefined
   }>
 
 export function createEndpointService(options: EndpointServiceOptions): EndpointService {
-  const { store, changes, announce, registry, logger } = options
+  const { store, changes, announce, registry, settings, logger } = options
   const enqueue = createChangeQueue()
   const inactive: InactiveDocuments = { refused: new Map(), pending: new Map() }
-  const loadStoredEndpoint = createLoadStoredEndpoint(options)
+  const pipelines = createPipelineCache({ maxBytes: settings.compiledEndpointsBytes })
+  const onFaults: LoadStoredEndpointOptions['onFaults'] = (document, faults) => {
+    logger.error({ endpointId: document._id, endpoint: document.name, faults }, REFUSED)
+    void startChecks.refuse(document, faults)
+  }
+  const loadStoredEndpoint = createLoadStoredEndpoint({ ...options, pipelines, onFaults })
+  const startChecks = createStartChecks({ ...options, loadStoredEndpoint, refused: inactive.refused, enqueue })
   const reads = createEndpointReads(store)
-  const storeSync = changes && createStoreSync({ ...options, changes, inactive, loadStoredEndpoint })
+  const storeSync =
+    changes && createStoreSync({ ...options, changes, inactive, loadStoredEndpoint, loadAtStart: startChecks.load })
   // With a shared store, the sync also activates writes that were not confirmed.
   const uncertain = storeSync ? undefined : createUncertainWrites({ ...options, inactive, loadStoredEndpoint })
   const confirm = uncertain?.confirm ?? (<T>(_ids: readonly string[], write: () => Promise<T>) => write())
   const endpointChanges = createEndpointChanges(options, inactive)
-  const writer = createEndpointWriter(options, endpointChanges, confirm)
-  const writeBatch = createBatchWriter(options, endpointChanges, confirm)
+  const writer = createEndpointWriter({ ...options, pipelines }, endpointChanges, confirm)
+  const writeBatch = createBatchWriter({ ...options, pipelines }, endpointChanges, confirm)
 
   /** In a shared store a change is checked against the store's present documents, not against the last ones seen here. */
   const change = async <T>(
@@ -121,7 +146,7 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
     const active = createActiveEndpoints()
     const newest = await store.newestVersions()
     for (const document of await store.list()) {
-      const loaded = await loadStoredEndpoint(document, newest.get(document._id) ?? 1, active)
+      const loaded = await startChecks.load(document, newest.get(document._id) ?? 1, active)
       if ('refused' in loaded) inactive.refused.set(document._id, loaded.refused)
       else active.add(loaded.compiled)
     }
@@ -136,7 +161,11 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
 
   return {
     ...reads,
-    load: () => enqueue(storeSync?.catchUpWholly ?? loadAll),
+    load: async () => {
+      startChecks.begin()
+      await enqueue(storeSync?.catchUpWholly ?? loadAll)
+      void startChecks.run()
+    },
     follow: (onVersion) => {
       let isQueued = false
       const catchUp = async () => {
@@ -157,6 +186,14 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
     catchUp: () => failures.callEndpointStore(() => enqueue(async () => storeSync?.catchUpWholly())),
     version: () => storeSync?.version,
     inactive: () => [...inactive.refused.keys(), ...inactive.pending.keys()],
+    get unchecked() {
+      return startChecks.left
+    },
+    check: startChecks.check,
+    stop: () => {
+      startChecks.stop()
+      pipelines.stop()
+    },
     inactiveDocuments: inactive,
     create: (text, origin = {}, entryOf) => change(undefined, () => writer.create(text, origin, entryOf)),
     replace: (id, text, ifMatch, origin = {}, entryOf) =>

@@ -7,6 +7,7 @@ import type { Logger } from '../domain/ports/logger-port.ts'
 import { StoreUnavailable } from '../domain/ports/store-port.ts'
 import type { Clock } from '../domain/run.ts'
 import type { Change, Origin, StoredDocument } from '../domain/stored-document.ts'
+import type { PipelineCache } from '../pipeline/pipeline-cache.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { findClashes, storeClash } from './clash.ts'
 import { compileDocument, type Stamp } from './compile-document.ts'
@@ -47,7 +48,7 @@ export type EndpointWriterOptions = Readonly<{
   store: EndpointStore
   registry: Registry
   services: Services
-  settings: PipelineSettings & DocumentBounds & Readonly<{ maxEndpoints: number }>
+  settings: PipelineSettings & DocumentBounds & Readonly<{ maxEndpoints: number; compiledEndpointsBytes: number }>
   clock: Clock
   newId: () => string
   logger: Logger
@@ -55,8 +56,10 @@ export type EndpointWriterOptions = Readonly<{
   changeTests?: ChangeTests | undefined
 }>
 
+export type EndpointWriterParts = EndpointWriterOptions & Readonly<{ pipelines: PipelineCache }>
+
 export function createEndpointWriter(
-  { store, services, settings, clock, newId, logger, changeTests }: EndpointWriterOptions,
+  { store, services, settings, pipelines, clock, newId, logger, changeTests }: EndpointWriterParts,
   changes: EndpointChanges,
   confirm: UncertainWrites['confirm'],
 ): EndpointWriter {
@@ -73,7 +76,10 @@ export function createEndpointWriter(
     entryOf: EntryOf | undefined,
     write: (compiled: CompiledEndpoint, entry: AuditEntry | undefined) => ReturnType<EndpointStore['replace']>,
   ): Promise<Accepted> => {
-    const { lints, compiled } = await compileDocument(raw, stamp, services, settings, { bounds: settings })
+    const { lints, compiled } = await compileDocument(raw, stamp, services, settings, {
+      bounds: settings,
+      pipelines,
+    })
     const clashes = findClashes(compiled, changes)
     const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
     if (errors.length > 0) throw failures.invalid([...errors, ...clashes])

@@ -37,7 +37,7 @@ export function compileEndpoint(
     .add('recall', compileRecall(endpoint, id, states, lint))
     .add('parse', compileParse(endpoint, settings))
     .add('lookup', compileLookup(endpoint, services, settings, lint))
-    .add('validate', compileValidate(endpoint, settings, lint, services.sandboxed))
+    .add('validate', compileValidate(endpoint, settings, lint, services))
     .add('transform', compileTransform(endpoint, settings, lint, services))
     .add('map', compileMap(endpoint, lint, services.observer?.mapping))
     .add('extract', compileExtract(endpoint, settings, lint))

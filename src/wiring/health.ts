@@ -1,7 +1,7 @@
 /** Health, status and metrics of this process and, if it is a worker, of the whole service. */
 import type { Health } from '../adapters/http-server/management/operation-routes.ts'
 import type { JsonObject } from '../domain/json.ts'
-import type { Store } from '../domain/ports/store-port.ts'
+import { type Store, StoreUnavailable } from '../domain/ports/store-port.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import type { Intake } from '../intake/intake.ts'
@@ -37,6 +37,13 @@ export type HealthOptions = Pick<
     workerCluster: WorkerCluster | undefined
   }>
 
+/** Why something does not answer, as one sentence; undefined if it does. */
+const reasonOf = (ping: Promise<void>): Promise<string | undefined> =>
+  ping.then(
+    () => undefined,
+    (thrown) => (thrown instanceof StoreUnavailable ? thrown.message : 'It failed; the log has the reason.'),
+  )
+
 export function createHealth(options: HealthOptions): ServiceHealth {
   const { version, store, registry, endpointService, intake, observers, isStopping, workerCluster } = options
   const ownStatus = async () => ({
@@ -59,19 +66,23 @@ export function createHealth(options: HealthOptions): ServiceHealth {
       ? () => workerCluster.metrics(new Set(registry.all().map(({ document }) => document.name)))
       : ownMetrics,
     health: async () => {
-      const answers = await store.endpoints.ping().then(
-        () => true,
-        () => false,
-      )
+      const [storeError, messageLogError] = await Promise.all([
+        reasonOf(store.endpoints.ping()),
+        reasonOf(store.messages.ping()),
+      ])
       const stopping = isStopping()
       return {
-        ready: answers && !stopping,
+        ready: storeError === undefined && !stopping,
         stopping,
         version,
-        store: answers ? 'ok' : 'unavailable',
+        store: storeError === undefined ? 'ok' : 'unavailable',
+        storeError,
+        messageLog: messageLogError === undefined ? 'ok' : 'unavailable',
+        messageLogError,
         configurationVersion: endpointService.version(),
         endpoints: registry.size,
         endpointsNotInForce: endpointService.inactive(),
+        endpointsUnchecked: endpointService.unchecked || undefined,
         ...(await status()),
       }
     },

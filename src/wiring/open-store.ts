@@ -14,10 +14,10 @@ export function lockStore({ databaseUrl }: Pick<Settings, 'databaseUrl'>): Servi
 }
 
 /** Opens a file and locks it until `close`. Rejects as `openStore` does. */
-export async function openSoleStore(path: string, logger: Logger): Promise<Store> {
+export async function openSoleStore(path: string, logger: Logger, messageReserveBytes?: number): Promise<Store> {
   const lock = takeServiceLock(path)
   try {
-    const store = await openSqliteStore({ path, logger })
+    const store = await openSqliteStore({ path, logger, messageReserveBytes })
     return { ...store, close: () => store.close().finally(lock.release) }
   } catch (thrown) {
     lock.release()
@@ -62,10 +62,13 @@ export async function openStoreBeside(settings: Settings, logger: Logger): Promi
  * Rejects with StoreUnavailable, with a sentence for the operator, if the store cannot be opened.
  */
 export async function openStore(settings: Settings, logger: Logger, shared = false): Promise<Store> {
-  const { databaseUrl, databasePoolSize, databaseTimeoutMs, databaseStartTimeoutMs } = settings
+  const { databaseUrl, databasePoolSize, databaseTimeoutMs, databaseStartTimeoutMs, messageLogDiskReserveMb } = settings
   if (!isPostgres(databaseUrl)) {
     const path = sqlitePath(databaseUrl)
-    return shared ? openSqliteStore({ path, logger, shared }) : openSoleStore(path, logger)
+    const reserve = messageLogDiskReserveMb === undefined ? undefined : messageLogDiskReserveMb * 1024 * 1024
+    return shared
+      ? openSqliteStore({ path, logger, shared, messageReserveBytes: reserve })
+      : openSoleStore(path, logger, reserve)
   }
   // Loaded only for PostgreSQL: its driver would cost every start time and memory.
   const { openPostgresStore } = await import('../adapters/postgres/open-postgres-store.ts')

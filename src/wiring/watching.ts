@@ -56,7 +56,7 @@ export function createWatching(options: WatchingOptions): Watching {
   }
   const readStatus = async () => {
     // The first changes with every message, and the events of endpoints have the second.
-    const { messagesInFlight, endpointsNotInForce, ...status } = await health.health()
+    const { messagesInFlight, endpointsNotInForce, endpointsUnchecked, ...status } = await health.health()
     return status
   }
   const sources = [

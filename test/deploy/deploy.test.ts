@@ -11,7 +11,7 @@ const known = new Set<string>(Object.values(SETTINGS).map(({ name }) => name))
 /** Settings of the instances, by their place in the file. */
 const examples = [
   { file: 'docker-compose.yml', settings: /^ {4}([A-Z][A-Z_]+): (.+)$/gm, count: 4 },
-  { file: 'deploy/kubernetes.yaml', settings: /^ +- name: ([A-Z][A-Z_]+)\n +value: (.+)$/gm, count: 2 },
+  { file: 'deploy/kubernetes.yaml', settings: /^ +- name: ([A-Z][A-Z_]+)\n +value: (.+)$/gm, count: 3 },
 ]
 for (const { file, settings, count } of examples) {
   test(`${file} sets what the service takes`, () => {
@@ -35,6 +35,32 @@ test('the examples use the ports that the service listens on by default', () => 
     assert.match(nginx, new RegExp(`server crosswalk-2:${port} `))
     assert.match(kubernetes, new RegExp(`containerPort: ${port} `))
   }
+})
+
+/** Numbers of the Kubernetes example, each by the words before it. */
+const numberIn = (text: string, before: string): number => Number(new RegExp(`${before}\\D*(\\d+)`).exec(text)?.[1])
+
+test('the connections of all pods of the Kubernetes example fit into a PostgreSQL with its default settings', () => {
+  const kubernetes = read('deploy/kubernetes.yaml')
+  const pods = numberIn(kubernetes, 'maxReplicas:') + numberIn(kubernetes, 'maxSurge:')
+  const poolSize = numberIn(kubernetes, 'DATABASE_POOL_SIZE\\n +value:')
+  // One for changes, three for the message log. PostgreSQL keeps three of its 100 for superusers; commands take some.
+  assert.ok(pods * (poolSize + 4) <= 100 - 3 - 5, `${pods} pods with ${poolSize + 4} connections`)
+})
+
+test('a pod of the Kubernetes example has memory, time and disk for 10,000 endpoints, and only the callers it needs', () => {
+  const kubernetes = read('deploy/kubernetes.yaml')
+  assert.equal(/limits: \{ memory: (\w+), ephemeral-storage: \w+ \}/.exec(kubernetes)?.[1], '1Gi')
+  const probe = kubernetes.slice(kubernetes.indexOf('startupProbe:'), kubernetes.indexOf('livenessProbe:'))
+  assert.ok(numberIn(probe, 'periodSeconds:') * numberIn(probe, 'failureThreshold:') >= 120, probe)
+  const policy = kubernetes.slice(kubernetes.indexOf('kind: NetworkPolicy'))
+  assert.match(policy, /policyTypes: \[Ingress, Egress\]/)
+  assert.match(policy, /except: \[169\.254\.0\.0\/16\]/)
+})
+
+test('the image has the command that makes the first key', () => {
+  assert.match(read('Dockerfile'), /> \/usr\/local\/bin\/crosswalk/)
+  for (const page of ['docs/scaling-out.md', 'docs/security.md']) assert.match(read(page), /exec [^\n]*crosswalk keys create /)
 })
 
 test('docker-compose.yml mounts files that are there', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { linkSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
@@ -43,13 +43,20 @@ describe('while a service runs on a file', { concurrency: true }, () => {
     symlinkSync('../data/one.db', join(folder, 'other/link.db'))
     for (const url of ['sqlite:./data/one.db', `sqlite:${folder}/data/../data/one.db`, 'sqlite:./other/link.db'])
       assert.match(await refusal(startProgram(folder, { env: { DATABASE_URL: url } })), IN_USE)
+    linkSync(join(folder, 'data/one.db'), join(folder, 'hard.db'))
+    const hard = { DATABASE_URL: 'sqlite:./hard.db' }
+    assert.match(await refusal(startProgram(folder, { env: hard })), IN_USE)
+    // SQLite would keep a second log of the changes for this name, and the file would lose those of one of them.
+    assert.match(await refusal(startProgram(folder, { env: hard, args: ['keys', 'list'] }), 3), IN_USE)
+    rmSync(join(folder, 'data/one.db.lock'))
+    assert.match(await refusal(startProgram(folder, { env: { DATABASE_URL: 'sqlite:./data/one.db' } })), IN_USE)
     assert.equal((await fetch(`${first.adminUrl}/health/ready`)).status, 200)
     first.child.kill('SIGTERM')
     await first.ended
     const second = await spawnService(folder, { env: { DATABASE_URL: 'sqlite:./data/one.db' } })
     second.child.kill('SIGKILL')
     await second.ended
-    const third = await spawnService(folder, { env: { DATABASE_URL: 'sqlite:./other/link.db' } })
+    const third = await spawnService(folder, { env: hard })
     third.child.kill('SIGTERM')
     assert.deepEqual(await third.ended, { code: 0, signal: null })
   })

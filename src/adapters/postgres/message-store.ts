@@ -83,6 +83,8 @@ const SIZE = prepareText<undefined, { bytes: string }>(
   () => [],
 )
 
+const PING = prepareText<undefined, object>('select 1 from messages limit 1', () => [])
+
 const REMOVE = prepareText<readonly string[], { count: string }>(
   `with removed as (delete from messages where id = any($1::text[]) returning bytes),
   keys as (delete from message_keys where message_id = any($1::text[])),
@@ -110,6 +112,7 @@ export function createMessageStore(connections: Connections): MessageStore {
       const rows = [...columnsOf(new TextDecoder().decode(lines))].map(doneRow)
       if (rows.length > 0) await connections.run(APPEND, { rows, keys: [], bodies: [] })
     },
+    ping: async () => void (await connections.run(PING, undefined)),
     purge: (before, maxBytes) =>
       connections.transaction(async (run) => {
         const [lock] = await run(ALONE, undefined)

@@ -29,6 +29,8 @@ export type SqliteStoreOptions = Readonly<{
   logger: Logger
   /** How long to wait for a lock that another process holds; 5,000 by default. */
   busyTimeoutMs?: number
+  /** The free space of the disk that the message log leaves to the store; a default of its own if undefined. */
+  messageReserveBytes?: number | undefined
   /** Whether other processes of the service work on the file too. */
   shared?: boolean
   /** Whether another process serves the file: its tables stay unchanged and must be those of this version. */
@@ -43,7 +45,7 @@ export type SqliteStoreOptions = Readonly<{
  * for the operator, if the file cannot be opened, is no database, or was written by a newer version.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { path, logger, busyTimeoutMs = 5_000, shared = false, beside = false } = options
+  const { path, logger, busyTimeoutMs = 5_000, shared = false, beside = false, messageReserveBytes } = options
   const dialect = compileDialect()
   const db = await openFile({
     path,
@@ -55,7 +57,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       if (ran.length > 0) logger.info({ path, migrations: ran }, 'The tables of the store were brought up to date.')
     },
   })
-  const messages = createMessageStore(path)
+  const messages = createMessageStore(path, messageReserveBytes)
   // SQLite keeps the log beside the file itself, not beside a link to it.
   const log = path === ':memory:' ? undefined : compileLogFile(realpathSync(path))
   const writer = compileGroupCommit({

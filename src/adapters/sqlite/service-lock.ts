@@ -1,9 +1,10 @@
 /**
- * Only one service works on a file, as two would not notice each other's changes. The lock is one of the operating system,
- * which releases it however the process ends. It is on a file beside the database, so that backups and queries of people
- * can still read the database itself.
+ * Only one service works on a file, as two would not notice each other's changes. Two locks of the operating system, which
+ * releases them however the process ends: one on a file beside the database, which commands find by its name, and one on
+ * the database itself, which holds for all of its names. Neither keeps backups and queries of people out.
  */
-import { realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { closeSync, openSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreUnavailable } from '../../domain/ports/store-port.ts'
 import { isBusy } from './error-codes.ts'
@@ -18,21 +19,64 @@ export type ServiceLock = Readonly<{ release(): void }>
 export function takeServiceLock(path: string): ServiceLock {
   const taken = tryServiceLock(path)
   if (taken !== undefined) return taken
-  throw new StoreUnavailable(
-    `The database ${path} is in use by a running service; stop that one first, or let several share a PostgreSQL.`,
-  )
+  throw inUse(path)
 }
 
-/** As `takeServiceLock`; undefined if a running service holds the lock. */
+/**
+ * As `takeServiceLock`; undefined if a running service holds the lock and knows the file by this name, so that others may
+ * open it beside that service.
+ */
 export function tryServiceLock(path: string): ServiceLock | undefined {
   if (path === ':memory:') return { release() {} }
+  let named: ServiceLock
+  let file: string
   try {
-    return lock(`${realpathSync(makeFile(path))}.lock`)
+    file = realpathSync(makeFile(path))
+    named = lock(`${file}.lock`)
   } catch (thrown) {
     if (isBusy(thrown)) return undefined
     throw openFault(path, thrown)
   }
+  const whole = lockFile(file)
+  if (whole === undefined) {
+    named.release()
+    // A hard link, a mount, or someone removed the first lock. SQLite would keep a second log of changes for another name.
+    throw inUse(path, 'use the name that it uses, ')
+  }
+  return {
+    release: () => {
+      whole.release()
+      named.release()
+    },
+  }
 }
+
+const inUse = (path: string, hint = ''): StoreUnavailable =>
+  new StoreUnavailable(
+    `The database ${path} is in use by a running service; stop that one first, ${hint}or let several share a PostgreSQL.`,
+  )
+
+/**
+ * Locks the file by flock(2), which belongs to the file whatever its name and does not touch the locks of SQLite (fcntl).
+ * Node.js has no call for it, so flock(1) of util-linux or BusyBox takes the lock on a descriptor of this process, which
+ * keeps it. Undefined if another process has it. On a system without that program, or a file system without such locks, the
+ * lock by name must do.
+ */
+function lockFile(file: string): ServiceLock | undefined {
+  const descriptor = openSync(file, 'r')
+  const { status } = spawnSync('flock', ['-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', descriptor] })
+  let isOpen = true
+  const release = () => {
+    if (isOpen) closeSync(descriptor)
+    isOpen = false
+  }
+  if (status !== HELD_ELSEWHERE) return { release }
+  release()
+  return undefined
+}
+
+/** The exit code of flock(1). */
+const HELD_ELSEWHERE = 1
 
 /** Uses SQLite, which locks the same way on every system. Nothing is ever written to the file. */
 function lock(file: string): ServiceLock {

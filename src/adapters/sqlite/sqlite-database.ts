@@ -18,8 +18,16 @@ const ROWS_PER_WRITE = 100
 
 const PING: Statement<Record<never, never>> = { sql: 'select id from endpoints limit 1', bind: () => [] }
 
+/** Writes the page that it is on, and changes nothing. */
+const PROBE = 'PRAGMA user_version = 0'
+
+/** Each waits for a flush to the disk. */
+const PROBE_EVERY_MS = 1_000
+
 export function createSqliteDatabase({ db, dialect, writer, shared }: SqliteDatabaseOptions): SqlDatabase {
   const prepared = new WeakMap<object, unknown>()
+  let probe: Promise<void> | undefined
+  let probedAt = 0
 
   function run<Values extends SqlValues, Row>(statement: Statement<Values, Row>, values: Values): readonly Row[] {
     const known = prepared.get(statement) as Prepared<Values, Row> | undefined
@@ -62,6 +70,11 @@ export function createSqliteDatabase({ db, dialect, writer, shared }: SqliteData
     violatedIndex: () => undefined,
     ping: async () => {
       run(PING, {})
+      const now = performance.now()
+      if (now - probedAt < PROBE_EVERY_MS && probe !== undefined) return probe
+      probedAt = now
+      probe = writer.write(() => db.exec(PROBE))
+      return probe
     },
   }
 }

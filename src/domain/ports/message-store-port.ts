@@ -88,5 +88,7 @@ export interface MessageStore {
    * none to the others. Resolves to their number; 0 if there is nothing left to remove.
    */
   purge(before: number, maxBytes: number): Promise<number>
+  /** Rejects with StoreUnavailable also if records can be read and no new one can be stored. */
+  ping(): Promise<void>
   close(): Promise<void>
 }

@@ -14,7 +14,7 @@ import { findClashes, hasOwnPlace, storeClash } from '../clash.ts'
 import { compileDocument, type Stamp } from '../compile-document.ts'
 import type { CompiledEndpoint } from '../compiled-endpoint.ts'
 import { type EndpointChanges, effectOf } from '../endpoint-changes.ts'
-import { type ChangeTests, type EndpointWriterOptions, logWarnings, newStamp } from '../endpoint-writer.ts'
+import { type ChangeTests, type EndpointWriterParts, logWarnings, newStamp } from '../endpoint-writer.ts'
 import * as failures from '../management-failures.ts'
 import { etagOf, matchesEtag } from '../precondition.ts'
 import type { UncertainWrites } from '../sync/uncertain-writes.ts'
@@ -56,11 +56,11 @@ type Checked = Readonly<{
 }>
 
 export function createBatchWriter(
-  options: EndpointWriterOptions,
+  options: EndpointWriterParts,
   changes: EndpointChanges,
   confirm: UncertainWrites['confirm'],
 ): BatchWriter {
-  const { store, services, settings, clock, newId, logger, changeTests } = options
+  const { store, services, settings, pipelines, clock, newId, logger, changeTests } = options
 
   /** Lets `faults` grow. Out: undefined if the operation has no document or endpoint to go on with. */
   const check = async (
@@ -79,7 +79,7 @@ export function createBatchWriter(
     const stamp = current === undefined ? newStamp(newId(), clock()) : await changes.nextStamp(current)
     if (operation.op === 'delete') return { placed, stamp, current, compiled: undefined, lints: [] }
     try {
-      const bounds = { bounds: settings }
+      const bounds = { bounds: settings, pipelines }
       const { lints, compiled } = await compileDocument(operation.document, stamp, services, settings, bounds)
       const errors = [...placed.repeated, ...lints.filter(({ severity }) => severity === 'error')]
       if (errors.length > 0) faults.add(index, failures.invalid(errors))

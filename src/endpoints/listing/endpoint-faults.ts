@@ -34,16 +34,17 @@ const PENDING = 'This process has not activated the stored document yet; try aga
 
 export const reasonOf = ({ faults }: RefusedEndpoint): 'invalid' | 'clash' => (faults.length > 0 ? 'invalid' : 'clash')
 
-/** Fails with ID_MALFORMED, ENDPOINT_UNKNOWN, STORE_UNAVAILABLE. */
+/** Fails with ID_MALFORMED, ENDPOINT_UNKNOWN, STORE_UNAVAILABLE, and with OVERLOADED if a document cannot be checked now. */
 export type FindFaults = (id: string) => Promise<EndpointFaults>
 
 export function createFindFaults(
   registry: Pick<Registry, 'get'>,
   { refused, pending }: InactiveDocuments,
-  reads: Pick<EndpointReads, 'get'>,
+  service: Pick<EndpointReads, 'get'> & Readonly<{ check(id: string): Promise<void> }>,
 ): FindFaults {
   return async (endpointId) => {
-    await reads.get(endpointId)
+    await service.get(endpointId)
+    await service.check(endpointId)
     const active = registry.get(endpointId)
     const refusal = refused.get(endpointId)
     const pendingFailure = pending.get(endpointId)

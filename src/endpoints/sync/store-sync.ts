@@ -32,6 +32,8 @@ export type StoreSyncOptions = Readonly<{
   /** Kept up to date. */
   inactive: InactiveDocuments
   loadStoredEndpoint: LoadStoredEndpoint
+  /** The same, for what the store holds at the start. */
+  loadAtStart: LoadStoredEndpoint
   clock: Clock
   logger: Logger
 }>
@@ -48,6 +50,7 @@ export function createStoreSync({
   registry,
   inactive: { refused, pending },
   loadStoredEndpoint,
+  loadAtStart,
   clock,
   logger,
 }: StoreSyncOptions): StoreSync {
@@ -94,6 +97,7 @@ export function createStoreSync({
     const loaded: CompiledEndpoint[] = []
     const nowPending = new Map<string, Failure>()
     const isDue = clock() >= retryAt
+    const load = seen === 0 ? loadAtStart : loadStoredEndpoint
     // After one document has waited for a process in vain, no other one waits.
     let overload: Failure | undefined
     for (const document of changed) {
@@ -103,7 +107,7 @@ export function createStoreSync({
       tried.set(_id, text)
       try {
         const instead = isPaused ? pending.get(_id) : overload
-        const result = await loadStoredEndpoint(document, versions.get(_id) ?? 1, active, instead)
+        const result = await load(document, versions.get(_id) ?? 1, active, { overload: instead })
         if ('refused' in result) {
           refused.set(_id, result.refused)
         } else {

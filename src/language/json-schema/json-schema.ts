@@ -44,6 +44,9 @@ export type Verdict =
   | Readonly<{ ok: true; value: Json }>
   | Readonly<{ ok: false; path: string; faults: readonly SchemaFault[]; isStopped?: true }>
 
+/** When code is generated: `later` is with the first message, and is for a schema that was compiled `now` once. */
+export type CodeGeneration = 'now' | 'later'
+
 /** Throws nothing, whatever the data. `limitMs`: a validation that takes longer is stopped; by default only its work is bounded. */
 export type Validator = (data: Json, limitMs?: number) => Verdict
 
@@ -65,15 +68,15 @@ const LISTING_LIMIT = 4_000_000
  * linear time; references to other documents are never fetched. Lints every fault at its path. Out: undefined if the lint
  * has an error. Source: https://json-schema.org/draft-07, https://json-schema.org/draft/2020-12.
  */
-export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, lint: LintSink): Validator | undefined {
+export function compileJsonSchema(
+  schema: JsonObject,
+  options: SchemaOptions,
+  lint: LintSink,
+  generation: CodeGeneration = 'now',
+): Validator | undefined {
   const lints: Lint[] = []
   const sink = collectInto(lints)
   const draft = draftOf(schema, sink)
-  const work = newWork()
-  const common: Options = { verbose: true, coerceTypes: options.coerceTypes, ownProperties: namesInherited(schema) }
-  const quick = openAjv(draft, { ...common, allErrors: false }, work)
-  const whole = openAjv(draft, { ...common, allErrors: true }, work)
-  addErrors.default(whole)
   const { written, ...reading } = readSchema(schema, draft, options.acceptNull, sink)
   const loops = endless(reading.references, schema)
   for (const { lint: at } of loops) {
@@ -81,22 +84,34 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
   }
   for (const { path, severity, message } of lints) lint.below(path)[severity](message)
   if (lints.some(({ severity }) => severity === 'error') || !isObject(written)) return undefined
-  // Ajv optimises code in quadratic time.
-  if (reading.count > OPTIMISED_SCHEMAS) for (const { opts } of [quick, whole]) opts.code.optimize = 0
+  const work = newWork()
+  const generate = (allErrors: boolean): ValidateFunction => {
+    const { coerceTypes } = options
+    const ajv = openAjv(draft, { verbose: true, coerceTypes, ownProperties: namesInherited(schema), allErrors }, work)
+    if (allErrors) addErrors.default(ajv)
+    // Ajv optimises code in quadratic time.
+    if (reading.count > OPTIMISED_SCHEMAS) ajv.opts.code.optimize = 0
+    return ajv.compile(written as AnySchemaObject)
+  }
+  const quick = once(() => generate(false))
+  const whole = once(() => generate(true))
+  const findPath = createFindPath(schema, written)
+  const compiled = { quick, whole, findPath, schemas: reading.count, coerceTypes: options.coerceTypes, work }
   try {
-    const compiled: Compiled = {
-      quick: quick.compile(written as AnySchemaObject),
-      whole: whole.compile(written as AnySchemaObject),
-      findPath: createFindPath(schema, written),
-      schemas: reading.count,
-      coerceTypes: options.coerceTypes,
-      work,
-    }
+    if (generation === 'now') for (const part of [quick, whole]) part()
     return (data, limitMs) => validate(data, compiled, limitMs)
   } catch (thrown) {
     const text = thrown instanceof RangeError || !(thrown instanceof Error) ? 'it is nested too deeply' : thrown.message
     lint.error(`The schema does not compile: ${text}.`)
     return undefined
+  }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
   }
 }
 
@@ -190,9 +205,9 @@ const linearRegExp = (work: Work) => (source: string) => {
 
 type Compiled = Readonly<{
   /** Stops at the first fault. */
-  quick: ValidateFunction
+  quick: () => ValidateFunction
   /** Lists all faults. */
-  whole: ValidateFunction
+  whole: () => ValidateFunction
   /** Of the errors of `quick`. */
   findPath: ReturnType<typeof createFindPath>
   /** The number of schemas in the schema. */
@@ -202,7 +217,8 @@ type Compiled = Readonly<{
 }>
 
 function validate(data: Json, compiled: Compiled, limitMs: number | undefined): Verdict {
-  const { quick, findPath, schemas, work } = compiled
+  const { findPath, schemas, work } = compiled
+  const quick = compiled.quick()
   work.stopAt = limitMs === undefined ? 0 : Date.now() + limitMs
   try {
     const quickly = run(quick, data, compiled)
@@ -233,7 +249,7 @@ const isTooMuch = (thrown: unknown): boolean => thrown instanceof TooMuchWork ||
  */
 function listAll(data: Json, compiled: Compiled) {
   try {
-    return run(compiled.whole, data, compiled).errors ?? []
+    return run(compiled.whole(), data, compiled).errors ?? []
   } catch (thrown) {
     if (thrown instanceof TypeError) return []
     if (isTooMuch(thrown) && !(thrown instanceof OutOfTime)) return undefined

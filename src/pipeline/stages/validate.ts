@@ -9,7 +9,7 @@ import type { SchemaFault } from '../../language/json-schema/json-schema-faults.
 import { resolveLocal } from '../../language/json-schema/json-schema-refs.ts'
 import type { Step } from '../chain.ts'
 import type { SandboxedProgram } from '../sandbox.ts'
-import type { PipelineSettings } from '../services.ts'
+import type { PipelineSettings, Services } from '../services.ts'
 
 /** The roots that a schema may name at its top level; a schema that names none describes the body. */
 const PARTS = ['requestBody', 'query', 'lookupRequests'] as const
@@ -29,11 +29,11 @@ export function compileValidate(
   { inputValidation: schema, endpoint }: Pick<Endpoint, 'inputValidation'> & Partial<Pick<Endpoint, 'endpoint'>>,
   settings: Pick<PipelineSettings, 'validationAcceptNullValues' | 'validationCoerceTypes'>,
   lint: LintSink,
-  sandboxed?: SandboxedProgram,
+  { sandboxed, generatesLater }: Pick<Services, 'sandboxed' | 'generatesLater'> = {},
 ): Step<Enriched, Enriched> {
   const unused = { adds: {} }
   if (schema === undefined) return unused
-  const apply = compileApply(schema, settings, lint.at('inputValidation'), sandboxed)
+  const apply = compileApply(schema, settings, lint.at('inputValidation'), sandboxed, generatesLater)
   if (apply === undefined) return unused
   const inParts = namesParts(schema, schema)
   const subjectOf = inParts ? partsOf(endpoint?.method) : ({ requestBody }: Enriched) => requestBody
@@ -56,8 +56,10 @@ function compileApply(
   { validationAcceptNullValues: acceptNull, validationCoerceTypes: coerceTypes }: Parameters<typeof compileValidate>[1],
   lint: LintSink,
   sandboxed: SandboxedProgram | undefined,
+  generatesLater: true | undefined,
 ): Apply | undefined {
-  const compileHere = () => compileJsonSchema(schema, { acceptNull, coerceTypes }, lint)
+  const generation = generatesLater ? 'later' : 'now'
+  const compileHere = () => compileJsonSchema(schema, { acceptNull, coerceTypes }, lint, generation)
   if (sandboxed === undefined) {
     const validator = compileHere()
     return validator && ((data) => validator(data))

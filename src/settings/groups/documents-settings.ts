@@ -34,6 +34,13 @@ export const documents = {
     means:
       'What a change of an endpoint does if its stored tests fail with the new document. `off`: they do not run. `warn`: the answer names them as warnings. `require`: the change is refused with 409.',
   },
+  compiledEndpointsBytes: {
+    name: 'COMPILED_ENDPOINTS_MEMORY',
+    kind: size(100_000),
+    default: '128mb',
+    means:
+      'About how much memory compiled endpoints may take in each of the `WORKERS`. Beyond it, those that no message used in the last minute are dropped; the next message of such an endpoint compiles it again, which takes milliseconds.',
+  },
   maxEndpoints: {
     name: 'MAX_ENDPOINTS',
     kind: wholeNumber(1, 1_000_000),

@@ -1,7 +1,7 @@
 /** The settings of the message log. */
 import { isHeaderName } from '../../language/headers.ts'
 import { parseSteps } from '../../language/paths/path-steps.ts'
-import { choice, itemsOf, type Kind, kindOf, type Setting, size, wholeNumber } from '../setting-kinds.ts'
+import { choice, itemsOf, type Kind, kindOf, optional, type Setting, size, wholeNumber } from '../setting-kinds.ts'
 
 const list = (accepts: string, isItem: (item: string) => boolean): Kind<readonly string[]> =>
   kindOf(accepts, (text) => {
@@ -43,6 +43,13 @@ export const messageLog = {
     default: '1024',
     means:
       'How many MiB all records may take; beyond that, the oldest records of the endpoints that take the most are removed.',
+  },
+  messageLogDiskReserveMb: {
+    name: 'MESSAGE_LOG_DISK_RESERVE_MB',
+    kind: optional(wholeNumber(0, 10_000_000)),
+    default: '',
+    means:
+      'How many MiB of its disk the message log leaves to the store, in SQLite. With less free space the oldest records are removed, and with less than half of it no record is stored. If it is not set, 256, or a tenth of the disk if that is less.',
   },
   redactHeaders: {
     name: 'REDACT_HEADERS',

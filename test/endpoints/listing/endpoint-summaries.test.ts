@@ -243,7 +243,7 @@ describe('endpoints that are not active', () => {
 describe('an endpoint whose compilation is pending', () => {
   const id = '1'.padStart(24, '0')
   const failure = new Failure('OVERLOADED', 'No process had time to compile it.')
-  const reads = { get: async () => ({}) as StoredDocument }
+  const service = { get: async () => ({}) as StoredDocument, check: async () => undefined }
   const active = { version: 1, document: { _id: id } } as unknown as CompiledEndpoint
   type Case = Readonly<{ name: string; active?: CompiledEndpoint; pending?: Failure; error: RegExp }>
   const cases: readonly Case[] = [
@@ -254,7 +254,7 @@ describe('an endpoint whose compilation is pending', () => {
   for (const { name, active: one, pending, error: says } of cases) {
     test(name, async () => {
       const inactive = { refused: new Map(), pending: new Map(pending === undefined ? [] : [[id, pending]]) }
-      const { error, ...rest } = await createFindFaults({ get: () => one }, inactive, reads)(id)
+      const { error, ...rest } = await createFindFaults({ get: () => one }, inactive, service)(id)
       assert.deepEqual(rest, { endpointId: id, active: one !== undefined, reason: 'pending', faults: [] })
       assert.match(error ?? '', says)
     })

@@ -21,12 +21,20 @@ export type Health = Readonly<{
   ready: boolean
   stopping: boolean
   version: string
+  /** Whether the store can be read and written. */
   store: 'ok' | 'unavailable'
+  /** One sentence; undefined if all is well. */
+  storeError: string | undefined
+  /** Whether records of messages can be read and written. If not, messages are answered all the same. */
+  messageLog: 'ok' | 'unavailable'
+  messageLogError: string | undefined
   /** The version of the shared store that this instance has loaded; undefined if the store is not shared. */
   configurationVersion: number | undefined
   endpoints: number
   /** Ids of stored endpoints that this version of the service rejects. */
   endpointsNotInForce: readonly string[]
+  /** How many endpoints are active since the start and not checked yet; undefined if all are. */
+  endpointsUnchecked: number | undefined
   messagesInFlight: number
   /** Undefined if the service has one process. */
   workers: WorkerCounts | undefined

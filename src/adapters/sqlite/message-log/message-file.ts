@@ -3,14 +3,20 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { columnsOf } from '../../../domain/records/done-line.ts'
 import { migrate, type TextMigration, transaction } from '../migrate.ts'
 import { openFile } from '../open-file.ts'
+import { watchDisk } from './disk-reserve.ts'
 import { type DoneMessages, openDoneMessages } from './done-messages.ts'
 import { COLUMNS, type EncodedBatch } from './message-batch.ts'
 
 export type TextQuery = Readonly<{ sql: string; parameters: readonly unknown[] }>
 
 export type MessageFile = Readonly<{
+  /** Throws StoreUnavailable if the disk has too little space; so does `done.append`. */
   append(batch: EncodedBatch): void
   done: Pick<DoneMessages, 'append' | 'find' | 'get' | 'count'>
+  /** Throws if records cannot be read or stored. */
+  ping(): void
+  /** How many bytes the disk lacks of its reserve. */
+  missingBytes(): number
   all(query: TextQuery): unknown[]
   /** The size of the pages in use; free pages are reused before the file grows. */
   usedBytes(): number
@@ -32,7 +38,11 @@ const PRAGMAS = `PRAGMA page_size = 16384; PRAGMA auto_vacuum = INCREMENTAL; PRA
   PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 250; PRAGMA journal_size_limit = 8388608`
 
 /** Rejects with StoreUnavailable, whose message is one sentence for the operator. */
-export async function openMessageFile(path: string, migrations: readonly TextMigration[]): Promise<MessageFile> {
+export async function openMessageFile(
+  path: string,
+  migrations: readonly TextMigration[],
+  reserveBytes?: number,
+): Promise<MessageFile> {
   const db = await openFile({
     path,
     busyTimeoutMs: BUSY_TIMEOUT_MS,
@@ -41,12 +51,30 @@ export async function openMessageFile(path: string, migrations: readonly TextMig
   })
   const append = compileAppendBatch(db)
   const done = openDoneMessages(db)
+  const disk = watchDisk(path, reserveBytes)
+  const first = db.prepare('select 1 from messages limit 1')
   const remove = compileRemove(db)
   const vacuum = db.prepare(`PRAGMA incremental_vacuum(${VACUUMED_PAGES})`)
+  /** All free pages, and those that the log of changes holds. */
+  const giveBack = { all: () => db.exec('PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)') }
   const all = ({ sql, parameters }: TextQuery) => db.prepare(sql).all(...(parameters as SQLInputValue[]))
   return {
-    append,
-    done,
+    append: (batch) => {
+      disk.demandSpace()
+      append(batch)
+    },
+    done: {
+      ...done,
+      append: (lines) => {
+        disk.demandSpace()
+        done.append(lines)
+      },
+    },
+    ping: () => {
+      first.get()
+      disk.demandSpace()
+    },
+    missingBytes: disk.missingBytes,
     all,
     usedBytes: () => usedBytes(db),
     remove: (ids, lines) => {
@@ -54,7 +82,8 @@ export async function openMessageFile(path: string, migrations: readonly TextMig
         remove(ids)
         return ids.length + done.remove(lines)
       })
-      if (removed > 0) vacuum.all()
+      if (removed > 0 && disk.missingBytes() > 0) giveBack.all()
+      else if (removed > 0) vacuum.all()
       return removed
     },
     close: () => db.close(),

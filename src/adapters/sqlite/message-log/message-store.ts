@@ -35,6 +35,9 @@ export function messagePath(storePath: string): string {
   return format({ root, dir, name: `${name}-messages`, ext })
 }
 
+/** An empty file: removing more gives the disk nothing. */
+const LEAST_BYTES = 1024 * 1024
+
 export type SqliteMessageStore = MessageStore &
   Readonly<{
     /** Makes a checkpoint of the store's file on the thread that writes the message log; rejects if it cannot now. */
@@ -42,11 +45,12 @@ export type SqliteMessageStore = MessageStore &
   }>
 
 /** The message log of the store at `storePath`. Opens the file at the first call. */
-export function createMessageStore(storePath: string): SqliteMessageStore {
+export function createMessageStore(storePath: string, reserveBytes?: number): SqliteMessageStore {
   const path = messagePath(storePath)
   const queries = compileQueryBuilder<MessageTables>()
   const data = (): ThreadData => ({
     path,
+    reserveBytes,
     migrations: compileMigrations(MESSAGE_MIGRATIONS).map(({ name, statements }) => ({
       name,
       statements: [...statements],
@@ -101,14 +105,19 @@ export function createMessageStore(storePath: string): SqliteMessageStore {
       // Where nothing was ever recorded, as with MESSAGE_LOG=off, removing old records would start the thread.
       if (path !== ':memory:' && !existsSync(path)) return 0
       const old = await older(idFrom(before))
-      const used = await writer.call<number>({ kind: 'used-bytes' })
-      const removed = old.length > 0 ? old : await shares.exceeding(log, maxBytes / used)
+      const usedBytes = await writer.call<number>({ kind: 'used-bytes' })
+      const missingBytes = usedBytes > LEAST_BYTES ? await writer.call<number>({ kind: 'missing-bytes' }) : 0
+      const keptBytes = Math.min(maxBytes, usedBytes - missingBytes)
+      const removed = old.length > 0 ? old : await shares.exceeding(log, keptBytes / usedBytes)
       if (removed.length === 0) return 0
       return writer.call<number>({
         kind: 'remove',
         ids: removed.flatMap(({ id, last_id }) => (last_id === undefined ? id : [])),
         lines: removed.flatMap(({ last_id }) => last_id ?? []),
       })
+    },
+    ping: async () => {
+      if (path === ':memory:' || existsSync(path)) await writer.call({ kind: 'ping' })
     },
     checkpoint: (storeFile) => writer.call({ kind: 'checkpoint', path: storeFile }),
     close: async () => {

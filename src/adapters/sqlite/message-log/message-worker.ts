@@ -16,13 +16,19 @@ export type LogCall = Readonly<
   | { kind: 'count-done'; filter: MessageFilter }
   | { kind: 'all'; query: TextQuery }
   | { kind: 'used-bytes' }
+  | { kind: 'ping' }
+  | { kind: 'missing-bytes' }
   | { kind: 'checkpoint'; path: string }
   | { kind: 'remove'; ids: readonly string[]; lines: readonly string[] }
   | { kind: 'close' }
 >
 
 /** The input of the thread. Migrations are texts, so that it does not load Kysely. */
-export type ThreadData = Readonly<{ path: string; migrations: readonly TextMigration[] }>
+export type ThreadData = Readonly<{
+  path: string
+  migrations: readonly TextMigration[]
+  reserveBytes?: number | undefined
+}>
 
 /** Errors lose their class between threads, so the message is sent. */
 export type LogReply = Readonly<{ value: unknown } | { unavailable: string } | { fault: string }>
@@ -43,6 +49,10 @@ function run(file: MessageFile, call: LogCall): unknown {
       return file.all(call.query)
     case 'used-bytes':
       return file.usedBytes()
+    case 'ping':
+      return file.ping()
+    case 'missing-bytes':
+      return file.missingBytes()
     case 'remove':
       return file.remove(call.ids, call.lines)
     case 'checkpoint':
@@ -52,8 +62,8 @@ function run(file: MessageFile, call: LogCall): unknown {
   }
 }
 
-const { path, migrations } = workerData as ThreadData
-const opening = openMessageFile(path, migrations)
+const { path, migrations, reserveBytes } = workerData as ThreadData
+const opening = openMessageFile(path, migrations, reserveBytes)
 
 async function answer(call: LogCall): Promise<LogReply> {
   try {

@@ -167,6 +167,7 @@ describeServices('health', {}, (stage) => {
       stopping: false,
       version: '0.0.0',
       store: 'ok',
+      messageLog: 'ok',
       ...(stage.kind.shared ? { configurationVersion: 1 } : {}),
       endpoints: before.endpoints,
       endpointsNotInForce: [],
