@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiFailure, asFailure } from '../../../api/api-failure.ts'
-import { queryKeys } from '../../../api/query-keys.ts'
+import { answerKey, keyed, queryKeys } from '../../../api/query-keys.ts'
 import {
   makeRecordedTest,
   type RunReport,
@@ -46,14 +46,21 @@ export function SaveTestDialog({ id, document, runs, report, onClose }: SaveTest
   const first = isRecorded ? `message ${data.messageId}` : data.kind === 'test' ? `${data.test.name}, changed` : ''
   const [name, setName] = useState(first)
   const made = useQuery({
-    queryKey: ['endpoints', 'made-test', id, document, data, inputs.answers, isPseudonymous],
-    queryFn: async (): Promise<Made> => {
-      const recorded = isRecorded ? await makeRecordedTest(data.messageId, first, isPseudonymous) : undefined
-      const given = givenOfRun({ data, recorded: recorded?.test, answers: inputs.answers, calls: report?.calls ?? [] })
-      const snapshot = await snapshotOf(id, document, 'the message', given)
-      const notReproduced = (recorded?.notReproduced ?? []).filter(({ path }) => path.startsWith('given'))
-      return { given, source: recorded?.test.source as Given | undefined, snapshot, notReproduced }
-    },
+    ...keyed(
+      answerKey<Made>('endpoints', 'made-test', id, document, data, inputs.answers, isPseudonymous),
+      async () => {
+        const recorded = isRecorded ? await makeRecordedTest(data.messageId, first, isPseudonymous) : undefined
+        const given = givenOfRun({
+          data,
+          recorded: recorded?.test,
+          answers: inputs.answers,
+          calls: report?.calls ?? [],
+        })
+        const snapshot = await snapshotOf(id, document, 'the message', given)
+        const notReproduced = (recorded?.notReproduced ?? []).filter(({ path }) => path.startsWith('given'))
+        return { given, source: recorded?.test.source as Given | undefined, snapshot, notReproduced }
+      },
+    ),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })
