@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { bearer } from '../../access/service-with-keys.ts'
-import { endpointDocument, json } from '../../service.ts'
+import { endpointDocument, json, startUpstream } from '../../service.ts'
 import { until } from '../../until.ts'
 import { loaded, NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
@@ -172,6 +172,28 @@ describe('/messages', { skip: NO_BROWSER }, () => {
     await chain.and(page.locator('[aria-current]')).waitFor()
     await page.getByRole('link', { name: 'Received', exact: true }).click()
     await page.getByText('A replay of it ended done.').waitFor()
+    await checkAccessibility()
+  })
+
+  test('says in Debug and in lists why the target refused, and at which stage', async (test) => {
+    const { service, page, open, checkAccessibility } = await openConsole(test)
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(422, { 'content-type': 'text/plain' }).end('no such ward')
+      return undefined
+    })
+    test.after(upstream.stop)
+    const { _id } = await service.register({
+      name: 'Wards',
+      endpoint: { pattern: '/wards' },
+      requests: { response: [{ id: 'beds', config: { method: 'POST', url: `${upstream.url}/beds` } }] },
+    })
+    const id = await send(service, '/wards', { ward: '7' })
+    const sentence = 'The request "beds" was answered with status 422: no such ward'
+    await open(`messages`)
+    await page.getByRole('row').getByText(sentence).waitFor()
+    await open(`endpoints/${_id}/edit?message=${id}`)
+    const stage = page.locator('[data-stage="respond"].failed')
+    await stage.getByRole('button', { name: sentence }).waitFor()
     await checkAccessibility()
   })
 

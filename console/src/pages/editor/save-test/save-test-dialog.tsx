@@ -37,6 +37,8 @@ type Made = Readonly<{
   source: Given | undefined
   snapshot: Given
   notReproduced: readonly Readonly<{ path: string; reason: string }>[]
+  /** Whether the message ends otherwise with pseudonyms: a test of that would expect what never happened. */
+  endsOtherwise: boolean
 }>
 
 export function SaveTestDialog({ id, document, runs, report, onClose }: SaveTestDialogProps) {
@@ -58,7 +60,8 @@ export function SaveTestDialog({ id, document, runs, report, onClose }: SaveTest
         })
         const snapshot = await snapshotOf(id, document, 'the message', given)
         const notReproduced = (recorded?.notReproduced ?? []).filter(({ path }) => path.startsWith('given'))
-        return { given, source: recorded?.test.source as Given | undefined, snapshot, notReproduced }
+        const endsOtherwise = isPseudonymous && notReproduced.some(({ path }) => path === 'given')
+        return { given, source: recorded?.test.source as Given | undefined, snapshot, notReproduced, endsOtherwise }
       },
     ),
     staleTime: Number.POSITIVE_INFINITY,
@@ -129,7 +132,7 @@ type TestFormProps = Readonly<{ id: string; document: string; name: string; made
 
 function TestForm({ id, document, name, made, onClose }: TestFormProps) {
   const client = useQueryClient()
-  const { given, source, snapshot, notReproduced } = made
+  const { given, source, snapshot, notReproduced, endsOtherwise } = made
   const offered = countable(snapshot)
   const [counts, setCounts] = useState<ReadonlySet<Counted>>(() => new Set(offered.filter((one) => one !== 'headers')))
   const [ignored, setIgnored] = useState<readonly string[]>([])
@@ -218,9 +221,11 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
           refused={
             name.trim() === ''
               ? 'A test needs a name.'
-              : counts.size === 0
-                ? 'Tick what counts: nothing does yet.'
-                : undefined
+              : endsOtherwise
+                ? 'With pseudonyms the message ends otherwise than it did. Save it with the bodies as they are.'
+                : counts.size === 0
+                  ? 'Tick what counts: nothing does yet.'
+                  : undefined
           }
           onPress={() => save.mutate()}
         >
