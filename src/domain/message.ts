@@ -2,6 +2,7 @@
  * What an endpoint can address, stage by stage. Every property name is a path root that stored documents use.
  * A message only grows: each stage takes a read-only message and returns a wider one.
  */
+import type { Failure } from './failure.ts'
 import type { Json, JsonObject } from './json.ts'
 import { STAGE_NAMES, STAGES, type StageKind, type StageName } from './tracing/stages.ts'
 
@@ -38,6 +39,8 @@ export type Answer = Readonly<{
   partial?: true
   /** The target of the response request refused: its status is outside `allowedStatuses`. */
   refused?: true
+  /** Why the answer is partial or refused: the first request that did not succeed. Absent of an answer that is repeated. */
+  why?: Failure
   /** The id of the earlier message whose cached response is replayed. */
   repeats?: string
 }>

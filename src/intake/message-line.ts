@@ -42,6 +42,7 @@ export function createMessageLines(logger: Logger): (completed: CompletedMessage
       return
     }
     if (!hasLine(code)) return
+    const why = failure ?? answer.why
     const fields = {
       endpoint: compiled?.document.name,
       endpointId: compiled?.document._id,
@@ -49,14 +50,14 @@ export function createMessageLines(logger: Logger): (completed: CompletedMessage
       outcome,
       status: answer.status,
       code: code === '' ? undefined : code,
-      stage: failure?.stage,
-      path: failure?.options.path,
+      stage: why?.stage,
+      path: why?.options.path,
       messageId,
       ms: Math.round(completed.ms * 1_000) / 1_000,
       traceId: trace?.context?.traceId,
     }
     if (failure?.kind.bug) logger.error({ ...fields, err: failure.cause }, failure.message)
     else if (failure !== undefined) logger[failure.status >= 500 ? 'warn' : 'info'](fields, failure.unquoted)
-    else logger[outcome === 'done' ? 'info' : 'warn'](fields, SENTENCES[outcome])
+    else logger[outcome === 'done' ? 'info' : 'warn'](fields, why?.unquoted ?? SENTENCES[outcome])
   }
 }

@@ -111,7 +111,8 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
     // A replayed response is kept with the message that it first answered: only that one knew the secrets in it.
     const keepsBodies =
       answer.repeats === undefined && (policy === 'all' || (policy === 'failures' && outcome !== 'done'))
-    const quotes = failure !== undefined || keys !== NO_KEYS
+    const why = failure ?? answer.why
+    const quotes = why !== undefined || keys !== NO_KEYS
     // Even if no body is kept, the record must not hold values that are redacted in bodies.
     const readsBodies = keepsBodies || (redaction !== undefined && (quotes || (trace?.calls.length ?? 0) > 0))
     const hasCalls = trace !== undefined && trace.calls.length > 0
@@ -126,7 +127,7 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
     const { redacted } = capture
     const bodies = keepsBodies ? capture.bodies : []
     // The message of a failure may quote a body.
-    const text = failure && withoutSecretsIn(keepsBodies ? failure.message : failure.unquoted, secrets)
+    const text = why && withoutSecretsIn(keepsBodies ? why.message : why.unquoted, secrets)
     const error = text && (redaction === undefined ? text : redactText(text, hideValues(redacted)))
     const findings = {
       keys: withoutSecretsInKeys(keys, secrets),

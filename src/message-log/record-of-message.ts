@@ -40,9 +40,10 @@ export function recordOf(
     record.endpointVersion = compiled.version
   }
   if (code !== '') record.code = code
-  if (failure?.stage !== undefined) record.stage = failure.stage
+  const why = failure ?? answer.why
+  if (why?.stage !== undefined) record.stage = why.stage
   else if (answer.refused) record.stage = 'respond'
-  if (failure?.options.path !== undefined) record.path = failure.options.path
+  if (why?.options.path !== undefined) record.path = why.options.path
   if (error !== undefined) record.error = error
   const callsOmitted = (trace?.calls.length ?? 0) - record.calls.length
   if (callsOmitted > 0) record.callsOmitted = callsOmitted

@@ -1,5 +1,6 @@
 /** Calls of the mapping view: what a draft makes of messages, and what it could map besides. */
 import { api, dataOf, type Schemas } from './client.ts'
+import type { StoredTest } from './run-calls.ts'
 
 export type MappingRun = Schemas['DryRunReport']
 export type MappingSuggestions = Schemas['Suggestions']
@@ -37,11 +38,8 @@ export async function recentMessages(endpointId: string, signal?: AbortSignal): 
   return messages
 }
 
-/** What the first message of a stored test is given, as the request of a dry run has it; undefined if there is no such test. */
-export async function givenOfTest(id: string, name: string, signal?: AbortSignal): Promise<object | undefined> {
-  const { tests } = await dataOf(
-    api.GET('/endpoints/{id}/tests', { params: { path: { id } }, ...(signal && { signal }) }),
-  )
+/** What the first message of a test is given, as the request of a dry run has it; undefined if there is no such test. */
+export function givenOfTest(tests: readonly StoredTest[], name: string): object | undefined {
   const test = (tests as readonly StoredGiven[]).find((one) => one.name === name)
   if (test === undefined) return undefined
   const { message = {}, state, lookups, responses } = test.steps?.[0]?.given ?? test.given ?? {}

@@ -5942,6 +5942,18 @@ export interface components {
                     message: string;
                 }[];
             };
+            /** @description The first response request that did not succeed, where the answer is passed on or partial all the same. */
+            refusal?: {
+                error?: string;
+                code?: string;
+                status?: number;
+                stage?: string;
+                path?: string;
+                details?: {
+                    path: string;
+                    message: string;
+                }[];
+            };
             /** @description What would be kept for the next message. */
             state?: unknown;
             coverage?: components["schemas"]["Coverage"];

@@ -7,7 +7,7 @@ import { Input } from 'react-aria-components/Input'
 import { ListBox, ListBoxItem } from 'react-aria-components/ListBox'
 import { SearchField } from 'react-aria-components/SearchField'
 import { listEndpoints } from '../api/endpoint-calls.ts'
-import { queryKeys } from '../api/query-keys.ts'
+import { keyed, queryKeys } from '../api/query-keys.ts'
 import type { Me } from '../api/session.ts'
 import { Dialog } from '../ui/controls/dialog.tsx'
 import { VisibleText } from '../ui/text/visible-text.tsx'
@@ -22,8 +22,9 @@ export function CommandPalette({ me, onClose }: Readonly<{ me: Me; onClose(): vo
   const navigate = useNavigate()
   const q = text.trim().slice(0, 200)
   const { data } = useQuery({
-    queryKey: queryKeys.endpointList({ palette: q }),
-    queryFn: ({ signal }) => listEndpoints({ ...(q !== '' && { q }), limit: MOST_ENDPOINTS }, signal),
+    ...keyed(queryKeys.endpointsFound(q, MOST_ENDPOINTS), ({ signal }) =>
+      listEndpoints({ ...(q !== '' && { q }), limit: MOST_ENDPOINTS }, signal),
+    ),
     placeholderData: keepPreviousData,
   })
   const pages = NAVIGATION.filter(

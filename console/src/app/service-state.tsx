@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { callService } from '../api/client.ts'
 import { connection } from '../api/connection.ts'
-import { queryKeys } from '../api/query-keys.ts'
+import { answerKey, keyed } from '../api/query-keys.ts'
 import { useStore } from '../api/store.ts'
 import { useStreamState } from '../live/live-updates.tsx'
 import { Button } from '../ui/controls/button.tsx'
@@ -15,12 +15,11 @@ type Health = Readonly<{ status: string; stopping: boolean; version: string; sto
 
 function useHealth() {
   return useQuery({
-    queryKey: queryKeys.health,
-    refetchInterval: EVERY_MS,
-    queryFn: async ({ signal }): Promise<Health> => {
+    ...keyed(answerKey<Health>('health', 'ready'), async ({ signal }) => {
       const response = await callService(new Request(`${location.origin}/health/ready`, { signal }))
       return (await response.json()) as Health
-    },
+    }),
+    refetchInterval: EVERY_MS,
   })
 }
 

@@ -2,7 +2,7 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { readDocument, type StoredText } from '../api/document-calls.ts'
-import { queryKeys } from '../api/query-keys.ts'
+import { keyed, queryKeys } from '../api/query-keys.ts'
 import { useMe } from '../api/session.ts'
 import { useStore } from '../api/store.ts'
 import { baseOf, createDraft, type Draft, type DraftBase, type DraftNow, NEW } from './draft.ts'
@@ -32,8 +32,7 @@ export type OpenedDraft = Readonly<{
 export function useDraft(id: string): OpenedDraft {
   const who = useMe()?.who ?? ''
   const stored = useQuery({
-    queryKey: queryKeys.endpointText(id),
-    queryFn: ({ signal }) => readDocument(id, signal),
+    ...keyed(queryKeys.endpointText(id), ({ signal }) => readDocument(id, signal)),
     enabled: id !== NEW,
   })
   const draft = openDraft(id, who, id === NEW ? { text: FIRST_TEXT } : stored.data && baseOf(stored.data))

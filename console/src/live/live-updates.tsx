@@ -1,7 +1,7 @@
 /** What happens in the service, for the views of the page: answers that events concern are read again. */
 import { type Query, type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
-import { queryKeys } from '../api/query-keys.ts'
+import { queryParts } from '../api/query-keys.ts'
 import { createStore, useStore } from '../api/store.ts'
 import { openEventStream, type StreamState } from './event-stream.ts'
 
@@ -9,12 +9,12 @@ export type LiveType = 'messages' | 'failures' | 'replay' | 'endpoints' | 'statu
 
 /** The answers that each event concerns. */
 const CONCERNED: Readonly<Record<LiveType, readonly (readonly string[])[]>> = {
-  messages: [queryKeys.counts, queryKeys.messages, queryKeys.endpointLists],
-  failures: [queryKeys.groups],
+  messages: [queryParts.counts, queryParts.messages, queryParts.endpointLists],
+  failures: [queryParts.groups],
   // A replay that succeeds takes its message out of the group of its failure.
-  replay: [queryKeys.replays, queryKeys.groups],
-  endpoints: [queryKeys.endpoints],
-  status: [queryKeys.health],
+  replay: [queryParts.replays, queryParts.groups],
+  endpoints: [queryParts.endpoints],
+  status: [queryParts.health],
   reset: [],
 }
 

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { readDocument } from '../api/document-calls.ts'
+import { answerKey, keyed } from '../api/query-keys.ts'
 import { layOutDocument } from '../draft/document-layout.ts'
 import { baseOf, type Draft, type DraftBase } from '../draft/draft.ts'
 import { type MergeChoice, type MergeConflict, type Merged, mergeDocuments } from '../draft/merge-documents.ts'
@@ -20,8 +21,9 @@ export type MergeDialogProps = Readonly<{
 
 export function MergeDialog({ draft, onClose, onMerged }: MergeDialogProps) {
   const query = useQuery({
-    queryKey: ['endpoints', 'merge', draft.id],
-    queryFn: async ({ signal }) => baseOf(await readDocument(draft.id, signal)),
+    ...keyed(answerKey<DraftBase>('endpoints', 'merge', draft.id), async ({ signal }) =>
+      baseOf(await readDocument(draft.id, signal)),
+    ),
     staleTime: 0,
     gcTime: 0,
   })

@@ -4,7 +4,8 @@ import { useMemo, useState } from 'react'
 import { ApiFailure, asFailure } from '../api/api-failure.ts'
 import { answerOf, api, type Schemas } from '../api/client.ts'
 import { createDocument, replaceDocument } from '../api/document-calls.ts'
-import { dryRun, readTests, runTests, type TestReport } from '../api/run-calls.ts'
+import { answerKey, keyed } from '../api/query-keys.ts'
+import { dryRun, type RunReport, readTests, runTests, type TestReport } from '../api/run-calls.ts'
 import { useMe } from '../api/session.ts'
 import { type DocumentFault, documentFaults, lintRequest } from '../draft/document-faults.ts'
 import { type Draft, NEW } from '../draft/draft.ts'
@@ -111,8 +112,7 @@ type Check = Readonly<{ faults: readonly DocumentFault[]; isChecking: boolean }>
 function useFaults(text: string, id: string | undefined): Check {
   const request = lintRequest(text, id)
   const { data, isLoading } = useQuery({
-    queryKey: ['endpoints', 'lint', request],
-    queryFn: ({ signal }) => dryRun(request ?? '', signal),
+    ...keyed(answerKey<RunReport>('endpoints', 'lint', request), ({ signal }) => dryRun(request ?? '', signal)),
     enabled: request !== undefined,
   })
   const faults = useMemo(() => documentFaults(text, data?.lint), [text, data])
@@ -121,19 +121,21 @@ function useFaults(text: string, id: string | undefined): Check {
 
 function Changes({ id, text }: Readonly<{ id: string; text: string }>) {
   const query = useQuery({
-    queryKey: ['endpoints', 'diff', id, text],
-    queryFn: async ({ signal }) =>
-      (
-        await answerOf<Schemas['DocumentDiff']>(
-          api.POST('/endpoints/{id}/diff', {
-            params: { path: { id } },
-            headers: { 'content-type': 'application/json' },
-            body: text as never,
-            bodySerializer: (body: unknown) => String(body),
-            signal,
-          }),
-        )
-      ).data,
+    ...keyed(
+      answerKey<Schemas['DocumentDiff']>('endpoints', 'diff', id, text),
+      async ({ signal }) =>
+        (
+          await answerOf<Schemas['DocumentDiff']>(
+            api.POST('/endpoints/{id}/diff', {
+              params: { path: { id } },
+              headers: { 'content-type': 'application/json' },
+              body: text as never,
+              bodySerializer: (body: unknown) => String(body),
+              signal,
+            }),
+          )
+        ).data,
+    ),
   })
   return (
     <section aria-label="Changes">
@@ -159,12 +161,11 @@ function Problems({ errors, warnings }: Readonly<{ errors: Found; warnings: Foun
 
 function TestsOfDraft({ id, text }: Readonly<{ id: string; text: string }>) {
   const query = useQuery({
-    queryKey: ['endpoints', 'draft-tests', id, text],
-    queryFn: async ({ signal }): Promise<TestReport | null> => {
+    ...keyed(answerKey<TestReport | null>('endpoints', 'draft-tests', id, text), async ({ signal }) => {
       const { file } = await readTests(id, signal)
       if (file.tests.length === 0) return null
       return runTests(`{"endpointId":${JSON.stringify(id)},"endpoint":${text}}`)
-    },
+    }),
   })
   return (
     <section aria-label="Tests">

@@ -4,7 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import type { StoredText } from '../api/document-calls.ts'
-import { queryKeys } from '../api/query-keys.ts'
+import { queryParts } from '../api/query-keys.ts'
 import { useRefusal } from '../api/session.ts'
 import { type Draft, NEW } from '../draft/draft.ts'
 import { discardDraft, useDraftNow } from '../draft/use-draft.ts'
@@ -107,7 +107,7 @@ function usePublished(draft: Draft, group: string | undefined, close: () => void
     close()
     draft.setBase({ text: draft.now.get().text, etag })
     const noted = warnings === 0 ? '' : warnings === 1 ? ' There is 1 warning.' : ` There are ${warnings} warnings.`
-    void client.invalidateQueries({ queryKey: queryKeys.endpoints })
+    void client.invalidateQueries({ queryKey: queryParts.endpoints })
     if (draft.id === NEW) {
       discardDraft(NEW)
       notify(`The endpoint is published.${noted}`)

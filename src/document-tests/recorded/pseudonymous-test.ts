@@ -5,6 +5,7 @@ import { CODECS } from '../../formats/codecs.ts'
 import { literalsOf } from './document-literals.ts'
 import { expectationOfRun, type WrittenExpectation } from './expectation-of-record.ts'
 import { createPseudonyms, type Pseudonyms } from './pseudonyms.ts'
+import { fitToPatternsOf } from './schema-patterns.ts'
 
 export type WrittenTest = Readonly<{ given: JsonObject }> & WrittenExpectation
 
@@ -38,7 +39,10 @@ export async function pseudonymise(
   const startMs = performance.now()
   for (let attempt = 0; attempt < MOST_ATTEMPTS && !isAlike; attempt += 1) {
     if (attempt > 0 && performance.now() - startMs > ATTEMPTS_MS) break
-    given = pseudonymousGiven(written.given, createPseudonyms({ key: random(KEY_BYTES), kept, nested }))
+    given = pseudonymousGiven(
+      written.given,
+      createPseudonyms({ key: random(KEY_BYTES), kept, nested, fit: fitToPatternsOf(document) }),
+    )
     ran = await run(given)
     isAlike = shapeOf(ran) === shapeOf(snapshot)
   }

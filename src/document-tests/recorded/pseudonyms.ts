@@ -20,6 +20,8 @@ export type PseudonymOptions = Readonly<{
   key: Uint8Array
   /** Texts that the document itself names, such as the values of an `enum`: they stay. */
   kept: ReadonlySet<string>
+  /** Makes the pseudonym of a whole text match the patterns that the text matches. */
+  fit?(text: string, pseudonym: string): string
   /** Changes the values in a text that is a document of its own; undefined if it is none. */
   nested?(text: string, change: (value: Json) => Json): string | undefined
 }>
@@ -53,7 +55,12 @@ const OF_WORDS = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=K
 /** Gives `length` bytes for a token. */
 type BytesOf = (token: string, length: number, attempt: number) => Uint8Array
 
-export function createPseudonyms({ key, kept, nested }: PseudonymOptions): Pseudonyms {
+export function createPseudonyms({
+  key,
+  kept,
+  nested,
+  fit = (_text, pseudonym) => pseudonym,
+}: PseudonymOptions): Pseudonyms {
   const bytesOf: BytesOf = (token, length, attempt) => {
     // A token may be as long as the body: it is hashed once, not for each block.
     const own = createHmac('sha256', key).update(`${attempt} ${token}`).digest()
@@ -140,7 +147,7 @@ export function createPseudonyms({ key, kept, nested }: PseudonymOptions): Pseud
 
   function text(given: string): string {
     if (kept.has(given) || kept.has(given.trim())) return given
-    return nested?.(given, value) ?? shiftYear(given, days) ?? changed(given)
+    return nested?.(given, value) ?? fit(given, shiftYear(given, days) ?? changed(given))
   }
 
   /** Exponents and values of one digit stay. */
@@ -161,7 +168,7 @@ export function createPseudonyms({ key, kept, nested }: PseudonymOptions): Pseud
     if (!isObject(given)) return given
     return Object.fromEntries(
       Object.entries(given).map(([name, member]) => [
-        NAME_WITH_DATA.test(name) && !kept.has(name) ? changed(name) : name,
+        NAME_WITH_DATA.test(name) && !kept.has(name) ? fit(name, changed(name)) : name,
         OF_FORMAT.test(name) ? member : value(member),
       ]),
     )

@@ -32,7 +32,10 @@ export function reportOf({ completed, trace, course, canned, endpoint, values, v
   const kept = canned.kept()
   const { secrets } = trace
   const result = { outcome, ms: rounded(ms) }
-  const failed = failure === undefined ? {} : { failure: failureOf(failure) }
+  const failed = {
+    ...(failure === undefined ? {} : { failure: failureOf(failure) }),
+    ...(answer.why === undefined ? {} : { refusal: failureOf(answer.why) }),
+  }
   const coverage = coverageOfMessage(endpoint, course, trace)
   if (view === 'mapping') {
     return shownSafely(

@@ -18,12 +18,13 @@ type Parts = Readonly<{ completed: CompletedMessage; course: Course; values: Rep
 
 /** One object for each stage that ran; the last one of a failed message has `failed`. */
 export function stagesOf({ completed, course, values }: Parts): Json {
-  const { trace, failure } = completed
+  const { trace, failure, answer } = completed
   return (trace?.stages ?? []).map(({ stage, startMs, endMs }, index, all) => {
     const at = `/stages/${index}`
-    const failed = failure !== undefined && index === all.length - 1
+    const isRefused = answer.why !== undefined && stage === answer.why.stage
+    const failed = isRefused || (failure !== undefined && index === all.length - 1)
     const parts = { completed, course, values }
-    const output = failed ? partialOutputOf(stage, course) : outputOf(stage, parts)
+    const output = failed && !isRefused ? partialOutputOf(stage, course) : outputOf(stage, parts)
     return {
       stage,
       ms: rounded(endMs - startMs),

@@ -57,12 +57,16 @@ export function compileRespond(
     const outcome = alone < 0 ? undefined : (outcomes[alone] as RequestResult)
     if (outcome instanceof Failure) throw outcome
     refuseUnproduced(requests, outcomes)
-    if (outcome === undefined) return { ...message, answer: aggregate(responses, outcomes, format, run) }
+    if (outcome === undefined) {
+      const aggregated = aggregate(responses, outcomes, format, run)
+      return { ...message, answer: aggregated.partial ? { ...aggregated, ...whyOf(responses, outcomes) } : aggregated }
+    }
     if ('forgiven' in outcome) return { ...message, answer: withoutResponse(message.output, outcome, format) }
     const passed = passOn(outcome.answer, outcome.content, format, run)
-    if (!outcome.ok) return { ...message, answer: { ...passed, refused: true } }
+    if (!outcome.ok)
+      return { ...message, answer: { ...passed, refused: true, ...whyOf([responses[alone] as Response], [outcome]) } }
     const partial = outcomes.flat().some(isAtFault)
-    return { ...message, answer: partial ? { ...passed, partial } : passed }
+    return { ...message, answer: partial ? { ...passed, partial, ...whyOf(responses, outcomes) } : passed }
   }
   const sendAll = (ready: readonly Ready[], message: Serialised, run: Run): Promise<Answered> =>
     settleAll(
@@ -159,14 +163,31 @@ function refuseUnproduced(
 
 /** A record has no reader of its answer, so a failure of any response fails the record. */
 function refuseFailed(responses: readonly Response[], outcomes: readonly (RequestResult | RequestResult[])[]): void {
-  const failures: Failure[] = []
-  for (const [index, outcome] of outcomes.entries()) {
-    for (const one of Array.isArray(outcome) ? outcome : [outcome]) {
-      if (one instanceof Failure) failures.push(one)
-      else if (!('forgiven' in one || one.ok)) failures.push(refusalOf(responses[index] as Response, one.answer))
-    }
-  }
-  throwFirst(failures)
+  throwFirst(failuresOf(responses, outcomes))
+}
+
+/** Those of optional requests are none. */
+function failuresOf(
+  responses: readonly Response[],
+  outcomes: readonly (RequestResult | RequestResult[])[],
+): readonly Failure[] {
+  return outcomes.flatMap((outcome, index) =>
+    [outcome].flat().flatMap((one) => {
+      if (one instanceof Failure) return [one]
+      return 'forgiven' in one || one.ok ? [] : [refusalOf(responses[index] as Response, one.answer)]
+    }),
+  )
+}
+
+/** The first request that did not succeed, for those who read the record: the answer has the statuses and bodies alone. */
+function whyOf(
+  responses: readonly Response[],
+  outcomes: readonly (RequestResult | RequestResult[])[],
+): Readonly<{ why?: Failure }> {
+  const [why] = failuresOf(responses, outcomes)
+  if (why === undefined) return {}
+  why.stage = 'respond'
+  return { why }
 }
 
 /** A failure that may succeed later comes first: only that is worth sending the message again. */

@@ -26,7 +26,8 @@ const pageOf = (folder: string): string => folder.split('/').slice(0, 2).join('/
 
 /** Which folders of console/src each folder may import from, beside itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  api: [],
+  // The types of answers, for the keys under which they are kept.
+  api: ['api/changes', 'api/records'],
   'api/changes': ['api'],
   'api/records': ['api'],
   draft: ['api'],
@@ -66,6 +67,25 @@ const ARROWS: rules.Arrows = {
 /** Written by a script. */
 const written = sources.filter(({ path }) => path !== 'api/schema.ts')
 
+/** The names with which a key of an answer starts, as they are written in each call that makes one. */
+const KEY_NAMES = /\b(?:answerKey|pagesKey)<[^(]*>\(((?:\s*'[^']*',?)+)/g
+
+/** Keys whose names are the same, or the start of another key's names: parameters could make the two equal. */
+function sharedKeys(): readonly string[] {
+  const found = sources.flatMap(({ path, text }) =>
+    Array.from(text.matchAll(KEY_NAMES), ([, names = '']) => ({
+      path,
+      names: Array.from(names.matchAll(/'([^']*)'/g), ([, name = '']) => name),
+    })),
+  )
+  assert.ok(found.length > 30)
+  return found.flatMap(({ path, names }, at) =>
+    found
+      .filter((other, index) => index !== at && names.every((name, position) => other.names[position] === name))
+      .map((other) => `${path}: ${names.join(' ')} begins as ${other.names.join(' ')} of ${other.path}`),
+  )
+}
+
 const RULES: readonly Readonly<{ rule: string; faults: readonly string[] }>[] = [
   { rule: 'imports point one way', faults: rules.wrongImports(sources, ARROWS) },
   { rule: 'imports form no circle', faults: rules.circlesOf(sources).map((circle) => circle.join(' ')) },
@@ -74,6 +94,14 @@ const RULES: readonly Readonly<{ rule: string; faults: readonly string[] }>[] = 
   { rule: 'files and folders are not named after nothing', faults: rules.namesThatSayNothing(sources) },
   { rule: 'files have at most 600 lines', faults: rules.longFiles(written, 600) },
   { rule: 'types are checked everywhere', faults: rules.evasions(written) },
+  { rule: 'no two queries have one key', faults: sharedKeys() },
+  {
+    rule: 'a query has its key and its read from `keyed`, which compares their types',
+    faults: written
+      .filter(({ path, text }) => path !== 'api/query-keys.ts' && /\bqueryFn\b/.test(text))
+      .filter(({ text }) => !/\buseInfiniteQuery\b/.test(text))
+      .map(({ path }) => path),
+  },
 ]
 
 describe('the sources of the console', () => {

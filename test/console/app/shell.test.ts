@@ -137,6 +137,7 @@ describe('single keys', { skip: NO_BROWSER }, () => {
     await dialog.getByLabel('Single keys, such as j and k').uncheck()
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
+    await until(focused, (text) => text === 'A')
     await page.keyboard.press('j')
     assert.equal(await focused(), 'A')
     // Keys with Ctrl still work.

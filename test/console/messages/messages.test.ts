@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { bearer } from '../../access/service-with-keys.ts'
-import { endpointDocument, json } from '../../service.ts'
+import { endpointDocument, json, startUpstream } from '../../service.ts'
 import { until } from '../../until.ts'
 import { loaded, NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
@@ -138,10 +138,22 @@ describe('/messages', { skip: NO_BROWSER }, () => {
   })
 
   test('replays a message: what will happen first, then what became of it', async (test) => {
-    const { upstream, failed, page, open, checkAccessibility } = await openWithFailures(test, 1)
-    await open(`messages/${failed[0]}`)
+    const { upstream, failed, endpoint, page, open, checkAccessibility } = await openWithFailures(test, 1)
+    // A page of the endpoint and the dialog both read its row, in both orders.
+    await open(`endpoints/${endpoint._id}/edit`)
+    await page.getByRole('link', { name: 'Load a recorded one' }).click()
+    await page.locator('[data-row]', { hasText: failed[0] ?? '' }).click()
     await page.getByRole('button', { name: 'Replay …' }).click()
     const dialog = page.getByRole('dialog', { name: 'Replay the message' })
+    await dialog.getByText('as it is now (version 1)').waitFor()
+    await open(`messages/${failed[0]}`)
+    await page.getByRole('button', { name: 'Replay …' }).click()
+    await dialog.getByText('as it is now (version 1)').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Debug in editor' }).click()
+    await page.locator('.endpoint-head', { hasText: /POST http:.*\/admissions\/:siteversion 1/ }).waitFor()
+    await page.goBack()
+    await page.getByRole('button', { name: 'Replay …' }).click()
     await dialog.getByText('as it is now (version 1)').waitFor()
     assert.equal(upstream.received.length, 1)
     await dialog.getByLabel('With another body').check()
@@ -160,6 +172,28 @@ describe('/messages', { skip: NO_BROWSER }, () => {
     await chain.and(page.locator('[aria-current]')).waitFor()
     await page.getByRole('link', { name: 'Received', exact: true }).click()
     await page.getByText('A replay of it ended done.').waitFor()
+    await checkAccessibility()
+  })
+
+  test('says in Debug and in lists why the target refused, and at which stage', async (test) => {
+    const { service, page, open, checkAccessibility } = await openConsole(test)
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(422, { 'content-type': 'text/plain' }).end('no such ward')
+      return undefined
+    })
+    test.after(upstream.stop)
+    const { _id } = await service.register({
+      name: 'Wards',
+      endpoint: { pattern: '/wards' },
+      requests: { response: [{ id: 'beds', config: { method: 'POST', url: `${upstream.url}/beds` } }] },
+    })
+    const id = await send(service, '/wards', { ward: '7' })
+    const sentence = 'The request "beds" was answered with status 422: no such ward'
+    await open(`messages`)
+    await page.getByRole('row').getByText(sentence).waitFor()
+    await open(`endpoints/${_id}/edit?message=${id}`)
+    const stage = page.locator('[data-stage="respond"].failed')
+    await stage.getByRole('button', { name: sentence }).waitFor()
     await checkAccessibility()
   })
 

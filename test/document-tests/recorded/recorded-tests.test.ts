@@ -184,6 +184,35 @@ describe('tests made from recorded messages', () => {
     assert.ok(sent?.url.endsWith(`/patients/${pseudonym}`))
   })
 
+  test('with pseudonyms match the patterns of the schema, so that the message ends as it did', async () => {
+    const { _id } = await stage.service.register({
+      endpoint: { pattern: '/patterns' },
+      inputValidation: {
+        required: ['nr'],
+        properties: {
+          nr: { pattern: '^PAT-(?:07|08)\\d{6}-[A-F]x$' },
+          phone: { $ref: '#/definitions/phone' },
+          names: {
+            type: 'object',
+            patternProperties: { '^N[12]\\d{4}$': { type: 'string' } },
+            additionalProperties: false,
+          },
+        },
+        definitions: { phone: { pattern: '^\\+4179' } },
+      },
+    })
+    const headers = { 'content-type': 'application/json' }
+    const message = { nr: 'PAT-07123456-Cx', phone: '+41791234567', names: { N12345: 'Erika' }, of: 'PAT-07123456-Cx' }
+    const { id } = await stage.send({ path: '/patterns', method: 'POST', headers, body: JSON.stringify(message) })
+    await stage.recorded(id)
+    const { test: made, result, notReproduced } = await stage.make(id, { pseudonymise: true })
+    assert.deepEqual([made.expect.outcome, result?.verdict, notReproduced], ['done', 'passed', []], _id)
+    const { body } = made.given.message as { body: typeof message }
+    assert.match(body.nr, /^PAT-0[78]\d{6}-[A-F]x$/)
+    assert.equal(body.of, body.nr)
+    for (const kept of ['123456', '1234567', 'Erika', 'N12345']) assert.ok(!JSON.stringify(body).includes(kept), kept)
+  })
+
   test('with pseudonyms keep nothing that only the stamps, the name or the description of the document hold', async () => {
     const name = 'Ward 4711'
     const { _id } = await stage.service.register({

@@ -4,7 +4,7 @@ import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } 
 import { asFailure } from '../../api/api-failure.ts'
 import { api, dataOf } from '../../api/client.ts'
 import type { StoredText } from '../../api/document-calls.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { faultSpan } from '../../draft/document-faults.ts'
 import { type Draft, NEW } from '../../draft/draft.ts'
@@ -47,8 +47,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
   const refusal = useRefusal('author')
   const loaded = useLoadedData(id, search)
   const { data: vocabulary } = useQuery({
-    queryKey: queryKeys.vocabulary,
-    queryFn: ({ signal }) => dataOf(api.GET('/endpoints/vocabulary', { signal })),
+    ...keyed(queryKeys.vocabulary, ({ signal }) => dataOf(api.GET('/endpoints/vocabulary', { signal }))),
     staleTime: Number.POSITIVE_INFINITY,
   })
   const { faults, isChecked } = useLint(now.text, isNew ? undefined : id, refusal === undefined)

@@ -1,7 +1,7 @@
 /** The message or test that the URL names. */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { readTests } from '../../api/run-calls.ts'
 import { NEW } from '../../draft/draft.ts'
 import type { EditorSearch } from './editor-search.ts'
@@ -17,8 +17,7 @@ export type LoadedData = Readonly<{
 
 export function useLoadedData(id: string, { message, test }: EditorSearch): LoadedData {
   const tests = useQuery({
-    queryKey: queryKeys.endpointTests(id),
-    queryFn: ({ signal }) => readTests(id, signal),
+    ...keyed(queryKeys.endpointTests(id), ({ signal }) => readTests(id, signal)),
     enabled: test !== undefined && id !== NEW,
   })
   const found = tests.data?.file.tests.find(({ name }) => name === test)

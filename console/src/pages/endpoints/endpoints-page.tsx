@@ -68,7 +68,7 @@ export function EndpointsPage() {
 function useEndpoints({ q, sort, label }: EndpointsSearch) {
   const [name = '', ...value] = label?.split('=') ?? []
   return useRowPages({
-    queryKey: queryKeys.endpointList({ q, sort, label }),
+    queryKey: queryKeys.endpointRows({ q, sort, label }),
     everyMs: EVERY_MS,
     readPage: async (cursor, signal) => {
       const { endpoints, ...page } = await listEndpoints(

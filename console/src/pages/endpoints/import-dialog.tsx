@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type DragEvent, useState } from 'react'
 import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { sendBatch } from '../../api/changes/batch-calls.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { queryParts } from '../../api/query-keys.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Dialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
@@ -36,7 +36,7 @@ export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
   const run = () =>
     attempt(async () => {
       const { results } = await sendBatch(plan?.documents.map(({ operation }) => operation) ?? [], false, note.trim())
-      await client.invalidateQueries({ queryKey: queryKeys.endpoints })
+      await client.invalidateQueries({ queryKey: queryParts.endpoints })
       notify(results.length === 1 ? 'One endpoint is imported.' : `${results.length} endpoints are imported.`)
       onClose()
     })

@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { createFromDraft, type DraftFormat, type DraftRequest, draftEndpoint } from '../../api/changes/draft-calls.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { queryParts } from '../../api/query-keys.ts'
 import { useMe } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Dialog } from '../../ui/controls/dialog.tsx'
@@ -53,7 +53,7 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
       }
       const draft = await draftEndpoint(request)
       const { id, test } = await createFromDraft(draft, isKept)
-      await client.invalidateQueries({ queryKey: queryKeys.endpoints })
+      await client.invalidateQueries({ queryKey: queryParts.endpoints })
       notify(`Messages go to POST ${origin}${request.pattern} from now on.`)
       void navigate({ to: '/endpoints/$id/edit', params: { id }, search: test === undefined ? {} : { test } })
     } catch (thrown) {

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { listMessages, readMessage } from '../../api/records/message-calls.ts'
 import type { FailureGroup } from '../../api/records/record-types.ts'
 import { type GroupList, listGroups, readGroup } from '../../api/records/replay-calls.ts'
@@ -29,8 +29,7 @@ const route = getRouteApi('/groups/$key')
 export function GroupPage() {
   const { key } = route.useParams()
   const group = useQuery({
-    queryKey: queryKeys.group(key),
-    queryFn: ({ signal }) => readGroup(key, signal),
+    ...keyed(queryKeys.group(key), ({ signal }) => readGroup(key, signal)),
     refetchInterval: EVERY_MS,
   })
   const code = group.data?.code
@@ -81,8 +80,7 @@ function Actions({ group }: Readonly<{ group: FailureGroup }>) {
 function useLeft(key: string) {
   const filters = { group: key, replayed: 'false' }
   return useQuery({
-    queryKey: queryKeys.groupList(filters),
-    queryFn: ({ signal }) => listGroups(filters, signal),
+    ...keyed(queryKeys.groupList(filters), ({ signal }) => listGroups(filters, signal)),
     refetchInterval: EVERY_MS,
     select: ({ groups }: GroupList) => groups[0]?.count ?? 0,
   })
@@ -154,8 +152,7 @@ function Facts({ group }: Readonly<{ group: FailureGroup }>) {
 /** The sentence of the newest failure stands for the group. */
 function Sample({ group: { sampleId } }: Readonly<{ group: FailureGroup }>) {
   const { data } = useQuery({
-    queryKey: queryKeys.message(sampleId),
-    queryFn: ({ signal }) => readMessage(sampleId, signal),
+    ...keyed(queryKeys.message(sampleId), ({ signal }) => readMessage(sampleId, signal)),
   })
   if (data?.error === undefined) return null
   return (
@@ -177,8 +174,7 @@ const count = (value: number): string => value.toLocaleString('en')
 function LastHour({ group: { key, minutes } }: Readonly<{ group: FailureGroup }>) {
   const filters = { group: key }
   const list = useQuery({
-    queryKey: queryKeys.groupList(filters),
-    queryFn: ({ signal }) => listGroups(filters, signal),
+    ...keyed(queryKeys.groupList(filters), ({ signal }) => listGroups(filters, signal)),
     refetchInterval: EVERY_MS,
   })
   const from = list.data?.minutesFrom
@@ -191,8 +187,9 @@ function LastHour({ group: { key, minutes } }: Readonly<{ group: FailureGroup }>
 
 function Messages({ group: { key } }: Readonly<{ group: FailureGroup }>) {
   const query = useQuery({
-    queryKey: queryKeys.groupMessages(key),
-    queryFn: ({ signal }) => listMessages({ group: key }, { limit: MOST_MESSAGES }, signal),
+    ...keyed(queryKeys.groupMessages(key), ({ signal }) =>
+      listMessages({ group: key }, { limit: MOST_MESSAGES }, signal),
+    ),
   })
   return (
     <section className="group-messages" aria-labelledby="newest">

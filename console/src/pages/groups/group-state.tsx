@@ -2,7 +2,7 @@
 
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { queryKeys } from '../../api/query-keys.ts'
+import { queryParts } from '../../api/query-keys.ts'
 import type { FailureGroup, GroupState } from '../../api/records/record-types.ts'
 import { markGroup } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
@@ -75,7 +75,7 @@ export function GroupActions({ group }: Readonly<{ group: FailureGroup }>) {
           onClose={close}
           onConfirm={async () => {
             await markGroup(group.key, chosen.state, note.trim())
-            await client.invalidateQueries({ queryKey: queryKeys.groups })
+            await client.invalidateQueries({ queryKey: queryParts.groups })
           }}
         >
           <p>{MEANS[chosen.state]}</p>

@@ -23,7 +23,7 @@ export function GroupsPage() {
   const navigate = route.useNavigate()
   const filters = groupFiltersOf(search)
   const pages = useRowPages<FailureGroup>({
-    queryKey: queryKeys.groupList(filters),
+    queryKey: queryKeys.groupRows(filters),
     everyMs: EVERY_MS,
     readPage: async (_cursor, signal) => ({ rows: (await listGroups(filters, signal)).groups }),
   })

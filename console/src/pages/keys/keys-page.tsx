@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../../api/client.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { useMe, useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
@@ -42,8 +42,7 @@ function KeyTable({ onNew }: Readonly<{ onNew(): void }>) {
   const me = useMe()
   const [revoked, setRevoked] = useState<ApiKey>()
   const query = useQuery({
-    queryKey: queryKeys.keys,
-    queryFn: async ({ signal }) => (await dataOf(api.GET('/keys', { signal }))).keys ?? [],
+    ...keyed(queryKeys.keys, async ({ signal }) => (await dataOf(api.GET('/keys', { signal }))).keys ?? []),
   })
   const isOwn = ({ id }: ApiKey) => me?.who === `key:${id}`
   return (

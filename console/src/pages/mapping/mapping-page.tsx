@@ -3,7 +3,7 @@ import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { StoredText } from '../../api/document-calls.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { readMessage } from '../../api/records/message-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import type { Draft } from '../../draft/draft.ts'
@@ -71,8 +71,7 @@ function MappingOfDraft({ draft, stored }: Readonly<{ draft: Draft; stored: UseQ
 /** The group of failures that a recorded message belongs to; undefined of one that did not fail. */
 function useGroupOf(message: string | undefined): string | undefined {
   const { data } = useQuery({
-    queryKey: queryKeys.message(message ?? ''),
-    queryFn: ({ signal }) => readMessage(message ?? '', signal),
+    ...keyed(queryKeys.message(message ?? ''), ({ signal }) => readMessage(message ?? '', signal)),
     enabled: message !== undefined,
   })
   return data?.group

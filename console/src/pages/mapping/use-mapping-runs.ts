@@ -4,7 +4,8 @@ import { useMemo, useState } from 'react'
 import type { ApiFailure } from '../../api/api-failure.ts'
 import { asFailure } from '../../api/api-failure.ts'
 import { givenOfTest, type MappingRun, readVocabulary, recentMessages, runMapping } from '../../api/mapping-calls.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
+import { readTests } from '../../api/run-calls.ts'
 import { useMe } from '../../api/session.ts'
 import { NEW } from '../../draft/draft.ts'
 import { type Coverage, coverageOf } from './model/run-coverage.ts'
@@ -45,8 +46,7 @@ export function useMappingRuns(id: string, document: string | undefined, data: M
   const requests = (data?.given ?? []).map((given) => runRequestOf(id, ofDraft, given))
   const results = useQueries({
     queries: requests.map((request) => ({
-      queryKey: queryKeys.mappingRun(request),
-      queryFn: ({ signal }: { signal: AbortSignal }) => runMapping(request, signal),
+      ...keyed(queryKeys.mappingRun(request), ({ signal }) => runMapping(request, signal)),
       enabled: isAllowed,
       staleTime: Number.POSITIVE_INFINITY,
       gcTime: 60_000,
@@ -77,21 +77,19 @@ function useSame<Item>(list: readonly Item[]): readonly Item[] {
 /** The newest messages of an endpoint; none of one that is not stored yet. */
 export const useRecentMessages = (id: string) =>
   useQuery({
-    queryKey: queryKeys.messageList({ recentOf: id }),
-    queryFn: ({ signal }) => recentMessages(id, signal),
+    ...keyed(queryKeys.recentMessages(id), ({ signal }) => recentMessages(id, signal)),
     enabled: id !== NEW,
   })
 
 export const useTestData = (id: string, test: string | undefined) =>
   useQuery({
-    queryKey: [...queryKeys.endpointTests(id), 'given', test],
-    queryFn: async ({ signal }) => (await givenOfTest(id, test ?? '', signal)) ?? null,
+    ...keyed(queryKeys.endpointTests(id), ({ signal }) => readTests(id, signal)),
+    select: ({ file }) => givenOfTest(file.tests, test ?? '') ?? null,
     enabled: id !== NEW && test !== undefined,
   })
 
 export const useVocabulary = () =>
   useQuery({
-    queryKey: queryKeys.vocabulary,
-    queryFn: ({ signal }) => readVocabulary(signal),
+    ...keyed(queryKeys.vocabulary, ({ signal }) => readVocabulary(signal)),
     staleTime: Number.POSITIVE_INFINITY,
   })

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { listEndpoints } from '../../api/endpoint-calls.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { answerKey, keyed } from '../../api/query-keys.ts'
 import { readMessageBody } from '../../api/records/message-calls.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'
 import { useMe } from '../../api/session.ts'
@@ -20,8 +20,9 @@ export type CurlDialogProps = Readonly<{ message: MessageRecord; endpointId: str
 export function CurlDialog({ message, endpointId, onClose }: CurlDialogProps) {
   const origin = useMe()?.messageOrigin ?? ''
   const query = useQuery({
-    queryKey: [...queryKeys.message(message.id), 'curl', origin],
-    queryFn: ({ signal }) => commandOf(message, endpointId, origin, signal),
+    ...keyed(answerKey<string>('message', 'curl', message.id, origin), ({ signal }) =>
+      commandOf(message, endpointId, origin, signal),
+    ),
     gcTime: 0,
   })
   return (

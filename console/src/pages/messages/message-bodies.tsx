@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { readMessageBody } from '../../api/records/message-calls.ts'
 import type { BodySummary, MessageRecord } from '../../api/records/record-types.ts'
 import { useRefusal } from '../../api/session.ts'
@@ -65,8 +65,7 @@ function BodyMarks({ body: { cut, masked } }: Readonly<{ body: BodySummary }>) {
 /** A recorded body never changes, and may be large: it is read once, and forgotten when it is closed. */
 export const useMessageBody = (id: string, which: string, isOn = true) =>
   useQuery({
-    queryKey: queryKeys.messageBody(id, which),
-    queryFn: ({ signal }) => readMessageBody(id, which, signal),
+    ...keyed(queryKeys.messageBody(id, which), ({ signal }) => readMessageBody(id, which, signal)),
     enabled: isOn,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useLayoutEffect, useRef } from 'react'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { readMessage } from '../../api/records/message-calls.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'
 import { LabelChip, OutcomeChip } from '../../ui/data/status-chip.tsx'
@@ -24,7 +24,7 @@ export function MessageDetail() {
   const { id } = route.useParams()
   const navigate = route.useNavigate()
   const heading = useFocusOnChange(id)
-  const query = useQuery({ queryKey: queryKeys.message(id), queryFn: ({ signal }) => readMessage(id, signal) })
+  const query = useQuery({ ...keyed(queryKeys.message(id), ({ signal }) => readMessage(id, signal)) })
   const close = () => {
     void navigate({ to: '/messages', search: withoutBody, resetScroll: false }).then(() => focusRow(id))
   }

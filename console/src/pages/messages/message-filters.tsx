@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { listEndpoints } from '../../api/endpoint-calls.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { useCodes } from '../../api/records/failure-codes.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
@@ -83,8 +83,9 @@ function useFilters(showsTimes: boolean): readonly Filter[] {
   const [typed, setTyped] = useState('')
   const codes = useCodes()
   const { data } = useQuery({
-    queryKey: queryKeys.endpointList({ names: typed }),
-    queryFn: ({ signal }) => listEndpoints({ ...(typed !== '' && { q: typed }), limit: MOST_NAMES }, signal),
+    ...keyed(queryKeys.endpointsFound(typed, MOST_NAMES), ({ signal }) =>
+      listEndpoints({ ...(typed !== '' && { q: typed }), limit: MOST_NAMES }, signal),
+    ),
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   })

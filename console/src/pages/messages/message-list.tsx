@@ -70,7 +70,7 @@ const idOf = ({ id }: ListedMessage): string => id
 /** Records do not change, so a list is read once: `round` counts how often the reader asked for the newest. */
 function useMessages(filters: MessageFilters, round: number) {
   return useInfiniteQuery({
-    queryKey: queryKeys.messageList(filters, round),
+    queryKey: queryKeys.messageRows(filters, round),
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) => listMessages(filters, { limit: ROWS_OF_A_PAGE, cursor: pageParam }, signal),
     getNextPageParam: ({ next }) => next,

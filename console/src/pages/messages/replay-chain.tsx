@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { listMessages, readMessage } from '../../api/records/message-calls.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
@@ -18,12 +18,12 @@ export function ReplayChain({ message }: Readonly<{ message: MessageRecord }>) {
   const { id, replayOf } = message
   const first = replayOf ?? id
   const replays = useQuery({
-    queryKey: queryKeys.messageReplays(first),
-    queryFn: ({ signal }) => listMessages({ replayOf: first }, { limit: MOST_REPLAYS }, signal),
+    ...keyed(queryKeys.messageReplays(first), ({ signal }) =>
+      listMessages({ replayOf: first }, { limit: MOST_REPLAYS }, signal),
+    ),
   })
   const original = useQuery({
-    queryKey: queryKeys.message(first),
-    queryFn: ({ signal }) => readMessage(first, signal),
+    ...keyed(queryKeys.message(first), ({ signal }) => readMessage(first, signal)),
     enabled: replayOf !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   })

@@ -1,12 +1,11 @@
 /** Replays one message: what will happen first, then the button, then what became of it. */
 
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
 import type { Schemas } from '../../api/client.ts'
-import { listEndpoints } from '../../api/endpoint-calls.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { queryKeys, queryParts } from '../../api/query-keys.ts'
 import { replayMessage } from '../../api/records/message-calls.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'
 import { Button } from '../../ui/controls/button.tsx'
@@ -15,6 +14,7 @@ import { Checkbox, TextField } from '../../ui/controls/fields.tsx'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { TextViewer } from '../../ui/data/text-viewer.tsx'
 import { duration } from '../../ui/data/time.tsx'
+import { useEndpointRow } from '../../ui/endpoint/endpoint-page.tsx'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { textOfBody } from './body-text.ts'
@@ -39,9 +39,9 @@ export function ReplayDialog({ message, onClose }: ReplayDialogProps) {
     mutationFn: () =>
       replayMessage(message.id, edits ? { text, contentType: contentType || 'application/json' } : undefined),
     onSettled: () => {
-      void client.invalidateQueries({ queryKey: queryKeys.messages })
+      void client.invalidateQueries({ queryKey: queryParts.messages })
       void client.invalidateQueries({ queryKey: queryKeys.message(message.id) })
-      void client.invalidateQueries({ queryKey: queryKeys.groups })
+      void client.invalidateQueries({ queryKey: queryParts.groups })
     },
   })
   const actions =
@@ -92,12 +92,8 @@ export function ReplayDialog({ message, onClose }: ReplayDialogProps) {
 function Consequences({
   message: { endpointId = '', endpoint, outcome, endpointVersion, replayable },
 }: Readonly<{ message: MessageRecord }>) {
-  const { data } = useQuery({
-    queryKey: queryKeys.endpointList({ id: endpointId }),
-    queryFn: ({ signal }) => listEndpoints({ q: endpointId, limit: 1 }, signal),
-    enabled: endpointId !== '',
-  })
-  const version = data?.endpoints[0]?.version
+  const { data: row } = useEndpointRow(endpointId)
+  const version = row?.version
   const isChanged = version !== undefined && version !== endpointVersion
   return (
     <ul className="consequences">

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, dataOf } from '../../api/client.ts'
 import { type EndpointRow, listEndpoints } from '../../api/endpoint-calls.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
@@ -13,8 +13,7 @@ const MOST_FAULTS = 5
 
 export function FaultyEndpoints() {
   const query = useQuery({
-    queryKey: queryKeys.endpointList({ faults: true }),
-    queryFn: ({ signal }) => listEndpoints({ faults: 'true', limit: SHOWN }, signal),
+    ...keyed(queryKeys.endpointsWithFaults, ({ signal }) => listEndpoints({ faults: 'true', limit: SHOWN }, signal)),
   })
   return (
     <section className="panel" aria-labelledby="faulty-endpoints">
@@ -41,8 +40,9 @@ export function FaultyEndpoints() {
 
 function FaultyEndpoint({ row: { id, name, active, reason } }: Readonly<{ row: EndpointRow }>) {
   const query = useQuery({
-    queryKey: queryKeys.endpointFaults(id),
-    queryFn: ({ signal }) => dataOf(api.GET('/endpoints/{id}/faults', { params: { path: { id } }, signal })),
+    ...keyed(queryKeys.endpointFaults(id), ({ signal }) =>
+      dataOf(api.GET('/endpoints/{id}/faults', { params: { path: { id } }, signal })),
+    ),
   })
   return (
     <li className="faulty">

@@ -1,25 +1,24 @@
 /** The largest groups of failures without a mark. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api, dataOf } from '../../api/client.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
+import { listGroups } from '../../api/records/replay-calls.ts'
 import { Time } from '../../ui/data/time.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 const SHOWN = 6
+const OPEN = { state: ['open'] } as const
 
 export function OpenGroups() {
   const query = useQuery({
-    queryKey: queryKeys.groupList({ overview: true }),
-    queryFn: async ({ signal }) =>
-      (await dataOf(api.GET('/messages/groups', { params: { query: { state: ['open'] } }, signal }))).groups ?? [],
+    ...keyed(queryKeys.groupList(OPEN), ({ signal }) => listGroups(OPEN, signal)),
   })
   return (
     <section className="panel" aria-labelledby="open-groups">
       <h2 id="open-groups">Open failure groups</h2>
       <QueryView query={query}>
-        {(groups) =>
+        {({ groups }) =>
           groups.length === 0 ? (
             <p className="quiet">No recorded failures are open.</p>
           ) : (

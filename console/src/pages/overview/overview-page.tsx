@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { listEndpoints } from '../../api/endpoint-calls.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
@@ -13,8 +13,7 @@ import { TopicConsumers } from './topic-consumers.tsx'
 
 export function OverviewPage() {
   const first = useQuery({
-    queryKey: queryKeys.endpointList({ first: true }),
-    queryFn: ({ signal }) => listEndpoints({ limit: 1 }, signal),
+    ...keyed(queryKeys.endpointsFound('', 1), ({ signal }) => listEndpoints({ limit: 1 }, signal)),
   })
   return (
     <Page title="Overview">

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { api, dataOf, type Schemas } from '../../api/client.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
 import { minuteSeries } from '../../ui/charts/minute-series.ts'
 import { Figures, share, shortNumber, wholeNumber } from '../../ui/data/figures.tsx'
@@ -14,8 +14,7 @@ const HOUR = 60
 
 export function ServiceTotals({ endpoints }: Readonly<{ endpoints: number }>) {
   const query = useQuery({
-    queryKey: queryKeys.totals,
-    queryFn: ({ signal }) => dataOf(api.GET('/stats', { signal })),
+    ...keyed(queryKeys.totals, ({ signal }) => dataOf(api.GET('/stats', { signal }))),
     refetchInterval: EVERY_MS,
   })
   return (

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, dataOf, type Schemas } from '../../api/client.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
@@ -18,8 +18,7 @@ const EVERY_MS = 5_000
 /** Nothing without topics: most services have none. */
 export function TopicConsumers() {
   const query = useQuery({
-    queryKey: queryKeys.consumers,
-    queryFn: ({ signal }) => dataOf(api.GET('/consumers', { signal })),
+    ...keyed(queryKeys.consumers, ({ signal }) => dataOf(api.GET('/consumers', { signal }))),
     refetchInterval: EVERY_MS,
   })
   if (query.error === null && (query.data === undefined || query.data.length === 0)) return null

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { queryKeys, queryParts } from '../../api/query-keys.ts'
 import type { ReplayPlan } from '../../api/records/record-types.ts'
 import { changePlan, type PlanAction, runPlan } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
@@ -20,7 +20,7 @@ function useChange(plan: ReplayPlan) {
   return useMutation({
     mutationFn: (act: () => Promise<ReplayPlan>) => act(),
     onSuccess: (after) => client.setQueryData(queryKeys.replay(plan.id), after),
-    onSettled: () => client.invalidateQueries({ queryKey: queryKeys.replays }),
+    onSettled: () => client.invalidateQueries({ queryKey: queryParts.replays }),
   })
 }
 

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import type { ReplayPlan } from '../../api/records/record-types.ts'
 import { readPlan } from '../../api/records/replay-calls.ts'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
@@ -24,8 +24,7 @@ const route = getRouteApi('/replays/$plan')
 export function PlanPage() {
   const { plan: id } = route.useParams()
   const query = useQuery({
-    queryKey: queryKeys.replay(id),
-    queryFn: ({ signal }) => readPlan(id, signal),
+    ...keyed(queryKeys.replay(id), ({ signal }) => readPlan(id, signal)),
     refetchInterval: ({ state }) => (state.data?.state === 'running' ? EVERY_MS : false),
   })
   return (

@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<ReplayPlan>[] = [
 
 export function ReplaysPage() {
   const pages = useRowPages<ReplayPlan>({
-    queryKey: queryKeys.replayList,
+    queryKey: queryKeys.replayRows,
     readPage: async (_cursor, signal) => ({ rows: await listPlans(signal) }),
   })
   return (

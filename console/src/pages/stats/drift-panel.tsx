@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { api, dataOf, type Schemas } from '../../api/client.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
@@ -16,8 +16,9 @@ type Drift = Schemas['Drift']
 
 export function DriftPanel({ id }: Readonly<{ id: string }>) {
   const query = useQuery({
-    queryKey: queryKeys.endpointDrift(id),
-    queryFn: ({ signal }) => dataOf(api.GET('/endpoints/{id}/drift', { params: { path: { id } }, signal })),
+    ...keyed(queryKeys.endpointDrift(id), ({ signal }) =>
+      dataOf(api.GET('/endpoints/{id}/drift', { params: { path: { id } }, signal })),
+    ),
     refetchInterval: EVERY_MS,
   })
   return (

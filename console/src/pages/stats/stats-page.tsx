@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { api, dataOf, type Schemas } from '../../api/client.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
 import { minuteSeries } from '../../ui/charts/minute-series.ts'
 import { SelectField } from '../../ui/controls/fields.tsx'
@@ -29,8 +29,9 @@ export function StatsPage() {
   const { period = PERIODS[0] } = route.useSearch()
   const navigate = route.useNavigate()
   const query = useQuery({
-    queryKey: queryKeys.endpointStats(id),
-    queryFn: ({ signal }) => dataOf(api.GET('/endpoints/{id}/stats', { params: { path: { id } }, signal })),
+    ...keyed(queryKeys.endpointStats(id), ({ signal }) =>
+      dataOf(api.GET('/endpoints/{id}/stats', { params: { path: { id } }, signal })),
+    ),
     refetchInterval: EVERY_MS,
   })
   return (

@@ -1,7 +1,7 @@
 /** The stored tests of an endpoint, and changing one of them without losing what others changed. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ApiFailure } from '../../api/api-failure.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { readTests, type StoredTest, storeTests } from '../../api/run-calls.ts'
 import { REFUSALS, withChange } from './test-file.ts'
 
@@ -11,7 +11,7 @@ const ATTEMPTS = 3
 export function useStoredTests(id: string) {
   const client = useQueryClient()
   const queryKey = queryKeys.endpointTests(id)
-  const query = useQuery({ queryKey, queryFn: ({ signal }) => readTests(id, signal) })
+  const query = useQuery({ ...keyed(queryKey, ({ signal }) => readTests(id, signal)) })
   /** `original`: null for a new test; `next`: null to delete it. Fails with an ApiFailure; nothing is changed then. */
   const save = async (original: StoredTest | null, next: StoredTest | null): Promise<void> => {
     for (let attempt = 1; ; attempt += 1) {

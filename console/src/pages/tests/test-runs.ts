@@ -2,6 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
+import { answerKey, keyed } from '../../api/query-keys.ts'
 import { runTests, type StoredTest, type StoredTests, type TestReport } from '../../api/run-calls.ts'
 import { useEndpointRow } from '../../ui/endpoint/endpoint-page.tsx'
 
@@ -30,10 +31,9 @@ const NOTHING: Kept = { results: new Map(), faults: [] }
 /** `mayRun`: whether the user has the role for it. */
 export function useTestRuns(id: string, file: StoredTests['file'] | undefined, mayRun: boolean): TestRuns {
   const client = useQueryClient()
-  const queryKey = ['test-results', id]
+  const queryKey = answerKey<Kept>('test-results', 'of', id)
   const { data: kept = NOTHING } = useQuery({
-    queryKey,
-    queryFn: () => NOTHING,
+    ...keyed(queryKey, () => NOTHING),
     enabled: false,
     gcTime: Number.POSITIVE_INFINITY,
   })

@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { deleteEndpoint } from '../../api/changes/version-calls.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { queryParts } from '../../api/query-keys.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Dialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
@@ -23,7 +23,7 @@ export function DeleteDialog({ id, name, onClose }: Readonly<{ id: string; name:
     setFailure(undefined)
     try {
       await deleteEndpoint(id)
-      await client.invalidateQueries({ queryKey: queryKeys.endpoints })
+      await client.invalidateQueries({ queryKey: queryParts.endpoints })
       notify('The endpoint is deleted.')
       onClose()
       void navigate({ to: '/endpoints' })

@@ -2,9 +2,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiFailure, asFailure } from '../../api/api-failure.ts'
-import { compareVersions, listVersions, restoreVersion } from '../../api/changes/version-calls.ts'
+import { compareVersions, listVersions, restoreVersion, type VersionDiff } from '../../api/changes/version-calls.ts'
 import { readDocument } from '../../api/document-calls.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { answerKey, keyed, queryParts } from '../../api/query-keys.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Dialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
@@ -12,6 +12,9 @@ import { ChangeList } from '../../ui/endpoint/change-list.tsx'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
+
+/** `changes`: none of an endpoint that is not stored any more. */
+type RestorePlan = Readonly<{ etag: string | undefined; changes: VersionDiff['changes'] | undefined }>
 
 export type RestoreDialogProps = Readonly<{
   id: string
@@ -23,21 +26,20 @@ export function RestoreDialog({ id, version, onClose }: RestoreDialogProps) {
   const client = useQueryClient()
   const [note, setNote] = useState('')
   const plan = useQuery({
-    queryKey: ['restore-plan', id, version],
-    staleTime: 0,
-    gcTime: 0,
-    queryFn: async ({ signal }) => {
+    ...keyed(answerKey<RestorePlan>('restore-plan', 'of', id, version), async ({ signal }) => {
       const etag = await etagOf(id, signal)
       // Not those of the page: somebody may have changed the endpoint since.
       const [current] = await listVersions(id, signal)
       if (etag === undefined || current === undefined) return { etag, changes: undefined }
       return { etag, changes: (await compareVersions(id, current.version, version, signal)).changes }
-    },
+    }),
+    staleTime: 0,
+    gcTime: 0,
   })
   const restore = useMutation({
     mutationFn: () => restoreVersion(id, version, { ifMatch: plan.data?.etag, note: note.trim() }),
     onSuccess: async ({ warnings }) => {
-      await client.invalidateQueries({ queryKey: queryKeys.endpoints })
+      await client.invalidateQueries({ queryKey: queryParts.endpoints })
       const text = `Version ${version} is active again.`
       notify(
         warnings.length === 0 ? text : `${text} ${warnings.map(({ message }) => message).join(' ')}`,

@@ -1,7 +1,7 @@
 /** Two versions: what differs by path, as the service says it, and both documents side by side. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { compareVersions, readVersion, type Version } from '../../api/changes/version-calls.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { answerKey, keyed, queryKeys } from '../../api/query-keys.ts'
 import { layOutDocument } from '../../draft/document-layout.ts'
 import { LazyDiffView } from '../../ui/code/lazy-diff-view.tsx'
 import { SelectField } from '../../ui/controls/fields.tsx'
@@ -18,8 +18,7 @@ export type VersionComparisonProps = Readonly<{
 
 export function VersionComparison({ id, versions, from, to, onChange }: VersionComparisonProps) {
   const difference = useQuery({
-    queryKey: [...queryKeys.versions(id), 'diff', from, to],
-    queryFn: ({ signal }) => compareVersions(id, from, to, signal),
+    ...keyed(queryKeys.versionDiff(id, from, to), ({ signal }) => compareVersions(id, from, to, signal)),
     placeholderData: keepPreviousData,
   })
   const before = useVersionText(id, from)
@@ -71,8 +70,9 @@ export function VersionComparison({ id, versions, from, to, onChange }: VersionC
 /** A version never changes. Laid out as in the editor, without the fields that the service sets itself. */
 const useVersionText = (id: string, version: number) =>
   useQuery({
-    queryKey: ['version-text', id, version],
-    queryFn: async ({ signal }) => layOutDocument((await readVersion(id, version, signal)) ?? ''),
+    ...keyed(answerKey<string>('version-text', 'of', id, version), async ({ signal }) =>
+      layOutDocument((await readVersion(id, version, signal)) ?? ''),
+    ),
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
   })

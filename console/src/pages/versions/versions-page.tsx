@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { listVersions, type Version } from '../../api/changes/version-calls.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { DataTable } from '../../ui/data/data-table.tsx'
@@ -25,8 +25,7 @@ export function VersionsPage() {
   const [restoring, setRestoring] = useState<number>()
   const [isDeleting, setDeleting] = useState(false)
   const query = useQuery({
-    queryKey: queryKeys.versions(id),
-    queryFn: ({ signal }) => listVersions(id, signal),
+    ...keyed(queryKeys.versions(id), ({ signal }) => listVersions(id, signal)),
   })
   const compare = (changes: Readonly<{ from?: number; to?: number }>) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true, resetScroll: false })

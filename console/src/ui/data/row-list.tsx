@@ -1,6 +1,7 @@
 /** A list that the service gives in pages, whole: loading, failure, empty, new rows, the table, and the next page. */
-import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import type { PagesKey } from '../../api/query-keys.ts'
 import { QueryView } from '../states/states.tsx'
 import { type Column, DataTable, type DataTableProps } from './data-table.tsx'
 import { FreshRows, MoreRows } from './more-rows.tsx'
@@ -11,7 +12,7 @@ export type RowPage<Row> = Readonly<{ rows: readonly Row[]; next?: string | unde
 
 export type RowListOptions<Row> = Readonly<{
   /** One of `queryKeys`, with the filters and the order. */
-  queryKey: QueryKey
+  queryKey: PagesKey<Row>
   readPage(cursor: string | undefined, signal: AbortSignal): Promise<RowPage<Row>>
   /** Beside the events that make the list load again (query-keys.ts): how often it does so by itself. */
   everyMs?: number

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { type Capture, readCapture, startCapture, stopCapture } from '../../api/records/capture-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../controls/button.tsx'
@@ -37,8 +37,7 @@ function CaptureDialog({ id, onClose }: Readonly<{ id: string; onClose(): void }
   const client = useQueryClient()
   const queryKey = queryKeys.capture(id)
   const query = useQuery({
-    queryKey,
-    queryFn: ({ signal }) => readCapture(id, signal),
+    ...keyed(queryKey, ({ signal }) => readCapture(id, signal)),
     refetchInterval: ({ state }) => (state.data?.isActive === true ? EVERY_MS : false),
   })
   const [count, setCount] = useState('10')

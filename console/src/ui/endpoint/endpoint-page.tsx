@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { type EndpointRow, listEndpoints } from '../../api/endpoint-calls.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { useMe } from '../../api/session.ts'
 import { Button } from '../controls/button.tsx'
 import { StatusChip } from '../data/status-chip.tsx'
@@ -15,11 +15,11 @@ const SampleCurlDialog = lazy(async () => ({ default: (await import('./sample-cu
 /** The row of an endpoint; null if there is none, or no longer. */
 export function useEndpointRow(id: string) {
   return useQuery({
-    queryKey: queryKeys.endpointList({ id }),
-    queryFn: async ({ signal }): Promise<EndpointRow | null> => {
+    ...keyed(queryKeys.endpointRow(id), async ({ signal }) => {
       const { endpoints } = await listEndpoints({ q: id, limit: 1 }, signal)
       return endpoints.find((row) => row.id === id) ?? null
-    },
+    }),
+    enabled: id !== '',
   })
 }
 

@@ -1,7 +1,7 @@
 /** A command of curl that sends the message of an endpoint's first test, to be looked at before it is copied. */
 import { useQuery } from '@tanstack/react-query'
 import type { EndpointRow } from '../../api/endpoint-calls.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { readTests } from '../../api/run-calls.ts'
 import { Button } from '../controls/button.tsx'
 import { Dialog } from '../controls/dialog.tsx'
@@ -20,8 +20,8 @@ export type SampleCurlDialogProps = Readonly<{
 
 export function SampleCurlDialog({ row, origin, onClose }: SampleCurlDialogProps) {
   const query = useQuery({
-    queryKey: [...queryKeys.endpointTests(row.id), 'first'],
-    queryFn: async ({ signal }) => (await readTests(row.id, signal)).file.tests[0] ?? null,
+    ...keyed(queryKeys.endpointTests(row.id), ({ signal }) => readTests(row.id, signal)),
+    select: ({ file }) => file.tests[0] ?? null,
   })
   return (
     <Dialog title="Copy as curl" size="large" onClose={onClose} actions={<Button onPress={onClose}>Close</Button>}>

@@ -229,12 +229,23 @@ export function messageSide(options: ListenerOptions, { listen, endpointOf }: Me
 function unrouted(match: Exclude<Match, { kind: 'endpoint' }>, method: string, url: string): Failure {
   const path = pathOf(url)
   if (match.kind === 'unknown') {
-    const unquoted = 'No endpoint listens on the path.'
+    const unquoted = `No endpoint listens on ${method} ${maskedPath(path)}.`
     return new Failure('ROUTE_UNKNOWN', `No endpoint listens on ${path}.`, { unquoted })
   }
   const allow = match.allow.join(', ')
   const sentence = (what: string) => `${what} does not take ${method}, but ${allow}.`
-  return new Failure('METHOD_NOT_ALLOWED', sentence(path), { headers: { allow }, unquoted: sentence('The path') })
+  return new Failure('METHOD_NOT_ALLOWED', sentence(path), { headers: { allow }, unquoted: sentence(maskedPath(path)) })
+}
+
+/** A segment of words, as routes have them: an identifier, a token or a name of a person has other characters. */
+const WORDS = /^[a-z]{1,24}(?:[-_.][a-z]{1,24}){0,4}$|^v\d{1,3}$/
+const MOST_SEGMENTS = 8
+
+/** For the log and records, which may be read by more people than those who may read the message. */
+function maskedPath(path: string): string {
+  const [, ...segments] = path.split('/', MOST_SEGMENTS + 2)
+  const shown = segments.slice(0, MOST_SEGMENTS).map((one) => (one === '' || WORDS.test(one) ? one : '***'))
+  return `/${[...shown, ...(segments.length > MOST_SEGMENTS ? ['…'] : [])].join('/')}`
 }
 
 /** The values of a query by their names; a list for a repeated name. */

@@ -123,6 +123,11 @@ export const dryRunSchemas: JsonObject = {
       callsNotShown: whole,
       answer: object({ status: whole, headers: anything, body: text, cut: flag, at: text, assumed: flag }),
       failure: object({ error: text, code: text, status: whole, stage: text, path: text, details: faults }),
+      refusal: {
+        ...object({ error: text, code: text, status: whole, stage: text, path: text, details: faults }),
+        description:
+          'The first response request that did not succeed, where the answer is passed on or partial all the same.',
+      },
       state: { description: 'What would be kept for the next message.' },
       coverage: ref('Coverage'),
       fields: {

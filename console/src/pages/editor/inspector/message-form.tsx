@@ -1,6 +1,6 @@
 /** A message that is typed, where none is loaded; a stored test can give the first text. */
 import { useQuery } from '@tanstack/react-query'
-import { queryKeys } from '../../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../../api/query-keys.ts'
 import { readTests } from '../../../api/run-calls.ts'
 import { NEW } from '../../../draft/draft.ts'
 import { SelectField, TextField } from '../../../ui/controls/fields.tsx'
@@ -16,8 +16,7 @@ export type MessageFormProps = Readonly<{
 
 export function MessageForm({ id, message, vocabulary, onChange }: MessageFormProps) {
   const { data } = useQuery({
-    queryKey: queryKeys.endpointTests(id),
-    queryFn: ({ signal }) => readTests(id, signal),
+    ...keyed(queryKeys.endpointTests(id), ({ signal }) => readTests(id, signal)),
     enabled: id !== NEW,
   })
   const tests = data?.file.tests ?? []

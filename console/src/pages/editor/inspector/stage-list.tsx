@@ -5,7 +5,7 @@ import { LazyTextDifference } from '../../../ui/code/lazy-text-difference.tsx'
 import { Button } from '../../../ui/controls/button.tsx'
 import { StatusChip } from '../../../ui/data/status-chip.tsx'
 import { duration } from '../../../ui/data/time.tsx'
-import { firstShown, stageMark, stageNamed, stageResult, stagesGone } from '../run/compare-runs.ts'
+import { failureOf, firstShown, stageMark, stageNamed, stageResult, stagesGone } from '../run/compare-runs.ts'
 import { RunFailure } from './run-failure.tsx'
 import { StageValues } from './stage-values.tsx'
 
@@ -79,10 +79,11 @@ type View = (typeof VIEWS)[number]
 type StageDetailProps = StageListProps & Readonly<{ stage: RunStage }>
 
 function StageDetail({ stage, report, request, compared, onPlace }: StageDetailProps) {
+  const failure = failureOf(report)
   const [view, setView] = useState<View>(stage.failed ? 'Input' : 'Output')
   return (
     <div className="stage-detail">
-      {stage.failed && report.failure !== undefined && <RunFailure failure={report.failure} onPlace={onPlace} />}
+      {stage.failed && failure !== undefined && <RunFailure failure={failure} onPlace={onPlace} />}
       <div className="view-choice" role="group" aria-label={`Show of ${stage.stage}`}>
         {VIEWS.map((one) => (
           <Button key={one} tone="quiet" pressed={view === one} onPress={() => setView(one)}>

@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiFailure, asFailure } from '../../../api/api-failure.ts'
-import { queryKeys } from '../../../api/query-keys.ts'
+import { answerKey, keyed, queryKeys } from '../../../api/query-keys.ts'
 import {
   makeRecordedTest,
   type RunReport,
@@ -37,6 +37,8 @@ type Made = Readonly<{
   source: Given | undefined
   snapshot: Given
   notReproduced: readonly Readonly<{ path: string; reason: string }>[]
+  /** Whether the message ends otherwise with pseudonyms: a test of that would expect what never happened. */
+  endsOtherwise: boolean
 }>
 
 export function SaveTestDialog({ id, document, runs, report, onClose }: SaveTestDialogProps) {
@@ -46,14 +48,22 @@ export function SaveTestDialog({ id, document, runs, report, onClose }: SaveTest
   const first = isRecorded ? `message ${data.messageId}` : data.kind === 'test' ? `${data.test.name}, changed` : ''
   const [name, setName] = useState(first)
   const made = useQuery({
-    queryKey: ['endpoints', 'made-test', id, document, data, inputs.answers, isPseudonymous],
-    queryFn: async (): Promise<Made> => {
-      const recorded = isRecorded ? await makeRecordedTest(data.messageId, first, isPseudonymous) : undefined
-      const given = givenOfRun({ data, recorded: recorded?.test, answers: inputs.answers, calls: report?.calls ?? [] })
-      const snapshot = await snapshotOf(id, document, 'the message', given)
-      const notReproduced = (recorded?.notReproduced ?? []).filter(({ path }) => path.startsWith('given'))
-      return { given, source: recorded?.test.source as Given | undefined, snapshot, notReproduced }
-    },
+    ...keyed(
+      answerKey<Made>('endpoints', 'made-test', id, document, data, inputs.answers, isPseudonymous),
+      async () => {
+        const recorded = isRecorded ? await makeRecordedTest(data.messageId, first, isPseudonymous) : undefined
+        const given = givenOfRun({
+          data,
+          recorded: recorded?.test,
+          answers: inputs.answers,
+          calls: report?.calls ?? [],
+        })
+        const snapshot = await snapshotOf(id, document, 'the message', given)
+        const notReproduced = (recorded?.notReproduced ?? []).filter(({ path }) => path.startsWith('given'))
+        const endsOtherwise = isPseudonymous && notReproduced.some(({ path }) => path === 'given')
+        return { given, source: recorded?.test.source as Given | undefined, snapshot, notReproduced, endsOtherwise }
+      },
+    ),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })
@@ -122,7 +132,7 @@ type TestFormProps = Readonly<{ id: string; document: string; name: string; made
 
 function TestForm({ id, document, name, made, onClose }: TestFormProps) {
   const client = useQueryClient()
-  const { given, source, snapshot, notReproduced } = made
+  const { given, source, snapshot, notReproduced, endsOtherwise } = made
   const offered = countable(snapshot)
   const [counts, setCounts] = useState<ReadonlySet<Counted>>(() => new Set(offered.filter((one) => one !== 'headers')))
   const [ignored, setIgnored] = useState<readonly string[]>([])
@@ -211,9 +221,11 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
           refused={
             name.trim() === ''
               ? 'A test needs a name.'
-              : counts.size === 0
-                ? 'Tick what counts: nothing does yet.'
-                : undefined
+              : endsOtherwise
+                ? 'With pseudonyms the message ends otherwise than it did. Save it with the bodies as they are.'
+                : counts.size === 0
+                  ? 'Tick what counts: nothing does yet.'
+                  : undefined
           }
           onPress={() => save.mutate()}
         >

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type SuggestedEntry, suggestEntries } from '../../../api/mapping-calls.ts'
-import { queryKeys } from '../../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../../api/query-keys.ts'
 import { Button } from '../../../ui/controls/button.tsx'
 import { Dialog } from '../../../ui/controls/dialog.tsx'
 import { Checkbox } from '../../../ui/controls/fields.tsx'
@@ -21,8 +21,7 @@ export type SuggestDialogProps = Readonly<{
 export function SuggestDialog({ request, hasTarget, onAdd, onClose }: SuggestDialogProps) {
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
   const query = useQuery({
-    queryKey: queryKeys.suggestions(request),
-    queryFn: ({ signal }) => suggestEntries(request, signal),
+    ...keyed(queryKeys.suggestions(request), ({ signal }) => suggestEntries(request, signal)),
     staleTime: Number.POSITIVE_INFINITY,
   })
   const all = query.data?.suggestions ?? []

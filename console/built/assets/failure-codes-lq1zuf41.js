@@ -1,1 +1,0 @@
-import{Yt as e,Zt as t}from"./index-o0x6fyib.js";import{i as n,n as r}from"./client-cs620vpy.js";var i=[];function a(){let{data:a}=t({queryKey:e.vocabulary,queryFn:({signal:e})=>n(r.GET(`/endpoints/vocabulary`,{signal:e})),staleTime:1/0,select:({failures:e})=>e.map(({code:e})=>e).sort()});return a??i}export{a as t};
