@@ -40,9 +40,11 @@ export function demandDocuments(given: readonly string[], project: Project | und
 
 function namedProject(name: string): string {
   const path = resolve(name)
-  const file = isFolder(path) ? join(path, PROJECT_FILE) : path
+  const inFolder = isFolder(path)
+  const file = inFolder ? join(path, PROJECT_FILE) : path
   if (existsSync(file)) return file
-  throw new CommandImpossible(`--project is wrong: There is no ${shownPath(file)}.`)
+  const what = inFolder ? `${PROJECT_FILE} in ${name}` : `file or folder ${name}`
+  throw new CommandImpossible(`--project is wrong: There is no ${what}.`)
 }
 
 const folderOf = (path: string): string => (isFolder(path) ? path : dirname(path))

@@ -1,4 +1,5 @@
 /** Runs the message of a transaction through the document of its endpoint, with what other systems answered then. */
+import { Failure } from '../domain/failure.ts'
 import { kindOf } from '../domain/failure-table.ts'
 import { FRAMING_HEADERS } from '../domain/http.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
@@ -60,7 +61,13 @@ export async function replayTransaction(
     responses: cannedOf(calls.response),
   }
   const sentAt = Date.now()
-  const report = await run(JSON.stringify(given))
+  const report = await run(JSON.stringify(given)).catch((thrown: unknown) => {
+    // A document that is too large is not compiled.
+    if (thrown instanceof Failure) return thrown
+    throw thrown
+  })
+  if (report instanceof Failure)
+    return { name, reason: `the document of "${document.name}" cannot run: ${report.message}` }
   if (report.ran !== true) return { name, reason: `the document of "${document.name}" has faults: ${faultsOf(report)}` }
   const failure = isObject(report.failure) ? report.failure : {}
   if (kindOf(String(failure.code)).dryRun) {

@@ -178,16 +178,31 @@ describe('compare', { concurrency: 3 }, () => {
     })
   }
 
-  test('exits with 3 if all transactions are left out', async (context) => {
-    const transaction = { _id: 't1', request: { path: '/none', method: 'POST' }, response: { status: 200 } }
-    const { code, stdout, stderr } = await compare(context, ['--openhim', 'x.json', '--endpoints', 'docs'], {
-      'docs/a.json': DOCUMENT,
-      'x.json': [transaction],
+  const leftOut = [
+    { name: 'for no endpoint', path: '/none', says: /no endpoint has a pattern for POST \/none/ },
+    {
+      name: 'for a document that is too large',
+      path: DOCUMENT.endpoint.pattern,
+      env: { DOCUMENT_LIMIT: '100' },
+      says: /the document of "[^"]+" cannot run: The endpoint document has \d+ bytes/,
+    },
+  ]
+  for (const { name, path, env, says } of leftOut) {
+    test(`exits with 3 if all transactions are left out: ${name}`, async (context) => {
+      const transaction = { _id: 't1', request: { path, method: 'POST' }, response: { status: 200 } }
+      const files = { 'docs/a.json': DOCUMENT, 'x.json': [transaction] }
+      const { code, stdout, stderr } = await compare(
+        context,
+        ['--openhim', 'x.json', '--endpoints', 'docs'],
+        files,
+        env,
+      )
+      assert.equal(code, 3)
+      assert.match(stdout, /^transaction t1: not compared: [\s\S]*\n0 messages compared/)
+      assert.match(stdout, says)
+      assert.equal(stderr, 'crosswalk: Nothing was compared: all transactions were left out.\n')
     })
-    assert.equal(code, 3)
-    assert.match(stdout, /^transaction t1: not compared: [\s\S]*\n0 messages compared/)
-    assert.equal(stderr, 'crosswalk: Nothing was compared: all transactions were left out.\n')
-  })
+  }
 
   test('exits with 3 with a wrong setting', async (context) => {
     const { code, stderr } = await compare(context, live(), {}, { PARSER_LIMIT: 'huge' })

@@ -68,7 +68,10 @@ describe('the project of a document', () => {
       }
       const missing = await run(command, folder, [A], 'none')
       assert.deepEqual([missing.code, missing.stdout], [3, ''])
-      assert.match(missing.stderr, /^crosswalk: --project is wrong: There is no \S+none\/crosswalk\.json\./)
+      assert.match(missing.stderr, /^crosswalk: --project is wrong: There is no crosswalk\.json in \S+none\.\n$/)
+
+      const nowhere = await run(command, folder, [A], 'nowhere')
+      assert.match(nowhere.stderr, /^crosswalk: --project is wrong: There is no file or folder \S+nowhere\.\n$/)
 
       if (name === 'run') return
       assert.equal((await run(command, folder, [], 'lab')).code, 0, 'documents of a named project')

@@ -2,10 +2,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Command } from 'commander'
+import { withName } from '../../src/cli/deployment/deployment-commands.ts'
 import { createProgram } from '../../src/cli/program.ts'
 
 const leavesOf = (command: Command): readonly Command[] =>
   command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf)
+
+test('a target that is named twice, differently, is refused', () => {
+  assert.deepEqual(withName('a', { target: 'a' }), { target: 'a' })
+  assert.throws(() => withName('a', { target: 'b' }), { message: 'Two targets are named, a and --target b; name one.' })
+})
 
 test('an argument more than a command takes is refused', async () => {
   const program = createProgram({ version: '', description: '', start: async () => undefined })

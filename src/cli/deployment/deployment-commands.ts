@@ -1,6 +1,6 @@
 /** The arguments of the commands that compare a project with a service and publish it. What they do is loaded when they run. */
 import type { Command } from 'commander'
-import { type ExitCode, withProject } from '../command-process.ts'
+import { CommandImpossible, type ExitCode, runCommand, withProject } from '../command-process.ts'
 import type { TargetArguments } from './open-target.ts'
 import type { ApplyArguments } from './run-apply.ts'
 import type { DiffArguments } from './run-diff.ts'
@@ -55,8 +55,12 @@ export function withTarget(
     .option('--json', 'writes the result as JSON')
 }
 
-export const withName = <T extends TargetArguments>(target: string | undefined, options: T): T =>
-  target === undefined ? options : { ...options, target }
+/** Throws CommandImpossible if the target is named twice, differently. */
+export function withName<T extends TargetArguments>(target: string | undefined, options: T): T {
+  if (target === undefined) return options
+  if (options.target === undefined || options.target === target) return { ...options, target }
+  throw new CommandImpossible(`Two targets are named, ${target} and --target ${options.target}; name one.`)
+}
 
 export async function run(work: (process: AskingProcess) => Promise<ExitCode>): Promise<void> {
   const { loadEnvFile } = await import('../../settings/settings.ts')
@@ -67,5 +71,6 @@ export async function run(work: (process: AskingProcess) => Promise<ExitCode>): 
     return
   }
   const { processWithTerminal } = await import('./terminal.ts')
-  process.exitCode = await work(processWithTerminal())
+  const own = processWithTerminal()
+  process.exitCode = await runCommand(own, async () => work(own))
 }
