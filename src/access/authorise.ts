@@ -116,5 +116,5 @@ const fromElsewhere = (reason: string): Failure =>
 const notForAnyone = (reason: string): Failure =>
   new Failure(
     'MANAGEMENT_REFUSED',
-    `Everyone who reaches this port may manage the service (MANAGEMENT_AUTH=off), but not web pages and endpoints, and ${reason}. Call an IP address, a name without dots, the host of PUBLIC_URL, or one of MANAGEMENT_HOSTS.`,
+    `Everyone who reaches this port may manage the service (MANAGEMENT_AUTH=off), but not web pages and endpoints, and ${reason}. Call an IP address, a name without dots, or a host of PUBLIC_URL, HOST, ADMIN_HOST or MANAGEMENT_HOSTS.`,
   )

@@ -16,6 +16,8 @@ export type ManagementSettings = Readonly<{
   managementAuth: 'keys' | 'oidc' | 'off' | undefined
   managementHosts: readonly string[]
   publicUrl: string | undefined
+  host: string
+  adminHost: string
   managementOidcIssuer: string | undefined
   managementOidcAudience: string | undefined
   managementOidcJwksUrl: string | undefined
@@ -53,8 +55,9 @@ export function createManagementAccess(options: ManagementAccessOptions): Manage
   }
 }
 
-function hostsOf({ managementHosts, publicUrl }: ManagementSettings): readonly string[] {
-  return publicUrl === undefined ? managementHosts : [...managementHosts, new URL(publicUrl).hostname]
+function hostsOf({ managementHosts, publicUrl, host, adminHost }: ManagementSettings): readonly string[] {
+  const names = [host.toLowerCase(), adminHost.toLowerCase(), ...managementHosts]
+  return publicUrl === undefined ? names : [...names, new URL(publicUrl).hostname]
 }
 
 function identifyToken({ settings, tokens, http }: ManagementAccessOptions) {

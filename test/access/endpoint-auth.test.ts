@@ -275,6 +275,8 @@ describe('an issuer', () => {
     assert.equal((await send('/away', bearer('a.b.c'))).status, 401)
     fresh.break(undefined)
     assert.equal((await send('/away', bearer(token))).status, 200)
+    // The document names the URL, so the call is one of a document.
+    assert.equal(fresh.via, '1.1 crosswalk')
     // From now on its keys are known, and it may be away.
     await fresh.stop()
     assert.equal((await send('/away', bearer(token))).status, 200)

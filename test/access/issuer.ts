@@ -20,6 +20,8 @@ export type Issuer = Readonly<{
   break(status: number | 'hang' | 'nonsense' | undefined): void
   /** Calls for its keys. */
   readonly fetched: number
+  /** The header `Via` of the last of them. */
+  readonly via: string | undefined
   stop(): Promise<void>
 }>
 
@@ -33,8 +35,12 @@ export async function startIssuer(): Promise<Issuer> {
   const keys = { keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }] }
   let broken: number | 'hang' | 'nonsense' | undefined
   let fetched = 0
+  let via: string | undefined
   const server = createServer((request, response) => {
-    if (request.url === '/keys') fetched += 1
+    if (request.url === '/keys') {
+      fetched += 1
+      via = request.headers.via
+    }
     if (broken === 'hang') return
     const { port } = server.address() as AddressInfo
     const issuer = `http://127.0.0.1:${port}`
@@ -60,6 +66,9 @@ export async function startIssuer(): Promise<Issuer> {
     },
     get fetched() {
       return fetched
+    },
+    get via() {
+      return via
     },
     stop: () =>
       new Promise((resolve) => {

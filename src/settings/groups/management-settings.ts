@@ -9,14 +9,14 @@ export const management = {
     kind: optional(choice('keys', 'oidc', 'off')),
     default: '',
     means:
-      'Who may manage the service. Unset: callers on this machine only; once there is an API key, callers with a key. `keys`: callers with an API key. `oidc`: callers with an access token of `MANAGEMENT_OIDC_ISSUER`. `off`: every caller that reaches a port by an IP address, a name without dots, or a host of `PUBLIC_URL` or `MANAGEMENT_HOSTS`.',
+      'Who may manage the service. Unset: callers on this machine only; once there is an API key, callers with a key. `keys`: callers with an API key. `oidc`: callers with an access token of `MANAGEMENT_OIDC_ISSUER`. `off`: every caller that reaches a port by an IP address, a name without dots, or a host of `PUBLIC_URL`, `HOST`, `ADMIN_HOST` or `MANAGEMENT_HOSTS`.',
   },
   managementHosts: {
     name: 'MANAGEMENT_HOSTS',
     kind: hostNames,
     default: '',
     means:
-      'Host names, with commas, by which browsers and programs call the management API where `MANAGEMENT_AUTH` is `off`; `*.example.org` stands for every name below it. Calls to other names that have a dot are refused, unless it is the host of `PUBLIC_URL`: a web page could have made its name lead here.',
+      'Host names, with commas, by which browsers and programs call the management API where `MANAGEMENT_AUTH` is `off`; `*.example.org` stands for every name below it. Calls to other names that have a dot are refused, unless `PUBLIC_URL`, `HOST` or `ADMIN_HOST` has it: a web page could have made its name lead here.',
   },
   managementOidcIssuer: {
     name: 'MANAGEMENT_OIDC_ISSUER',
