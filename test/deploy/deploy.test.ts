@@ -60,7 +60,8 @@ test('a pod of the Kubernetes example has memory, time and disk for 10,000 endpo
 
 test('the image has the command that makes the first key', () => {
   assert.match(read('Dockerfile'), /> \/usr\/local\/bin\/crosswalk/)
-  for (const page of ['docs/scaling-out.md', 'docs/security.md']) assert.match(read(page), /exec [^\n]*crosswalk keys create /)
+  for (const page of ['docs/scaling-out.md', 'docs/security.md'])
+    assert.match(read(page), /exec [^\n]*crosswalk keys create /)
 })
 
 test('docker-compose.yml mounts files that are there', () => {
