@@ -9,3 +9,21 @@ export function startCpuTime(): () => number {
     return (user + system) / 1_000
   }
 }
+
+/** Times of less are mostly those of other work. */
+const LEAST_MS = 10
+const ROUNDS = 3
+
+/** How many times the processor time of `usual` the work `hostile` takes; of each the least of some rounds. */
+export async function timesAsCostly(hostile: () => unknown, usual: () => unknown): Promise<number> {
+  const leastMs = async (work: () => unknown): Promise<number> => {
+    const takenMs: number[] = []
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const cpuMs = startCpuTime()
+      await work()
+      takenMs.push(cpuMs())
+    }
+    return Math.max(LEAST_MS, Math.min(...takenMs))
+  }
+  return (await leastMs(hostile)) / (await leastMs(usual))
+}

@@ -1,5 +1,6 @@
 /** The differences between two JSON values, by path. */
 import { isObject, type Json } from '../domain/json.ts'
+import { pointerTo } from '../domain/lint.ts'
 
 export type Difference = Readonly<{
   /** RFC 6901 JSON Pointer; `/status`, `/contentType`, `/body/…` and `/calls/…` are parts of what is compared. */
@@ -18,7 +19,7 @@ export function differencesOf(peer: Json | undefined, here: Json | undefined, pa
   }
   if (isObject(peer) && isObject(here)) {
     const names = new Set([...Object.keys(peer), ...Object.keys(here)])
-    return [...names].flatMap((name) => differencesOf(own(peer, name), own(here, name), `${path}/${escaped(name)}`))
+    return [...names].flatMap((name) => differencesOf(own(peer, name), own(here, name), pointerTo(path, name)))
   }
   return peer === here ? [] : [{ path, peer, here }]
 }
@@ -28,5 +29,3 @@ export const isSame = (peer: Json | undefined, here: Json | undefined): boolean 
 
 const own = (value: Readonly<Record<string, Json>>, name: string): Json | undefined =>
   Object.hasOwn(value, name) ? value[name] : undefined
-
-const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')

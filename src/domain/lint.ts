@@ -32,21 +32,47 @@ export type LintSink = Readonly<{
   below(written: string): LintSink
 }>
 
+/**
+ * Characters of a place. A name may be as long as a message or a document, and everything below it has a place of its own:
+ * the length of places times their number must not fill the memory.
+ */
+const MAX_PLACE = 1_000
+
 /** Appends segments to a path: names joined by dots (dots within a name escaped), numbers as `[n]`. */
 export function documentPath(base: string, ...segments: readonly (string | number)[]): string {
-  let text = base
+  let path = base
   for (const segment of segments) {
-    if (typeof segment === 'number') text += `[${segment}]`
-    else text += (text === '' ? '' : '.') + segment.replaceAll('.', '\\.')
+    if (typeof segment === 'number') path = joined(path, `[${segment}]`)
+    else path = joined(path, (path === '' ? '' : '.') + shortName(segment).replaceAll('.', '\\.'))
   }
-  return text
+  return path
 }
 
 /** In: two paths in their written form, the second from the first on. Out: both as one. */
 export function joinPaths(base: string, written: string): string {
   if (base === '' || written === '') return base + written
-  return written.startsWith('[') ? base + written : `${base}.${written}`
+  return joined(base, written.startsWith('[') ? written : `.${written}`)
 }
+
+/** Appends names to a JSON Pointer (RFC 6901). */
+export function pointerTo(base: string, ...names: readonly (string | number)[]): string {
+  let pointer = base
+  for (const name of names) pointer = joined(pointer, `/${pointerName(String(name))}`)
+  return pointer
+}
+
+/** A name as a JSON Pointer has it. */
+export const pointerName = (name: string): string => shortName(name).replaceAll('~', '~0').replaceAll('/', '~1')
+
+/** No more of a name than a place can have: to escape the whole of a long one takes time. */
+const shortName = (name: string): string => (name.length > MAX_PLACE ? name.slice(0, MAX_PLACE + 1) : name)
+
+/** What was cut stays as it is. */
+const joined = (place: string, more: string): string => (place.length > MAX_PLACE ? place : shown(place + more))
+
+/** A name or place in a sentence. */
+export const shown = (text: string): string =>
+  text.length > MAX_PLACE ? `${text.slice(0, MAX_PLACE).toWellFormed()}…` : text
 
 /** A sink that adds to `lints`. */
 export function collectInto(lints: Lint[], path = ''): LintSink {

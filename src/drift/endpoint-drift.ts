@@ -6,7 +6,7 @@ import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import { isFound } from '../language/mapping/mapping-trace.ts'
 import type { SourcePath } from '../language/paths/path.ts'
 import { isElementName } from '../language/paths/path-steps.ts'
-import { keysOf } from './field-keys.ts'
+import { createKeys } from './field-keys.ts'
 import { createUnreadFields, type FieldKeys, HOURS, slotOf } from './field-tree.ts'
 import { shapeOf, typeOfLeaf } from './message-shape.ts'
 
@@ -127,12 +127,12 @@ export function createEndpointDrift({ endpoint, version }: CompiledEndpoint, sin
       messages += 1
       const { recorder, unfilled, isCut } =
         read(reached, mostElements, atMs) ?? read(reached, FEW_ELEMENTS, atMs) ?? NOT_READ
-      const hideSecrets = secrets === undefined ? itself : compileReferences(secrets)
+      const keysOf = createKeys(secrets === undefined ? itself : compileReferences(secrets))
       const isKnown =
         isWhole ||
         recorder?.unread(UNREAD_ROOTS, isLookupHeaders, (steps, leaf) => {
           if (unfilled.has(leaf)) return
-          const field = unread.leafAt(keysOf(steps, hideSecrets))
+          const field = unread.leafAt(keysOf(steps))
           if (field === undefined) return
           field.types |= 1 << typeOfLeaf(leaf)
           if (field.message === messages) return

@@ -7,13 +7,25 @@ const NAME_LENGTH_MAX = 64
 /** Names with so many digits are ids, dates or numbers of something rather than fields. */
 const DIGITS_OF_DATA = 5
 
-/** `hideSecrets`: puts references in the place of the secrets in a text. */
-export const keysOf = (steps: readonly UnreadStep[], hideSecrets: (text: string) => string): FieldKeys =>
-  steps.map((step) => {
-    if (step.kind === 'each') return EACH_KEY
-    if (step.kind !== 'name' || step.isKey || looksLikeData(step.name)) return ANY_KEY
-    return `.${pathText([{ kind: 'name', name: shortened(hideSecrets(step.name)) }])}`
-  })
+/**
+ * Gives the keys of the steps of one message, whose names may be as long as itself and stand above many leaves. `hideSecrets`:
+ * puts references in the place of the secrets in a text.
+ */
+export function createKeys(hideSecrets: (text: string) => string): (steps: readonly UnreadStep[]) => FieldKeys {
+  const known = new Map<string, string>()
+  const keyOf = (name: string): string => {
+    const found = known.get(name)
+    if (found !== undefined) return found
+    const key = looksLikeData(name) ? ANY_KEY : `.${pathText([{ kind: 'name', name: shortened(hideSecrets(name)) }])}`
+    known.set(name, key)
+    return key
+  }
+  return (steps) =>
+    steps.map((step) => {
+      if (step.kind === 'each') return EACH_KEY
+      return step.kind !== 'name' || step.isKey ? ANY_KEY : keyOf(step.name)
+    })
+}
 
 /** In: keys from the root on. Out: the path as a document writes it. */
 export const pathOfKeys = (keys: FieldKeys): string => keys.join('').slice(1)

@@ -40,47 +40,57 @@ type Candidate = Readonly<{ from: Named; to: Named; score: number; suggestion: S
  * and target, the best first.
  */
 export async function matchLeaves(
-  sources: readonly Leaf[],
-  targets: readonly Leaf[],
+  sources: Iterable<Leaf>,
+  targets: Iterable<Leaf>,
   longestMs: number,
 ): Promise<Matches> {
-  const named = sources.map((leaf) => ({ leaf, names: namesOf(leaf, 1) }))
-  const byPlace = Map.groupBy(named, ({ names }) => `${names.parent}.${names.name}`)
-  const byName = Map.groupBy(named, ({ names }) => names.name)
-  const byWord = new Map<string, Named[]>()
-  for (const one of named) {
-    for (const word of one.names.words) {
-      const list = byWord.get(word)
-      if (list === undefined) byWord.set(word, [one])
-      else list.push(one)
-    }
+  const slices = createSlices(longestMs)
+  const bySource = new Map<string, Named[]>()
+  const index = (key: string, one: Named): void => {
+    const list = bySource.get(key)
+    if (list === undefined) bySource.set(key, [one])
+    else if (list.length < MOST_COMPARED) list.push(one)
+  }
+  for (const leaf of sources) {
+    if (slices.isDue() && !(await slices.next())) break
+    const one = { leaf, names: namesOf(leaf, 1) }
+    const { parent, name, words } = one.names
+    index(`place ${parent}.${name}`, one)
+    index(`name ${name}`, one)
+    for (const word of words) index(`word ${word}`, one)
   }
   const candidates: Candidate[] = []
-  let usedMs = 0
-  let sliceAt = performance.now()
-  let cut = false
   for (const leaf of targets) {
-    const sliceMs = performance.now() - sliceAt
-    if (sliceMs > SLICE_MS) {
-      usedMs += sliceMs
-      if (usedMs > longestMs) {
-        cut = true
-        break
-      }
-      await turn()
-      sliceAt = performance.now()
-    }
+    if (slices.isDue() && !(await slices.next())) break
     const to = { leaf, names: namesOf(leaf, 0) }
     const { name, parent, words } = to.names
     if (name === '') continue
-    const some = (list: readonly Named[] | undefined) => list?.slice(0, MOST_COMPARED) ?? []
-    const alike = [...words].flatMap((word) => some(byWord.get(word)))
-    for (const from of new Set([...some(byPlace.get(`${parent}.${name}`)), ...some(byName.get(name)), ...alike])) {
+    const keys = [`place ${parent}.${name}`, `name ${name}`, ...[...words].map((word) => `word ${word}`)]
+    for (const from of new Set(keys.flatMap((key) => bySource.get(key) ?? []))) {
+      if (slices.isDue() && !(await slices.next())) break
       const candidate = compare(from, to)
       if (candidate !== undefined) candidates.push(candidate)
     }
   }
-  return { suggestions: bestOf(candidates), cut }
+  return { suggestions: bestOf(candidates), cut: slices.isOver() }
+}
+
+/** Work in slices, between which messages run, as long as the processor time lasts. */
+function createSlices(longestMs: number) {
+  let usedMs = 0
+  let sliceAt = performance.now()
+  const isOver = () => usedMs > longestMs
+  return {
+    isOver,
+    isDue: () => isOver() || performance.now() - sliceAt > SLICE_MS,
+    /** Out: whether there is time for one more. */
+    next: async (): Promise<boolean> => {
+      usedMs += performance.now() - sliceAt
+      if (!isOver()) await turn()
+      sliceAt = performance.now()
+      return !isOver()
+    },
+  }
 }
 
 /** The best candidates first; each source and each target once. */

@@ -1,64 +1,63 @@
 /** The leaves of the values that a JSON Schema describes. */
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
-import type { PathStep } from '../language/paths/path-steps.ts'
-import type { LeafCollector, LeafType } from './leaf.ts'
+import { resolveLocal } from '../language/json-schema/json-schema-refs.ts'
+import type { LeafCollector, LeafPlace, LeafType } from './leaf.ts'
 
 /** Schemas of resources refer to each other in circles; deeper leaves are left out. */
 const DEEPEST = 8
 /** References from one to the next, for one leaf. */
 const MOST_REFERENCES = 16
-/** Subschemas that are looked at: a leaf may be reached in many ways. */
-const MOST_STEPS = 50_000
+
+/** What a subschema says by itself: a leaf may be reached in many ways. */
+type Facts = Readonly<{ target: Json | undefined; types: readonly LeafType[] | undefined }>
 
 /**
  * Adds the leaves of `properties` and `items`, also within `allOf`, `anyOf`, `oneOf` and references to places in the same
  * schema. Anything else of a schema does not name a place.
  */
 export function addSchema(collector: LeafCollector, schema: JsonObject): void {
-  let left = MOST_STEPS
-  let isCut = false
-  const visit = (part: Json | undefined, steps: readonly PathStep[], seen: readonly string[]): void => {
-    left -= 1
-    if (!isObject(part) || left < 0 || steps.length > DEEPEST || collector.isFull) return
-    const { $ref: reference, properties, items } = part
-    if (typeof reference === 'string' && !seen.includes(reference)) {
-      if (seen.length === MOST_REFERENCES) isCut = true
-      else visit(targetOf(schema, reference), steps, [...seen, reference])
+  const known = new Map<JsonObject, Facts>()
+  const factsOf = (part: JsonObject): Facts => {
+    const found = known.get(part)
+    if (found !== undefined) return found
+    const { $ref: reference } = part
+    const target = typeof reference === 'string' ? resolveLocal(schema, reference) : undefined
+    const facts = { target, types: typesOf(part) }
+    known.set(part, facts)
+    return facts
+  }
+  /** `seen`: the targets of the references that led from one to the next. */
+  const visit = (
+    part: Json | undefined,
+    place: LeafPlace | undefined,
+    depth: number,
+    seen: readonly JsonObject[],
+  ): void => {
+    if (!collector.look() || !isObject(part) || depth > DEEPEST || place === undefined) return
+    const { target, types } = factsOf(part)
+    if (isObject(target) && !seen.includes(target)) {
+      if (seen.length === MOST_REFERENCES) collector.markCut()
+      else visit(target, place, depth, [...seen, target])
     }
+    const { properties, items } = part
     for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const) {
       const parts = part[keyword]
-      if (Array.isArray(parts)) for (const one of parts) visit(one, steps, seen)
-    }
-    if (isObject(properties)) {
-      for (const [name, member] of Object.entries(properties)) {
-        if (name !== '') visit(member, [...steps, { kind: 'name', name }], [])
+      if (!Array.isArray(parts)) continue
+      for (const one of parts) {
+        if (collector.isFull) return
+        visit(one, place, depth, seen)
       }
     }
-    if (isObject(items)) visit(items, [...steps, { kind: 'each' }], seen)
-    const types = typesOf(part)
-    if (types !== undefined) collector.add(steps, types)
+    if (isObject(properties)) {
+      for (const name in properties) {
+        if (collector.isFull) return
+        if (name !== '') visit(properties[name], collector.below(place, { kind: 'name', name }), depth + 1, [])
+      }
+    }
+    if (isObject(items)) visit(items, collector.below(place, { kind: 'each' }), depth + 1, seen)
+    if (types !== undefined) collector.add(place, types)
   }
-  visit(schema, [], [])
-  if (left < 0 || isCut) collector.markCut()
-}
-
-/** A JSON Pointer within the schema (RFC 6901), as a fragment; undefined if there is nothing. */
-function targetOf(schema: JsonObject, reference: string): Json | undefined {
-  if (!reference.startsWith('#/')) return reference === '#' ? schema : undefined
-  let value: Json | undefined = schema
-  for (const part of reference.slice(2).split('/')) {
-    const name = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
-    value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
-  }
-  return value
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
+  visit(schema, collector.place(), 0, [])
 }
 
 /** The types of a scalar; undefined if the schema says nothing of scalars. */

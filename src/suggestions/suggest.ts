@@ -25,7 +25,7 @@ import {
   type SuggestSource,
 } from './suggest-request.ts'
 
-/** `cut`: the samples have more fields than are compared, or the time was over. */
+/** `cut`: the samples have more fields than are compared, or some with longer paths, or the time was over. */
 export type Suggested = Readonly<{
   suggestions: readonly Suggestion[]
   cut: boolean
@@ -72,8 +72,8 @@ export function createSuggest({ settings, documentOf, readRecorded }: SuggestOpt
     const isNew = request.target !== undefined
     const written = new Set([...mapped.values()].flat())
     const { suggestions, cut } = await matchLeaves(
-      sources.leaves.filter(({ path }) => parsePath(path).ok && !(isNew && mapped.has(path))),
-      targets.leaves.filter(({ path }) => parseTarget(path).ok && !(isNew && written.has(path))),
+      sources.leaves.values().filter(({ path }) => parsePath(path).ok && !(isNew && mapped.has(path))),
+      targets.leaves.values().filter(({ path }) => parseTarget(path).ok && !(isNew && written.has(path))),
       LONGEST_MS,
     )
     return {
@@ -105,7 +105,7 @@ function sourceLeaves(
 ): Leaves {
   const collector = collectLeaves(MOST_LEAVES)
   const add = (value: Json | undefined, ...steps: readonly PathStep[]) => {
-    if (value !== undefined) addSample(collector, value, steps)
+    if (value !== undefined) addSample(collector, value, collector.place(...steps))
   }
   add(bodyValue({ body, contentType }, settings, lint.at('source', 'body')), stepOf('requestBody'))
   for (const [id, lookup] of Object.entries(lookups)) {
@@ -135,7 +135,7 @@ function targetLeaves({ target }: SuggestRequest, settings: ParserSettings, lint
   const collector = collectLeaves(MOST_LEAVES)
   if (schema !== undefined) addSchema(collector, schema)
   const value = bodyValue({ body: sample, contentType }, settings, lint.at('target', 'sample'))
-  if (value !== undefined) addSample(collector, value, [])
+  if (value !== undefined) addSample(collector, value, collector.place())
   return collector.collected()
 }
 

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { Failure } from '../../src/domain/failure.ts'
-import type { Json } from '../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { startTrace } from '../../src/domain/tracing/trace.ts'
 import type { SampledCompletion } from '../../src/drift/drift.ts'
+import { timesAsCostly } from '../cpu-time.ts'
 import { compiledOf, completedOf, HOUR, openDrift, reachedWith, START } from './samples.ts'
 
 const MAPPING = { inputMapping: { 'requestBody.nr': 'id' } }
@@ -232,6 +233,22 @@ describe('names that may be data', () => {
   })
 
   const letters = (n: number) => String.fromCharCode(97 + Math.floor(n / 26), 97 + (n % 26))
+
+  test('a name as long as a message costs no more than a short one, however many fields are below it', async () => {
+    const drift = openDrift()
+    const compiled = compiledOf({ inputMapping: { 'requestBody.a': 'a' } })
+    const children = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`f${index}`, index]))
+    const countAndReport = (body: JsonObject) => {
+      for (let n = 0; n < 10; n += 1) drift.count(completedOf(compiled, reachedWith(body), START + n * 1_000))
+      return drift.report(compiled)
+    }
+    const long = 'n'.repeat(500_000)
+    const ratio = await timesAsCostly(
+      () => countAndReport({ [long]: children }),
+      () => countAndReport({ n: children, filler: long }),
+    )
+    assert.ok(ratio < 10, `${ratio.toFixed(1)} times the processor time`)
+  })
 
   test('an object with more than 50 names over all messages keeps one', () => {
     const bodies = Array.from({ length: 60 }, (_, n) => ({ byName: { [letters(n)]: { last: 'x', first: n } } }))

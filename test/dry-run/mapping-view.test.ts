@@ -5,12 +5,13 @@ import fc from 'fast-check'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { fieldsOf } from '../../src/dry-run/report/value-fields.ts'
 import { parsePath } from '../../src/language/paths/path.ts'
+import { timesAsCostly } from '../cpu-time.ts'
 import { names } from '../fuzz/arbitraries.ts'
 import { endpointDocument, json, type Service, startService } from '../service.ts'
 
 type View = JsonObject &
   Readonly<{
-    mapping?: { entries: readonly { targets: readonly JsonObject[] }[] }
+    mapping?: { entries: readonly { targets: readonly JsonObject[] }[]; unread?: Json; unreadNotShown?: number }
     fields: Readonly<Record<'source' | 'output', { fields: readonly JsonObject[]; cut: boolean }>>
   }>
 
@@ -60,6 +61,25 @@ describe('a dry run with the view "mapping"', () => {
       report.mapping?.entries.map(({ targets }) => targets[0]?.samples),
       [[1, '2'], [sample]],
     )
+  })
+
+  test('leaves out fields below a long name, and costs no more for them', async () => {
+    const children = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`f${index}`, index]))
+    const mapping = { inputMapping: { 'requestBody.a': 'a', 'requestBody.b': 'b' } }
+    const viewOf = (body: JsonObject) => run(mapping, { message: { body: { a: 1, ...body } } })
+    const ratio = await timesAsCostly(
+      () => viewOf({ b: { ['.'.repeat(100_000)]: children } }),
+      () => viewOf({ c: { n: children }, filler: 'x'.repeat(100_000) }),
+    )
+    assert.ok(ratio < 15, `${ratio.toFixed(1)} times the processor time`)
+    const { fields, mapping: report } = await viewOf({ c: { ['n'.repeat(100_000)]: children } })
+    assert.equal(fields.source.cut, true)
+    assert.deepEqual(
+      fields.source.fields.map(({ path }) => path).filter((path) => String(path).startsWith('requestBody')),
+      ['requestBody', 'requestBody.a', 'requestBody.c'],
+    )
+    assert.deepEqual(report?.unread, [])
+    assert.equal(report?.unreadNotShown, 1_000)
   })
 
   test('shows samples of what stands at a place in the end', async () => {

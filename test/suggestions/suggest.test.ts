@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
+import { Failure } from '../../src/domain/failure.ts'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../src/domain/lint.ts'
 import { compileMapping } from '../../src/language/mapping/mapping.ts'
@@ -9,6 +10,7 @@ import { parsePath } from '../../src/language/paths/path.ts'
 import { createSuggest, type Suggested } from '../../src/suggestions/suggest.ts'
 import { bearer, startServiceWithKeys } from '../access/service-with-keys.ts'
 import { call } from '../adapters/http-server/management/call.ts'
+import { timesAsCostly } from '../cpu-time.ts'
 import { names } from '../fuzz/arbitraries.ts'
 import { json, type Service, startService } from '../service.ts'
 
@@ -141,6 +143,62 @@ const cases: readonly Case[] = [
     entries: { 'requestBody.a\\.b': 'a\\.b', 'requestBody.c\\[\\]': 'c\\[\\]', 'requestBody.really?': 'really\\?' },
   },
 ]
+
+describe('hostile samples cost no more than others', () => {
+  const children = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`f${index}`, index]))
+  const below = (name: string) => ({ [name]: children })
+  const filler = 'x'.repeat(100_000)
+  const schemaOf = (reference: string, length: number) => ({
+    definitions: { one: { $ref: reference } },
+    allOf: Array.from({ length }, () => ({ $ref: '#/definitions/one' })),
+    description: filler,
+  })
+  const sides = (source: JsonObject, sample: JsonObject) => ({ source: { body: source }, target: { sample } })
+  const hostile: readonly Readonly<{ name: string; request: JsonObject; usual: JsonObject; cut: boolean }>[] = [
+    {
+      name: 'a name of many characters above many fields',
+      request: sides(below('n'.repeat(100_000)), below('n'.repeat(100_000))),
+      usual: sides({ ...below('n'), filler }, { ...below('n'), filler }),
+      cut: true,
+    },
+    {
+      name: 'many levels of long names',
+      request: sides(nestedIn('n'.repeat(2_000), 40, children), nestedIn('n'.repeat(2_000), 40, children)),
+      usual: sides({ ...below('n'), filler }, { ...below('n'), filler }),
+      cut: true,
+    },
+    {
+      name: 'many references to a pointer of many names',
+      request: { source: { body: { a: 1 } }, target: { schema: schemaOf(`#${'/'.repeat(100_000)}`, 300) } },
+      usual: { source: { body: { a: 1 } }, target: { schema: schemaOf('#/definitions/none', 300) } },
+      cut: false,
+    },
+    {
+      name: 'a name of many characters above many faults',
+      request: { source: { lookups: below('n'.repeat(100_000)) }, target: { sample: 1 } },
+      usual: { source: { lookups: below('n') }, target: { sample: 1 }, filler },
+      cut: false,
+    },
+  ]
+  for (const { name, request, usual, cut } of hostile) {
+    test(name, async () => {
+      const settled = (one: JsonObject) => suggest(one).catch((thrown: Failure) => thrown)
+      const ratio = await timesAsCostly(
+        () => settled(request),
+        () => settled(usual),
+      )
+      assert.ok(ratio < 15, `${ratio.toFixed(1)} times the processor time`)
+      const result = await settled(request)
+      if (result instanceof Failure) {
+        assert.ok(result.options.details?.every(({ path }) => path !== undefined && path.length <= 1_001))
+      } else assert.equal(result.cut, cut)
+    })
+  }
+})
+
+function nestedIn(name: string, levels: number, inner: JsonObject): JsonObject {
+  return levels === 0 ? inner : { [name]: nestedIn(name, levels - 1, inner) }
+}
 
 describe('suggested are fields', () => {
   for (const { name, source, target, entries } of cases) {

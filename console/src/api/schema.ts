@@ -6014,7 +6014,7 @@ export interface components {
                 /** @description The first value that is no object, array or null; a long text is cut. */
                 sample?: unknown;
             }[];
-            /** @description There are more than 3,000 fields or 300,000 values. */
+            /** @description There are more than 3,000 fields or 100,000 values, or names that make a path longer than 1,000 characters. */
             cut: boolean;
         };
         Coverage: {

@@ -1,10 +1,10 @@
 /** What the validation of a message coerced: the values that it changed, each before and after. */
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
-import { pointerStep } from './report-values.ts'
+import { pointerTo } from '../../domain/lint.ts'
 
 const COERCIONS_SHOWN = 100
 /** Values of the message that are compared. */
-const VALUES_MAX = 300_000
+const VALUES_MAX = 100_000
 
 /** `path`: JSON Pointer from the message, such as `/requestBody/nr`. */
 export type Coercion = Readonly<{ path: string; before: Json; after: Json }>
@@ -26,7 +26,7 @@ export function findCoercions(before: JsonObject, after: JsonObject): Coercions 
     if (one === other || left < 0) return
     if (isContainer(one) && isContainer(other) && Array.isArray(one) === Array.isArray(other)) {
       for (const name of Object.keys(other)) {
-        compare((one as JsonObject)[name], (other as JsonObject)[name], `${path}/${pointerStep(name)}`)
+        compare((one as JsonObject)[name], (other as JsonObject)[name], pointerTo(path, name))
       }
       return
     }

@@ -4,7 +4,7 @@ import { isLookupHeaders, readsOfDocument } from '../../document-reads/document-
 import { createReadRecorder } from '../../document-reads/read-recorder.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import type { TracedEntry, TracedTarget } from '../../language/mapping/mapping-trace.ts'
-import { pathText } from '../../language/paths/path-steps.ts'
+import { createPathTree, pathTo, placeBelow, type TreePlace } from '../../language/paths/path-tree.ts'
 import type { Course } from './course.ts'
 
 /** A document may have thousands of entries, and a message of leaves. */
@@ -29,7 +29,7 @@ export function mappingReport(course: Course, endpoint: Endpoint): JsonObject | 
     ...more('entriesNotShown', ran.length - ENTRIES_SHOWN),
     ...(unread === undefined
       ? { unreadUnknown: 'The message has too many values to find out which of them are read.' }
-      : { unread: unread.slice(0, UNREAD_SHOWN), ...more('unreadNotShown', unread.length - UNREAD_SHOWN) }),
+      : { unread: unread.paths, ...more('unreadNotShown', unread.notShown) }),
     unwritten: unwritten.slice(0, ENTRIES_SHOWN),
     ...more('unwrittenNotShown', unwritten.length - ENTRIES_SHOWN),
   }
@@ -55,16 +55,29 @@ const targetOf = ({ target, wrote = 'nothing', count, defaults, places }: Traced
 /** A path of leaves, as a document writes it (`requestBody.items[].nr`), and how many of these leaves nothing read. */
 type UnreadLeaves = Readonly<{ path: string; count: number }>
 
-/** Empty if an expression may read anything; undefined if the message has too many values to find out. */
-function unreadOf(source: JsonObject, endpoint: Endpoint): readonly UnreadLeaves[] | undefined {
+/** `notShown`: further paths, and leaves whose paths are too long. */
+type Unread = Readonly<{ paths: readonly UnreadLeaves[]; notShown: number }>
+
+/** None if an expression may read anything; undefined if the message has too many values to find out. */
+function unreadOf(source: JsonObject, endpoint: Endpoint): Unread | undefined {
   const { reads, isWhole } = readsOfDocument(endpoint)
-  if (isWhole) return []
+  if (isWhole) return { paths: [], notShown: 0 }
   const recorder = createReadRecorder(source)
   for (const { path } of reads) recorder.note(path.read)
-  const counts = new Map<string, number>()
+  const root = createPathTree<Counted>()
+  const shown: (readonly [TreePlace<Counted>, Counted])[] = []
+  let notShown = 0
   const isComplete = recorder.unread(ROOTS_READ, isLookupHeaders, (steps) => {
-    const path = pathText(steps)
-    counts.set(path, (counts.get(path) ?? 0) + 1)
+    const place = steps.reduce<TreePlace<Counted> | undefined>((at, step) => at && placeBelow(at, step), root)
+    if (place?.noted !== undefined) place.noted.count += 1
+    else {
+      const counted = { count: 1 }
+      if (place !== undefined) place.noted = counted
+      if (place === undefined || shown.length === UNREAD_SHOWN) notShown += 1
+      else shown.push([place, counted])
+    }
   })
-  return isComplete ? [...counts].map(([path, count]) => ({ path, count })) : undefined
+  if (!isComplete) return undefined
+  return { paths: shown.map(([place, { count }]) => ({ path: pathTo(place), count })), notShown }
 }
+type Counted = { count: number }

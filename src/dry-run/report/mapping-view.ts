@@ -2,7 +2,7 @@
 import type { Endpoint } from '../../config/schema/schema.ts'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { ROOTS } from '../../domain/message.ts'
-import type { SecretValues } from '../../domain/secrets/secrets.ts'
+import { compileReferences, type SecretValues } from '../../domain/secrets/secrets.ts'
 import { STAGE_NAMES } from '../../domain/tracing/stages.ts'
 import type { Course } from './course.ts'
 import { mappingReport } from './mapping-report.ts'
@@ -31,9 +31,10 @@ export function mappingView(course: Course, endpoint: Endpoint, secrets: SecretV
 
 /** Adds what stands at the places that each target wrote, once the whole mapping has run. */
 function withSamples({ entries, ...rest }: JsonObject, output: Json | undefined, secrets: SecretValues | undefined) {
+  const hide = secrets === undefined ? undefined : compileReferences(secrets)
   const shown = (pointer: string): Json => {
     const value = valueAt(output, pointer)
-    if (typeof value !== 'object' || value === null) return sampleOf(value, secrets)
+    if (typeof value !== 'object' || value === null) return sampleOf(value, hide)
     if (typeof weigh(value, MOST_WRITTEN) === 'number') return value
     return Array.isArray(value) ? `[… ${value.length} elements]` : '{…}'
   }

@@ -4,6 +4,7 @@
  */
 import { REPORT_LIMIT } from '../../config/checks/dry-run-request.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
+import { pointerTo } from '../../domain/lint.ts'
 import type { SecretValues } from '../../domain/secrets/secrets.ts'
 import { type ShownBody, shownBody, shownSafely, VALUE_LIMIT, weigh } from './shown-values.ts'
 
@@ -72,8 +73,4 @@ export function createReportValues(
 
 /** The names and values with the place of each, such as `/stages/2/input/requestBody`. */
 export const valuesAt = (values: ReportValues, at: string, fields: JsonObject): JsonObject =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, values.value(`${at}/${pointerStep(name)}`, value)]),
-  )
-
-export const pointerStep = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, values.value(pointerTo(at, name), value)]))

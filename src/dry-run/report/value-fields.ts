@@ -1,7 +1,7 @@
 /** The fields of a value, as a mapping names them: for views that show a message as a tree and never see all of it. */
 import type { Json, JsonObject } from '../../domain/json.ts'
-import { type SecretValues, withReferences } from '../../domain/secrets/secrets.ts'
-import { pathText } from '../../language/paths/path-steps.ts'
+import { compileReferences, type SecretValues } from '../../domain/secrets/secrets.ts'
+import { createPathTree, pathTo, placeBelow, type TreePlace } from '../../language/paths/path-tree.ts'
 
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 
@@ -16,12 +16,12 @@ export type ValueField = Readonly<{
   sample?: string | number | boolean
 }>
 
-/** `cut`: there are more fields, or more values, than are looked at. */
+/** `cut`: there are more fields, or more values, than are looked at, or fields with longer paths. */
 export type ValueFields = Readonly<{ fields: readonly ValueField[]; cut: boolean }>
 
 const MOST_FIELDS = 3_000
-/** Some tenths of a second. */
-const MOST_VALUES = 300_000
+/** Some hundredths of a second. */
+const MOST_VALUES = 100_000
 const LONGEST_SAMPLE = 120
 /** Longer texts are not searched for secrets as a whole. */
 const LONGEST_SEARCHED = 65_536
@@ -30,34 +30,49 @@ type Found = { types: Set<JsonType>; count: number; sample?: string | number | b
 
 /** In: a value whose members are the first names of paths. The nesting of the value is bounded, since a parser read it. */
 export function fieldsOf(value: Json, secrets: SecretValues | undefined): ValueFields {
-  const found = new Map<string, Found>()
+  const hide = secrets === undefined ? undefined : compileReferences(secrets)
+  const found: (readonly [TreePlace<Found>, Found])[] = []
   let values = 0
   let cut = false
 
-  const visit = (one: Json, path: string): void => {
+  const visit = (one: Json, place: TreePlace<Found> | undefined): void => {
     values += 1
-    const known = found.get(path)
-    if (values > MOST_VALUES || (known === undefined && found.size >= MOST_FIELDS)) {
+    if (place === undefined || values > MOST_VALUES || (place.noted === undefined && found.length >= MOST_FIELDS)) {
       cut = true
       return
     }
-    const field: Found = known ?? { types: new Set(), count: 0 }
-    found.set(path, field)
+    const field = place.noted ?? fieldAt(place)
     field.types.add(typeOf(one))
     field.count += 1
-    if (Array.isArray(one)) for (const element of one as readonly Json[]) visit(element, `${path}[]`)
-    else if (typeof one === 'object' && one !== null) visitMembers(one as JsonObject, `${path}.`)
-    else if (one !== null) field.sample ??= sampleOf(one as string | number | boolean, secrets)
+    if (Array.isArray(one)) visitElements(one, place)
+    else if (typeof one === 'object' && one !== null) visitMembers(one as JsonObject, place)
+    else if (one !== null) field.sample ??= sampleOf(one as string | number | boolean, hide)
   }
-  const visitMembers = (object: JsonObject, before: string): void => {
-    for (const [name, member] of Object.entries(object)) {
-      // A path cannot name an empty name.
-      if (name !== '' && values <= MOST_VALUES) visit(member, before + pathText([{ kind: 'name', name }]))
+  const fieldAt = (place: TreePlace<Found>): Found => {
+    const field: Found = { types: new Set(), count: 0 }
+    place.noted = field
+    found.push([place, field])
+    return field
+  }
+  const visitElements = (elements: readonly Json[], place: TreePlace<Found>): void => {
+    const each = placeBelow(place, { kind: 'each' })
+    for (const element of elements) {
+      if (values > MOST_VALUES) return
+      visit(element, each)
     }
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) visitMembers(value as JsonObject, '')
+  const visitMembers = (object: JsonObject, place: TreePlace<Found>): void => {
+    for (const name in object) {
+      if (values > MOST_VALUES) return
+      // A path cannot name an empty name.
+      if (name !== '') visit(object[name] ?? null, placeBelow(place, { kind: 'name', name }))
+    }
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    visitMembers(value as JsonObject, createPathTree())
+  }
   return {
-    fields: [...found].map(([path, { types, ...field }]) => ({ path, types: [...types], ...field })),
+    fields: found.map(([place, { types, ...field }]) => ({ path: pathTo(place), types: [...types], ...field })),
     cut,
   }
 }
@@ -65,10 +80,10 @@ export function fieldsOf(value: Json, secrets: SecretValues | undefined): ValueF
 const typeOf = (value: Json): JsonType =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : (typeof value as JsonType)
 
-/** In: a scalar. Out: the same, or the start of a long text with an ellipsis. */
-export function sampleOf<Value extends Json>(value: Value, secrets: SecretValues | undefined): Value | string {
+/** In: a scalar; what takes secrets out of a text. Out: the same, or the start of a long text with an ellipsis. */
+export function sampleOf<Value extends Json>(value: Value, hide = (text: string) => text): Value | string {
   if (typeof value !== 'string') return value
   // Before the cut: a part of a secret would not be found.
-  const text = withReferences(value.slice(0, LONGEST_SEARCHED), secrets)
+  const text = hide(value.slice(0, LONGEST_SEARCHED))
   return text.length <= LONGEST_SAMPLE ? text : `${text.slice(0, LONGEST_SAMPLE - 1)}…`
 }

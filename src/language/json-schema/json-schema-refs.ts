@@ -39,21 +39,26 @@ export function wrongReference(reference: string, root: JsonObject, targets: Sch
 
 /** The target of a reference such as `#`, `#/definitions/a%20b` or `#/$defs/a~1b` (RFC 6901 section 6). */
 export function resolveLocal(root: JsonObject, reference: string): Json | undefined {
-  if (!reference.startsWith('#')) return undefined
+  if (reference === '#') return root
+  if (!reference.startsWith('#/')) return undefined
   let at: Json | undefined = root
-  for (const name of pointerNames(reference.slice(1))) {
+  // A pointer may have as many names as a document has characters: none is read behind one that leads nowhere.
+  let from = 2
+  while (from <= reference.length && at !== undefined) {
+    const slash = reference.indexOf('/', from)
+    const end = slash === -1 ? reference.length : slash
+    const name = pointerName(reference.slice(from, end))
     if (isObject(at)) at = Object.hasOwn(at, name) ? at[name] : undefined
     else at = Array.isArray(at) && /^\d+$/.test(name) ? at[Number(name)] : undefined
+    from = end + 1
   }
-  return reference === '#' || reference.startsWith('#/') ? at : undefined
+  return at
 }
 
 /** The names in a JSON Pointer in the form of a URI fragment (RFC 6901 section 6). */
-export const pointerNames = (fragment: string): string[] =>
-  fragment
-    .split('/')
-    .slice(1)
-    .map((segment) => decoded(segment).replaceAll('~1', '/').replaceAll('~0', '~'))
+export const pointerNames = (fragment: string): string[] => fragment.split('/').slice(1).map(pointerName)
+
+const pointerName = (segment: string): string => decoded(segment).replaceAll('~1', '/').replaceAll('~0', '~')
 
 function decoded(segment: string): string {
   try {

@@ -3,6 +3,7 @@
  * compiled for a trace reports to one, so that no other pays for it.
  */
 import type { Json } from '../../domain/json.ts'
+import { pointerTo } from '../../domain/lint.ts'
 import { isArray } from '../paths/path-read.ts'
 import type { Convert } from './mapping-functions.ts'
 import type { WriteObserver } from './target-observer.ts'
@@ -107,7 +108,7 @@ function traceTarget(traced: Counted, noteFound: (found: boolean) => void): Targ
       const isDefault = isFallback || isMissing
       traced.count += 1
       if (isDefault) traced.defaults += 1
-      if (traced.places.length < PLACES_KEPT) traced.places.push(pointerOf(steps))
+      if (traced.places.length < PLACES_KEPT) traced.places.push(pointerTo('', ...steps))
       const empty = traced.hasDefault ? 'default' : 'null'
       if (!isDefault) traced.wrote = 'value'
       else if (traced.wrote === 'nothing') traced.wrote = empty
@@ -124,6 +125,3 @@ export function isFound(value: Json | undefined): boolean {
   if (isNothing(value)) return false
   return !isArray(value) || value.length === 0 || value.some(isFound)
 }
-
-const pointerOf = (steps: readonly (string | number)[]): string =>
-  steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')

@@ -1,0 +1,45 @@
+/**
+ * Places of a value, as a tree by the steps of their paths. A message may have hundreds of thousands of values below names as
+ * long as itself: what is noted of each goes to its place, and only a place that is listed gets a path.
+ */
+import { type PathStep, pathText } from './path-steps.ts'
+
+/** In characters of names. A place with a longer path is left out: nobody writes an entry for it. */
+export const MAX_LISTED_PATH = 1_000
+
+export type TreePlace<T> = {
+  readonly step: PathStep | undefined
+  readonly parent: TreePlace<T> | undefined
+  /** Characters of the names of its path. */
+  readonly length: number
+  readonly fields: Map<string, TreePlace<T>>
+  each: TreePlace<T> | undefined
+  /** Undefined until something is noted here. */
+  noted: T | undefined
+}
+
+export function createPathTree<T>(): TreePlace<T> {
+  return { step: undefined, parent: undefined, length: 0, fields: new Map(), each: undefined, noted: undefined }
+}
+
+/** The place one step below, a new one if need be; undefined if its path is too long to be listed. */
+export function placeBelow<T>(parent: TreePlace<T>, step: PathStep): TreePlace<T> | undefined {
+  const name = step.kind === 'name' ? step.name : undefined
+  const known = name === undefined ? parent.each : parent.fields.get(name)
+  if (known !== undefined) return known
+  const length = parent.length + (name?.length ?? 0)
+  if (length > MAX_LISTED_PATH) return undefined
+  const place = { step, parent, length, fields: new Map(), each: undefined, noted: undefined }
+  if (name === undefined) parent.each = place
+  else parent.fields.set(name, place)
+  return place
+}
+
+/** From the root of the tree on. */
+export function stepsTo<T>(place: TreePlace<T>): readonly PathStep[] {
+  const steps: PathStep[] = []
+  for (let at: TreePlace<T> | undefined = place; at?.step !== undefined; at = at.parent) steps.push(at.step)
+  return steps.reverse()
+}
+
+export const pathTo = <T>(place: TreePlace<T>): string => pathText(stepsTo(place))
