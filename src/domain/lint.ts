@@ -62,9 +62,10 @@ export function pointerTo(base: string, ...names: readonly (string | number)[]):
 }
 
 /** A name as a JSON Pointer has it. */
-export const pointerName = (name: string): string => shortName(name).replaceAll('~', '~0').replaceAll('/', '~1')
+export const pointerName = (name: string): string =>
+  shortName(shortName(name).replaceAll('~', '~0').replaceAll('/', '~1'))
 
-/** No more of a name than a place can have: to escape the whole of a long one takes time. */
+/** No more of a name than a place can have, and one more, by which the place is cut: a long one takes time to escape. */
 const shortName = (name: string): string => (name.length > MAX_PLACE ? name.slice(0, MAX_PLACE + 1) : name)
 
 /** What was cut stays as it is. */

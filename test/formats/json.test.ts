@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { Unreadable } from '../../src/formats/body-faults.ts'
 import { findDroppedMembers, findDuplicateNames, MAX_DEPTH, parseJson } from '../../src/formats/json-read.ts'
 import { scanJson } from '../../src/formats/json-scan.ts'
+import { timesAsCostly } from '../cpu-time.ts'
 
 const refusal = (text: string): Unreadable => {
   try {
@@ -91,6 +92,14 @@ describe('parseJson', () => {
       assert.equal(message, `The JSON is nested deeper than 64 levels at ${at}; send it in a flatter form.`)
     })
   }
+
+  test('counts the levels of a long text before it is parsed', async () => {
+    const ratio = await timesAsCostly(
+      () => refusal('['.repeat(5_000_000)),
+      () => parseJson(`[${'1,'.repeat(2_500_000)}1]`),
+    )
+    assert.ok(ratio < 2, `${ratio.toFixed(1)} times the processor time`)
+  })
 
   test('makes dangerous names plain own properties', () => {
     const value = parseJson('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}')

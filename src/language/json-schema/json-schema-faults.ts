@@ -1,6 +1,7 @@
 /** The errors of Ajv as sentences for the people who send messages. */
 import type { ErrorObject } from 'ajv'
 import { typeName } from '../../domain/json.ts'
+import { pointerTo, shown } from '../../domain/lint.ts'
 import { EMPTY_NAME } from './json-schema-empty-name.ts'
 
 export type SchemaFault = Readonly<{
@@ -24,7 +25,7 @@ export function faultsOf(errors: readonly ErrorObject[]): SchemaFault[] {
   for (const error of errors) {
     // The failed branch of an `if` has errors of its own.
     if (error.keyword === 'if') continue
-    const fault = shortened(faultOf(error))
+    const fault = faultOf(error)
     const key = `${fault.pointer} ${fault.message}`
     if (faults.size < FAULT_LIMIT) faults.set(key, fault)
     else if (!faults.has(key)) {
@@ -38,25 +39,17 @@ export function faultsOf(errors: readonly ErrorObject[]): SchemaFault[] {
 }
 
 /** Names come from the sender, messages from the author; both may be as long as the message or the document. */
-const LONGEST = 1_000
-
-function shortened(fault: SchemaFault): SchemaFault {
-  if (fault.pointer.length <= LONGEST && fault.message.length <= LONGEST) return fault
-  const short = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
-  return { ...fault, pointer: short(fault.pointer), message: short(fault.message) }
-}
-
 function faultOf(error: ErrorObject): SchemaFault {
   if (error.keyword === 'errorMessage') return customFault(error)
-  return { pointer: pointerOf(error), message: messageOf(error), custom: false, issue: issueOf(error) }
+  return { pointer: pointerOf(error), message: shown(messageOf(error)), custom: false, issue: issueOf(error) }
 }
 
 /** Where all errors are that a custom message replaces. */
 function customFault(error: ErrorObject): SchemaFault {
   const replaced = (error.params as { errors?: ErrorObject[] }).errors ?? []
-  const pointer = replaced.length === 0 ? error.instancePath : replaced.map(pointerOf).reduce(sharedPointer)
+  const pointer = replaced.length === 0 ? shown(error.instancePath) : replaced.map(pointerOf).reduce(sharedPointer)
   const [issue = 'invariant', ...others] = new Set(replaced.map(issueOf))
-  const message = error.message ?? 'is not valid'
+  const message = shown(error.message ?? 'is not valid')
   return { pointer, message, custom: true, issue: others.length === 0 ? issue : 'invariant' }
 }
 
@@ -97,9 +90,8 @@ function issueOf({ keyword }: ErrorObject): NonNullable<SchemaFault['issue']> {
 function pointerOf({ instancePath, params }: ErrorObject): string {
   const { missingProperty, additionalProperty, unevaluatedProperty } = params
   const field = missingProperty ?? additionalProperty ?? unevaluatedProperty
-  return typeof field === 'string'
-    ? `${instancePath}/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`
-    : instancePath
+  const place = shown(instancePath)
+  return typeof field === 'string' ? pointerTo(place, field) : place
 }
 
 function messageOf(error: ErrorObject): string {
@@ -179,6 +171,6 @@ function values(allowed: unknown): string {
 }
 
 function short(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing'
+  const text = JSON.stringify(typeof value === 'string' ? shown(value) : value) ?? 'nothing'
   return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }

@@ -3,6 +3,8 @@
  * counts. Ajv writes one statement a line and no line end within a text, so a whole line shows what it does.
  */
 
+import { pointerName } from '../../domain/lint.ts'
+
 /** The budget of the running validation. Validating is synchronous, so only one runs at a time. */
 export type Work = {
   /** References that the validation may still follow. */
@@ -11,6 +13,8 @@ export type Work = {
   units: number
   /** Further units for the time after that. */
   reserve: number
+  /** Characters of the places of faults that may still be gathered. */
+  characters: number
   /** Milliseconds since the epoch; 0 for a validation that only its work bounds. */
   stopAt: number
 }
@@ -25,16 +29,25 @@ const SLICE = 200_000
 const STEP_LIMIT = 200_000
 
 /** Compiling a schema may spend some, too. */
-export const newWork = (): Work => ({ steps: STEP_LIMIT, units: UNIT_LIMIT, reserve: 0, stopAt: 0 })
+export const newWork = (): Work => ({
+  steps: STEP_LIMIT,
+  units: UNIT_LIMIT,
+  reserve: 0,
+  characters: CHARACTER_LIMIT,
+  stopAt: 0,
+})
 
 export function startWork(work: Work): void {
   work.steps = STEP_LIMIT
   work.units = work.stopAt === 0 ? UNIT_LIMIT : SLICE
   work.reserve = UNIT_LIMIT - work.units
+  work.characters = CHARACTER_LIMIT
 }
 
 /** Faults that one validation may gather, including those of alternatives that do not match. */
 const GATHERED_LIMIT = 10_000
+/** Of the places of all of them: each has the names around it, which the sender chooses. */
+const CHARACTER_LIMIT = 8_000_000
 
 /** Ends a validation that exceeds its budget. */
 export class TooMuchWork extends Error {
@@ -72,11 +85,17 @@ export type WorkMeter = Readonly<{
   step(): void
   spend(units: number): void
   giveUp(): never
+  /** Pays for a fault that is gathered. */
+  fault(error: Readonly<{ instancePath: string }>): void
+  /** A name of the message as a part of the place of a fault. */
+  name(name: string): string
   JSON: Pick<JSON, 'stringify'>
 }>
 
-const FIRST = /^vErrors = \[err\d+\];$/
-const PUSH = /^vErrors\.push\(err\d+\);$/
+const FIRST = /^vErrors = \[(err\d+)\];$/
+const PUSH = /^vErrors\.push\((err\d+)\);$/
+/** How Ajv writes a name of the message in the place of a fault. A text of the schema has no such quotes. */
+const NAME = /([\w$]+)\.replace\(\/~\/g, "~0"\)\.replace\(\/\\\/\/g, "~1"\)/g
 const UNITS_PER_FAULT = 200
 const CONCAT = 'errors = vErrors.length;'
 const LOOP = /^for ?\(.*\)\{$/
@@ -90,19 +109,39 @@ export function counting(code: string, always: boolean): string {
   const lines = code.split('\n')
   const counts = always || lines.length > SHORT_LINES
   const prices = counts ? pricesOf(lines) : new Map<number, number>()
-  const rewritten = lines.map((line, at) => {
+  const payForFault = (error = '') => (always ? `meter.fault(${error});` : payFor(UNITS_PER_FAULT))
+  const rewritten = lines.map((written, at) => {
+    const line = written.replace(NAME, 'meter.name($1)')
     // Ajv makes a function of each schema that a reference leads to, and inlines all others.
     if (FUNCTION.test(line)) return `${line}meter.step();${payFor(prices.get(at))}`
     const price = prices.get(at)
     if (price !== undefined) return `${line}${payFor(price)}`
-    if (FIRST.test(line)) return `${payFor(UNITS_PER_FAULT)}${line}`
-    if (PUSH.test(line)) return `if(vErrors.length>=${GATHERED_LIMIT})meter.giveUp();${payFor(UNITS_PER_FAULT)}${line}`
+    const first = FIRST.exec(line)
+    if (first !== null) return `${payForFault(first[1])}${line}`
+    const pushed = PUSH.exec(line)
+    if (pushed !== null) return `if(vErrors.length>=${GATHERED_LIMIT})meter.giveUp();${payForFault(pushed[1])}${line}`
     if (line === CONCAT) return `${line}if(errors>=${GATHERED_LIMIT})meter.giveUp();`
     return line
   })
   // An `errorMessage` may quote the data, which Ajv writes with `JSON.stringify`.
   return `const meter=self.${METER};const JSON=meter.JSON;${rewritten.join('\n')}`
 }
+
+export function payFault(work: Work, { instancePath }: Readonly<{ instancePath: string }>): void {
+  spend(work, UNITS_PER_FAULT)
+  work.characters -= instancePath.length
+  if (work.characters < 0) throw new TooMuchWork()
+}
+
+/** A name of the message in the place of a fault: not longer than the place may be. */
+export function placeName(name: string, work: Work): string {
+  const written = pointerName(name)
+  if (written.length > SHORT_NAME) spend(work, written.length * UNITS_PER_NAME_CHARACTER)
+  return written
+}
+
+const SHORT_NAME = 64
+const UNITS_PER_NAME_CHARACTER = 10
 
 const payFor = (price: number | undefined) => (price === undefined ? '' : `meter.spend(${price});`)
 

@@ -19,6 +19,8 @@ import {
   METER,
   newWork,
   OutOfTime,
+  payFault,
+  placeName,
   shortJson,
   spend,
   startWork,
@@ -168,6 +170,8 @@ const meterOf = (work: Work): WorkMeter => ({
   giveUp: () => {
     throw new TooMuchWork()
   },
+  fault: (error) => payFault(work, error),
+  name: (name) => placeName(name, work),
   JSON: { stringify: (value: unknown) => shortJson(value, work) },
 })
 

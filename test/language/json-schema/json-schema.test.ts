@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../../src/domain/lint.ts'
 import { compileJsonSchema, type SchemaOptions, type Validator } from '../../../src/language/json-schema/json-schema.ts'
+import { timesAsCostly } from '../../cpu-time.ts'
 
 const plain: SchemaOptions = { acceptNull: false, coerceTypes: false }
 const DRAFT_2020 = 'https://json-schema.org/draft/2020-12/schema'
@@ -667,6 +668,9 @@ describe('hostile messages and schemas', () => {
   const draft = { $schema: 'https://json-schema.org/draft/2020-12/schema' }
   const twice = (reference: JsonObject): Json[] => [reference, reference]
   const array = (count: number): Json => Array.from({ length: count }, (_, index) => index)
+  const fields = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`f${index}`, index]))
+  const longNames = (levels: number, length: number, inner: Json): Json =>
+    levels === 0 ? inner : { ['n'.repeat(length)]: longNames(levels - 1, length, inner) }
   const inArrays = Array.from({ length: 60 }).reduce<Json>((inner) => [inner], 1)
   const costly: readonly { name: string; schema: JsonObject; data: Json; last: RegExp }[] = [
     {
@@ -699,7 +703,36 @@ describe('hostile messages and schemas', () => {
       data: { a: 'x'.repeat(900_000) },
       last: /"x{200}…""x/,
     },
+    {
+      name: 'a place for each fault below a long name',
+      schema: { additionalProperties: { additionalProperties: { type: 'string' } } },
+      data: { ['~'.repeat(450_000)]: fields },
+      last: /^(?:\/(?:~0){499}~…) must be a string/,
+    },
+    {
+      name: 'a place for each fault below many levels of long names',
+      schema: { type: 'object', additionalProperties: { $ref: '#' } },
+      data: longNames(60, 8_000, fields),
+      last: /too many further faults/,
+    },
+    {
+      name: 'a name of the message in each fault',
+      schema: { allOf: Array.from({ length: 90 }, () => ({ propertyNames: { pattern: '^x' } })) },
+      data: { ['~'.repeat(900_000)]: 1 },
+      last: /name that is not allowed, "~{99}…/,
+    },
   ]
+
+  test('faults below a long name cost little more than below others', async () => {
+    const validator = sound({ additionalProperties: { additionalProperties: { type: 'string' } } })
+    const long = '~'.repeat(450_000)
+    const ratio = await timesAsCostly(
+      () => validator({ [long]: fields }),
+      () => validator({ n: fields, m: { filler: long } }),
+    )
+    assert.ok(ratio < 50, `${ratio.toFixed(1)} times the processor time`)
+  })
+
   for (const { name, schema, data, last } of costly) {
     test(`${name} is bounded, and so is its report`, () => {
       const reported = faults(sound(schema), data)

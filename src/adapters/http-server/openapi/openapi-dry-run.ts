@@ -198,7 +198,11 @@ export const dryRunSchemas: JsonObject = {
           ['path', 'types', 'count'],
         ),
       ),
-      cut: { ...flag, description: 'There are more than 3,000 fields or 100,000 values, or names that make a path longer than 1,000 characters.' },
+      cut: {
+        ...flag,
+        description:
+          'There are more than 3,000 fields or 100,000 values, or names that make a path longer than 1,000 characters.',
+      },
     },
     ['fields', 'cut'],
   ),
