@@ -1,6 +1,6 @@
 /** Answers that a test gives for other systems: those that a message lacked, and those that nothing asked for. */
 import type { Endpoint } from '../config/schema/schema.ts'
-import { documentPath } from '../domain/lint.ts'
+import { documentPath, pointerTo, shown } from '../domain/lint.ts'
 import { didYouMean } from '../domain/nearest.ts'
 import type { RunningStep } from './given-services.ts'
 import type { TestStep } from './test-file.ts'
@@ -15,8 +15,8 @@ export function missingAnswers({ trace, sent }: RunningStep): readonly Mismatch[
     .map(({ id, item, target }) => {
       const where = documentPath('given.lookups', ...(item === undefined ? [id] : [id, item]))
       return {
-        path: `/given/lookups/${[id, ...(item === undefined ? [] : [item])].map(escaped).join('/')}`,
-        message: `The test has no answer for the lookup "${id}" (${target}); give one in "${where}".`,
+        path: pointerTo('/given/lookups', id, ...(item === undefined ? [] : [item])),
+        message: `The test has no answer for the lookup "${shown(id)}" (${shown(target)}); give one in "${where}".`,
       }
     })
 }
@@ -32,13 +32,13 @@ export function unusedAnswers(
     const group = `${kind}s` as const
     const known = requests[kind].map(({ id }) => id)
     return Object.entries(given[group]).flatMap(([id, answer]) => {
-      const path = `/given/${group}/${escaped(id)}`
+      const path = pointerTo(`/given/${group}`, id)
       if (!known.includes(id)) {
         return [{ path, message: `The endpoint has no ${kind} "${id}"${didYouMean(id, known)}` }]
       }
       const indexes = indexesOf(asked, kind, id)
       if (!Array.isArray(answer)) return indexes.size === 0 ? [unused(path, kind, id)] : []
-      return answer.flatMap((_one, index) => (indexes.has(index) ? [] : [unused(`${path}/${index}`, kind, id)]))
+      return answer.flatMap((_one, index) => (indexes.has(index) ? [] : [unused(pointerTo(path, index), kind, id)]))
     })
   })
 }
@@ -48,7 +48,5 @@ const indexesOf = (calls: Calls, kind: string, id: string): ReadonlySet<number> 
 
 const unused = (path: string, kind: string, id: string): Mismatch => ({
   path,
-  message: `The message did not ask for this answer of the ${kind} "${id}"; remove it, or correct the document.`,
+  message: `The message did not ask for this answer of the ${kind} "${shown(id)}"; remove it, or correct the document.`,
 })
-
-const escaped = (name: string | number): string => String(name).replaceAll('~', '~0').replaceAll('/', '~1')

@@ -5,7 +5,7 @@ import type { Field } from '../config/schema/schema-fields.ts'
 import { isObject, type Json, type JsonObject, REFUSED_NAMES } from '../domain/json.ts'
 import { collectInto, type Lint, type LintSink } from '../domain/lint.ts'
 import { OUTCOMES } from '../domain/records/message-record.ts'
-import { lintExpectation, operatorOf, timeOf } from './operators.ts'
+import { lintExpectation, newPatternRoom, operatorOf, type PatternRoom, timeOf } from './operators.ts'
 import {
   DEFAULT_NOW,
   type DocumentTest,
@@ -106,7 +106,8 @@ export function checkTestFile(raw: Json): CheckedTestFile {
   }
   lintPointers(written.ignore, lint.at('ignore'))
   lintNames(tests, lint.at('tests'))
-  for (const [index, test] of tests.entries()) lintTest(test, lint.at('tests', index))
+  const room = newPatternRoom()
+  for (const [index, test] of tests.entries()) lintTest(test, lint.at('tests', index), room)
   const { endpoint, ignore } = written
   const file: TestFile = {
     ...(typeof endpoint === 'string' ? { endpoint } : {}),
@@ -139,10 +140,10 @@ function lintNames(tests: readonly JsonObject[], lint: LintSink): void {
   }
 }
 
-function lintTest(test: JsonObject, lint: LintSink): void {
+function lintTest(test: JsonObject, lint: LintSink, room: PatternRoom): void {
   const { steps } = test
   if (steps === undefined) {
-    lintStep(test, lint)
+    lintStep(test, lint, room)
     return
   }
   if (test.given !== undefined || test.expect !== undefined) {
@@ -150,14 +151,14 @@ function lintTest(test: JsonObject, lint: LintSink): void {
   }
   const list = objectsOf(steps)
   if (list.length > MOST_STEPS) lint.at('steps').error(`A test has at most ${MOST_STEPS} steps.`)
-  for (const [index, step] of list.entries()) lintStep(step, lint.at('steps', index))
+  for (const [index, step] of list.entries()) lintStep(step, lint.at('steps', index), room)
 }
 
-function lintStep({ given, expect }: JsonObject, lint: LintSink): void {
+function lintStep({ given, expect }: JsonObject, lint: LintSink, room: PatternRoom): void {
   if (expect === undefined)
     lint.at('expect').error(`"${lint.at('expect').path}" is required: what the message must do.`)
   if (isObject(given)) lintGiven(given, lint.at('given'))
-  if (isObject(expect)) lintExpected(expect, lint.at('expect'))
+  if (isObject(expect)) lintExpected(expect, lint.at('expect'), room)
 }
 
 function lintGiven(given: JsonObject, lint: LintSink): void {
@@ -183,7 +184,7 @@ function lintGiven(given: JsonObject, lint: LintSink): void {
   }
 }
 
-function lintExpected(expect: JsonObject, lint: LintSink): void {
+function lintExpected(expect: JsonObject, lint: LintSink, room: PatternRoom): void {
   const { outcome, answer, calls, failure, ...others } = expect
   if (typeof outcome === 'string' && !OUTCOMES.some((name) => name === outcome)) {
     const known = OUTCOMES.map((name) => `"${name}"`).join(', ')
@@ -191,27 +192,27 @@ function lintExpected(expect: JsonObject, lint: LintSink): void {
   }
   if (isObject(answer)) {
     refuseFile(answer.body, lint.at('answer', 'body'))
-    for (const [name, value] of Object.entries(answer)) lintExpectation(value, lint.at('answer', name))
+    for (const [name, value] of Object.entries(answer)) lintExpectation(value, lint.at('answer', name), room)
   }
-  if (failure !== undefined) lintFailure(failure, lint.at('failure'))
-  if (calls !== undefined) lintCalls(calls, lint.at('calls'))
+  if (failure !== undefined) lintFailure(failure, lint.at('failure'), room)
+  if (calls !== undefined) lintCalls(calls, lint.at('calls'), room)
   refuseFile(others.mapped, lint.at('mapped'))
   for (const name of ['outcome', 'transforms', 'mapped', 'state']) {
     const value = expect[name]
-    if (value !== undefined) lintExpectation(value, lint.at(name))
+    if (value !== undefined) lintExpectation(value, lint.at(name), room)
   }
 }
 
-function lintFailure(failure: Json, lint: LintSink): void {
+function lintFailure(failure: Json, lint: LintSink, room: PatternRoom): void {
   if (operatorOf(failure) === undefined) {
     const members = Object.fromEntries(FAILURE_NAMES.map((name) => [name, ANYTHING]))
     checkField({ type: 'object', properties: members }, failure, lint)
   }
-  lintExpectation(failure, lint)
+  lintExpectation(failure, lint, room)
 }
 
-function lintCalls(calls: Json, lint: LintSink): void {
-  lintExpectation(calls, lint)
+function lintCalls(calls: Json, lint: LintSink, room: PatternRoom): void {
+  lintExpectation(calls, lint, room)
   if (operatorOf(calls) !== undefined) return
   const members = Object.fromEntries(CALL_NAMES.map((name) => [name, name === 'id' ? TEXT : ANYTHING]))
   const call: Field = { type: 'object', required: ['id'], properties: members }

@@ -1,8 +1,11 @@
 /** Decides whether a message did what its test expects. */
 
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { pointerTo } from '../domain/lint.ts'
 import { compileReferences, isSecretName, REDACTED } from '../domain/secrets/secrets.ts'
+import { weigh } from '../dry-run/report/shown-values.ts'
 import type { RunningStep } from './given-services.ts'
+import { ignoredPlaces } from './ignored-places.ts'
 import { createMatcher, type Matcher, TooManyComparisons } from './match.ts'
 import { callMismatches, headerMismatches } from './match-calls.ts'
 import { changeObserved, type Observed } from './observed.ts'
@@ -26,7 +29,7 @@ export function judge(
     return mismatchesOf(expect, changeObserved(observed, compileReferences(secrets)), ignore)
   } catch (thrown) {
     if (!(thrown instanceof TooManyComparisons)) throw thrown
-    return [{ path: '/expect', message: thrown.message }]
+    return [{ path: thrown.pointer, message: thrown.message }]
   }
 }
 
@@ -61,8 +64,7 @@ function bodyMismatches(
   matcher: Matcher,
 ): readonly Mismatch[] {
   const pointer = '/expect/answer/body'
-  const ignored = new Set(ignore.map((one) => `${pointer}${one}`))
-  return matcher.mismatches(expected, value, { pointer, text, ignores: (place) => ignored.has(place) })
+  return matcher.mismatches(expected, value, { pointer, text, ignored: ignoredPlaces(ignore) })
 }
 
 /** Members without an expectation are not checked. */
@@ -80,7 +82,7 @@ function memberMismatches(
   }
   return Object.entries(expected).flatMap(([member, value]) =>
     matcher.mismatches(value, Object.hasOwn(actual, member) ? actual[member] : undefined, {
-      pointer: `${pointer}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      pointer: pointerTo(pointer, member),
     }),
   )
 }
@@ -95,7 +97,9 @@ export function shownMismatch({ path, expected, actual, message }: Mismatch): Mi
   const isHeaders = path.endsWith('/headers')
   const shown = (value: Json): Json => {
     if (isSecret) return REDACTED
-    return bounded(isHeaders && isObject(value) ? redacted(value) : withoutCredentials(value))
+    const isLong = typeof weigh(value, LONGEST_SHOWN) === 'string'
+    const start = isLong ? startOf(value, { left: LONGEST_SHOWN }) : value
+    return bounded(isHeaders && isObject(start) ? redacted(start) : withoutCredentials(start), isLong)
   }
   return {
     path,
@@ -105,9 +109,36 @@ export function shownMismatch({ path, expected, actual, message }: Mismatch): Mi
   }
 }
 
-function bounded(value: Json): Json {
+function bounded(value: Json, isCut: boolean): Json {
   const text = JSON.stringify(value)
-  return text.length <= LONGEST_SHOWN ? value : `${text.slice(0, LONGEST_SHOWN)}…`
+  return text.length > LONGEST_SHOWN || isCut ? `${text.slice(0, LONGEST_SHOWN)}…` : value
+}
+
+/** So much of the value that its JSON has the characters that are left; the whole of it may be as long as a message. */
+function startOf(value: Json, room: { left: number }): Json {
+  if (typeof value === 'string') {
+    const text = value.slice(0, Math.max(0, room.left))
+    room.left -= value.length + 2
+    return text
+  }
+  room.left -= 1
+  if (Array.isArray(value)) {
+    const items: Json[] = []
+    for (const item of value) {
+      if (room.left <= 0) break
+      items.push(startOf(item, room))
+    }
+    return items
+  }
+  if (!isObject(value)) return value
+  const members: [string, Json][] = []
+  for (const name in value) {
+    if (room.left <= 0) break
+    const shown = name.slice(0, room.left)
+    room.left -= name.length + 3
+    members.push([shown, startOf(value[name] ?? null, room)])
+  }
+  return Object.fromEntries(members)
 }
 
 /** The members of each object `headers` whose names say that they hold credentials. */

@@ -34,19 +34,26 @@ export function operatorOf(value: Json): Readonly<{ name: OperatorName; operand:
   return known && { name: known, operand: value[known] as Json }
 }
 
+/** Instructions that the patterns of one file may still have; other work waits while they are compiled. */
+export type PatternRoom = { left: number }
+export const PATTERN_INSTRUCTIONS = 50_000
+/** One that is refused may have been compiled in part. */
+const REFUSED_INSTRUCTIONS = 1_000
+export const newPatternRoom = (): PatternRoom => ({ left: PATTERN_INSTRUCTIONS })
+
 /** Lints the operators in an expectation: operands that they do not take, and names that were probably meant as operators. */
-export function lintExpectation(expected: Json, lint: LintSink): void {
+export function lintExpectation(expected: Json, lint: LintSink, room = newPatternRoom()): void {
   const operator = operatorOf(expected)
-  if (operator !== undefined) lintOperand(operator.name, operator.operand, lint.at(operator.name))
-  else if (Array.isArray(expected)) lintItems(expected, lint)
-  else if (isObject(expected)) lintMembers(expected, lint)
+  if (operator !== undefined) lintOperand(operator.name, operator.operand, lint.at(operator.name), room)
+  else if (Array.isArray(expected)) lintItems(expected, lint, room)
+  else if (isObject(expected)) lintMembers(expected, lint, room)
 }
 
-function lintItems(expected: readonly Json[], lint: LintSink): void {
-  for (const [index, item] of expected.entries()) lintExpectation(item, lint.at(index))
+function lintItems(expected: readonly Json[], lint: LintSink, room: PatternRoom): void {
+  for (const [index, item] of expected.entries()) lintExpectation(item, lint.at(index), room)
 }
 
-function lintMembers(expected: JsonObject, lint: LintSink): void {
+function lintMembers(expected: JsonObject, lint: LintSink, room: PatternRoom): void {
   const names = Object.keys(expected)
   for (const [name, value] of Object.entries(expected)) {
     const sink = lint.at(name)
@@ -60,55 +67,62 @@ function lintMembers(expected: JsonObject, lint: LintSink): void {
         )
       }
     }
-    lintExpectation(value, sink)
+    lintExpectation(value, sink, room)
   }
 }
 
-function lintOperand(name: OperatorName, operand: Json, lint: LintSink): void {
-  const accepts = OPERANDS[name](operand, lint)
+function lintOperand(name: OperatorName, operand: Json, lint: LintSink, room: PatternRoom): void {
+  const accepts = OPERANDS[name](operand, lint, room)
   if (accepts !== undefined) lint.error(`"${name}" takes ${accepts}, not ${described(operand)}.`)
 }
 
 const described = (operand: Json): string =>
   typeof operand === 'string' && operand.length <= 40 ? JSON.stringify(operand) : `this ${typeName(operand)}`
 
-type CheckOperand = (operand: Json, lint: LintSink) => string | undefined
+type CheckOperand = (operand: Json, lint: LintSink, room: PatternRoom) => string | undefined
 
 const ONLY_TRUE: CheckOperand = (operand) => (operand === true ? undefined : 'true')
 
 /** What the operator takes, if the operand is something else. */
 const OPERANDS: Readonly<Record<OperatorName, CheckOperand>> = {
-  $contains: (operand, lint) => {
+  $contains: (operand, lint, room) => {
     if (typeof operand === 'string') return undefined
     if (!isObject(operand) && !Array.isArray(operand)) return 'an object, an array or a string'
-    lintExpectation(operand, lint)
+    lintExpectation(operand, lint, room)
     return undefined
   },
-  $items: (operand, lint) => void lintExpectation(operand, lint),
+  $items: (operand, lint, room) => void lintExpectation(operand, lint, room),
   $type: (operand) => {
     const names: readonly Json[] = Array.isArray(operand) ? operand : [operand]
     const isKnown = names.length > 0 && names.every((one) => TYPES.some((type) => type === one))
     return isKnown ? undefined : `one of ${TYPES.map((type) => `"${type}"`).join(', ')}, or an array of these`
   },
-  $matches: (operand, lint) => {
+  $matches: (operand, lint, room) => {
     if (typeof operand !== 'string') return 'a regular expression as a string'
+    if (room.left < 0) return undefined
     const pattern = compilePattern(operand)
     if (!pattern.ok) lint.error(`In "${lint.path}", ${pattern.message}`)
+    room.left -= pattern.ok ? pattern.value.size : REFUSED_INSTRUCTIONS
+    if (room.left >= 0) return undefined
+    const most = PATTERN_INSTRUCTIONS.toLocaleString('en')
+    lint.error(
+      `The patterns up to here have more than ${most} instructions; use fewer, or lower the counts of their repeats.`,
+    )
     return undefined
   },
   $any: ONLY_TRUE,
   $absent: ONLY_TRUE,
-  $oneOf: (operand, lint) => {
+  $oneOf: (operand, lint, room) => {
     if (!Array.isArray(operand) || operand.length === 0) return 'an array with at least one expectation'
-    lintItems(operand, lint)
+    lintItems(operand, lint, room)
     return undefined
   },
   $near: (operand) => (nearOf(operand) === undefined ? NEAR : undefined),
-  $text: (operand, lint) => {
+  $text: (operand, lint, room) => {
     if (typeof operand === 'string') return undefined
     const { name = undefined } = operatorOf(operand) ?? {}
     if (name === undefined) return 'a string, or an operator on strings such as { "$matches": "…" }'
-    lintExpectation(operand, lint)
+    lintExpectation(operand, lint, room)
     return undefined
   },
   $literal: () => undefined,

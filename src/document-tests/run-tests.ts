@@ -65,13 +65,11 @@ export function createTestRunner({ services, settings, logger, bounds }: TestRun
     })
     const calls: CallSpan[] = []
     const ran = !lints.some(({ severity }) => severity === 'error')
+    const isLate = () => options.limitMs !== undefined && performance.now() - startMs > options.limitMs
+    const runner: Runner = { compiled, given, settings, logger, ignore: file.ignore, options, calls, isLate }
     const results: TestResult[] = []
     for (const test of ran ? file.tests : []) {
-      // Tests without a call run synchronously; others wait for the event loop too.
-      await setImmediate()
-      const isLate = options.limitMs !== undefined && performance.now() - startMs > options.limitMs
-      const runner: Runner = { compiled, given, settings, logger, ignore: file.ignore, options, calls }
-      results.push(isLate ? late(test) : await runTest(test, runner))
+      results.push(await runTest(test, runner))
     }
     const count = (verdict: TestResult['verdict']) => results.filter((one) => one.verdict === verdict).length
     return {
@@ -96,6 +94,7 @@ type Runner = Readonly<{
   options: RunTestsOptions
   /** Of all tests. */
   calls: CallSpan[]
+  isLate(): boolean
 }>
 
 async function runTest(test: DocumentTest, runner: Runner): Promise<TestResult> {
@@ -104,18 +103,30 @@ async function runTest(test: DocumentTest, runner: Runner): Promise<TestResult> 
   const startMs = performance.now()
   const states: StateRecord[] = []
   const mismatches: Mismatch[] = []
+  let left = 0
   for (const [index, step] of steps.entries()) {
+    // Steps without a call run synchronously; others wait for the event loop too.
+    await setImmediate()
+    if (runner.isLate()) {
+      mismatches.push(index === 0 ? NOT_STARTED : { path: `/steps/${index}`, message: NO_TIME })
+      break
+    }
     const found = await runStep(test, step, index, states, runner)
     const base = hasSteps ? `/steps/${index}` : ''
-    mismatches.push(...found.map((one) => shownMismatch({ ...one, path: `${base}${one.path}` })))
+    const room = MOST_MISMATCHES - mismatches.length
+    for (const one of found.slice(0, room)) {
+      mismatches.push(shownMismatch({ ...one, path: `${base}${one.path}` }))
+      // Each may hold values as large as the message.
+      await setImmediate()
+    }
+    left += Math.max(0, found.length - room)
   }
-  const left = mismatches.length - MOST_MISMATCHES
-  const more = left <= 0 ? [] : [{ path: '', message: `There are ${left} more mismatches.` }]
+  const more = left === 0 ? [] : [{ path: '', message: `There are ${left} more mismatches.` }]
   return {
     name,
     verdict: mismatches.length === 0 ? 'passed' : 'failed',
     ms: msSince(startMs),
-    mismatches: [...mismatches.slice(0, MOST_MISMATCHES), ...more],
+    mismatches: [...mismatches, ...more],
   }
 }
 
@@ -179,14 +190,11 @@ const unwritten = (snapshot: JsonObject): Mismatch => ({
   message: 'What is expected is still to be written: replace "todo" by it.',
 })
 
-const late = ({ name }: DocumentTest): TestResult => ({
-  name,
-  verdict: 'failed',
-  ms: 0,
-  mismatches: [
-    { path: '', message: 'The test did not run: the tests before it took all the time that tests may take.' },
-  ],
-})
+const NOT_STARTED: Mismatch = {
+  path: '',
+  message: 'The test did not run: the tests before it took all the time that tests may take.',
+}
+const NO_TIME = 'The step did not run: what ran before it took all the time that tests may take.'
 
 const shown = (lints: readonly Lint[], severity: Lint['severity']): readonly ShownLint[] =>
   lints.filter((lint) => lint.severity === severity).map(({ path, message }) => ({ path, message }))

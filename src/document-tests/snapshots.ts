@@ -34,7 +34,7 @@ export function snapshotMismatches(stored: JsonObject | undefined, taken: JsonOb
     return createMatcher().mismatches({ $literal: stored }, taken, { pointer: '/expect/snapshot' })
   } catch (thrown) {
     if (!(thrown instanceof TooManyComparisons)) throw thrown
-    return [{ path: '/expect/snapshot', message: thrown.message }]
+    return [{ path: thrown.pointer, message: thrown.message }]
   }
 }
 

@@ -12,9 +12,15 @@ export type Pattern = Readonly<{
   test(text: string): boolean
   /** About the nanoseconds that testing a character may take. */
   unitsPerCharacter: number
+  /** The same for the worst text: of some patterns each character makes a new state. */
+  mostUnitsPerCharacter: number
+  /** Instructions of the compiled pattern; each takes about a microsecond to compile. */
+  size: number
   /** A search that keeps its last text, to find the matches of one text in turn. */
   finder(): Find
 }>
+
+type Test = Omit<Pattern, 'finder' | 'size'>
 
 /**
  * The first match at or after `from`; `from` and `start` are UTF-16 indexes.
@@ -31,6 +37,9 @@ const FIND_STEPS = 50_000_000
 
 /** Of a test, which needs no groups and mostly runs as an automaton with cached states. */
 const UNITS_PER_CHARACTER = 50
+const MOST_UNITS_PER_INSTRUCTION = 15
+/** Of V8's engine, for each way to match. */
+const MOST_UNITS_PER_WAY = 5
 
 /** Instructions of a compiled pattern: `.{0,1000}` has 2,003. */
 const PROGRAM_LIMIT = 10_000
@@ -52,9 +61,12 @@ export function compilePattern(source: string, flags = ''): Result<Pattern> {
       return fault(`the pattern ${quote(source)} is too large; lower the counts of its repeats.`)
     }
     const plain = flags === '' ? plainTest(source) : undefined
-    const test = plain ?? ((text: string) => program.test(text))
-    const unitsPerCharacter = plain === undefined ? UNITS_PER_CHARACTER : 1
-    return found({ test, unitsPerCharacter, finder: () => finder(source, program) })
+    const searched: Test = {
+      test: (text) => program.test(text),
+      unitsPerCharacter: UNITS_PER_CHARACTER,
+      mostUnitsPerCharacter: Math.max(UNITS_PER_CHARACTER, MOST_UNITS_PER_INSTRUCTION * program.programSize()),
+    }
+    return found({ ...(plain ?? searched), size: program.programSize(), finder: () => finder(source, program) })
   } catch (thrown) {
     const text = thrown instanceof Error ? thrown.message.replace(/^error parsing regexp: /, '') : 'it does not compile'
     return fault(`the pattern ${quote(source)} cannot run in linear time: ${text}.`)
@@ -74,7 +86,7 @@ const STEPS_PER_CHARACTER_MAX = 200
  * The pattern on V8's engine, which is ten times as fast. Undefined if V8 could backtrack much: only atoms in a row from the
  * start of the text qualify, at most one of them repeated without bound.
  */
-function plainTest(source: string): Pattern['test'] | undefined {
+function plainTest(source: string): Test | undefined {
   if (!PLAIN.test(source)) return undefined
   let unbounded = 0
   let ways = 1
@@ -87,7 +99,11 @@ function plainTest(source: string): Pattern['test'] | undefined {
   }
   if (unbounded > 1 || ways * length > (unbounded === 0 ? STEPS_MAX : STEPS_PER_CHARACTER_MAX)) return undefined
   const expression = new RegExp(source)
-  return (text) => expression.test(text)
+  return {
+    test: (text) => expression.test(text),
+    unitsPerCharacter: 1,
+    mostUnitsPerCharacter: MOST_UNITS_PER_WAY * ways,
+  }
 }
 
 function finder(source: string, program: RE2JS): Find {

@@ -111,6 +111,11 @@ const cases: readonly (readonly [
     ['tests[0].expect.calls[0].body', /only the command line/],
     ['tests[0].expect.mapped', /only the command line/],
   ],
+  [
+    'patterns that are too large together',
+    one({ expect: { answer: { body: Array.from({ length: 200 }, (_, n) => ({ $matches: `[ab]{1000}${n}` })) } } }),
+    ['tests[0].expect.answer.body[49].$matches', /more than 50,000 instructions/],
+  ],
   ['too many bytes', one({ given: { message: { body: 'x'.repeat(1_048_576) } } }), ['', /1,048,576 bytes/]],
   [
     'several faults',

@@ -2,18 +2,21 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
-import { createMatcher } from '../../src/document-tests/match.ts'
+import { ignoredPlaces } from '../../src/document-tests/ignored-places.ts'
+import { shownMismatch } from '../../src/document-tests/judge-step.ts'
+import { createMatcher, TooManyComparisons } from '../../src/document-tests/match.ts'
 import { lintExpectation } from '../../src/document-tests/operators.ts'
 import type { TestReport } from '../../src/document-tests/test-report.ts'
 import type { Json } from '../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../src/domain/lint.ts'
+import { timesAsCostly } from '../cpu-time.ts'
 import { endpointDocument, json, type Service, startService } from '../service.ts'
 import { MATCHER_CASES, matcherGroups } from './matcher-table.ts'
 import { casesAsFiles } from './matcher-tests.ts'
 
 const parsed = (text: string | undefined): Json | undefined => (text === undefined ? undefined : JSON.parse(text))
 const mismatches = (expected: Json, actual: Json | undefined, ignored: readonly string[] = []) =>
-  createMatcher().mismatches(expected, actual, { pointer: '', ignores: (pointer) => ignored.includes(pointer) })
+  createMatcher().mismatches(expected, actual, { pointer: '', ignored: ignoredPlaces(ignored) })
 
 test('the table has at least 150 different cases', () => {
   assert.ok(new Set(MATCHER_CASES.map(String)).size >= 150)
@@ -123,16 +126,82 @@ describe('mismatches', () => {
     assert.deepEqual(mismatches({ a: 2 }, actual, ['']), [])
   })
 
-  test('end at a bound of work', () => {
-    const many = Array.from({ length: 2_000 }, (_, index) => index)
-    assert.throws(
-      () =>
-        mismatches(
-          { $contains: many },
-          many.map((n) => n + 0.5),
-        ),
-      { name: 'TooManyComparisons' },
-    )
+  test('name the place of what takes too long', () => {
+    const many = Array.from({ length: 2_500 }, (_, index) => index)
+    const others = many.map((n) => n + 0.5)
+    assert.throws(() => mismatches({ 'a/b': [{ $contains: many }] }, { 'a/b': [others] }), {
+      name: 'TooManyComparisons',
+      pointer: '/a~1b/0',
+    })
+  })
+})
+
+describe('hostile expectations cost no more than others', () => {
+  const list = (length: number, item: (index: number) => Json): Json[] =>
+    Array.from({ length }, (_, index) => item(index))
+  const b = (length: number) => 'a'.repeat(length)
+  const cases: readonly Readonly<{ name: string; expected: Json; actual: Json; isTooMuch: boolean }>[] = [
+    {
+      name: 'the same item many times',
+      expected: { $contains: list(1_400, () => 1) },
+      actual: list(1_400, () => 1),
+      isTooMuch: false,
+    },
+    {
+      name: 'items that give theirs up to others',
+      expected: { $contains: list(600, (n) => ({ $oneOf: [599 - n, 600 - n] })) },
+      actual: list(601, (n) => n),
+      isTooMuch: true,
+    },
+    {
+      name: 'long texts of the same start',
+      expected: { $contains: list(900, (n) => `${b(1_000)}${n + 1_000}`) },
+      actual: list(900, (n) => `${b(1_000)}${n + 3_000}`),
+      isTooMuch: true,
+    },
+    {
+      name: 'a long text that is nearly within a longer one',
+      expected: { $contains: `${b(30_000)}b${b(30_000)}` },
+      actual: b(300_000),
+      isTooMuch: false,
+    },
+    {
+      name: 'patterns that go through all texts',
+      expected: { $oneOf: list(40, (n) => ({ $matches: `a[ab]{${100 + n}}[cd]` })) },
+      actual: 'ab'.repeat(10_000),
+      isTooMuch: true,
+    },
+    {
+      name: 'the text of a large value for each alternative',
+      expected: { $oneOf: list(1_000, () => ({ $text: { $contains: 'z' } })) },
+      actual: list(20_000, (n) => n),
+      isTooMuch: true,
+    },
+  ]
+  const usual = list(30_000, (n) => n)
+  for (const { name, expected, actual, isTooMuch } of cases) {
+    test(name, async () => {
+      let thrown: unknown
+      const compare = () => {
+        try {
+          mismatches(expected, actual)
+        } catch (error) {
+          thrown = error
+        }
+      }
+      const ratio = await timesAsCostly(compare, () => mismatches(usual, usual))
+      assert.ok(ratio < 15, `${ratio.toFixed(1)} times the processor time`)
+      assert.equal(thrown instanceof TooManyComparisons, isTooMuch, String(thrown))
+    })
+  }
+
+  test('mismatches of a large value show its start only', async () => {
+    const large = list(100_000, (n) => n)
+    const shown = () => list(50, () => null).map(() => shownMismatch({ path: '', actual: large, message: '' }))
+    const ratio = await timesAsCostly(shown, () => JSON.stringify(large))
+    assert.ok(ratio < 15, `${ratio.toFixed(1)} times the processor time`)
+    const text = JSON.stringify(large)
+    assert.equal(shown()[0]?.actual, `${text.slice(0, 2_000)}…`)
   })
 })
 

@@ -45,8 +45,16 @@ function spend(value: Json, levels: number, budget: { left: number }): 'levels' 
   if (budget.left < 0) return 'characters'
   if (typeof value !== 'object' || value === null) return undefined
   if (levels === 0) return 'levels'
+  if (Array.isArray(value)) {
+    // Not by their names: those of a long array are all made before the first.
+    for (const item of value) {
+      const reason = spend(item, levels - 1, budget)
+      if (reason !== undefined) return reason
+    }
+    return undefined
+  }
   for (const name in value) {
-    if (!Array.isArray(value)) budget.left -= name.length
+    budget.left -= name.length
     const reason = spend((value as JsonObject)[name] as Json, levels - 1, budget)
     if (reason !== undefined) return reason
   }
