@@ -121,7 +121,7 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
   const confirm = uncertain?.confirm ?? (<T>(_ids: readonly string[], write: () => Promise<T>) => write())
   const endpointChanges = createEndpointChanges(options, inactive)
   const writer = createEndpointWriter({ ...options, pipelines }, endpointChanges, confirm)
-  const writeBatch = createBatchWriter({ ...options, pipelines }, endpointChanges, confirm)
+  const batches = createBatchWriter({ ...options, pipelines }, endpointChanges, confirm)
 
   /** In a shared store a change is checked against the store's present documents, not against the last ones seen here. */
   const change = async <T>(
@@ -226,10 +226,18 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
       const { operations, note = origin.note } = batch
       const ifMatch = operations.find(({ operation }) => operation.ifMatch !== undefined)?.operation.ifMatch
       const noted = note === undefined ? origin : { ...origin, note: note.slice(0, NOTE_CHARACTERS) }
+      // Compared with what other instances have stored. What takes long holds no other change up.
+      await change(
+        undefined,
+        async () => undefined,
+        () => 0,
+      )
+      const prepared = await failures.callEndpointStore(() => batches.prepare(batch, noted))
+      if (batch.dryRun) return failures.callEndpointStore(() => batches.write(prepared))
       return change(
         ifMatch,
-        () => writeBatch(batch, noted, entryOf),
-        ({ results, dryRun }) => (dryRun ? 0 : results.length),
+        () => batches.write(prepared, entryOf),
+        ({ results }) => results.length,
       )
     },
   }

@@ -12,6 +12,8 @@ import type { EndpointStore } from '../../src/domain/ports/endpoint-store-port.t
 import { StoreUnavailable } from '../../src/domain/ports/store-port.ts'
 import { createEndpointRegistry } from '../../src/endpoints/endpoint-registry.ts'
 import { createEndpointService } from '../../src/endpoints/endpoint-service.ts'
+import type { ChangeTests } from '../../src/endpoints/endpoint-writer.ts'
+import { etagOf } from '../../src/endpoints/precondition.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { silent } from '../contracts/stores.ts'
 import { guards } from '../guards.ts'
@@ -20,7 +22,7 @@ const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000
 const producer = { produce: () => assert.fail('something was produced') }
 after(() => http.close())
 
-async function open(over = (endpoints: EndpointStore) => endpoints) {
+async function open(over = (endpoints: EndpointStore) => endpoints, changeTests?: ChangeTests) {
   const store = await openSqliteStore({ path: ':memory:', logger: silent })
   const reading = readSettings({})
   assert.ok(reading.ok)
@@ -33,6 +35,7 @@ async function open(over = (endpoints: EndpointStore) => endpoints) {
     clock: Date.now,
     newId: createIds(Date.now, 1),
     logger: silent,
+    changeTests,
   })
   return { store, registry, endpointService }
 }
@@ -222,4 +225,86 @@ test('messages go on while a large batch is read and compiled', async () => {
   assert.equal(results.length, operations.length)
   assert.ok(turns > operations.length, `the event loop turned ${turns} times`)
   await store.close()
+})
+
+describe('changes of others while a batch runs its tests', () => {
+  const openHeld = async () => {
+    const held = Promise.withResolvers<void>()
+    const started = Promise.withResolvers<void>()
+    let runs = 0
+    const opened = await open(undefined, () => async () => {
+      runs += 1
+      if (runs === 1) {
+        started.resolve()
+        await held.promise
+      }
+      return []
+    })
+    const { document } = await opened.endpointService.create(JSON.stringify(documentOf('a', 'a')))
+    const batchOf = (more: object, dryRun = false) =>
+      opened.endpointService.batch(
+        JSON.stringify({
+          operations: [
+            { op: 'replace', id: document._id, document: documentOf('a', 'moved'), ...more },
+            { op: 'create', document: documentOf('n', 'n') },
+          ],
+          dryRun,
+        }),
+      )
+    return { ...opened, id: document._id, batchOf, started: started.promise, letGo: held.resolve }
+  }
+  const limits = { timeout: 30_000 }
+
+  for (const dryRun of [true, false]) {
+    test(`are made at once${dryRun ? ', in a dry run too' : ''}`, limits, async () => {
+      const { endpointService, registry, batchOf, started, letGo } = await openHeld()
+      const batch = batchOf({}, dryRun)
+      await started
+      await endpointService.create(JSON.stringify(documentOf('other', 'other')))
+      letGo()
+      const { results } = await batch
+      assert.deepEqual(
+        results.map(({ name, version }) => [name, version]),
+        [
+          ['a', 2],
+          ['n', 1],
+        ],
+      )
+      assert.equal(registry.byName('a')?.endpoint.endpoint.pattern, dryRun ? '/a' : '/moved')
+      assert.equal(registry.size, dryRun ? 2 : 3)
+    })
+  }
+
+  test('count for the batch: what it replaces, and names that are taken', limits, async () => {
+    const { endpointService, registry, store, id, batchOf, started, letGo } = await openHeld()
+    const batch = batchOf({})
+    await started
+    await endpointService.patch(id, '{"description":"between"}', undefined)
+    letGo()
+    const { results } = await batch
+    assert.deepEqual(results[0]?.version, 3)
+    assert.deepEqual(registry.get(id)?.document, await store.endpoints.get(id))
+    assert.equal(registry.get(id)?.document.description, undefined)
+    assert.deepEqual(
+      (await store.endpoints.versions(id)).map(({ version }) => version),
+      [3, 2, 1],
+    )
+  })
+
+  test('refuse a batch that names the version before, or a name that is taken since', limits, async () => {
+    const { endpointService, registry, id, batchOf, started, letGo } = await openHeld()
+    const before = etagOf(registry.get(id)?.document ?? null)
+    const refused = assert.rejects(batchOf({ ifMatch: before }), (thrown) => {
+      assert.ok(thrown instanceof Failure)
+      const codes = thrown.options.details?.map((detail) => Object(detail).code)
+      assert.deepEqual(codes, ['PRECONDITION_FAILED', 'CONFIGURATION_CLASH'])
+      return true
+    })
+    await started
+    await endpointService.patch(id, '{"description":"between"}', undefined)
+    await endpointService.create(JSON.stringify(documentOf('n', 'elsewhere')))
+    letGo()
+    await refused
+    assert.equal(registry.size, 2)
+  })
 })

@@ -38,12 +38,32 @@ export type OperationResult = Readonly<{
 
 export type BatchReport = Readonly<{ results: readonly OperationResult[]; dryRun: boolean }>
 
-/**
- * Resolves when the changes are stored and active, or in a dry run checked. Fails with the codes of single changes, with
- * every fault in `details`; rejects with StoreUnavailable. Calls must not overlap with other changes. `entryOf`: for the
- * entries of its operations in the audit log.
- */
-export type BatchWriter = (batch: Batch, origin: Origin, entryOf?: EntryOf) => Promise<BatchReport>
+/** A batch whose documents are compiled, as its endpoints were then. */
+export type PreparedBatch = Readonly<{
+  batch: Batch
+  origin: Origin
+  prepared: ReadonlyMap<PlacedOperation, PreparedOperation>
+  runTests: ReturnType<ChangeTests> | undefined
+}>
+
+/** Fails with the codes of single changes, with every fault in `details`; rejects with StoreUnavailable. */
+export interface BatchWriter {
+  /** Does all that takes long: compiles the documents and runs their tests. Other changes may be made meanwhile. */
+  prepare(batch: Batch, origin: Origin): Promise<PreparedBatch>
+  /**
+   * Resolves when the changes are stored and active, or in a dry run checked. Calls must not overlap with other changes,
+   * except for a dry run. `entryOf`: for the entries of its operations in the audit log.
+   */
+  write(batch: PreparedBatch, entryOf?: EntryOf): Promise<BatchReport>
+}
+
+/** What comes of an operation if its endpoint still has the document `current`. */
+type PreparedOperation = Readonly<{
+  current: StoredDocument | undefined
+  refusals: readonly Failure[]
+  /** Undefined if there is no document or endpoint to go on with. */
+  checked: Checked | undefined
+}>
 
 /** An operation that was checked; `compiled`: undefined for a deletion. */
 type Checked = Readonly<{
@@ -55,6 +75,9 @@ type Checked = Readonly<{
   lints: readonly Lint[]
 }>
 
+/** Operations that are checked without a pause for messages, where all that takes long is done already. */
+const CHECKED_AT_ONCE = 20
+
 export function createBatchWriter(
   options: EndpointWriterParts,
   changes: EndpointChanges,
@@ -62,36 +85,59 @@ export function createBatchWriter(
 ): BatchWriter {
   const { store, services, settings, pipelines, clock, newId, logger, changeTests } = options
 
-  /** Lets `faults` grow. Out: undefined if the operation has no document or endpoint to go on with. */
-  const check = async (
+  const currentOf = async ({ operation }: PlacedOperation): Promise<StoredDocument | undefined> =>
+    operation.op === 'create' ? undefined : changes.current(operation.id)
+
+  const prepareOne = async (
     placed: PlacedOperation,
-    faults: Faults,
+    current: StoredDocument | undefined,
     runTests: ReturnType<ChangeTests> | undefined,
-  ): Promise<Checked | undefined> => {
-    const { index, operation } = placed
-    const current = operation.op === 'create' ? undefined : await changes.current(operation.id)
-    if (operation.op !== 'create') {
-      if (current === undefined) return void faults.add(index, failures.unknown(operation.id))
-      const { ifMatch } = operation
-      const isStale = ifMatch !== undefined && !matchesEtag(ifMatch, etagOf(current))
-      if (isStale) faults.add(index, failures.stale(), `operations[${index}].ifMatch`)
+  ): Promise<PreparedOperation> => {
+    const { operation } = placed
+    if (operation.op !== 'create' && current === undefined) {
+      return { current, refusals: [failures.unknown(operation.id)], checked: undefined }
     }
     const stamp = current === undefined ? newStamp(newId(), clock()) : await changes.nextStamp(current)
-    if (operation.op === 'delete') return { placed, stamp, current, compiled: undefined, lints: [] }
+    if (operation.op === 'delete') {
+      return { current, refusals: [], checked: { placed, stamp, current, compiled: undefined, lints: [] } }
+    }
     try {
       const bounds = { bounds: settings, pipelines }
       const { lints, compiled } = await compileDocument(operation.document, stamp, services, settings, bounds)
       const errors = [...placed.repeated, ...lints.filter(({ severity }) => severity === 'error')]
-      if (errors.length > 0) faults.add(index, failures.invalid(errors))
       const tested = errors.length === 0 && current !== undefined
       const failing = tested ? ((await runTests?.(stamp._id, compiled.document)) ?? []) : []
-      if (failing.some(({ severity }) => severity === 'error')) faults.add(index, failures.testsFailed(failing))
+      const refusals = [
+        ...(errors.length > 0 ? [failures.invalid(errors)] : []),
+        ...(failing.some(({ severity }) => severity === 'error') ? [failures.testsFailed(failing)] : []),
+      ]
       const etag = etagOf(compiled.document)
-      return { placed, stamp, current, compiled, etag, lints: [...lints, ...failing, ...lintState(placed, compiled)] }
+      const all = [...lints, ...failing, ...lintState(placed, compiled)]
+      return { current, refusals, checked: { placed, stamp, current, compiled, etag, lints: all } }
     } catch (thrown) {
       if (!(thrown instanceof Failure) || thrown.status >= 500) throw thrown
-      return void faults.add(index, thrown)
+      return { current, refusals: [thrown], checked: undefined }
     }
+  }
+
+  /** Lets `faults` grow. Out: undefined if the operation has no document or endpoint to go on with. */
+  const check = async (
+    placed: PlacedOperation,
+    faults: Faults,
+    { prepared, runTests }: PreparedBatch,
+  ): Promise<Checked | undefined> => {
+    const { index, operation } = placed
+    const current = await currentOf(placed)
+    if (operation.op !== 'create' && current !== undefined) {
+      const { ifMatch } = operation
+      const isStale = ifMatch !== undefined && !matchesEtag(ifMatch, etagOf(current))
+      if (isStale) faults.add(index, failures.stale(), `operations[${index}].ifMatch`)
+    }
+    const before = prepared.get(placed)
+    const isSame = before !== undefined && isSameDocument(before.current, current)
+    const { refusals, checked } = isSame ? before : await prepareOne(placed, current, runTests)
+    for (const refusal of refusals) faults.add(index, refusal)
+    return checked
   }
 
   /** The endpoints whose names and routes remain after the batch, without those that it writes. */
@@ -109,9 +155,9 @@ export function createBatchWriter(
   }
 
   /** Fails with every fault of the batch. */
-  const checkAll = async ({ operations, faults: known }: Batch, origin: Origin): Promise<readonly Checked[]> => {
+  const checkAll = async (batch: PreparedBatch): Promise<readonly Checked[]> => {
+    const { operations, faults: known } = batch.batch
     const faults = collectFaults(known)
-    const runTests = changeTests?.(origin)
     checkRoom(operations, faults)
     const after = untouchedBy(operations)
     const indexes = new Map<string, number>()
@@ -120,8 +166,8 @@ export function createBatchWriter(
       return `The endpoint ${other === undefined ? document._id : `of operation ${other}`}`
     }
     const checked: Checked[] = []
-    for (const placed of operations) {
-      const one = await check(placed, faults, runTests)
+    for (const [count, placed] of operations.entries()) {
+      const one = await check(placed, faults, batch)
       if (one !== undefined) checked.push(one)
       if (one?.compiled !== undefined && hasOwnPlace(one.lints)) {
         const clashes = findClashes(one.compiled, after, nameOf)
@@ -129,8 +175,7 @@ export function createBatchWriter(
         after.add(one.compiled)
         indexes.set(one.stamp._id, placed.index)
       }
-      // Messages run between two documents.
-      await turn()
+      if (count % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) await turn()
     }
     const refused = faults.failure()
     if (refused !== undefined) throw refused
@@ -150,14 +195,37 @@ export function createBatchWriter(
     for (const { compiled, lints } of checked) if (compiled !== undefined) logWarnings(lints, compiled.document, logger)
   }
 
-  return async (batch, origin, entryOf) => {
-    const { dryRun } = batch
-    const checked = await checkAll(batch, origin)
-    if (!dryRun) await commit(checked, origin, entryOf)
-    const results = checked.map((one) => resultOf(one, dryRun))
-    return { results, dryRun }
+  /** One batch after the other: together they would leave messages less of the processor. */
+  let last: Promise<unknown> = Promise.resolve()
+  const prepareAll = async (batch: Batch, origin: Origin): Promise<PreparedBatch> => {
+    const runTests = changeTests?.(origin)
+    const prepared = new Map<PlacedOperation, PreparedOperation>()
+    for (const placed of batch.operations) {
+      prepared.set(placed, await prepareOne(placed, await currentOf(placed), runTests))
+      // Messages run between two documents.
+      await turn()
+    }
+    return { batch, origin, prepared, runTests }
+  }
+
+  return {
+    prepare: (batch, origin) => {
+      const preparing = last.then(() => prepareAll(batch, origin))
+      last = preparing.catch(() => undefined)
+      return preparing
+    },
+    write: async (batch, entryOf) => {
+      const { dryRun } = batch.batch
+      const checked = await checkAll(batch)
+      if (!dryRun) await commit(checked, batch.origin, entryOf)
+      const results = checked.map((one) => resultOf(one, dryRun))
+      return { results, dryRun }
+    },
   }
 }
+
+const isSameDocument = (one: StoredDocument | undefined, other: StoredDocument | undefined): boolean =>
+  one === other || (one !== undefined && other !== undefined && etagOf(one) === etagOf(other))
 
 function lintState({ index, operation }: PlacedOperation, { endpoint }: CompiledEndpoint): readonly Lint[] {
   if (operation.op === 'delete' || operation.state === undefined || usesState(endpoint)) return []
