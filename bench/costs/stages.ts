@@ -65,6 +65,7 @@ function runOf(body: Uint8Array): Run {
     isPatient: false,
     body,
     lookupTimes: {},
+    responseTimes: {},
     lookups: { highestStatus: undefined, networkError: false },
     trace: startTrace(),
     extracted: undefined,

@@ -35,6 +35,7 @@ const run: Run = {
   deadlineAt: 0,
   body: undefined,
   lookupTimes: {},
+  responseTimes: {},
   lookups: { highestStatus: undefined, networkError: false },
   trace: startTrace(),
   extracted: undefined,

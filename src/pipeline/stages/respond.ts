@@ -24,6 +24,7 @@ import {
 import { readAnyContent, refusal } from '../requests/upstream-content.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { write } from './serialise.ts'
+import { usesState } from './state.ts'
 
 type Ready = (run: Run) => Promise<RequestResult | RequestResult[]>
 type Response = Readonly<{ id: string; path: string; prepare(message: Serialised): Ready }>
@@ -64,12 +65,23 @@ export function compileRespond(
     const partial = outcomes.flat().some(isAtFault)
     return { ...message, answer: partial ? { ...passed, partial } : passed }
   }
+  // Only a state has the times: other endpoints do not pay for them.
+  const isTimed = usesState(endpoint)
   return (message, run) => {
-    const ready = responses.map((response) => response.prepare(message))
+    const ready = responses.map(({ id, prepare }) => ({ id, send: prepare(message) }))
     return settleAll(
-      ready.map((send) => send(run)),
+      ready.map(({ id, send }) => (isTimed ? timed(id, send, run) : send(run))),
       (outcomes) => answer(message, run, outcomes),
     )
+  }
+}
+
+async function timed(id: string, send: Ready, run: Run): ReturnType<Ready> {
+  const start = run.clock()
+  try {
+    return await send(run)
+  } finally {
+    run.responseTimes[id] = { start, end: run.clock() }
   }
 }
 

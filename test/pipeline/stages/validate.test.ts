@@ -18,6 +18,7 @@ const run: Run = {
   isPatient: false,
   deadlineAt: 0,
   lookupTimes: {},
+  responseTimes: {},
   lookups: { highestStatus: undefined, networkError: false },
   body: undefined,
   trace: startTrace(),
