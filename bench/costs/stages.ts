@@ -68,6 +68,7 @@ function runOf(body: Uint8Array): Run {
     body,
     budget: unboundedBytes(),
     lookupTimes: {},
+    responseTimes: {},
     lookups: { highestStatus: undefined, networkError: false },
     trace: startTrace(),
     extracted: undefined,

@@ -118,6 +118,7 @@ export function createIntake(options: IntakeOptions): Intake {
       producer: incoming.producer,
       body: incoming.body,
       lookupTimes: {},
+      responseTimes: {},
       lookups: { highestStatus: undefined, networkError: false },
       trace,
       extracted: undefined,

@@ -37,6 +37,7 @@ const run: Run = {
   body: undefined,
   budget: unboundedBytes(),
   lookupTimes: {},
+  responseTimes: {},
   lookups: { highestStatus: undefined, networkError: false },
   trace: startTrace(),
   extracted: undefined,

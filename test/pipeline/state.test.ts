@@ -111,29 +111,44 @@ describe('what is extracted', () => {
 it('keeps the times of the message, for endpoints that poll', async () => {
   const since = { path: 'state.system.timestamps.lookupRequests.p.requestStart', prefix: 'ge' }
   const lookup = { id: 'p', config: { url: `${upstream.url}/poll`, params: { query: { since } } } }
-  const path = await registerStateful({ requests: { lookup } })
+  const response = [
+    { id: 'r', config: { url: `${upstream.url}/sink`, method: 'POST' } },
+    { id: 'p', config: { url: `${upstream.url}/201`, method: 'POST' } },
+  ]
+  const path = await registerStateful({ requests: { lookup, response } })
   const polled = () => upstream.received.filter(({ url }) => url.startsWith('/poll')).map(({ url }) => url)
   const startedAt = Date.now()
-  await stateOf(path)
+  await service.fetch(path, json('POST', {}))
   const endedAt = Date.now()
   type Times = { requestStart: string; requestEnd: string; requestDuration: { milliseconds: number } }
-  const { system } = (await stateOf(path)) as {
+  await service.fetch(path, json('POST', {}))
+  const sent = upstream.received.filter(({ url }) => url === '/sink').at(-1)?.body ?? ''
+  const { system } = (JSON.parse(sent) as { state: JsonObject }).state as {
     system: {
       timestamps: Record<'endpointStart' | 'endpointEnd', string> & {
         endpointDuration: { milliseconds: number }
-        lookupRequests: { p: Times }
+        lookupRequests: { p: Times; r: Times }
+        responseRequests: { p: Times; r: Times }
       }
     }
   }
-  const { endpointStart, endpointEnd, endpointDuration, lookupRequests } = system.timestamps
+  const { endpointStart, endpointEnd, endpointDuration, lookupRequests, responseRequests } = system.timestamps
   const { requestStart, requestEnd, requestDuration } = lookupRequests.p
-  const [start = 0, requested = 0, answered = 0, end = 0] = [endpointStart, requestStart, requestEnd, endpointEnd].map(
-    (time) => Date.parse(time),
+  const { r, p } = responseRequests
+  const times = [endpointStart, requestStart, requestEnd, r.requestStart, r.requestEnd, endpointEnd]
+  const [start = 0, requested = 0, answered = 0, sentAt = 0, doneAt = 0, end = 0] = times.map((time) =>
+    Date.parse(time),
   )
-  const inOrder = [startedAt, start, requested, answered, end, endedAt]
+  const inOrder = [startedAt, start, requested, answered, sentAt, doneAt, end, endedAt]
   assert.deepEqual(inOrder, inOrder.toSorted())
   assert.equal(endpointDuration.milliseconds, end - start)
   assert.equal(requestDuration.milliseconds, answered - requested)
+  assert.equal(r.requestDuration.milliseconds, doneAt - sentAt)
+  assert.deepEqual(lookupRequests.r, r)
+  assert.ok(
+    Date.parse(p.requestStart) >= answered,
+    'the lookup and the response request of one id both have their times',
+  )
   assert.deepEqual(polled(), ['/poll', `/poll?since=ge${requestStart}`])
 })
 

@@ -24,6 +24,7 @@ import {
 import { readAnyContent, refusal } from '../requests/upstream-content.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { writePaid } from './serialise.ts'
+import { usesState } from './state.ts'
 
 type Ready = (run: Run) => Promise<RequestResult | RequestResult[]>
 type Response = Readonly<{ id: string; path: string; prepare(message: Serialised, run: Run): Awaitable<Ready> }>
@@ -68,14 +69,25 @@ export function compileRespond(
     const partial = outcomes.flat().some(isAtFault)
     return { ...message, answer: partial ? { ...passed, partial, ...whyOf(responses, outcomes) } : passed }
   }
+  // Only a state has the times: other endpoints do not pay for them.
+  const isTimed = usesState(endpoint)
   const sendAll = (ready: readonly Ready[], message: Serialised, run: Run): Promise<Answered> =>
     settleAll(
-      ready.map((send) => send(run)),
+      ready.map((send, index) => (isTimed ? timed((responses[index] as Response).id, send, run) : send(run))),
       (outcomes) => answer(message, run, outcomes),
     )
   return (message, run) => {
     const ready = prepareAll(responses, (response) => response.prepare(message, run))
     return ready instanceof Promise ? ready.then((all) => sendAll(all, message, run)) : sendAll(ready, message, run)
+  }
+}
+
+async function timed(id: string, send: Ready, run: Run): ReturnType<Ready> {
+  const start = run.clock()
+  try {
+    return await send(run)
+  } finally {
+    run.responseTimes[id] = { start, end: run.clock() }
   }
 }
 

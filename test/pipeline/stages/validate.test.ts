@@ -20,6 +20,7 @@ const run: Run = {
   deadlineAt: 0,
   budget: unboundedBytes(),
   lookupTimes: {},
+  responseTimes: {},
   lookups: { highestStatus: undefined, networkError: false },
   body: undefined,
   trace: startTrace(),
