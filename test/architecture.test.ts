@@ -71,7 +71,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   drift: ['document-reads', 'domain', 'endpoints', 'intake', 'language'],
   'dry-run/report': ['config', 'document-reads', 'domain', 'dry-run', 'intake', 'language', 'pipeline'],
   'document-tests': ['config', 'domain', 'dry-run', 'endpoints', 'formats', 'intake', 'language', 'pipeline'],
-  'document-tests/recorded': ['config', 'document-tests', 'domain', 'dry-run', 'endpoints', 'formats', 'language', 'message-log'],
+  'document-tests/recorded': [
+    'config',
+    'document-tests',
+    'domain',
+    'dry-run',
+    'endpoints',
+    'formats',
+    'language',
+    'message-log',
+  ],
   'document-tests/stored': ['document-tests', 'domain', 'endpoints'],
   comparison: [
     'comparison/deliberate',

@@ -97,7 +97,7 @@ export const FAILURES = {
   LOOKUP_INVALID: {
     status: 502,
     retry: true,
-    issue: 'processing',
+    issue: 'transient',
     means: 'The data of a lookup does not satisfy `inputValidation`; all other parts of the message do.',
   },
   LOOKUP_REFUSED: {

@@ -11,7 +11,7 @@ import { noteAnswer } from '../../domain/tracing/trace.ts'
 import type { Codec } from '../../formats/codec.ts'
 import { codecOfFormat, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { endToEnd } from '../../language/headers.ts'
-import { write, writePaid } from '../stages/serialise.ts'
+import { payForOutput, write } from '../stages/serialise.ts'
 import { asBase64, asText, type Content, UNKNOWN_TYPE } from './upstream-content.ts'
 
 /** Of the run: what gets remarks on answers, and what pays for the answer. */
@@ -39,9 +39,12 @@ export function passOn(answer: OutboundAnswer, content: Content, format: Format,
   if (empty && (codec.emptyAnswer === '' || !mayHaveBody)) return { status, headers, body: '' }
   if (content.codec === codec && content.portable)
     return { status, headers: { ...headers, ...type }, body: answer.body }
-  const written = empty ? codec.emptyAnswer : convert(content, codec, run)
+  const written = empty ? codec.emptyAnswer : convert(content, codec)
   // As bytes: with a string, Node would write the headers in UTF-8 too, but the upstream's are Latin-1.
-  if (written !== undefined) return { status, headers: { ...headers, ...type }, body: Buffer.from(written) }
+  if (written !== undefined) {
+    payForOutput(written, run)
+    return { status, headers: { ...headers, ...type }, body: Buffer.from(written) }
+  }
   if (content.unreadable === undefined) noteAnswer(run.trace, answer, unwritable(codec))
   const coding = answer.isCoded === true ? { 'content-encoding': String(answer.headers['content-encoding']) } : {}
   return { status, headers: { ...headers, ...coding, 'content-type': own }, body: answer.body }
@@ -69,12 +72,12 @@ export function aggregate(
       }),
     )
   const body =
-    tryWrite(gather(bodyOf), codec, run) ??
-    writePaid(
+    tryWrite(gather(bodyOf), codec) ??
+    write(
       gather((result) => writableBodyOf(result, codec, run)),
       codec,
-      run,
     )
+  payForOutput(body, run)
   const headers = { 'content-type': MEDIA_TYPES[format] }
   if (!outcomes.flat().some(isAtFault)) return { status: 200, headers, body }
   return { status: 200, headers: { ...headers, 'x-crosswalk-status': 'partial' }, body, partial: true }
@@ -90,23 +93,23 @@ function bodyOf(outcome: RequestResult): Json {
 /** The body as a value; as text or base64 if the output type cannot hold it. */
 function writableBodyOf(outcome: RequestResult, codec: Codec, run: Reported): Json {
   const body = bodyOf(outcome)
-  if (!('answer' in outcome) || isWritable(body, codec, run)) return body
+  if (!('answer' in outcome) || isWritable(body, codec)) return body
   noteAnswer(run.trace, outcome.answer, outcome.content.unreadable ?? unwritable(codec))
   const text = asText(outcome.answer)
-  return text !== undefined && isWritable(text, codec, run) ? text : asBase64(outcome.answer)
+  return text !== undefined && isWritable(text, codec) ? text : asBase64(outcome.answer)
 }
 
-const isWritable = (value: Json, codec: Codec, run: Reported): boolean => tryWrite({ value }, codec, run) !== undefined
+const isWritable = (value: Json, codec: Codec): boolean => tryWrite({ value }, codec) !== undefined
 
-const convert = ({ value, unreadable }: Content, codec: Codec, run: Reported): string | undefined =>
-  unreadable === undefined ? tryWrite(value, codec, run) : undefined
+const convert = ({ value, unreadable }: Content, codec: Codec): string | undefined =>
+  unreadable === undefined ? tryWrite(value, codec) : undefined
 
 /** Undefined if the format cannot hold the value. */
-function tryWrite(value: Json, codec: Codec, run: Reported): string | undefined {
+function tryWrite(value: Json, codec: Codec): string | undefined {
   try {
-    return writePaid(value, codec, run)
+    return write(value, codec)
   } catch (thrown) {
-    if (thrown instanceof Failure && thrown.code === 'SERIALISE_FAILED') return undefined
+    if (thrown instanceof Failure) return undefined
     throw thrown
   }
 }

@@ -55,6 +55,8 @@ export function writePaid(value: Json, codec: Codec, { budget }: Pick<Run, 'budg
   return text
 }
 
+export const payForOutput = (text: string, { budget }: Pick<Run, 'budget'>): void => budget.spend(text.length, OUTPUT)
+
 /** A value as text. `path`: of what asks for it in the document. Fails with SERIALISE_FAILED. */
 export function write(value: Json, codec: Codec, path = OUTPUT): string {
   try {

@@ -37,7 +37,9 @@ function compileReads(queries: Kysely<Tables>) {
             .limit(sql.lit(PAGE_ROWS)),
         )
         .with('sized', (query) =>
-          query.selectFrom('lengths').select(['id', sql<number>`sum(bytes) over (order by id) - bytes`.as('before_it')]),
+          query
+            .selectFrom('lengths')
+            .select(['id', sql<number>`sum(bytes) over (order by id) - bytes`.as('before_it')]),
         )
         .selectFrom('endpoints')
         .select(['id', 'document'])
