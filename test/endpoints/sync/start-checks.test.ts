@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
 import type { JsonObject } from '../../../src/domain/json.ts'
+import type { Received } from '../../../src/domain/message.ts'
+import type { Run } from '../../../src/domain/run.ts'
 import type { StoredDocument } from '../../../src/domain/stored-document.ts'
 import { createEndpointRegistry } from '../../../src/endpoints/endpoint-registry.ts'
 import { createEndpointService } from '../../../src/endpoints/endpoint-service.ts'
@@ -75,12 +77,27 @@ test('others follow: each fault is reported once, and its endpoint leaves the ac
   assert.deepEqual(refusals(), ['shapeless', 'broken'])
 })
 
+/** So many that the checks do not reach the last one before the test does. */
+const MANY = Array.from({ length: 50 }, (_, at) => ({ ...GOOD, name: `${at}`, endpoint: { pattern: `/g/${at}` } }))
+const LAST = String(MANY.length + 1).padStart(24, '0')
+
 test('whoever asks for the faults of an endpoint gets them, checked or not', async (test) => {
-  const many = Array.from({ length: 50 }, (_, at) => ({ ...GOOD, name: `${at}`, endpoint: { pattern: `/g/${at}` } }))
-  const { service, faultsOf } = await start(test, [...many, BROKEN])
+  const { service, faultsOf } = await start(test, [...MANY, BROKEN])
   assert.ok(service.unchecked > 1)
-  const { active, reason, faults } = await faultsOf('51'.padStart(24, '0'))
+  const { active, reason, faults } = await faultsOf(LAST)
   assert.deepEqual([active, reason, faults.map(({ path }) => path)], [false, 'invalid', ['inputTransforms.a']])
+})
+
+test('a message that finds the faults first fails, and its endpoint leaves the active ones', async (test) => {
+  const { service, registry, refusals } = await start(test, [...MANY, BROKEN])
+  const message = { constants: {}, requestHeaders: {}, query: {}, urlParams: {}, timestamps: {} } as unknown as Received
+  const outcome = await registry.get(LAST)?.handle(message, { messageId: 'm' } as Run)
+  assert.equal(outcome?.failure?.code, 'INTERNAL')
+  await until(
+    () => registry.get(LAST),
+    (active) => active === undefined,
+  )
+  assert.deepEqual([service.inactive(), refusals()], [[LAST], ['broken']])
 })
 
 test('an endpoint that consumes a topic is checked before the start ends', async (test) => {
