@@ -1,5 +1,6 @@
-/** Comparisons of two values that `===` does not make. */
+/** What matchers need to compare two values, beside `===`. */
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { compilePattern, type Pattern } from '../language/re2-pattern.ts'
 import { nearOf, timeOf } from './operators.ts'
 
 /** Up to so many pairs of characters the engine may compare. */
@@ -50,3 +51,10 @@ export function memberNames(one: Json, other: Json): readonly string[] | undefin
 
 export const memberOf = (value: Json, name: string): Json | undefined =>
   Object.hasOwn(value as JsonObject, name) ? (value as JsonObject)[name] : undefined
+
+/** The tests were checked before they run. */
+export function compiled(source: string): Pattern {
+  const pattern = compilePattern(source)
+  if (!pattern.ok) throw new TypeError(pattern.message)
+  return pattern.value
+}

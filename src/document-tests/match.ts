@@ -1,8 +1,8 @@
 /** Compares what a message did with what its test expects: plain values by equality, operators by their own rules. */
 import { isObject, type Json, type JsonObject, typeName } from '../domain/json.ts'
 import { pointerTo } from '../domain/lint.ts'
-import { compilePattern, type Pattern } from '../language/re2-pattern.ts'
-import { contains, isNear, memberNames, memberOf } from './comparisons.ts'
+import type { Pattern } from '../language/re2-pattern.ts'
+import { compiled, contains, isNear, memberNames, memberOf } from './comparisons.ts'
 import type { IgnoredPlaces } from './ignored-places.ts'
 import { type OperatorName, operatorOf } from './operators.ts'
 import type { Mismatch } from './test-report.ts'
@@ -40,6 +40,8 @@ type Within = Omit<Place, 'pointer'> & {
  */
 const MOST_WORK = 40_000_000
 const WORK = { comparison: 100, scalar: 10, choice: 3, name: 50, mismatch: 1_000 } as const
+/** The owner of an item that no expectation has taken. */
+const NOBODY = -1
 /** Compared, or searched for another text. */
 const CHARACTERS = { compared: 0.2, searched: 5 } as const
 
@@ -236,21 +238,27 @@ export function createMatcher(): Matcher {
    * can take another (augmenting paths), so that the order of the expectations does not count.
    */
   function unmatchedItems(expected: readonly Json[], actual: readonly Json[], place: Within): readonly Json[] {
-    const fits = expected.map((item) => fittingItems(item, actual, place))
-    const takenBy = new Map<number, number>()
+    // Equal texts and numbers share one list.
+    const lists = new Map<Json, readonly number[]>()
+    const fits = expected.map((item) => {
+      const list = lists.get(item) ?? fittingItems(item, actual, place)
+      lists.set(item, list)
+      return list
+    })
+    const owners = new Int32Array(actual.length).fill(NOBODY)
     const take = (item: number, tried: Set<number>): boolean => {
       const own = fits[item] ?? []
       spend(own.length * WORK.choice, place)
-      const free = own.find((index) => !takenBy.has(index))
+      const free = own.find((index) => owners[index] === NOBODY)
       if (free !== undefined) {
-        takenBy.set(free, item)
+        owners[free] = item
         return true
       }
       for (const index of own) {
         if (tried.has(index)) continue
         tried.add(index)
-        if (!take(takenBy.get(index) as number, tried)) continue
-        takenBy.set(index, item)
+        if (!take(owners[index] as number, tried)) continue
+        owners[index] = item
         return true
       }
       return false
@@ -259,27 +267,18 @@ export function createMatcher(): Matcher {
   }
 
   function fittingItems(expected: Json, actual: readonly Json[], place: Within): readonly number[] {
-    const isScalar = typeof expected !== 'object' || expected === null
-    if (isScalar) spend(actual.length * WORK.scalar, place)
-    const isFitting = (item: Json, index: number): boolean =>
-      isScalar && place.ignored === undefined
-        ? isSame(expected, item, place)
-        : isAsExpected(expected, item, inside(place, index))
     const fitting: number[] = []
+    const isScalar = (typeof expected !== 'object' || expected === null) && place.ignored === undefined
+    if (isScalar) spend(actual.length * WORK.scalar, place)
     for (let index = 0; index < actual.length; index += 1) {
-      if (isFitting(actual[index] ?? null, index)) fitting.push(index)
+      const item = actual[index] ?? null
+      if (isScalar ? isSame(expected, item, place) : isAsExpected(expected, item, inside(place, index)))
+        fitting.push(index)
     }
     return fitting
   }
 
   return { mismatches }
-}
-
-/** The tests were checked before they run. */
-function compiled(source: string): Pattern {
-  const pattern = compilePattern(source)
-  if (!pattern.ok) throw new TypeError(pattern.message)
-  return pattern.value
 }
 
 const inside = (place: Within, name: string | number): Within => ({

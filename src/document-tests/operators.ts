@@ -36,7 +36,7 @@ export function operatorOf(value: Json): Readonly<{ name: OperatorName; operand:
 
 /** Instructions that the patterns of one file may still have; other work waits while they are compiled. */
 export type PatternRoom = { left: number }
-export const PATTERN_INSTRUCTIONS = 50_000
+export const PATTERN_INSTRUCTIONS = 20_000
 /** One that is refused may have been compiled in part. */
 const REFUSED_INSTRUCTIONS = 1_000
 export const newPatternRoom = (): PatternRoom => ({ left: PATTERN_INSTRUCTIONS })

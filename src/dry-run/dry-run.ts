@@ -2,6 +2,7 @@
  * Runs a sample message through an endpoint and reports its course, without effects: the same compiler and intake as for
  * real messages, with canned answers in place of other systems.
  */
+import { setImmediate } from 'node:timers/promises'
 import type { DocumentBounds } from '../config/checks/document-bounds.ts'
 import { checkDryRun, type DryRunRequest } from '../config/checks/dry-run-request.ts'
 import { allows, type Role } from '../domain/access.ts'
@@ -129,6 +130,8 @@ async function run(
 
   trace = startTrace()
   const completed = await intake.rehearse(compiled, incomingOf(request, compiled, original?.incoming), trace)
+  // The message and its report may each take some hundredths of a second.
+  await setImmediate()
   const values = createReportValues(trace.secrets, request)
   const secretHeaders = secretHeadersOf(settings.redactHeaders ?? [])
   const report = {

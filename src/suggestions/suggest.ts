@@ -2,6 +2,7 @@
  * Suggests entries of `inputMapping`: fields of a message and of its output that have the same name, place and type. No value
  * of a message or sample is part of a suggestion.
  */
+import { setImmediate } from 'node:timers/promises'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import { collectInto, type Lint, type LintSink } from '../domain/lint.ts'
 import { Unreadable } from '../formats/body-faults.ts'
@@ -64,11 +65,14 @@ export function createSuggest({ settings, documentOf, readRecorded }: SuggestOpt
     const sources = sourceLeaves(recorded?.source ?? request.source ?? {}, document, settings, collectInto(unread))
     const wrong = recorded === undefined ? unread : []
     const mapped = entriesOf(document)
+    // Each side may take some hundredths of a second.
+    await setImmediate()
     const targets =
       request.target === undefined
         ? missingTargets(mapped, sources)
         : targetLeaves(request, settings, collectInto(wrong))
     if (wrong.length > 0) throw invalid(wrong)
+    await setImmediate()
     const isNew = request.target !== undefined
     const written = new Set([...mapped.values()].flat())
     const { suggestions, cut } = await matchLeaves(

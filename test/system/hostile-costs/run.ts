@@ -8,10 +8,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startBundled } from '../../load/bundled-service.ts'
 import { type Cost, costOf } from './measure.ts'
+import { PATHS } from './paths.ts'
 import { REQUESTS } from './requests.ts'
 import type { HostileCost } from './row.ts'
+import { TESTS } from './tests.ts'
+import { VALIDATION } from './validation.ts'
 
-export const ROWS: readonly HostileCost[] = [...REQUESTS]
+export const ROWS: readonly HostileCost[] = [...REQUESTS, ...PATHS, ...TESTS, ...VALIDATION]
 
 export const MAX_WAIT_MS = 100
 export const MAX_MORE_MB = 150
