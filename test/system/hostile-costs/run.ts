@@ -10,8 +10,9 @@ import { startBundled } from '../../load/bundled-service.ts'
 import { type Cost, costOf } from './measure.ts'
 import { REQUESTS } from './requests.ts'
 import type { HostileCost } from './row.ts'
+import { SHARES } from './shares.ts'
 
-export const ROWS: readonly HostileCost[] = [...REQUESTS]
+export const ROWS: readonly HostileCost[] = [...REQUESTS, ...SHARES]
 
 export const MAX_WAIT_MS = 100
 export const MAX_MORE_MB = 150
