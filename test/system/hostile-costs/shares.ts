@@ -20,7 +20,7 @@ async function sendByteByByte(url: string, bytes: number): Promise<string> {
     answer += text
   })
   socket.on('error', () => undefined)
-  const closed = once(socket, 'close')
+  const closed = new Promise((resolve) => socket.once('close', resolve))
   socket.write(
     'POST /hostile HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n',
   )
@@ -37,11 +37,10 @@ async function sendByteByByte(url: string, bytes: number): Promise<string> {
 
 const byteByByte = (connections: number): HostileCost => ({
   group: 'bodies',
-  name: `${connections} bodies of 6 MB that come byte by byte`,
-  env: { PARSER_LIMIT: '8mb' },
+  name: `${connections} bodies of 1 MB that come byte by byte`,
   prepare: async ({ url }) => void (await registerAt(url, documentOf('hostile'))),
   attack: async ({ url }) => {
-    const statuses = await Promise.all(Array.from({ length: connections }, () => sendByteByByte(url, 6_000_000)))
+    const statuses = await Promise.all(Array.from({ length: connections }, () => sendByteByByte(url, 1_000_000)))
     return [...new Set(statuses)].join()
   },
 })
