@@ -11,10 +11,11 @@ import { type Cost, costOf } from './measure.ts'
 import { PATHS } from './paths.ts'
 import { REQUESTS } from './requests.ts'
 import type { HostileCost } from './row.ts'
+import { SHARES } from './shares.ts'
 import { TESTS } from './tests.ts'
 import { VALIDATION } from './validation.ts'
 
-export const ROWS: readonly HostileCost[] = [...REQUESTS, ...PATHS, ...TESTS, ...VALIDATION]
+export const ROWS: readonly HostileCost[] = [...REQUESTS, ...PATHS, ...TESTS, ...VALIDATION, ...SHARES]
 
 export const MAX_WAIT_MS = 100
 export const MAX_MORE_MB = 150
