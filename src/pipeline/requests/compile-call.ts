@@ -5,6 +5,7 @@ import { UNKNOWN_URL } from '../../config/schema/schema-fields.ts'
 import { refusalOf } from '../../domain/egress/egress-policy.ts'
 import { Failure } from '../../domain/failure.ts'
 import { IDEMPOTENT_METHODS, REDIRECT_STATUSES } from '../../domain/http.ts'
+import { isObject } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import { OutboundError } from '../../domain/ports/http-client-port.ts'
 import type { StatusSet } from '../../domain/ports/state-store-port.ts'
@@ -17,7 +18,14 @@ import { outboundFailure } from './call-failure.ts'
 import { answerOf, type CallOptions, deliverToTopic, deliverToUrl } from './delivery.ts'
 import { withoutWrapper } from './mediator-answer.ts'
 import type { RequestCall, RequestKind } from './request-call.ts'
-import { type Check, compileItems, compileParameter, fillUrl, parameterText } from './request-parameters.ts'
+import {
+  type CallScope,
+  type Check,
+  compileItems,
+  compileParameter,
+  fillUrl,
+  parameterText,
+} from './request-parameters.ts'
 import { compileHeaders, lintReferences, openAccount, secretsOfUrl } from './secret-references.ts'
 
 /**
@@ -75,6 +83,8 @@ export function compileCall(
   }
   const deliver = topic === undefined ? deliverToUrl(services.http, options) : deliverToTopic(topic, services.producer)
   const unwraps = kind === 'LOOKUP' && settings.openhimRegister
+  const carriesTransaction =
+    settings.openhimRegister && topic === undefined && !Object.hasOwn(headers, TRANSACTION_HEADER)
   const keySpec = 'key' in request ? request.key : undefined
   const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, check, lint.at('key'))
 
@@ -88,13 +98,17 @@ export function compileCall(
     prepare: (scope) => {
       const shownUrl = fillUrl(url, placeholders, query, scope, lint.path)
       const recordKey = (key && parameterText(key, scope, 'be the key of a record')) ?? null
-      if (!refers) return { method, url: shownUrl, headers, key: recordKey, shownUrl, secrets: undefined }
+      const transaction = carriesTransaction ? transactionOf(scope) : {}
+      if (!refers) {
+        const carried = carriesTransaction ? { ...headers, ...transaction } : headers
+        return { method, url: shownUrl, headers: carried, key: recordKey, shownUrl, secrets: undefined }
+      }
       const account = openAccount(services.secrets)
       const secretOf = secretsOfUrl(url, account, urlPath)
       return {
         method,
         url: url.references.length === 0 ? shownUrl : fillUrl(url, placeholders, query, scope, lint.path, secretOf),
-        headers: secretHeaders?.(account.resolve) ?? headers,
+        headers: { ...(secretHeaders?.(account.resolve) ?? headers), ...transaction },
         key: recordKey,
         shownUrl,
         secrets: account.values,
@@ -132,6 +146,14 @@ export function compileCall(
       )
     },
   }
+}
+
+/** The core finds the calls of one transaction by this header of the message. */
+const TRANSACTION_HEADER = 'x-openhim-transactionid'
+
+function transactionOf({ requestHeaders }: CallScope): Readonly<Record<string, string>> {
+  const id = isObject(requestHeaders) ? requestHeaders[TRANSACTION_HEADER] : undefined
+  return typeof id === 'string' && id !== '' ? { [TRANSACTION_HEADER]: id } : {}
 }
 
 /** `text`: undefined for a response that has a topic instead. */
