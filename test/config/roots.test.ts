@@ -239,7 +239,7 @@ describe('names below a root', () => {
       assert.match(lint?.message ?? '', says)
     }
     const inputValidation = { properties: { length: { type: 'number' } } }
-    assert.deepEqual(lintsOf(['requestBody', 'length'], 'map', { ...DOCUMENT, inputValidation }), [])
+    assert.deepEqual(lintsOf(['requestBody', 'x', 'length'], 'map', { ...DOCUMENT, inputValidation }), [])
     assert.deepEqual(lintsOfPath('requestBody.length.cm', 'map'), [])
   })
 

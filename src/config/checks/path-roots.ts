@@ -83,7 +83,7 @@ function checkSteps(
 /** A property of lists in JavaScript, which other services of this kind read. */
 function warnOfLength(steps: readonly PathStep[], stage: ReferenceStage, endpoint: Endpoint, lint: LintSink): void {
   const last = steps.at(-1)
-  if (steps.length < 2 || last?.kind !== 'name' || last.name !== 'length') return
+  if (steps.length < 3 || last?.kind !== 'name' || last.name !== 'length') return
   // The messages may have a field of that name.
   if (JSON.stringify(endpoint.inputValidation ?? {}).includes('"length":')) return
   const count = `"$count(${pathText(steps.slice(0, -1))})"`
