@@ -266,7 +266,11 @@ describe('faults of form', () => {
       change: call({ method: 'TRACE' }),
       faults: [['requests.lookup[0].config.method', 'must be one of "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"']],
     },
-    { change: call({ headers: { a: 1 } }), faults: [['requests.lookup[0].config.headers.a', 'must be a string']] },
+    { change: call({ headers: { a: 1.5, b: 'c' } }), faults: [] },
+    {
+      change: call({ headers: { a: true } }),
+      faults: [['requests.lookup[0].config.headers.a', 'must be a string or a number, not a boolean']],
+    },
     {
       change: call({ params: { query: { a: 'payload.a' } } }),
       faults: [['requests.lookup[0].config.params.query.a', 'must be an object, not a string.']],

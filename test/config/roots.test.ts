@@ -226,6 +226,23 @@ describe('names below a root', () => {
     })
   }
 
+  test('"length" is a warning with what to write instead, unless a schema knows such a field', () => {
+    const cases: readonly (readonly [path: string, stage: ReferenceStage, says: RegExp])[] = [
+      ['payload.list.length', 'respond', /write "\$count\(requestBody\.list\)" in "inputTransforms"/],
+      ['requestBody.list[].x.length', 'map', /write "\$count\(requestBody\.list\[\]\.x\)" in "inputTransforms"/],
+      ['requestBody.list.length', 'transform', /, write "\$count\(requestBody\.list\)"\.$/],
+      ['payload.list.length', 'lookup', /let the message carry it in a field/],
+    ]
+    for (const [path, stage, says] of cases) {
+      const [lint, ...others] = lintsOfPath(path, stage)
+      assert.deepEqual([lint?.severity, others], ['warning', []], path)
+      assert.match(lint?.message ?? '', says)
+    }
+    const inputValidation = { properties: { length: { type: 'number' } } }
+    assert.deepEqual(lintsOf(['requestBody', 'x', 'length'], 'map', { ...DOCUMENT, inputValidation }), [])
+    assert.deepEqual(lintsOfPath('requestBody.length.cm', 'map'), [])
+  })
+
   test('a transform sees those before it only', () => {
     assert.deepEqual(lintsOf(['transforms', 'first'], 'transform', DOCUMENT, 'second'), [])
     assert.match(

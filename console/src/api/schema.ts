@@ -4596,13 +4596,13 @@ export interface components {
                          */
                         url: string;
                         /**
-                         * @description Headers of the request.
+                         * @description Headers of the request; a number is sent as its text.
                          * @example {
                          *       "Accept": "application/fhir+json"
                          *     }
                          */
                         headers?: {
-                            [key: string]: string;
+                            [key: string]: string | number;
                         };
                         params?: {
                             /**
@@ -4729,13 +4729,13 @@ export interface components {
                          */
                         url: string;
                         /**
-                         * @description Headers of the request.
+                         * @description Headers of the request; a number is sent as its text.
                          * @example {
                          *       "Accept": "application/fhir+json"
                          *     }
                          */
                         headers?: {
-                            [key: string]: string;
+                            [key: string]: string | number;
                         };
                         params?: {
                             /**
@@ -4865,13 +4865,13 @@ export interface components {
                          */
                         url?: string;
                         /**
-                         * @description Headers of the request.
+                         * @description Headers of the request; a number is sent as its text.
                          * @example {
                          *       "Accept": "application/fhir+json"
                          *     }
                          */
                         headers?: {
-                            [key: string]: string;
+                            [key: string]: string | number;
                         };
                         params?: {
                             /**
@@ -5015,13 +5015,13 @@ export interface components {
                          */
                         url?: string;
                         /**
-                         * @description Headers of the request.
+                         * @description Headers of the request; a number is sent as its text.
                          * @example {
                          *       "Accept": "application/fhir+json"
                          *     }
                          */
                         headers?: {
-                            [key: string]: string;
+                            [key: string]: string | number;
                         };
                         params?: {
                             /**

@@ -18,6 +18,7 @@ const INTEGER_LIKE = /^(?:0|[1-9][0-9]{0,9})$/
  * Lints: every fault, with its path.
  */
 export function checkField(field: Field, raw: Json, lint: LintSink): Json | undefined {
+  if (field.numberAsText && typeof raw === 'number') return String(raw)
   if (field.anyOf) return checkAnyOf(field, field.anyOf, raw, lint)
   if (field.enum) return checkEnum(field, field.enum, raw, lint)
   if (field.type === 'object') return isObject(raw) ? checkObject(field, raw, lint) : mismatch(field, raw, lint)

@@ -7,6 +7,7 @@ import { ROOTS, type Root } from '../../domain/message.ts'
 import { didYouMean } from '../../domain/nearest.ts'
 import { STAGE_NAMES, type StageName } from '../../domain/tracing/stages.ts'
 import type { PathStep, SourcePath } from '../../language/paths/path.ts'
+import { pathText } from '../../language/paths/path-steps.ts'
 import type { Endpoint } from '../schema/schema.ts'
 import { CHECKS_BELOW, missedInLookup } from './names-below-roots.ts'
 
@@ -72,10 +73,26 @@ function checkSteps(
     return
   }
   CHECKS_BELOW[name as Root]?.(rest, endpoint, lint, transform)
+  warnOfLength([nameStep(name), ...steps.slice(1)], stage, endpoint, lint)
   const missed = name === 'lookupRequests' ? missedInLookup(steps, endpoint.requests.lookup) : undefined
   if (missed === undefined) return
   if (stage === 'transform' || stage === 'record') lint.warning(missed)
   else lint.error(missed, { toleratedInStored: true })
+}
+
+/** A property of lists in JavaScript, which other services of this kind read. */
+function warnOfLength(steps: readonly PathStep[], stage: ReferenceStage, endpoint: Endpoint, lint: LintSink): void {
+  const last = steps.at(-1)
+  if (steps.length < 3 || last?.kind !== 'name' || last.name !== 'length') return
+  // The messages may have a field of that name.
+  if (JSON.stringify(endpoint.inputValidation ?? {}).includes('"length":')) return
+  const count = `"$count(${pathText(steps.slice(0, -1))})"`
+  const advice = stage.startsWith('lookup')
+    ? 'a lookup cannot read that number, since transforms run later: let the message carry it in a field'
+    : stage === 'transform'
+      ? `for that number, write ${count}`
+      : `for that number, write ${count} in "inputTransforms" and read it as "transforms.<name>"`
+  lint.warning(`"length" is a field of that name here, never the number of elements; ${advice}.`)
 }
 
 /** What a path can start with, by its reader. Paths of requests may write `payload` for `requestBody`. */

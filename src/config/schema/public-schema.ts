@@ -18,7 +18,17 @@ export function describeDocument(): JsonObject {
 }
 
 function describe(field: Field): JsonObject {
-  const { type, description, examples, default: filledIn, anyCase, single, absentAs, foreign = {} } = field
+  const {
+    type,
+    description,
+    examples,
+    default: filledIn,
+    anyCase,
+    single,
+    numberAsText,
+    absentAs,
+    foreign = {},
+  } = field
   const { properties, required, additionalProperties, items, anyOf, pattern, minimum, maximum, minItems } = field
   const described = {
     type,
@@ -44,6 +54,7 @@ function describe(field: Field): JsonObject {
   const schema: JsonObject = JSON.parse(JSON.stringify(described))
   const others = [
     ...(single && items ? [describe(items)] : []),
+    ...(numberAsText ? [{ type: 'number' }] : []),
     ...(absentAs === undefined ? [] : [{ const: absentAs }]),
   ]
   return others.length === 0 ? schema : { anyOf: [schema, ...others] }

@@ -76,8 +76,8 @@ const url = {
 }
 
 const headers = optional(
-  named(Type.String({ description: 'Value of the header.' }), {
-    description: 'Headers of the request.',
+  named(text({ description: 'Value of the header.', expects: 'a string or a number', numberAsText: true }), {
+    description: 'Headers of the request; a number is sent as its text.',
     examples: [{ Accept: 'application/fhir+json' }],
     namesInMessage: true,
   }),

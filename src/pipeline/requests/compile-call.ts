@@ -5,6 +5,7 @@ import { UNKNOWN_URL } from '../../config/schema/schema-fields.ts'
 import { refusalOf } from '../../domain/egress/egress-policy.ts'
 import { Failure } from '../../domain/failure.ts'
 import { IDEMPOTENT_METHODS, REDIRECT_STATUSES } from '../../domain/http.ts'
+import { isObject } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import { ownTurn } from '../../domain/own-turn.ts'
 import { OutboundError } from '../../domain/ports/http-client-port.ts'
@@ -18,7 +19,14 @@ import { outboundFailure } from './call-failure.ts'
 import { answerOf, type CallOptions, deliverToTopic, deliverToUrl } from './delivery.ts'
 import { withoutWrapper } from './mediator-answer.ts'
 import type { RequestCall, RequestKind } from './request-call.ts'
-import { type Check, compileItems, compileParameter, fillUrl, parameterText } from './request-parameters.ts'
+import {
+  type CallScope,
+  type Check,
+  compileItems,
+  compileParameter,
+  fillUrl,
+  parameterText,
+} from './request-parameters.ts'
 import { compileHeaders, lintReferences, openAccount, secretsOfUrl } from './secret-references.ts'
 
 /**
@@ -84,6 +92,8 @@ export function compileCall(
   }
   const deliver = topic === undefined ? deliverToUrl(services.http, options) : deliverToTopic(topic, services.producer)
   const unwraps = kind === 'LOOKUP' && settings.openhimRegister
+  const carriesTransaction =
+    settings.openhimRegister && topic === undefined && !Object.hasOwn(headers, TRANSACTION_HEADER)
   const keySpec = 'key' in request ? request.key : undefined
   const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, check, lint.at('key'))
 
@@ -98,13 +108,17 @@ export function compileCall(
       const shownUrl = fillUrl(urlParts, scope)
       const recordKey = (key && parameterText(key, scope, 'be the key of a record')) ?? null
       budget.spend(shownUrl.length + (recordKey?.length ?? 0), lint.path)
-      if (!refers) return { method, url: shownUrl, headers, key: recordKey, shownUrl, secrets: undefined }
+      const transaction = carriesTransaction ? transactionOf(scope) : {}
+      if (!refers) {
+        const carried = carriesTransaction ? { ...headers, ...transaction } : headers
+        return { method, url: shownUrl, headers: carried, key: recordKey, shownUrl, secrets: undefined }
+      }
       const account = openAccount(services.secrets)
       const secretOf = secretsOfUrl(url, account, urlPath)
       return {
         method,
         url: url.references.length === 0 ? shownUrl : fillUrl(urlParts, scope, secretOf),
-        headers: secretHeaders?.(account.resolve) ?? headers,
+        headers: { ...(secretHeaders?.(account.resolve) ?? headers), ...transaction },
         key: recordKey,
         shownUrl,
         secrets: account.values,
@@ -147,6 +161,14 @@ export function compileCall(
 
 /** Reading so much takes some milliseconds. */
 const LARGE_ANSWER_BYTES = 512 * 1024
+
+/** The core finds the calls of one transaction by this header of the message. */
+const TRANSACTION_HEADER = 'x-openhim-transactionid'
+
+function transactionOf({ requestHeaders }: CallScope): Readonly<Record<string, string>> {
+  const id = isObject(requestHeaders) ? requestHeaders[TRANSACTION_HEADER] : undefined
+  return typeof id === 'string' && id !== '' ? { [TRANSACTION_HEADER]: id } : {}
+}
 
 /** `text`: undefined for a response that has a topic instead. */
 function compileUrl(

@@ -312,6 +312,31 @@ describe('the answer of a core', () => {
   })
 })
 
+test('calls of a document carry the transaction of the message, unless it writes the header itself', async () => {
+  const sent = upstream.received.length
+  const config = { method: 'POST', url: `${upstream.url}/fine` }
+  const headers = { 'X-OpenHIM-TransactionID': 'own' }
+  const secret = { 'x-key': '${env:OUTCOMES_KEY}' }
+  await service.register({
+    name: '/carries',
+    endpoint: { pattern: '/carries' },
+    requests: {
+      lookup: [{ id: 'look', config }],
+      response: [
+        { id: 'one', config: { ...config, headers: secret } },
+        { id: 'two', config: { ...config, headers } },
+      ],
+    },
+  })
+  const transactions = () =>
+    upstream.received.slice(sent).map((request) => request.headers['x-openhim-transactionid'] ?? 'none')
+  await service.fetch('/carries', asCore(json('POST', {})))
+  const id = TRANSACTION['x-openhim-transactionid']
+  assert.deepEqual(transactions().toSorted(), [id, id, 'own'].toSorted())
+  await service.fetch('/carries', json('POST', {}))
+  assert.deepEqual(transactions().slice(3).toSorted(), ['none', 'none', 'own'])
+})
+
 describe('another caller gets no wrapper', () => {
   const forged = {
     ...TRANSACTION,
