@@ -137,12 +137,14 @@ function messageIdOf(name: string, value: string): string {
   throw wrongValue(name, value, 'the id of a message, 24 lower-case hexadecimal digits')
 }
 
-/** `patient:123` is the value 123 of the key patient, or, as `urn:oid:1`, the value of any key. */
+/** `patient:123` and `patient=123` are the value 123 of the key patient, or, as `urn:oid:1`, the value of any key. */
 function keysOf(text: string): readonly Readonly<{ name?: string; value: string }>[] {
   if (text === '') throw wrongValue('key', text, 'a value such as 123, or a key and its value such as patient:123')
-  const colon = text.indexOf(':')
-  if (colon < 1 || colon === text.length - 1) return [{ value: text }]
-  return [{ name: text.slice(0, colon), value: text.slice(colon + 1) }, { value: text }]
+  const named = [':', '='].flatMap((separator) => {
+    const at = text.indexOf(separator)
+    return at < 1 || at === text.length - 1 ? [] : [{ name: text.slice(0, at), value: text.slice(at + 1) }]
+  })
+  return [...named, { value: text }]
 }
 
 function statusesOf(name: string, text: string): readonly number[] {

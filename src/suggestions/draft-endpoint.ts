@@ -1,7 +1,7 @@
 /** A first document of an endpoint, with a test, from a name and a sample message: what the console's New offers. */
 import { checkField } from '../config/checks/check-field.ts'
 import type { Field } from '../config/schema/schema-fields.ts'
-import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { isObject, type JsonObject } from '../domain/json.ts'
 import { collectInto, type Lint } from '../domain/lint.ts'
 import { parseDocument } from '../endpoints/parse-document.ts'
 import { Unreadable } from '../formats/body-faults.ts'
@@ -13,7 +13,7 @@ import { invalid } from './suggest-request.ts'
 /** `faults`: those of the document that its fields cannot leave out, such as a name that is taken; there is no test then. */
 export type EndpointDraft = Readonly<{
   document: JsonObject
-  /** What the document does with the sample; absent without a sample. */
+  /** How the document ends with the sample; absent without a sample. */
   test?: JsonObject
   faults: readonly Pick<Lint, 'path' | 'message'>[]
 }>
@@ -63,18 +63,9 @@ export function createDraftEndpoint({ settings, dryRun }: DraftEndpointOptions):
   async function testWith(document: JsonObject, { text, format }: SampleMessage): Promise<JsonObject> {
     const message = { body: text, contentType: MEDIA_TYPES[format] }
     const { outcome, answer } = await dryRun(JSON.stringify({ endpoint: document, message }))
-    const { status, body } = answer as Readonly<{ status: number; body: string }>
-    return testOf(message, outcome ?? null, status, readAnswer(body, format, settings))
-  }
-}
-
-function readAnswer(body: string, format: Format, settings: ParserSettings): Json {
-  try {
-    return codecOfFormat(format).read(Buffer.from(body), undefined, settings)
-  } catch (thrown) {
-    // A failure is JSON in every format.
-    if (thrown instanceof Unreadable) return body
-    throw thrown
+    const { status } = answer as Readonly<{ status: number }>
+    // The author writes the mapping next, and with it the body of the answer.
+    return testOf(message, outcome ?? null, status)
   }
 }
 

@@ -42,6 +42,11 @@ const accepted: readonly { texts: Record<string, string[]>; gives: MessageFilter
   { texts: { captured: ['true'] }, gives: { captured: true } },
   { texts: { key: ['123'] }, gives: { key: [{ value: '123' }] } },
   { texts: { key: ['patient:123'] }, gives: { key: [{ name: 'patient', value: '123' }, { value: 'patient:123' }] } },
+  { texts: { key: ['patient=123'] }, gives: { key: [{ name: 'patient', value: '123' }, { value: 'patient=123' }] } },
+  {
+    texts: { key: ['a:b=c'] },
+    gives: { key: [{ name: 'a', value: 'b=c' }, { name: 'a:b', value: 'c' }, { value: 'a:b=c' }] },
+  },
   { texts: { key: ['a:b:c'] }, gives: { key: [{ name: 'a', value: 'b:c' }, { value: 'a:b:c' }] } },
   { texts: { key: [':1', 'x:'] }, gives: { key: [{ value: ':1' }, { value: 'x:' }] } },
   { texts: { from: ['-1h'] }, gives: { from: nowMs - 3_600_000 } },

@@ -20,6 +20,7 @@ describe('a draft', () => {
     name: string
     sample: string
     format?: string
+    answer?: string
     mapping: readonly string[] | undefined
   }>[] = [
     {
@@ -27,7 +28,13 @@ describe('a draft', () => {
       sample: '{"id": "1", "lines": [{"a.b": null}]}',
       mapping: ['requestBody.id', 'requestBody.lines'],
     },
-    { name: 'of XML', sample: '<order nr="1"><id>2</id></order>', mapping: ['requestBody.$', 'requestBody.id'] },
+    {
+      name: 'of XML',
+      sample: '<?xml version="1.0"?><!-- <a> --><order nr="1"><id>2</id></order>',
+      mapping: ['requestBody.$', 'requestBody.id'],
+      answer: '<order nr="1"><id>2</id></order>',
+    },
+    { name: 'of XML without fields', sample: '<note>x</note>', mapping: ['requestBody'], answer: '<note>x</note>' },
     {
       name: 'of FHIR',
       sample: '{"resourceType":"Patient"}',
@@ -38,7 +45,7 @@ describe('a draft', () => {
     { name: 'of names that no target can have', sample: '{"__proto__": 1, "good": 2}', mapping: ['requestBody.good'] },
     { name: 'of what is no object', sample: '[1, 2]', mapping: undefined },
   ]
-  for (const [index, { name, mapping, ...sample }] of cases.entries()) {
+  for (const [index, { name, mapping, answer, ...sample }] of cases.entries()) {
     test(`${name} is taken as it is, and its test passes`, async () => {
       const reply = await draft({ name, pattern: `/draft/${index}`, ...sample })
       const { document, test, faults } = reply.json<Drafted>()
@@ -47,6 +54,17 @@ describe('a draft', () => {
       const { _id } = await service.register(document)
       const run = await service.fetch('/endpoints/tests/run', json('POST', { endpointId: _id, tests: [test ?? {}] }))
       assert.deepEqual([run.status, run.json().failed, run.json().passed], [200, 0, 1], run.text)
+      // The first change of the mapping breaks no test.
+      const changed = { ...document, inputMapping: { requestBody: 'whole' } }
+      const again = await service.fetch(
+        '/endpoints/tests/run',
+        json('POST', { endpoint: changed, tests: [test ?? {}] }),
+      )
+      assert.deepEqual([again.json().failed, again.json().passed], [0, 1], again.text)
+      if (answer === undefined) return
+      const headers = { 'content-type': 'application/xml' }
+      const sent = await service.fetch(`/draft/${index}`, { method: 'POST', headers, body: sample.sample })
+      assert.equal(sent.text.replace(/^<\?.*?\?>/, '').replace(/\s*(<[^>]*>)\s*/g, '$1'), answer)
     })
   }
 

@@ -31,6 +31,22 @@ export async function listEndpoints(
   return answer
 }
 
+const MOST_NAMES = 20
+const ID = /^[0-9a-f]{24}$/
+
+/**
+ * The names that a filter by endpoint means: the text itself if it is an id or a name, else the names that it is a part of.
+ * Of none or too many, the text: the service says what is wrong with it. Fails with an ApiFailure.
+ */
+export async function endpointNamesFor(text: string): Promise<readonly string[]> {
+  if (ID.test(text)) return [text]
+  const { endpoints, total } = await listEndpoints({ q: text, limit: MOST_NAMES })
+  const names = endpoints.map(({ name }) => name)
+  const part = text.toLowerCase()
+  const found = names.filter((name) => name.toLowerCase().includes(part))
+  return names.includes(text) || found.length === 0 || total > MOST_NAMES ? [text] : found
+}
+
 export type EndpointDocument = Schemas['Endpoint']
 
 /** The stored document, with the ETag that a change of it needs. Fails with an ApiFailure. */

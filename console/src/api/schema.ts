@@ -3268,13 +3268,13 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description The capture. */
+                /** @description The capture; null if the endpoint has none. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Capture"];
+                        "application/json": components["schemas"]["Capture"] | null;
                     };
                 };
                 /** @description The id is malformed. */
@@ -3304,7 +3304,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description There is no such endpoint, or it has no capture. */
+                /** @description There is no such endpoint. */
                 404: {
                     headers: {
                         [name: string]: unknown;

@@ -27,8 +27,8 @@ export interface MessageCaptures {
    * Also fails with CAPTURE_INVALID.
    */
   start(endpointId: string, raw: Json, by: string): Promise<CaptureView>
-  /** The last capture of the endpoint, under way or ended. Also fails with CAPTURE_UNKNOWN. */
-  get(endpointId: string): Promise<CaptureView>
+  /** The last capture of the endpoint, under way or ended; null if it has none. */
+  get(endpointId: string): Promise<CaptureView | null>
   /** Ends and forgets it. Also fails with CAPTURE_UNKNOWN. */
   end(endpointId: string): Promise<void>
 }
@@ -71,8 +71,9 @@ export function createMessageCaptures(options: MessageCapturesOptions): MessageC
     get: async (endpointId) => {
       await caughtUp()
       const stored = await callCaptures(() => store.get(endpointId))
-      if (stored === undefined) throw await unknown(endpointId)
-      return viewOf(stored)
+      if (stored !== undefined) return viewOf(stored)
+      await endpointService.get(endpointId)
+      return null
     },
     end: async (endpointId) => {
       await caughtUp()

@@ -6,8 +6,18 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
 import { json, loggerInto, startService } from '../../service.ts'
+import { until } from '../../until.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
+import { mend, openWithFailures } from '../failed-messages.ts'
+
+/** Keeps the texts that each canvas shows, the last time that it was drawn. */
+const KEEP_DRAWN_TEXTS = `
+  const { clearRect, fillText } = CanvasRenderingContext2D.prototype
+  Object.assign(CanvasRenderingContext2D.prototype, {
+    clearRect(...area) { this.canvas.drawn = []; return clearRect.apply(this, area) },
+    fillText(text, ...at) { (this.canvas.drawn ??= []).push(text); return fillText.call(this, text, ...at) },
+  })`
 
 describe('the overview', { skip: NO_BROWSER }, () => {
   test('of an empty service leads to an endpoint made of a message', async (test) => {
@@ -83,5 +93,28 @@ describe('the overview', { skip: NO_BROWSER }, () => {
     await page.getByText('As a table').click()
     await page.getByRole('columnheader', { name: 'Not done' }).waitFor()
     await checkAccessibility()
+  })
+
+  test('has marks of whole messages, and no alarm once all that failed was replayed with success', async (test) => {
+    const failures = await openWithFailures(test, 1)
+    const { service, failed, page, open } = failures
+    await page.addInitScript(KEEP_DRAWN_TEXTS)
+    await open('')
+    const figure = page.locator('dl[aria-label="All messages"] div', { hasText: 'Not done, 1 h' }).locator('.figure')
+    await figure.and(page.locator('.bad-text')).waitFor()
+    const drawn = () =>
+      page
+        .locator('canvas')
+        .first()
+        .evaluate((canvas: unknown) => (canvas as { drawn?: string[] }).drawn ?? [])
+    const marks = (await until(drawn, (texts) => texts.length > 0)).filter((text) => /^\d+$/.test(text))
+    assert.deepEqual(marks, [...new Set(marks)])
+    await mend(failures)
+    const replayed = await fetch(`${service.adminUrl}/messages/${failed[0]}/replay`, json('POST', undefined))
+    assert.ok(replayed.ok, await replayed.text())
+    await page.reload()
+    await figure.and(page.locator(':not(.bad-text)')).waitFor()
+    await page.getByText('; all replayed').first().waitFor()
+    await page.getByText('No recorded failures are open.').waitFor()
   })
 })

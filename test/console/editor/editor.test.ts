@@ -78,6 +78,8 @@ describe('the editor', { skip: NO_BROWSER }, () => {
     })
     const { page, open, checkAccessibility } = await openConsole(t, { of: service, width: 1440 })
     await open(`endpoints/${id}/edit`)
+    await page.getByText('There is no message: enter a body').waitFor()
+    assert.equal(await page.locator('.run-result').count(), 0)
     await page.getByLabel('Body', { exact: true }).fill('{ "nr": 21 }')
     await stageOf(page, 'lookup').getByText('The dry run has no answer').waitFor()
     const call = page.getByRole('region', { name: 'Calls' })
@@ -107,6 +109,10 @@ describe('the editor', { skip: NO_BROWSER }, () => {
     await page.getByRole('checkbox', { name: /for real, of 127\.0\.0\.1/ }).click()
     await stageOf(page, 'map').getByText('"name": "Grace"').waitFor()
     await call.getByText('live').waitFor()
+    assert.equal(await page.locator('.stale').count(), 0)
+    await replaceInLine(page, '"name": "Answers"', '"name": "Answers')
+    await page.locator('.run-result.stale').getByText('This run is that of an earlier text').waitFor()
+    await checkAccessibility()
   })
 
   test('makes a new endpoint', async (t) => {

@@ -88,6 +88,12 @@ describe('the tests of an endpoint', { skip: NO_BROWSER }, () => {
     await page.getByRole('link', { name: 'Mapping' }).click()
     await page.waitForURL(/mapping\?test=good/)
     await page.getByText('ran dry on the test "good"').waitFor()
+    for (const view of ['Editor', 'Tests', 'Mapping', 'Versions', 'Editor']) {
+      await page.getByRole('navigation', { name: 'Pages of the endpoint' }).getByRole('link', { name: view }).click()
+      await page.waitForURL(new RegExp(`/${view === 'Editor' ? 'edit\\?test=good' : view.toLowerCase()}`))
+    }
+    await page.getByRole('link', { name: 'Mapping' }).click()
+    await page.waitForURL(/mapping\?test=good/)
     await page.getByRole('treegrid', { name: 'Can be read' }).getByRole('row', { name: 'nr', exact: true }).waitFor()
     await open(`endpoints/${id}/edit?test=gone`)
     await page.getByText('The endpoint has no test named “gone”.').waitFor()

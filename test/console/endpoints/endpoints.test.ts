@@ -6,6 +6,7 @@ import { endpointDocument, json, type Service } from '../../service.ts'
 import { until } from '../../until.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
+import { hasFocus } from '../editor-page.ts'
 
 const names = (page: Page) => page.getByRole('rowheader').getByRole('link').allTextContents()
 const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name }) })
@@ -103,7 +104,10 @@ describe('/endpoints', { skip: NO_BROWSER }, () => {
     await faults.Path.getByText('must start with "/"').waitFor()
     await faults.message.getByText('not well-formed').waitFor()
     await checkAccessibility()
+    await until(() => hasFocus(dialog.getByLabel('Name')), Boolean)
     await dialog.getByLabel('Name').fill('Orders')
+    await faults.Name.waitFor({ state: 'detached' })
+    assert.equal(await faults.Path.count(), 1)
     await dialog.getByLabel('Path', { exact: true }).fill('/orders/:nr')
     await dialog.getByRole('button', { name: 'Create endpoint' }).click()
     await faults.Name.getByText('has this name already').waitFor()

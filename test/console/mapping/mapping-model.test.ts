@@ -136,7 +136,7 @@ describe('a tree of any message', () => {
 })
 
 const message = {
-  requestBody: { id: 1, tags: ['a'], items: [{ nr: 1, codes: [{ v: 1 }] }], address: { town: 'x' } },
+  requestBody: { id: 1, tags: ['a'], items: [{ nr: 1, codes: [{ v: 1 }], words: ['w'] }], address: { town: 'x' } },
 }
 const output = {
   id: 1,
@@ -163,6 +163,26 @@ const proposed: readonly (readonly [source: string, target: string, ...entries: 
     'requestBody.items[0].nr → person.town',
     'requestBody.items[].nr → person.town',
     'requestBody.items[].nr → person[].town',
+  ],
+  ['requestBody.tags', 'list[].names', 'requestBody.tags → list[0].names', 'requestBody.tags → list[].names[]'],
+  [
+    'requestBody.items[].nr',
+    'list[].names',
+    'requestBody.items[].nr → list[].names[]',
+    'requestBody.items[].nr → list[0].names',
+  ],
+  [
+    'requestBody.items[].words',
+    'list[].names',
+    'requestBody.items[].words[] → list[].names',
+    'requestBody.items[].words → list[].names[]',
+    'requestBody.items[].words → list[0].names',
+  ],
+  [
+    'requestBody.id',
+    'list[].names',
+    'requestBody.id → list[].names[]',
+    'requestBody.id → list[].names[] oneToAllElements',
   ],
   ['requestBody.tags', 'id', 'requestBody.tags[0] → id', 'requestBody.tags → id'],
   [

@@ -78,8 +78,14 @@ const BY_HAND: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await page.keyboard.press('m')
     await page.getByRole('combobox', { name: 'Target of requestBody.patient.family' }).fill('subject.code')
     await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: 'Connect', exact: true }).click()
   },
+}
+
+/** Another entry writes `code` already, so each way asks first. */
+async function confirm(page: Page): Promise<void> {
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('requestBody.patient.birthDate writes subject.code already.').waitFor()
+  await dialog.getByRole('button', { name: 'Connect', exact: true }).click()
 }
 
 const SMALL = { 'requestBody.id': 'id', 'requestBody.patient.birthDate': ['subject.code', 'subject.born'] }
@@ -98,6 +104,7 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
       test(`by ${way}`, async (test) => {
         const { page, id } = await openMapping(test, SMALL)
         await connect(page)
+        await confirm(page)
         await page.getByRole('region', { name: 'Selected entry' }).waitFor()
         made.push(await draftOf(page, id))
       })
@@ -174,6 +181,11 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
     const output = { familyName: 'x', born: '2000-01-01', lines: [{ code: 'x' }] }
     await page.getByRole('dialog').getByLabel('Text').fill(JSON.stringify(output))
     await page.getByRole('button', { name: 'Show its fields' }).click()
+    await target(page, 'familyName').waitFor()
+    await page.getByRole('link', { name: 'Editor', exact: true }).click()
+    await page.waitForURL(/\/edit\?message=/)
+    await page.getByRole('link', { name: 'Mapping', exact: true }).click()
+    await page.getByRole('button', { name: 'Change the fields of the output' }).waitFor()
     await target(page, 'familyName').waitFor()
     await page.getByRole('button', { name: 'Suggest entries' }).click()
     const dialog = page.getByRole('dialog', { name: 'Suggested entries' })

@@ -27,11 +27,24 @@ describe('/messages', { skip: NO_BROWSER }, () => {
     await page.getByLabel('Business key').fill('patient:p-1')
     await page.keyboard.press('Enter')
     await page.getByText('1 in all').waitFor()
+    // As the filter is written, and as a label is.
+    await page.locator('.label-chip', { hasText: 'patient:p-1' }).waitFor()
+    await page.getByLabel('Business key').fill('patient=p-0')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/p-0/)
+    await page.locator('.label-chip', { hasText: 'patient:p-0' }).waitFor()
+    await page.getByLabel('Endpoint', { exact: true }).fill('missi')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/endpoint=Admissions/)
+    await page.getByText('1 in all').waitFor()
+    await page.getByLabel('Endpoint', { exact: true }).fill('')
+    await page.waitForURL((url) => !url.search.includes('endpoint'))
     await page.reload()
     await page.getByText('1 in all').waitFor()
     await page.getByLabel('Business key').fill('')
     await page.getByLabel('Text of the failure').fill('WARD is')
     await page.waitForURL(/from=-24h/)
+    await page.getByText('Texts of failures are searched in the last 24 hours').waitFor()
     await page.getByText('3 in all').waitFor()
     await page.getByRole('button', { name: 'More filters' }).click()
     await page.getByLabel('Ids of messages').fill(`${failed[0]}, ${failed[2]}`)
@@ -74,6 +87,8 @@ describe('/messages', { skip: NO_BROWSER }, () => {
   test('has no bodies that were not recorded, and records those of the next messages on request', async (test) => {
     const { service, page, open, checkAccessibility } = await openConsole(test, { env: { MESSAGE_LOG: 'failures' } })
     const { _id } = await service.register({ name: 'Orders', endpoint: { pattern: '/orders' } })
+    const refused: string[] = []
+    page.on('response', (response) => response.status() >= 400 && refused.push(response.url()))
     const first = await send(service, '/orders', { nr: 1 })
     await open(`messages/${first}`)
     await page.getByRole('button', { name: 'Record the next messages …' }).click()
@@ -102,6 +117,8 @@ describe('/messages', { skip: NO_BROWSER }, () => {
     await page.getByText('recorded by a capture').waitFor()
     await page.getByRole('button', { name: 'Debug in editor' }).click()
     await page.waitForURL(new RegExp(`/endpoints/${_id}/edit`))
+    // The browser reports each of them in its console.
+    assert.deepEqual(refused, [])
   })
 
   test('is used by keys alone', async (test) => {
@@ -176,7 +193,7 @@ describe('/messages', { skip: NO_BROWSER }, () => {
   })
 
   test('says in Debug and in lists why the target refused, and at which stage', async (test) => {
-    const { service, page, open, checkAccessibility } = await openConsole(test)
+    const { service, page, open, checkAccessibility } = await openConsole(test, { env: { MESSAGE_LOG: 'all' } })
     const upstream = await startUpstream((_request, response) => {
       response.writeHead(422, { 'content-type': 'text/plain' }).end('no such ward')
       return undefined
@@ -195,6 +212,23 @@ describe('/messages', { skip: NO_BROWSER }, () => {
     const stage = page.locator('[data-stage="respond"].failed')
     await stage.getByRole('button', { name: sentence }).waitFor()
     await checkAccessibility()
+    // Pseudonyms are no multiple of 7919: the message would end otherwise than it did.
+    const divided = await service.register({
+      name: 'Checked',
+      endpoint: { pattern: '/checked' },
+      inputTransforms: { check: '$assert(requestBody.nr % 7919 = 0, "no number of ours")' },
+    })
+    const checked = await send(service, '/checked', { nr: 7919 * 4321 })
+    await open(`endpoints/${divided._id}/edit?message=${checked}`)
+    await page.getByRole('button', { name: 'Save as test' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Save as test' })
+    const save = dialog.getByRole('button', { name: 'Save the test' })
+    await save.and(page.locator('[aria-disabled="true"]')).waitFor()
+    await save.focus()
+    await page.getByRole('tooltip', { name: /With pseudonyms the message ends otherwise/ }).waitFor()
+    await dialog.getByRole('radio', { name: /As they are/ }).check()
+    await dialog.getByRole('button', { name: 'Save the test' }).and(page.locator(':not([aria-disabled])')).click()
+    await page.getByText('is saved.').waitFor()
   })
 
   test('gives a message as a command of curl that sends it again', async (test) => {

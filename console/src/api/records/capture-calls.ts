@@ -1,5 +1,4 @@
 /** Captures: the next messages of an endpoint, recorded with all bodies. */
-import { ApiFailure } from '../api-failure.ts'
 import { api, dataOf, type Schemas } from '../client.ts'
 
 export type Capture = Schemas['Capture']
@@ -7,14 +6,8 @@ export type Capture = Schemas['Capture']
 const of = (id: string) => ({ params: { path: { id } } })
 
 /** The last capture of an endpoint; null if it has none. Fails with an ApiFailure. */
-export async function readCapture(id: string, signal?: AbortSignal): Promise<Capture | null> {
-  try {
-    return await dataOf(api.GET('/endpoints/{id}/capture', { ...of(id), ...(signal && { signal }) }))
-  } catch (thrown) {
-    if (thrown instanceof ApiFailure && thrown.code === 'CAPTURE_UNKNOWN') return null
-    throw thrown
-  }
-}
+export const readCapture = (id: string, signal?: AbortSignal): Promise<Capture | null> =>
+  dataOf(api.GET('/endpoints/{id}/capture', { ...of(id), ...(signal && { signal }) }))
 
 /** Starts one in place of the one before; the service says until when. Fails with an ApiFailure. */
 export const startCapture = (id: string, messages: number): Promise<Capture> =>

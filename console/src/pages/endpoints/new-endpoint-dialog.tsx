@@ -1,8 +1,8 @@
 /** New: a name, a path and a message become an endpoint, and the editor opens on it. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
-import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { createFromDraft, type DraftFormat, type DraftRequest, draftEndpoint } from '../../api/changes/draft-calls.ts'
 import { queryParts } from '../../api/query-keys.ts'
 import { useMe } from '../../api/session.ts'
@@ -38,6 +38,13 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
   const [isKept, setKept] = useState(true)
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<ApiFailure>()
+  const form = useRef<HTMLFormElement>(null)
+  const [refusals, setRefusals] = useState(0)
+  useEffect(() => {
+    if (refusals > 0) form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus()
+  }, [refusals])
+  /** A fault is about the text that was sent: a change of the text ends it. */
+  const changed = (...places: readonly string[]) => setFailure((before) => before && withoutFaultsAt(before, places))
   const pattern = typedPattern ?? patternOf(name)
   const hasSample = sample.trim() !== ''
   const create = async (event: FormEvent) => {
@@ -58,6 +65,7 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
       void navigate({ to: '/endpoints/$id/edit', params: { id }, search: test === undefined ? {} : { test } })
     } catch (thrown) {
       setFailure(asFailure(thrown))
+      setRefusals((count) => count + 1)
       setBusy(false)
     }
   }
@@ -68,12 +76,24 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
   return (
     <Dialog title="New endpoint" onClose={onClose} isDismissable={false}>
       {/* The browser would show one fault at a time; the service finds those of empty fields, too. */}
-      <form className="dialog-form" noValidate onSubmit={(event) => void create(event)}>
-        <TextField label="Name" value={name} onChange={setName} isRequired fault={faultAt('name')} />
+      <form ref={form} className="dialog-form" noValidate onSubmit={(event) => void create(event)}>
+        <TextField
+          label="Name"
+          value={name}
+          onChange={(text) => {
+            setName(text)
+            changed('name', ...(typedPattern === undefined ? ['endpoint.pattern'] : []))
+          }}
+          isRequired
+          fault={faultAt('name')}
+        />
         <TextField
           label="Path"
           value={pattern}
-          onChange={setPattern}
+          onChange={(text) => {
+            setPattern(text)
+            changed('endpoint.pattern')
+          }}
           isRequired
           placeholder="/orders"
           hint="Messages are sent there by POST. “:id” stands for any name."
@@ -82,12 +102,23 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
         <TextField
           label="A message, as it is sent"
           value={sample}
-          onChange={setSample}
+          onChange={(text) => {
+            setSample(text)
+            changed('sample')
+          }}
           rows={8}
           hint="Paste one if you have it: its fields are mapped to the same names."
           fault={faultAt('sample')}
         />
-        <SelectField<GivenFormat> label="Format" value={format} choices={FORMATS} onChange={setFormat} />
+        <SelectField<GivenFormat>
+          label="Format"
+          value={format}
+          choices={FORMATS}
+          onChange={(value) => {
+            setFormat(value)
+            changed('sample')
+          }}
+        />
         {hasSample && (
           <Checkbox checked={isKept} onChange={setKept}>
             Keep the message as the first test. It is stored as it is, for everybody who may view the endpoint.
@@ -103,4 +134,13 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
       </form>
     </Dialog>
   )
+}
+
+/** Undefined once no fault is left. */
+function withoutFaultsAt(failure: ApiFailure, places: readonly string[]): ApiFailure | undefined {
+  const { status, code, details } = failure
+  const left = details.filter(({ path = '' }) => !places.includes(path))
+  if (left.length === details.length) return failure
+  if (left.length === 0) return undefined
+  return new ApiFailure(failure.message, { status, details: left, ...(code !== undefined && { code }) })
 }

@@ -1,6 +1,7 @@
 /** `/groups`: failures that are alike, the largest group first. */
 
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { endpointNamesFor } from '../../api/endpoint-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { useCodes } from '../../api/records/failure-codes.ts'
 import type { FailureGroup } from '../../api/records/record-types.ts'
@@ -27,14 +28,23 @@ export function GroupsPage() {
     everyMs: EVERY_MS,
     readPage: async (_cursor, signal) => ({ rows: (await listGroups(filters, signal)).groups }),
   })
-  const change = (changes: FilterValues) =>
-    void navigate({
-      search: (before) => soundSearch({ ...before, ...readGroupsSearch(changes) }, changes),
-      replace: true,
-    })
+  const apply = (changes: FilterValues, read: GroupsSearch) =>
+    void navigate({ search: (before) => soundSearch({ ...before, ...read }, changes), replace: true })
+  const change = (changes: FilterValues) => {
+    const read = readGroupsSearch(changes)
+    if (changes.endpoint === undefined) return apply(changes, read)
+    const take = (endpoint: readonly string[]) => apply(changes, { ...read, endpoint: [...endpoint] })
+    const text = changes.endpoint.trim()
+    return void endpointNamesFor(text).then(take, () => take([text]))
+  }
   return (
     <Page title="Failures">
       <FilterBar filters={useFilters()} values={shown(search)} onChange={change} />
+      {search.error !== undefined && search.from === LAST_DAY && (search.endpoint ?? search.code) === undefined && (
+        <p role="status" className="hint">
+          Texts of failures are searched in the last 24 hours, unless you choose a time, an endpoint or a code.
+        </p>
+      )}
       <RowList
         label="Groups of failures"
         columns={GROUP_COLUMNS}
@@ -47,6 +57,7 @@ export function GroupsPage() {
   )
 }
 
+const LAST_DAY = '-24h'
 const SPANS = [
   { value: '-1h', label: 'Last hour' },
   { value: '-24h', label: 'Last 24 hours' },
@@ -93,7 +104,7 @@ function soundSearch(search: GroupsSearch, changes: FilterValues): GroupsSearch 
     Object.entries(search).filter(([name]) => !(name in changes && changes[name] === undefined)),
   ) as GroupsSearch
   const isNarrow = kept.error === undefined || (kept.endpoint ?? kept.code ?? kept.from) !== undefined
-  return isNarrow ? kept : { ...kept, from: '-24h' }
+  return isNarrow ? kept : { ...kept, from: LAST_DAY }
 }
 
 function NoGroups({ isFiltered }: Readonly<{ isFiltered: boolean }>) {

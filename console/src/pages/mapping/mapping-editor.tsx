@@ -14,7 +14,7 @@ import { SuggestDialog } from './dialogs/suggest-dialog.tsx'
 import { TargetDialog, type WantedOutput } from './dialogs/target-dialog.tsx'
 import { useMappingData } from './mapping-data.ts'
 import { readMappingSearch } from './mapping-search.ts'
-import { addTarget, type Edited, type NewTarget, removeTarget } from './model/entry-edits.ts'
+import { addTarget, type Edited, type NewTarget, removeTarget, writersOf } from './model/entry-edits.ts'
 import type { FieldNode } from './model/field-tree.ts'
 import type { MappingText } from './model/mapping-entries.ts'
 import { proposalsFor } from './model/proposals.ts'
@@ -49,7 +49,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const [words, setWords] = useState(search.q ?? '')
-  const [wanted, setWanted] = useState<WantedOutput>()
+  const [wanted, setWanted] = useWanted(draft)
   const [selection, setSelection] = useState<Selection>({})
   const [open, setOpen] = useState<Open>()
   const { data, recent, typed, setTyped, failure: dataFailure } = useMappingData(draft.id, search)
@@ -84,7 +84,8 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   const add = (from: string, to: NewTarget) => change(addTarget(mapping, from, to), { source: from, key: to.key })
   const connect = useStable((from: FieldNode | undefined, to: FieldNode | undefined) => {
     const [first, ...others] = from && to ? proposalsFor(from, to) : []
-    if (first === undefined || others.length > 0) return setOpen({ from, to })
+    const isAsked = first === undefined || others.length > 0 || writersOf(mapping, first.source, first.key).length > 0
+    if (isAsked) return setOpen({ from, to })
     const why = add(first.source, first)
     if (why !== undefined) notify(why, 'warn')
   })
@@ -214,6 +215,19 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
       )}
     </div>
   )
+}
+
+/** Stays with the draft while the page goes to another view of it and back. */
+const keptWanted = new WeakMap<Draft, WantedOutput>()
+
+function useWanted(draft: Draft) {
+  const [wanted, setWanted] = useState(keptWanted.get(draft))
+  const change = (next: WantedOutput | undefined) => {
+    if (next === undefined) keptWanted.delete(draft)
+    else keptWanted.set(draft, next)
+    setWanted(next)
+  }
+  return [wanted, change] as const
 }
 
 const NONE: MappingFunctions = []

@@ -47,7 +47,7 @@ function MappingOfDraft({ draft, stored }: Readonly<{ draft: Draft; stored: UseQ
     </>
   )
   return (
-    <EndpointPage id={draft.id} part="Mapping" actions={actions}>
+    <EndpointPage id={draft.id} part="Mapping" data={toEditor} actions={actions}>
       {publishing.banner}
       {typeof mapping === 'string' ? (
         <Empty

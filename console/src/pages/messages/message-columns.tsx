@@ -131,7 +131,7 @@ function Keys({ keys: given }: Pick<ListedMessage, 'keys'>) {
   return (
     <span className="label-chips">
       {all.slice(0, MOST_KEYS).map(([name, value]) => (
-        <LabelChip key={`${name} ${value}`} name={name} value={value.slice(0, MOST_OF_A_KEY)} />
+        <LabelChip key={`${name} ${value}`} name={name} value={value.slice(0, MOST_OF_A_KEY)} separator=":" />
       ))}
       {all.length > MOST_KEYS && <span className="quiet">+{all.length - MOST_KEYS}</span>}
     </span>

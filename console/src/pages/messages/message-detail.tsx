@@ -151,7 +151,7 @@ function Facts({ message }: Readonly<{ message: MessageRecord }>) {
           <dd className="label-chips">
             {values.map(([name, value]) => (
               <Link key={`${name} ${value}`} to="/messages" search={{ key: [`${name}:${value}`] }}>
-                <LabelChip name={name} value={value} />
+                <LabelChip name={name} value={value} separator=":" />
               </Link>
             ))}
           </dd>

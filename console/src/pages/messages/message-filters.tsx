@@ -1,7 +1,7 @@
 /** The filters of /messages: all those of the API. The ones that are used most come first, the others when asked for. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { listEndpoints } from '../../api/endpoint-calls.ts'
+import { endpointNamesFor, listEndpoints } from '../../api/endpoint-calls.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { useCodes } from '../../api/records/failure-codes.ts'
 import { Button } from '../../ui/controls/button.tsx'
@@ -9,6 +9,7 @@ import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/fil
 import {
   apiTime,
   filtersOf,
+  isOfLastDay,
   localTime,
   type MessagesSearch,
   SPANS,
@@ -48,7 +49,10 @@ export function MessageFilterBar({ search, onChange }: MessageFiltersProps) {
       setTakesTimes(when === CHOSEN_TIMES)
       if (when !== CHOSEN_TIMES) return onChange({ ...valuesOf(others), from: when, to: undefined })
     }
-    return onChange(valuesOf(others))
+    const { endpoint } = others
+    if (endpoint === undefined) return onChange(valuesOf(others))
+    const take = (names: readonly string[]) => onChange({ ...valuesOf(others), endpoint: names })
+    return void endpointNamesFor(endpoint.trim()).then(take, () => take([endpoint.trim()]))
   }
   return (
     <div className="message-filters">
@@ -57,6 +61,11 @@ export function MessageFilterBar({ search, onChange }: MessageFiltersProps) {
         values={values}
         onChange={change}
       />
+      {isOfLastDay(search) && (
+        <p role="status" className="hint">
+          Texts of failures are searched in the last 24 hours, unless you choose a time, an endpoint or a code.
+        </p>
+      )}
       <div className="filter-more">
         <Button tone="quiet" expanded={all} onPress={() => setAll(!all)}>
           {all ? 'Fewer filters' : 'More filters'}

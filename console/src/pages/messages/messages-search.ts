@@ -31,6 +31,7 @@ export type MessagesSearch = SearchOf<typeof PARAMETERS>
 export const withoutBody = ({ body, ...others }: MessagesSearch): MessagesSearch => others
 
 /** What narrows a search by the text of errors, so that the service need not read all failures. */
+const LAST_DAY = '-24h'
 const NARROW = ['endpoint', 'code', 'path', 'group', 'id', 'from'] as const
 
 /**
@@ -41,8 +42,14 @@ export function soundSearch(search: MessagesSearch): MessagesSearch {
   const { version, ...others } = search
   const kept = search.endpoint === undefined && search.group === undefined ? others : search
   if (kept.error === undefined || NARROW.some((name) => kept[name] !== undefined)) return kept
-  return { ...kept, from: '-24h' }
+  return { ...kept, from: LAST_DAY }
 }
+
+/** Whether a search in the text of errors is narrowed to the last day by nothing but the text. */
+export const isOfLastDay = (search: MessagesSearch): boolean =>
+  search.error !== undefined &&
+  search.from === LAST_DAY &&
+  NARROW.every((name) => name === 'from' || search[name] === undefined)
 
 /** The filters of the API that a URL has. */
 export function filtersOf({ body, ...filters }: MessagesSearch): MessageFilters {

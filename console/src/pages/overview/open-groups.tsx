@@ -8,11 +8,15 @@ import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 const SHOWN = 6
-const OPEN = { state: ['open'] } as const
+/** A replay by hand makes no event of a group. */
+const EVERY_MS = 15_000
+/** As /groups shows them first. */
+const OPEN = { state: ['open'], replayed: 'false' } as const
 
 export function OpenGroups() {
   const query = useQuery({
     ...keyed(queryKeys.groupList(OPEN), ({ signal }) => listGroups(OPEN, signal)),
+    refetchInterval: EVERY_MS,
   })
   return (
     <section className="panel" aria-labelledby="open-groups">

@@ -24,6 +24,10 @@ export type LineChartProps = Readonly<{
 const HEIGHT = 200
 /** Between the marks of an axis of values: no quarters, which a format with one decimal would round. */
 const STEPS = [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power))
+/** Half a message is none, and its mark would be rounded to the next one. */
+const WHOLE_STEPS = STEPS.filter((step) => step >= 1)
+/** Above the highest value: half of the width of a line at the edge would be cut. */
+const HEADROOM = 1.08
 const bars = uPlot.paths.bars?.({ size: [0.8, 24, 1] })
 
 /** A value between minutes without one is no line: it is drawn as a point. */
@@ -65,12 +69,17 @@ export function LineChart({ title, times, series, format }: LineChartProps) {
           ],
           axes: [
             { ...axis, values: (_: uPlot, ticks: number[]) => ticks.map(timeOfDay) },
-            { ...axis, size: 70, incrs: STEPS, values: (_: uPlot, ticks: number[]) => ticks.map(format) },
+            {
+              ...axis,
+              size: 70,
+              incrs: series.every(({ isCount }) => isCount) ? WHOLE_STEPS : STEPS,
+              values: (_: uPlot, ticks: number[]) => ticks.map(format),
+            },
           ],
           scales: {
             // Room for one half of the first and of the last bar.
             x: { range: (_, first, last) => [first - step / 2, last + step / 2] },
-            y: { range: (_, __, most) => [0, Math.max(most ?? 1, 1)] },
+            y: { range: (_, __, most) => [0, Math.max(most ?? 1, 1) * HEADROOM] },
           },
         },
         [times.map((ms) => ms / 1000), ...series.map(({ values }) => [...values])],

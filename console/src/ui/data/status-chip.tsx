@@ -26,13 +26,18 @@ export const OutcomeChip = ({ outcome }: Readonly<{ outcome: string }>) => (
 
 const MOST = 200
 
-/** A name with its value. */
-export const LabelChip = ({ name, value }: Readonly<{ name: string; value: string }>) => (
+/** A name with its value, as the filter for it is written: `=` for labels, `:` for business keys. */
+export const LabelChip = ({
+  name,
+  value,
+  separator = '=',
+}: Readonly<{ name: string; value: string; separator?: '=' | ':' }>) => (
   <span className="label-chip">
     <VisibleText text={name} most={MOST} />
     {value === '' ? null : (
       <>
-        =<VisibleText text={value} most={MOST} />
+        {separator}
+        <VisibleText text={value} most={MOST} />
       </>
     )}
   </span>

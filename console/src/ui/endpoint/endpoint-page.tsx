@@ -1,7 +1,7 @@
 /** The frame of the pages of one endpoint: its name, whether it is active, and the way to its other pages. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { type EndpointRow, listEndpoints } from '../../api/endpoint-calls.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { useMe } from '../../api/session.ts'
@@ -27,15 +27,17 @@ export type EndpointPageProps = Readonly<{
   id: string
   /** What the page shows of the endpoint, such as "Tests". */
   part: string
+  /** What the page runs on, for the links to the editor and the mapping view. */
+  data?: EndpointNavigationProps['data']
   actions?: ReactNode
   children: ReactNode
 }>
 
-export function EndpointPage({ id, part, actions, children }: EndpointPageProps) {
+export function EndpointPage({ id, part, data, actions, children }: EndpointPageProps) {
   const { data: row } = useEndpointRow(id)
   const name = row?.name ?? id
   return (
-    <Page title={`${part} of ${name}`} above={<EndpointNavigation id={id} row={row} />} actions={actions}>
+    <Page title={`${part} of ${name}`} above={<EndpointNavigation id={id} row={row} data={data} />} actions={actions}>
       {children}
     </Page>
   )
@@ -55,12 +57,19 @@ export type EndpointNavigationProps = Readonly<{
   /** Null for an endpoint that was deleted, and undefined until that is known. */
   row: EndpointRow | null | undefined
   /** What the editor and the mapping view run on: they keep it from one to the other. */
-  data?: Readonly<{ message?: string; test?: string }>
+  data?: Readonly<{ message?: string; test?: string }> | undefined
 }>
 
-export function EndpointNavigation({ id, row, data = {} }: EndpointNavigationProps) {
+/** What the views of an endpoint ran on last: its other pages lead back to that. */
+const lastData = new Map<string, EndpointNavigationProps['data']>()
+
+export function EndpointNavigation({ id, row, data }: EndpointNavigationProps) {
   const origin = useMe()?.messageOrigin ?? ''
   const [isCurlShown, setCurl] = useState(false)
+  useEffect(() => {
+    if (data !== undefined) lastData.set(id, data)
+  }, [id, data])
+  const kept = data ?? lastData.get(id) ?? {}
   return (
     <div className="endpoint-head">
       <Link to="/endpoints">Endpoints</Link>
@@ -91,7 +100,7 @@ export function EndpointNavigation({ id, row, data = {} }: EndpointNavigationPro
             key={to}
             to={to}
             params={{ id }}
-            search={to === '/endpoints/$id/edit' || to === '/endpoints/$id/mapping' ? data : {}}
+            search={to === '/endpoints/$id/edit' || to === '/endpoints/$id/mapping' ? kept : {}}
             activeOptions={{ includeSearch: false }}
             activeProps={{ 'aria-current': 'page' }}
           >

@@ -12,7 +12,11 @@ export const capturePaths: JsonObject = {
     parameters: [inPath('id', id)],
     get: {
       summary: 'The last capture of an endpoint, under way or ended.',
-      responses: { 200: answer('The capture.', ref('Capture')), 400: malformed, 404: missing },
+      responses: {
+        200: answer('The capture; null if the endpoint has none.', { oneOf: [ref('Capture'), { type: 'null' }] }),
+        400: malformed,
+        404: failure('There is no such endpoint.'),
+      },
     },
     post: {
       summary:

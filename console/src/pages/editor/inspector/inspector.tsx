@@ -39,9 +39,11 @@ export function Inspector({ id, isStored, runs, hosts, vocabulary, onPlace, onSa
         <FailureNotice failure={failure} onRetry={failure.isAway ? shown.run : undefined} />
       )}
       {report === undefined || request === undefined ? (
-        failure === undefined && (isRunning ? <Loading what="Running" /> : <NothingRan />)
+        failure === undefined &&
+        (isRunning ? <Loading what="Running" /> : <NothingRan wantsMessage={runs.wantsMessage} />)
       ) : (
-        <div className="run-result" aria-busy={isRunning}>
+        <div className={shown.isStale ? 'run-result stale' : 'run-result'} aria-busy={isRunning}>
+          {shown.isStale && <p className="hint">{runs.wantsMessage ? WANTS_MESSAGE : STALE}</p>}
           <ResultLine report={report} isRunning={isRunning} compared={compared} />
           {report.ran && (
             <>
@@ -62,9 +64,13 @@ export function Inspector({ id, isStored, runs, hosts, vocabulary, onPlace, onSa
   )
 }
 
-const NothingRan = () => (
+const WANTS_MESSAGE = 'There is no message: enter a body, start from the message of a test, or load a recorded one.'
+const STALE = 'This run is that of an earlier text: the draft or the message is not JSON now.'
+
+const NothingRan = ({ wantsMessage }: Readonly<{ wantsMessage: boolean }>) => (
   <Empty title="Nothing has run yet">
-    The document runs as soon as it is JSON: here stands what each stage gets and gives. Nothing is sent on.
+    {wantsMessage ? WANTS_MESSAGE : 'The document runs as soon as it is JSON.'} Here stands what each stage gets and
+    gives. Nothing is sent on.
   </Empty>
 )
 

@@ -12,6 +12,8 @@ export type DryRunState = Readonly<{
   isRunning: boolean
   /** Whether the report is that of an earlier request: the newest one runs, or is about to. */
   isOld: boolean
+  /** Whether the report is that of an earlier request, and nothing runs: there is no request now. */
+  isStale: boolean
   /** Runs at once. */
   run(): void
 }>
@@ -55,6 +57,7 @@ export function useDryRun(request: string | undefined, after: number, of: string
     failure: isOther ? undefined : done.failure,
     isRunning,
     isOld: request !== undefined && (isOther || done.newest !== request),
+    isStale: request === undefined && !isOther && done.report !== undefined,
     run: () => {
       if (request !== undefined) start(request)
     },

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react'
 import type { RunReport } from '../../../api/run-calls.ts'
 import { useMe } from '../../../api/session.ts'
 import { NEW } from '../../../draft/draft.ts'
+import { memberNamed, readTree } from '../../../draft/json-places.ts'
 import { NO_MESSAGE, type RunData, type TypedMessage } from './run-data.ts'
 import { type EditedAnswers, NO_EDITED_ANSWERS, type RunOn, runRequest } from './run-request.ts'
 import { type DryRunState, useDryRun } from './use-dry-run.ts'
@@ -20,6 +21,8 @@ export type Runs = Readonly<{
   compared: Readonly<{ name: string; report: RunReport | undefined }>
   /** The request of the shown run as it would be now; undefined while it cannot run. */
   request: string | undefined
+  /** Whether it does not run because its method takes a body, and none is there. */
+  wantsMessage: boolean
 }>
 
 export type RunsOptions = Readonly<{
@@ -31,6 +34,14 @@ export type RunsOptions = Readonly<{
   /** Undefined while a message is typed. */
   loaded: Exclude<RunData, { kind: 'typed' }> | undefined
 }>
+
+const WITHOUT_BODY = /^(?:GET|DELETE)$/i
+
+/** Whether messages of a document have a body: its method is POST unless it says another one. */
+function takesBody(text: string): boolean {
+  const method: unknown = memberNamed(memberNamed(readTree(text), 'endpoint'), 'method')?.value
+  return typeof method !== 'string' || !WITHOUT_BODY.test(method)
+}
 
 /** Typed messages and edited answers stay while the page goes to another view of the endpoint and back. */
 const kept = new Map<string, RunInputs>()
@@ -57,9 +68,12 @@ export function useRuns({ id, draft, current, isDirty, loaded }: RunsOptions): R
   const data = useMemo((): RunData => loaded ?? { kind: 'typed', message: typed }, [loaded, typed])
   const isRecorded = data.kind === 'recorded'
   const endpointId = id === NEW ? undefined : id
+  const isEmpty = data.kind === 'typed' && Object.values(data.message).every((text) => text.trim() === '')
+  const document = runOn === 'current' ? current : draft
+  const wantsMessage = useMemo(() => isEmpty && takesBody(document), [isEmpty, document])
   const request = useMemo(
-    () => runRequest({ endpointId, draft, current, data, answers, live, runOn }),
-    [endpointId, draft, current, data, answers, live, runOn],
+    () => (wantsMessage ? undefined : runRequest({ endpointId, draft, current, data, answers, live, runOn })),
+    [wantsMessage, endpointId, draft, current, data, answers, live, runOn],
   )
   const shown = useDryRun(request, RUN_AFTER_MS, `${of} ${runOn}`)
   // The recorded run is compared with as it was.
@@ -71,5 +85,6 @@ export function useRuns({ id, draft, current, isDirty, loaded }: RunsOptions): R
   const isNeeded = shown.report?.ran === true && (isRecorded ? runOn !== 'recorded' : isDirty)
   const state = useDryRun(isNeeded ? before : undefined, RUN_AFTER_MS, of)
   const name = isRecorded ? 'the version that ran' : 'the stored document'
-  return { data, inputs, change, shown, compared: { name, report: isNeeded ? state.report : undefined }, request }
+  const compared = { name, report: isNeeded ? state.report : undefined }
+  return { data, inputs, change, shown, compared, request, wantsMessage }
 }

@@ -4,7 +4,8 @@ import { Button } from '../../../ui/controls/button.tsx'
 import { ComboField } from '../../../ui/controls/combo-field.tsx'
 import { Dialog } from '../../../ui/controls/dialog.tsx'
 import { TextField } from '../../../ui/controls/fields.tsx'
-import type { NewTarget } from '../model/entry-edits.ts'
+import { VisibleText } from '../../../ui/text/visible-text.tsx'
+import { type NewTarget, writersOf } from '../model/entry-edits.ts'
 import type { FieldNode, FieldTree } from '../model/field-tree.ts'
 import type { MappingText } from '../model/mapping-entries.ts'
 import { nodeOfTarget, targetTree } from '../model/mapping-trees.ts'
@@ -43,6 +44,7 @@ export function ConnectDialog({
   const proposal = proposals[chosen] ?? proposals[0]
   const shown = proposal && { ...proposal, ...own }
   const previews = usePreviews(mapping, requestFor, shown === undefined ? [] : isOwn(own) ? [shown] : proposals)
+  const writers = shown === undefined ? [] : writersOf(mapping, shown.source, shown.key)
   const connect = () => {
     if (shown === undefined) return
     const { source, key, transform } = shown
@@ -101,6 +103,12 @@ export function ConnectDialog({
               <TextField label="Target path" value={shown.key} onChange={(key) => setOwn({ ...own, key })} />
             </div>
             {(proposals.length === 1 || isOwn(own)) && <PreviewText preview={previews[0]} />}
+            {writers.length === 0 ? null : (
+              <p role="status">
+                <VisibleText text={writers.join(', ')} most={200} /> writes <code>{shown.key}</code> already. Where both
+                find a value, the entry that stands later in the document replaces the other one.
+              </p>
+            )}
           </>
         )}
         {fault === undefined ? null : (

@@ -36,6 +36,17 @@ const newTargetText = ({ key, transform }: NewTarget, spaced: boolean): string =
   )
 }
 
+/**
+ * The sources of other entries that write the same place, so that a later one replaces what an earlier one wrote. A target that
+ * appends to a list replaces nothing.
+ */
+export function writersOf({ lines }: MappingText, source: string, key: string): readonly string[] {
+  if (/\[\]\+?$/.test(key)) return []
+  return lines
+    .filter(({ entry, target }) => target.key === key && entry.source !== source)
+    .map((one) => one.entry.source)
+}
+
 /** Adds a target to the entry of a source, or an entry at the end. */
 export function addTarget(mapping: MappingText, source: string, target: NewTarget): Edited {
   const { text, root, object } = mapping

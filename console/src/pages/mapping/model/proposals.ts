@@ -34,6 +34,7 @@ function candidates(from: FieldNode, to: FieldNode): readonly [Proposal, ...Prop
   if (given === 0 && taken === 0) return [{ source, key, what: 'the value' }]
   if (given === 0) return ofOneValue(source, key, around, to)
   if (taken === 0) return ofManyToOne(source, key, from, to)
+  if (to.lists > 0 && around > 0) return intoInnerList(source, key, outside, from)
   const direct: Proposal = { source, key, what: given > 1 ? 'all values, joined to one list' : 'each value' }
   if (given === 1 && taken === 1) return [direct]
   return [
@@ -62,6 +63,24 @@ function ofOneValue(source: string, key: string, around: number, to: FieldNode):
   if (to.lists === 0) return [element, everywhere]
   const append: Proposal = { source, key: `${key}[]`, what: 'appended to the list' }
   return around === 0 ? [append] : [append, { ...everywhere, key: `${key}[]` }]
+}
+
+/** A list in the elements of another one: what is written there must be a list again. */
+function intoInnerList(
+  source: string,
+  key: string,
+  outside: number,
+  from: FieldNode,
+): readonly [Proposal, ...Proposal[]] {
+  const each: Proposal = { source, key: `${key}[]`, what: 'each value as a list in an element of its own' }
+  const joined: Proposal = {
+    source,
+    key: firstOfLists(key, () => true),
+    what: 'all values as the list of the first element',
+  }
+  if (from.lists === 0) return [each, joined]
+  if (outside === 0) return [joined, each]
+  return [{ source: `${source}[]`, key, what: 'each list in an element of its own' }, each, joined]
 }
 
 function ofManyToOne(source: string, key: string, from: FieldNode, to: FieldNode): readonly [Proposal, ...Proposal[]] {
