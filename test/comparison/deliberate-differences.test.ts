@@ -159,6 +159,18 @@ const CASES: readonly Case[] = [
     but: { here: { body: { one: 1, two: { error: 'No answer.' } } } },
   },
   {
+    id: 'computed-keys',
+    peer: { status: 400, body: { error: 'Key in object structure must evaluate to a string; got: undefined' } },
+    here: { body: { a: {} } },
+    but: { peer: { status: 400, body: { error: 'Unknown function' } } },
+  },
+  {
+    id: 'mapping-failed',
+    peer: { body: { value: 'Jane' } },
+    here: { status: 500, body: { error: 'x', code: 'MAPPING_FAILED' } },
+    but: { here: { status: 500, body: { error: 'x', code: 'INTERNAL' } } },
+  },
+  {
     id: 'sent-type',
     peer: { calls: { a: [{ method: 'POST', url: 'http://h/', body: { order: { nr: 7 } } }] } },
     here: { calls: { a: [{ method: 'POST', url: 'http://h/', body: { order: { nr: '7' } } }] } },

@@ -274,6 +274,15 @@ describe('rules between fields', () => {
     })
   }
 
+  test('computed keys of expressions are a warning, keys that are texts are not', () => {
+    const computed = ['{ requestBody.k: 1 }', 'requestBody.list{ code: value }', '[{ "a": { $string(b): 1 } }]']
+    const sound = ['{ "a": requestBody.k }', 'requestBody.list{ "x" & code: value }', '"{" & a', '{ broken']
+    const of = (text: string) =>
+      faultsOf({ ...SMALLEST, inputTransforms: { made: text } }).map(({ severity }) => severity)
+    for (const text of computed) assert.deepEqual(of(text), ['warning'], text)
+    for (const text of sound) assert.ok(!of(text).includes('warning'), text)
+  })
+
   test('warnings do not refuse a document, faults do', () => {
     const severities = (change: JsonObject) => faultsOf({ ...SMALLEST, ...change }).map(({ severity }) => severity)
     assert.deepEqual(severities(xml({ 'requestBody.a': '1a' })), ['warning'])

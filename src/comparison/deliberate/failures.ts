@@ -15,6 +15,7 @@ const STATUSES_OF_PEER: Readonly<Partial<Record<FailureCode, readonly number[]>>
   LOOKUP_TIMED_OUT: [400],
   LOOKUP_CIRCUIT_OPEN: [400],
   TRANSFORM_FAILED: [400],
+  MAPPING_FAILED: [400],
   SERIALISE_FAILED: [400],
   RESPONSE_UNREACHABLE: [500],
   RESPONSE_TIMED_OUT: [500],
@@ -47,11 +48,28 @@ export const FAILURE_RULES = {
     explains: ({ path }, comparison) =>
       isOfAnswer(path) && failsWith('SERIALISE_FAILED', comparison) && comparison.peer.answer.status < 400,
   },
+  'computed-keys': {
+    reason:
+      'A computed key of an object in an expression that finds nothing leaves its field out (JSONata 2); the peer fails (JSONata 1.8).',
+    explains: ({ path }, comparison) =>
+      isOfAnswer(path) &&
+      KEY_REFUSED.test(errorOfPeer(comparison) ?? '') &&
+      failureCodeOf(comparison.here.answer) === undefined,
+  },
+  'mapping-failed': {
+    reason:
+      'A value that its function cannot convert, and an entry that would replace another shape, end the message; the peer leaves a value out.',
+    explains: ({ path }, comparison) =>
+      isOfAnswer(path) && failsWith('MAPPING_FAILED', comparison) && comparison.peer.answer.status < 400,
+  },
   'empty-message': {
     reason: 'A message without a body is an empty object; the peer answers with 204, or finds nothing to validate.',
     explains: ({ path }, comparison) => isOfAnswer(path) && isWithoutBody(comparison),
   },
 } as const satisfies Readonly<Record<string, DeliberateRule>>
+
+/** The sentence of JSONata's code T1003. */
+const KEY_REFUSED = /[Kk]ey in object structure must evaluate to a string/
 
 /** Both may have called an endpoint of their own, whose failure has another status there. */
 function isOtherStatus(comparison: Comparison): boolean {

@@ -4,6 +4,8 @@
  */
 import { isObject, type Json } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
+import { hasComputedKey } from '../../language/jsonata/expression-analysis.ts'
+import { parseTree } from '../../language/jsonata/expression-engine.ts'
 import { parsePath } from '../../language/paths/path.ts'
 import { parseRoutePattern } from '../../language/route-pattern.ts'
 import { type Endpoint, hasBody } from '../schema/schema.ts'
@@ -34,6 +36,29 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   lintMappingLists(endpoint, lint.at('inputMapping'))
   lintUnfilledTexts(endpoint, lint)
   lintCredentials(endpoint, lint)
+  lintComputedKeys(endpoint, lint.at('inputTransforms'))
+}
+
+/** JSONata 1.8 fails where such a key finds nothing, JSONata 2 leaves the field out. */
+function lintComputedKeys({ inputTransforms = {} }: Endpoint, lint: LintSink): void {
+  for (const [name, text] of Object.entries(inputTransforms)) {
+    if (!mayHaveComputedKey(text)) continue
+    lint
+      .at(name)
+      .warning(
+        'A key of an object is computed here. If it finds nothing, the field is left out; JSONata 1.8 fails. To fail as well, write a key such as $exists(x) ? x : $error("…").',
+      )
+  }
+}
+
+/** An expression that does not parse is a fault of its stage. */
+function mayHaveComputedKey(text: string): boolean {
+  if (!text.includes('{')) return false
+  try {
+    return hasComputedKey(parseTree(text))
+  } catch {
+    return false
+  }
 }
 
 function lintRoute({ endpoint: { pattern } }: Endpoint, lint: LintSink): void {

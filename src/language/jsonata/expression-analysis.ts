@@ -32,6 +32,16 @@ export function walk(node: Node, visit: (node: Node, inner: boolean, depth: numb
   for (const part of partsOf(node)) walk(part.node, visit, inner || part.inner, depth + 1)
 }
 
+/** Whether an object of the expression has a key that may find nothing: neither a text nor texts that are joined. */
+export function hasComputedKey(tree: Node): boolean {
+  let found = false
+  walk(tree, ({ lhs, group }) => {
+    const pairs = [...(Array.isArray(lhs) ? lhs : []), ...(group?.lhs ?? [])]
+    found ||= pairs.some(([key]) => key.type !== 'string' && !(key.type === 'binary' && key.value === '&'))
+  })
+  return found
+}
+
 /** What the fields `roots` and `references` of an Expression hold. */
 export function readsOf(tree: Node): ExpressionReads {
   const { paths, isWhole } = pathsOf(tree)
