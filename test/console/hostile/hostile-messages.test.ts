@@ -31,7 +31,7 @@ describe('/messages, of hostile senders', { skip: NO_BROWSER }, () => {
         .getByLabel('Incoming body')
         .getByText(`"text": "${shown.replaceAll('"', '\\"')}"`)
         .waitFor()
-      await page.getByRole('link', { name: `text=${shown}` }).waitFor()
+      await page.getByRole('link', { name: `text:${shown}` }).waitFor()
       await page.getByRole('link', { name: `${index} ${text.replace('\u202e', '')}` }).waitFor()
     }
     await open('messages')

@@ -34,7 +34,7 @@ const onlyOf =
 const placesOf = ({ id, message, open, marked, plan }: Planted): readonly Place[] => [
   { name: 'names and labels of endpoints', path: 'endpoints', expect: asShown },
   { name: 'endpoints and sentences of messages', path: 'messages', expect: atMost(120) },
-  { name: 'keys of messages', path: 'messages', expect: ({ shown }) => `of=${shown.slice(0, 60)}` },
+  { name: 'keys of messages', path: 'messages', expect: ({ shown }) => `of:${shown.slice(0, 60)}` },
   {
     name: 'a body',
     path: `messages/${message}?body=incoming`,

@@ -82,9 +82,9 @@ const BY_HAND: Readonly<Record<string, (page: Page) => Promise<void>>> = {
 }
 
 /** Another entry writes `code` already, so each way asks first. */
-async function confirm(page: Page): Promise<void> {
+async function confirm(page: Page, says = 'requestBody.patient.birthDate writes subject.code already.'): Promise<void> {
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('requestBody.patient.birthDate writes subject.code already.').waitFor()
+  await dialog.getByText(says).waitFor()
   await dialog.getByRole('button', { name: 'Connect', exact: true }).click()
 }
 
@@ -230,6 +230,7 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
     await source(page, '<img src=x onerror=alert(1)>').getByText('<script>alert(1)</script>').waitFor()
     await page.getByText('U+202E').first().waitFor()
     await source(page, 'a.b[]*?\\"').dragTo(target(page, 'kept'))
+    await confirm(page, 'requestBody.gone writes kept already.')
     const { inputMapping } = JSON.parse(await draftOf(page, id)) as { inputMapping: object }
     assert.deepEqual(inputMapping, { 'requestBody.gone': 'kept', 'requestBody.a\\.b\\[\\]*?\\\\"': 'kept' })
   })
