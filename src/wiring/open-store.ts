@@ -25,7 +25,10 @@ export async function openSoleStore(path: string, logger: Logger, messageReserve
   }
 }
 
-/** Whether DATABASE_URL names a store of any version of the service; makes none. Rejects as `openStore` does. */
+/**
+ * Whether DATABASE_URL names a store of any version of the service; makes none. Rejects as `openStore` does, also where a
+ * service uses the file by another name.
+ */
 export async function hasStore(
   {
     databaseUrl: url,
@@ -39,6 +42,10 @@ export async function hasStore(
   }
   const path = sqlitePath(url)
   if (!existsSync(path)) return false
+  // By another name of a file in use SQLite sees none of its latest changes.
+  const lock = tryServiceLock(path)
+  if (lock === undefined) return true
+  lock.release()
   try {
     return holdsStore(path)
   } catch {

@@ -53,7 +53,7 @@ export const openIntake = (logger: Logger): Intake =>
     newId: () => 'id',
     logger,
     messageTimeoutMs: 60_000,
-    parserLimitBytes: 1_048_576,
+    parserLimitBytes: 1_000_000,
     messageMaxBytes: undefined,
     inFlightMaxBytes: 268_435_456,
     maxMessagesInFlight: 1,

@@ -79,9 +79,16 @@ export function createMessageStore(storePath: string, reserveBytes?: number): Sq
     ...(await write<LogRow>(doneOlder(beforeId))),
   ]
 
+  // Where nothing was ever recorded, as with MESSAGE_LOG=off, looking for old records would start the thread.
+  const exists = () => path === ':memory:' || existsSync(path)
+  const holds = createMessageHolds(queries, write)
+
   return {
     ...rows,
-    ...createMessageHolds(queries, write),
+    ...holds,
+    release: async (planIds, before) => {
+      if (exists()) await holds.release(planIds, before)
+    },
     append: async (batch) => {
       const encoded = encodeBatch(batch)
       await writer.call({ kind: 'append', batch: encoded }, [encoded.contents])
@@ -102,8 +109,7 @@ export function createMessageStore(storePath: string, reserveBytes?: number): Sq
     },
     count: async (filter) => (await rows.count(filter)) + (await reader.call<number>({ kind: 'count-done', filter })),
     purge: async (before, maxBytes) => {
-      // Where nothing was ever recorded, as with MESSAGE_LOG=off, removing old records would start the thread.
-      if (path !== ':memory:' && !existsSync(path)) return 0
+      if (!exists()) return 0
       const old = await older(idFrom(before))
       const usedBytes = await writer.call<number>({ kind: 'used-bytes' })
       const missingBytes = usedBytes > LEAST_BYTES ? await writer.call<number>({ kind: 'missing-bytes' }) : 0
@@ -117,7 +123,7 @@ export function createMessageStore(storePath: string, reserveBytes?: number): Sq
       })
     },
     ping: async () => {
-      if (path === ':memory:' || existsSync(path)) await writer.call({ kind: 'ping' })
+      if (exists()) await writer.call({ kind: 'ping' })
     },
     checkpoint: (storeFile) => writer.call({ kind: 'checkpoint', path: storeFile }),
     close: async () => {

@@ -106,7 +106,8 @@ export function ConnectDialog({
             {writers.length === 0 ? null : (
               <p role="status">
                 <VisibleText text={writers.join(', ')} most={200} /> writes <code>{shown.key}</code> already. Where both
-                find a value, the entry that stands later in the document replaces the other one.
+                find a value, the later entry of the document replaces the other value; if one is a list or an object
+                and the other is not, the message fails.
               </p>
             )}
           </>

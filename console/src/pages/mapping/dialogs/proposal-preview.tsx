@@ -32,14 +32,15 @@ export function usePreviews(
       gcTime: 60_000,
     })),
   })
-  return tried.map(({ proposal: { source, key }, request, why }, at): Preview | undefined => {
+  return tried.map(({ proposal: { source, key }, request, why: notAdded }, at): Preview | undefined => {
     const { data, error, isFetching } = results[at] ?? {}
-    if (why !== undefined) return { why, isRunning: false }
+    if (notAdded !== undefined) return { why: notAdded, isRunning: false }
     if (request === undefined) return undefined
     if (error) return { why: error.message, isRunning: false }
     const result = data && coverageOf([data]).lines.get(lineName(source, key))
     const fault = data?.lint.errors[0]?.message ?? data?.failure?.error
-    return { result, why: result === undefined ? fault : undefined, isRunning: isFetching === true }
+    const why = result === undefined || result.written === 0 ? fault : undefined
+    return { result, why, isRunning: isFetching === true }
   })
 }
 
