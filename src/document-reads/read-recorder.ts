@@ -8,7 +8,7 @@ import type { PathStep } from '../language/paths/path-steps.ts'
 /** Fields that readers may ask for altogether: some hundredths of a second, as for the values. */
 const READS_MAX = 50_000
 /** Values of the source that are looked at. */
-const VALUES_MAX = 100_000
+const VALUES_MAX = 50_000
 
 type Source = Readonly<Record<string, unknown>>
 

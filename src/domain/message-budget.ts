@@ -8,7 +8,7 @@ import { Failure } from './failure.ts'
 const OWN_BYTES = 256 * 1024
 
 /** Where MESSAGE_MAX_BYTES is not set. */
-const DEFAULT_BYTES = 32 * 1024 * 1024
+const DEFAULT_BYTES = 24 * 1024 * 1024
 const DEFAULT_PER_PARSER_LIMIT = 4
 
 /** Names and units as in src/settings/settings.ts. */

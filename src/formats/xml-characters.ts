@@ -11,13 +11,13 @@ const FORBIDDEN = /[^\t\n\r -\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu
  * What is written as references in text, in this order: `&` first, as all others bring one. White space that a reader would
  * normalise is among them: §2.11 and §3.3.3.
  */
-const IN_TEXT: readonly (readonly [character: RegExp, reference: string])[] = [
-  [/&/g, '&amp;'],
-  [/</g, '&lt;'],
-  [/>/g, '&gt;'],
-  [/\r/g, '&#13;'],
+const IN_TEXT: readonly (readonly [character: string, reference: string])[] = [
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['\r', '&#13;'],
 ]
-const IN_ATTRIBUTES: typeof IN_TEXT = [...IN_TEXT, [/"/g, '&quot;'], [/\t/g, '&#9;'], [/\n/g, '&#10;']]
+const IN_ATTRIBUTES: typeof IN_TEXT = [...IN_TEXT, ['"', '&quot;'], ['\t', '&#9;'], ['\n', '&#10;']]
 
 /** The text as it is written between tags; undefined if it has a character that XML cannot hold. */
 export function escapeText(text: string): string | undefined {
@@ -29,10 +29,10 @@ export function escapeAttribute(text: string): string | undefined {
   return PLAIN_ATTRIBUTE.test(text) ? text : withReferences(text, IN_ATTRIBUTES)
 }
 
-/** One pass for each character: for a text of many, a fifth of the time of one pass that calls a function for each. */
+/** Split and joined: for a text of many, a fourth of the time of a pattern that calls a function for each. */
 function withReferences(text: string, references: typeof IN_TEXT): string | undefined {
   if (text.search(FORBIDDEN) !== -1) return undefined
-  return references.reduce((written, [character, reference]) => written.replace(character, reference), text)
+  return references.reduce((written, [character, reference]) => written.split(character).join(reference), text)
 }
 
 /** The first code point that XML cannot hold, not even as a reference. */

@@ -21,7 +21,7 @@ export type ValueFields = Readonly<{ fields: readonly ValueField[]; cut: boolean
 
 const MOST_FIELDS = 3_000
 /** Some hundredths of a second. */
-const MOST_VALUES = 100_000
+const MOST_VALUES = 50_000
 const LONGEST_SAMPLE = 120
 /** Longer texts are not searched for secrets as a whole. */
 const LONGEST_SEARCHED = 65_536

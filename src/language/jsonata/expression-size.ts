@@ -9,7 +9,7 @@ import { LimitReached } from './expression-fault.ts'
 export const SIZE_LIMIT = 16 * 1024 * 1024
 
 /** Characters of the values that all expressions of one message give, with NODE_WEIGHT for each value in them. */
-export const TOTAL_LIMIT = 32 * 1024 * 1024
+export const TOTAL_LIMIT = 24 * 1024 * 1024
 
 /** Characters of one text. Built-ins make lists of its characters, which take twenty times the memory. */
 export const TEXT_LIMIT = 8 * 1024 * 1024

@@ -71,7 +71,7 @@ export const messages = {
     kind: optional(size(10_000)),
     default: '',
     means:
-      'How many bytes one message may make in all: URLs and bodies of its requests, answers that it reads, its state and its output. A message that needs more is answered with 413. If it is not set, `32mb`, or four times `PARSER_LIMIT` where that is more.',
+      'How many bytes one message may make in all: URLs and bodies of its requests, answers that it reads, its state and its output. A message that needs more is answered with 413. If it is not set, `24mb`, or four times `PARSER_LIMIT` where that is more.',
   },
   stateLimitBytes: {
     name: 'STATE_LIMIT',

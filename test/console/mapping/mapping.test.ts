@@ -123,7 +123,11 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
     await dialog.getByText('the first value only').waitFor()
     await dialog.locator('.choice').first().getByText('/id').waitFor()
     // `requestBody.id` writes a single value there.
-    await dialog.locator('.choice').nth(1).getByText('needs a list where an earlier entry wrote a single value').waitFor()
+    await dialog
+      .locator('.choice')
+      .nth(1)
+      .getByText('needs a list where an earlier entry wrote a single value')
+      .waitFor()
     await checkAccessibility()
     await dialog.getByText('the list of all values').click()
     await dialog.getByLabel('Target path').fill('numbers')

@@ -137,8 +137,8 @@ export const REQUESTS: readonly HostileCost[] = [
   grownOutput,
   manyStates(200),
   manyStates(600),
-  manyCopies('JSON', 30),
+  manyCopies('JSON', 24),
   manyCopies('JSON', 500),
-  manyCopies('XML', 6),
+  manyCopies('XML', 5),
   manyCopies('XML', 500),
 ]
