@@ -42,6 +42,7 @@ export class MessageBudget {
   spentBytes = 0
   private sharedBytes = 0
   private isSharedSpent = false
+  private isReleased = false
 
   constructor(limitBytes: number, shared: SharedBytes) {
     this.limitBytes = limitBytes
@@ -55,7 +56,9 @@ export class MessageBudget {
   /** Takes bytes; false, and takes none, where the budget of the message or the bytes that all share do not suffice. */
   take(bytes: number): boolean {
     const spentBytes = this.spentBytes + bytes
-    if (spentBytes > this.limitBytes) return false
+    this.isSharedSpent = false
+    // What goes on behind the end of a message must not take what nothing would give back.
+    if (this.isReleased || spentBytes > this.limitBytes) return false
     const fromShared = spentBytes - OWN_BYTES - this.sharedBytes
     if (fromShared > 0) {
       if (fromShared > this.shared.leftBytes) {
@@ -88,5 +91,6 @@ export class MessageBudget {
   release(): void {
     this.shared.leftBytes += this.sharedBytes
     this.sharedBytes = 0
+    this.isReleased = true
   }
 }

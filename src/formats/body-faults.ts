@@ -31,3 +31,14 @@ export class Unwritable extends Error {
     this.unquoted = `The output cannot be written as ${format}.`
   }
 }
+
+/** A value whose text is longer than allowed. */
+export class TooLong extends Unwritable {
+  /** Characters that were written so far. */
+  readonly length: number
+
+  constructor(format: string, path: string, length: number, limit: number) {
+    super(format, path, `the output is longer than ${limit} characters`)
+    this.length = length
+  }
+}

@@ -32,7 +32,7 @@ export type Codec = Readonly<{
   /** Parses a text without a known media type; undefined if the text is not surely of this format. */
   detect(text: string): Json | undefined
   /** Writes a value. Throws Unwritable, and RangeError for a text longer than the engine can hold. */
-  build(value: Json): string
+  build(value: Json, limitLength?: number): string
   /** Writes the body of a failure, which may quote any character: never throws. */
   buildFailure(body: JsonObject): string
   /** The answer in place of an empty answer of an upstream; '' leaves it empty. */

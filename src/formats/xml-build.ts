@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import { documentPath } from '../domain/lint.ts'
-import { Unwritable } from './body-faults.ts'
+import { TooLong, Unwritable } from './body-faults.ts'
 import { escapeAttribute, escapeText, forbiddenIn, isXmlName, withoutForbidden } from './xml-characters.ts'
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
@@ -23,7 +23,7 @@ const MAX_BUILT_LENGTH = 64 * 1024 * 1024
 type Scalar = Exclude<Json, JsonObject | readonly Json[]>
 
 /** `path` leads to the value being written. */
-type Writer = { xml: string; readonly path: (string | number)[] }
+type Writer = { xml: string; readonly path: (string | number)[]; readonly limit: number }
 
 /**
  * Writes a value as an XML document, indented by two spaces where that adds no text to an element that has some.
@@ -32,10 +32,10 @@ type Writer = { xml: string; readonly path: (string | number)[] }
  * `$` holds attributes, `_` the text. An array repeats its element; an array within an array, or at the top, becomes
  * one element with `<item>` children. null, "" and {} are empty elements; numbers that are not finite too.
  * Throws Unwritable for names that are no XML names, characters that XML 1.0 cannot hold (§2.2), a `$` or `_` of the
- * wrong type, and values beyond MAX_BUILD_DEPTH or MAX_BUILT_LENGTH.
+ * wrong type, and values beyond MAX_BUILD_DEPTH; TooLong beyond `limitLength` or MAX_BUILT_LENGTH.
  */
-export function buildXml(value: Json): string {
-  const writer: Writer = { xml: DECLARATION, path: [] }
+export function buildXml(value: Json, limitLength = MAX_BUILT_LENGTH): string {
+  const writer: Writer = { xml: DECLARATION, path: [], limit: Math.min(limitLength, MAX_BUILT_LENGTH) }
   const name = rootName(value)
   if (name === undefined) writeElement(writer, ROOT_NAME, value, '\n')
   else writeMember(writer, name, (value as JsonObject)[name], '\n')
@@ -70,7 +70,9 @@ function writeItems(writer: Writer, name: string, items: readonly Json[], indent
 /** `indent`: the line break and spaces before the element; empty within text, which both would change. */
 function writeElement(writer: Writer, name: string, value: Json, indent: string): void {
   if (writer.path.length > MAX_BUILD_DEPTH) fail(writer, `the value is nested deeper than ${MAX_BUILD_DEPTH} levels`)
-  if (writer.xml.length > MAX_BUILT_LENGTH) fail(writer, `the output is longer than ${MAX_BUILT_LENGTH} characters`)
+  if (writer.xml.length > writer.limit) {
+    throw new TooLong('XML', shown(documentPath('', ...writer.path)), writer.xml.length, writer.limit)
+  }
   const start = `${writer.xml}${indent}<${name}${isObject(value) ? attributesText(writer, value.$) : ''}`
   writer.xml = `${start}>`
   const indentOfEnd = writeContent(writer, value, indent)

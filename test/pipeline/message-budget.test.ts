@@ -137,6 +137,17 @@ describe('a message that needs more than its budget fails at the place that pass
       calls: 0,
     },
     {
+      name: 'an output as XML, which writes the name of a list around each of its items',
+      document: () => ({
+        transformation: { input: 'JSON', output: 'XML' },
+        inputMapping: { 'requestBody.list': 'n'.repeat(500) },
+        requests: { response: respond() },
+      }),
+      body: { list: Array.from({ length: 500 }, () => 1) },
+      fails: [413, 'MESSAGE_TOO_COSTLY', 'transformation.output'],
+      calls: 0,
+    },
+    {
       name: 'the value of an expression',
       document: () => ({
         inputTransforms: { long: '$pad("", 200000, "x")' },
@@ -184,7 +195,9 @@ describe('a message that needs more than its budget fails at the place that pass
   for (const { name, document, body, fails, calls } of cases) {
     it(name, async () => {
       const sent = await send(document(), body)
-      const { code, path } = sent.reply.json<{ code: string; path: string }>()
+      const [code, path] = ['code', 'path'].map(
+        (name) => new RegExp(`(?:"${name}":"|<${name}>)([^"<]*)`).exec(sent.reply.text)?.[1],
+      )
       assert.deepEqual([sent.reply.status, code, path], fails, sent.reply.text)
       assert.ok(sent.calls <= calls, `${sent.calls} calls`)
     })

@@ -1,5 +1,5 @@
 /** Decodes the content codings of an answer (RFC 9110 section 8.4), up to the limit of its body. */
-import type { Transform } from 'node:stream'
+import { addAbortSignal, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import { OutboundError, type OutboundRequest, tooLarge } from '../../domain/ports/http-client-port.ts'
 import { overBudget } from './client-faults.ts'
@@ -19,17 +19,16 @@ const CODINGS: ReadonlyMap<string, Coding> = new Map<string, Coding>([
 const MOST_CODINGS = 3
 
 /**
- * In: the body as transferred, and the `content-encoding` header; an empty body is empty in every coding. `aborted` is
- * called before each coding; `budget` pays for the output as it grows. Fails with OutboundError: 'too-large' or 'over-budget'
- * as soon as the output exceeds `limitBytes` or the budget, 'unreadable' if a coding is unknown or the body is not in it, and
- * the result of `aborted` if there is one.
+ * In: the body as transferred, and the `content-encoding` header; an empty body is empty in every coding. `signal` ends the work;
+ * `budget` pays for the output as it grows. Fails with OutboundError: 'too-large' or 'over-budget' as soon as the output exceeds
+ * `limitBytes` or the budget, 'unreadable' if a coding is unknown or the body is not in it; and with the reason of `signal`.
  */
 export async function decodeBody(
   subject: string,
   body: Uint8Array,
   contentEncoding: string | readonly string[] | undefined,
   limitBytes: number,
-  aborted: () => OutboundError | undefined = () => undefined,
+  signal?: AbortSignal,
   budget?: OutboundRequest['budget'],
 ): Promise<Uint8Array> {
   if (contentEncoding === undefined || body.length === 0) return body
@@ -40,8 +39,7 @@ export async function decodeBody(
   if (codings.length > MOST_CODINGS) throw unreadable(subject, 'is in more than three content codings')
   let decoded = body
   for (const coding of codings.reverse()) {
-    const error = aborted()
-    if (error !== undefined) throw error
+    signal?.throwIfAborted()
     const create = CODINGS.get(coding)
     if (create === undefined) {
       throw unreadable(subject, `is in the content coding ${shown(coding)}; only gzip, deflate and br are understood`)
@@ -53,8 +51,9 @@ export async function decodeBody(
       return budget?.take(bytes) === false ? overBudget(subject) : undefined
     }
     try {
-      decoded = await decode(create(decoded), decoded, grow)
+      decoded = await decode(create(decoded), decoded, grow, signal)
     } catch (error) {
+      signal?.throwIfAborted()
       if (error instanceof OutboundError) throw error
       throw unreadable(subject, `is not in the content coding ${shown(coding)} that it declares`, error)
     }
@@ -67,7 +66,9 @@ function decode(
   decoder: Transform,
   body: Uint8Array,
   grow: (bytes: number) => OutboundError | undefined,
+  signal: AbortSignal | undefined,
 ): Promise<Uint8Array> {
+  if (signal !== undefined) addAbortSignal(signal, decoder)
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
     decoder.on('data', (piece: Buffer) => {

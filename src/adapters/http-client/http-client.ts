@@ -229,8 +229,9 @@ const ENDS_CALL: ReadonlySet<string> = new Set(['timeout', 'over-budget'])
 function decodedWithin(deadline: Deadline, ...[subject, body, coding, limitBytes]: Parameters<typeof decodeBody>) {
   return new Promise<Uint8Array>((resolve, reject) => {
     if (deadline.passed !== undefined) return reject(deadline.passed)
-    deadline.listener = { abort: reject }
-    decodeBody(subject, body, coding, limitBytes, () => deadline.passed, deadline.call.budget).then(resolve, reject)
+    const ending = new AbortController()
+    deadline.listener = { abort: (error) => ending.abort(error) }
+    decodeBody(subject, body, coding, limitBytes, ending.signal, deadline.call.budget).then(resolve, reject)
   })
 }
 

@@ -2,13 +2,16 @@
  * Collects the pieces in which a body arrives. A caller may send it byte by byte, and each piece is a view of what its socket
  * read at once: small pieces are copied together, so that a body takes at most about twice its bytes.
  */
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
+import { asFailure, Failure } from '../../domain/failure.ts'
 import { bodyTooLarge } from './framework-failures.ts'
-import { isTooLong } from './unread-bodies.ts'
+import { closeUnread, isTooLong } from './unread-bodies.ts'
 
 export interface BodyPieces {
+  /** Fails with REQUEST_MALFORMED where very many pieces have only a few bytes each. */
   add(piece: Buffer): void
   /** The memory that the pieces take. */
   readonly heldBytes: number
@@ -21,12 +24,29 @@ const MIN_KEPT_BYTES = 4 * 1024
 const MIN_BUFFER_BYTES = 1024
 const MAX_BUFFER_BYTES = 64 * 1024
 
-/** `socket`: where the pieces come from. It is read on in a later turn of the event loop if it sends too many at once. */
-export function createBodyPieces(socket: Socket): BodyPieces {
+/**
+ * Each piece costs about a microsecond and 200 bytes until it is collected, so a body of 1 MiB in pieces of one byte costs as
+ * much as a thousand messages. Programs that write text by text send such pieces, but longer ones on average.
+ */
+const MAX_TINY_PIECES = 5_000
+const MIN_BYTES_ON_AVERAGE = 4
+
+const tooFragmented = (): Failure =>
+  new Failure(
+    'REQUEST_MALFORMED',
+    `The body arrives in more than ${MAX_TINY_PIECES} pieces of less than ${MIN_BYTES_ON_AVERAGE} bytes on average; send it in larger pieces.`,
+    { headers: { connection: 'close' } },
+  )
+
+/** `request`: whose body it is. Its socket is read on in a later turn of the event loop if it sends too many at once. */
+export function createBodyPieces(request: IncomingMessage): BodyPieces {
+  const { socket } = request
   const full: Buffer[] = []
   let filling: Buffer | undefined
   let filled = 0
   let heldBytes = 0
+  let count = 0
+  let bytes = 0
 
   function endFilling(): void {
     if (filling !== undefined) full.push(filling.subarray(0, filled))
@@ -50,6 +70,12 @@ export function createBodyPieces(socket: Socket): BodyPieces {
 
   return {
     add: (piece) => {
+      count += 1
+      bytes += piece.length
+      if (count > MAX_TINY_PIECES && bytes < count * MIN_BYTES_ON_AVERAGE) {
+        closeUnread(request)
+        throw tooFragmented()
+      }
       if (piece.length < MIN_KEPT_BYTES) countSmall(socket)
       if (piece.length < MIN_KEPT_BYTES || piece.length * 2 < piece.buffer.byteLength) copy(piece)
       else {
@@ -107,7 +133,7 @@ export function readWhole(
   payload: Readable,
   done: (fault: Error | null, body?: Buffer) => void,
 ): void {
-  const pieces = createBodyPieces(raw.socket)
+  const pieces = createBodyPieces(raw)
   let left = bodyLimit
   const end = (fault: Error | null): void => {
     payload.off('data', take).off('end', finish).off('error', end)
@@ -116,8 +142,12 @@ export function readWhole(
   const finish = (): void => end(null)
   const take = (piece: Buffer): void => {
     left -= piece.length
-    if (left < 0) end(bodyTooLarge(config.limitSetting))
-    else pieces.add(piece)
+    try {
+      if (left < 0) throw bodyTooLarge(config.limitSetting)
+      pieces.add(piece)
+    } catch (thrown) {
+      end(asFailure(thrown))
+    }
   }
   if (isTooLong(raw, bodyLimit)) done(bodyTooLarge(config.limitSetting))
   else payload.on('data', take).on('end', finish).on('error', end)

@@ -39,7 +39,7 @@ export function passOn(answer: OutboundAnswer, content: Content, format: Format,
   if (empty && (codec.emptyAnswer === '' || !mayHaveBody)) return { status, headers, body: '' }
   if (content.codec === codec && content.portable)
     return { status, headers: { ...headers, ...type }, body: answer.body }
-  const written = empty ? codec.emptyAnswer : convert(content, codec)
+  const written = empty ? codec.emptyAnswer : convert(content, codec, run)
   // As bytes: with a string, Node would write the headers in UTF-8 too, but the upstream's are Latin-1.
   if (written !== undefined) {
     payForOutput(written, run)
@@ -72,10 +72,12 @@ export function aggregate(
       }),
     )
   const body =
-    tryWrite(gather(bodyOf), codec) ??
+    tryWrite(gather(bodyOf), codec, run) ??
     write(
       gather((result) => writableBodyOf(result, codec, run)),
       codec,
+      undefined,
+      run.budget,
     )
   payForOutput(body, run)
   const headers = { 'content-type': MEDIA_TYPES[format] }
@@ -93,21 +95,21 @@ function bodyOf(outcome: RequestResult): Json {
 /** The body as a value; as text or base64 if the output type cannot hold it. */
 function writableBodyOf(outcome: RequestResult, codec: Codec, run: Reported): Json {
   const body = bodyOf(outcome)
-  if (!('answer' in outcome) || isWritable(body, codec)) return body
+  if (!('answer' in outcome) || isWritable(body, codec, run)) return body
   noteAnswer(run.trace, outcome.answer, outcome.content.unreadable ?? unwritable(codec))
   const text = asText(outcome.answer)
-  return text !== undefined && isWritable(text, codec) ? text : asBase64(outcome.answer)
+  return text !== undefined && isWritable(text, codec, run) ? text : asBase64(outcome.answer)
 }
 
-const isWritable = (value: Json, codec: Codec): boolean => tryWrite({ value }, codec) !== undefined
+const isWritable = (value: Json, codec: Codec, run: Reported): boolean => tryWrite({ value }, codec, run) !== undefined
 
-const convert = ({ value, unreadable }: Content, codec: Codec): string | undefined =>
-  unreadable === undefined ? tryWrite(value, codec) : undefined
+const convert = ({ value, unreadable }: Content, codec: Codec, run: Reported): string | undefined =>
+  unreadable === undefined ? tryWrite(value, codec, run) : undefined
 
-/** Undefined if the format cannot hold the value. */
-function tryWrite(value: Json, codec: Codec): string | undefined {
+/** Undefined if the format cannot hold the value, or its text is longer than the budget allows. */
+function tryWrite(value: Json, codec: Codec, { budget }: Reported): string | undefined {
   try {
-    return write(value, codec)
+    return write(value, codec, undefined, budget)
   } catch (thrown) {
     if (thrown instanceof Failure) return undefined
     throw thrown

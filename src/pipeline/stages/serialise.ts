@@ -4,7 +4,7 @@ import type { Json } from '../../domain/json.ts'
 import { jsonLength } from '../../domain/json-size.ts'
 import type { Mapped, Serialised } from '../../domain/message.ts'
 import type { Run } from '../../domain/run.ts'
-import { Unwritable } from '../../formats/body-faults.ts'
+import { TooLong, Unwritable } from '../../formats/body-faults.ts'
 import type { Codec } from '../../formats/codec.ts'
 import { codecOfFormat } from '../../formats/codecs.ts'
 import type { Stage } from '../chain.ts'
@@ -21,9 +21,10 @@ export function compileSerialise(endpoint: Endpoint, { stateLimitBytes }: Pipeli
   const codec = codecOfFormat(endpoint.transformation.output)
   const mayBeLarge = compileMayBeLarge(endpoint, stateLimitBytes)
   return (message, run) => {
+    const { budget } = run
     if (mayBeLarge(run)) {
-      const { leftBytes } = run.budget
-      if (jsonLength(message.responseBody, leftBytes) > leftBytes) throw run.budget.refusal(OUTPUT)
+      const length = jsonLength(message.responseBody, budget.leftBytes)
+      if (length > budget.leftBytes) budget.spend(length, OUTPUT)
     }
     return { ...message, output: writePaid(message.responseBody, codec, run) }
   }
@@ -50,18 +51,22 @@ function compileMayBeLarge(endpoint: Endpoint, stateLimitBytes: number): (run: R
 
 /** As `write`, paid by the budget of the message. */
 export function writePaid(value: Json, codec: Codec, { budget }: Pick<Run, 'budget'>, path = OUTPUT): string {
-  const text = write(value, codec, path)
+  const text = write(value, codec, path, budget)
   budget.spend(text.length, path)
   return text
 }
 
 export const payForOutput = (text: string, { budget }: Pick<Run, 'budget'>): void => budget.spend(text.length, OUTPUT)
 
-/** A value as text. `path`: of what asks for it in the document. Fails with SERIALISE_FAILED. */
-export function write(value: Json, codec: Codec, path = OUTPUT): string {
+/**
+ * A value as text. `path`: of what asks for it in the document. Fails with SERIALISE_FAILED, and where the text would be longer
+ * than `budget` allows as that does; it is not spent.
+ */
+export function write(value: Json, codec: Codec, path = OUTPUT, budget?: Run['budget']): string {
   try {
-    return codec.build(value)
+    return codec.build(value, budget?.leftBytes)
   } catch (thrown) {
+    if (thrown instanceof TooLong && budget !== undefined) budget.spend(thrown.length, path)
     if (thrown instanceof Unwritable) {
       throw new Failure('SERIALISE_FAILED', thrown.message, { path, cause: thrown, unquoted: thrown.unquoted })
     }

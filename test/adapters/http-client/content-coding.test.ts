@@ -70,6 +70,24 @@ for (const { name, coding, body, fault, message } of faulty) {
   })
 }
 
+test('a call that ends within its decoding takes no more bytes', async () => {
+  const ending = new AbortController()
+  let taken = 0
+  const budget = {
+    leftBytes: Number.POSITIVE_INFINITY,
+    take: (bytes: number) => {
+      taken += bytes
+      ending.abort(new Error('the deadline has passed'))
+      return true
+    },
+  }
+  const decoded = decodeBody('GET http://h/', zlib.gzipSync(bomb), 'gzip', bomb.length, ending.signal, budget)
+  await assert.rejects(decoded, /the deadline has passed/)
+  const atTheEnd = taken
+  await decodeBody('GET http://h/', zlib.gzipSync(bomb), 'gzip', bomb.length)
+  assert.equal(taken, atTheEnd)
+})
+
 test('any bytes in any coding either decode within the limit or fail as an OutboundError', async () => {
   const coding = fc.constantFrom('gzip', 'deflate', 'br', 'gzip, br', 'compress', '', ',', '\u0000')
   await fc.assert(

@@ -70,10 +70,25 @@ describe('bodies that do not come whole', () => {
     }
   })
 
-  test('bodies that come byte by byte take no more room than others', async () => {
+  for (const [what, transfer] of [
+    ['message', 'POST /in'],
+    ['call of the management API', 'POST /endpoints'],
+  ] as const) {
+    test(`a ${what} in very many pieces of one byte is refused before it is whole`, async () => {
+      const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+      socket.setEncoding('utf8').on('error', () => {})
+      const head = 'HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked'
+      socket.write(`${transfer} ${head}\r\n\r\n${'1\r\n \r\n'.repeat(30_000)}`)
+      const [answer] = await once(socket, 'data')
+      assert.match(String(answer), /^HTTP\/1\.1 400 .*"code":"REQUEST_MALFORMED"/s)
+      socket.destroy()
+    })
+  }
+
+  test('bodies that come in small pieces take no more room than others', async () => {
     const callers = Array.from({ length: 6 }, () => start('Transfer-Encoding: chunked'))
     // Each holds what it has sent while the others send.
-    const head = '1\r\n \r\n'.repeat(100 * KIB)
+    const head = `8\r\n${' '.repeat(8)}\r\n`.repeat(12 * KIB)
     await Promise.all(callers.map(({ socket }) => new Promise((resolve) => socket.write(head, resolve))))
     const statuses: string[] = []
     for (const { socket, received } of callers) {

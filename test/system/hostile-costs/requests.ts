@@ -54,6 +54,29 @@ const longQueries = (kilobytes: number): HostileCost => ({
     }),
 })
 
+const EMPTY_OBJECTS = JSON.stringify(Array.from({ length: 1_300_000 }, () => ({})))
+
+const manyObjects: HostileCost = {
+  group: 'requests',
+  name: '100 items whose answers are lists of 1,300,000 empty objects',
+  attack: ({ url }) =>
+    withUpstream(EMPTY_OBJECTS, async (upstream) => {
+      const forEach = { items: 'requestBody.items', concurrency: 1 }
+      const lookup = [{ id: 'wards', forEach, config: { method: 'get', url: upstream } }]
+      await registerAt(url, endpoint({ requests: { lookup } }))
+      return send(`${url}/hostile`, { items: items(100) })
+    }),
+}
+
+const longNames: HostileCost = {
+  group: 'requests',
+  name: 'a list of 150,000 items below a name of 200 characters, as XML',
+  attack: async ({ url }) => {
+    await registerAt(url, endpoint({ transformation: { input: 'JSON', output: 'XML' } }))
+    return send(`${url}/hostile`, { ['n'.repeat(200)]: Array.from({ length: 150_000 }, () => 1) })
+  },
+}
+
 const largeAnswers = (count: number, concurrency: number): HostileCost => ({
   group: 'requests',
   name: `${count} items whose answers have 3.9 MB each, ${concurrency} at once`,
@@ -133,6 +156,8 @@ export const REQUESTS: readonly HostileCost[] = [
   largeAnswers(3, 3),
   largeAnswers(100, 1),
   largeAnswers(1_000, 100),
+  manyObjects,
+  longNames,
   manyTransforms,
   grownOutput,
   manyStates(200),

@@ -27,7 +27,7 @@ async function sendByteByByte(url: string, bytes: number): Promise<string> {
   const pieces = '1\r\n \r\n'.repeat(PIECES)
   for (let sent = 0; sent < bytes && !socket.destroyed; sent += PIECES) {
     await new Promise<void>((resolve) =>
-      socket.write(pieces) ? setImmediate(resolve) : once(socket, 'drain').then(() => resolve(), resolve),
+      socket.write(pieces) ? setImmediate(resolve) : socket.once('drain', resolve).once('close', resolve),
     )
   }
   socket.write('2\r\n{}\r\n0\r\n\r\n')

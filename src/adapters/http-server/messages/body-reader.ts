@@ -1,6 +1,6 @@
 /** Reads the bodies of messages and bounds the memory of all incomplete bodies together. */
 import type { IncomingMessage } from 'node:http'
-import { Failure } from '../../../domain/failure.ts'
+import { asFailure, Failure } from '../../../domain/failure.ts'
 import { createBodyPieces } from '../body-pieces.ts'
 import { bodyTooLarge } from '../framework-failures.ts'
 import { hasBody } from '../replies.ts'
@@ -14,8 +14,8 @@ export type BodyLimits = Readonly<{
 }>
 
 /**
- * Reads a body to its end; `take` gets undefined if there is none. Fails at most once: BODY_TOO_LARGE, OVERLOADED if other
- * bodies need its memory, or as the socket does.
+ * Reads a body to its end; `take` gets undefined if there is none. Fails at most once: BODY_TOO_LARGE, REQUEST_MALFORMED if it
+ * arrives in too many tiny pieces, OVERLOADED if other bodies need its memory, or as the socket does.
  */
 export type ReadBody = (
   request: IncomingMessage,
@@ -67,14 +67,14 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
       return
     }
     askForBody(request)
-    let pieces = createBodyPieces(request.socket)
+    let pieces = createBodyPieces(request)
     let last: Buffer | undefined
     let bytes = 0
     let partial: Partial | undefined
     let isOver = false
     const giveUp = (failure: Failure): void => {
       isOver = true
-      pieces = createBodyPieces(request.socket)
+      pieces = createBodyPieces(request)
       fail(failure)
     }
     const holdPieces = (): void => {
@@ -96,7 +96,13 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
       // Nearly every body arrives in one piece, complete by its length.
       if (bytes === length && partial === undefined) last = chunk
       else {
-        pieces.add(chunk)
+        try {
+          pieces.add(chunk)
+        } catch (thrown) {
+          if (partial !== undefined) release(partial)
+          giveUp(asFailure(thrown))
+          return
+        }
         holdPieces()
       }
     })
