@@ -23,7 +23,7 @@ const SHORT_TEXT = 1_048_576
  */
 export function parseJson(text: string, levels = MAX_DEPTH, limits?: NameLimits): Json {
   if (limits?.parserMaxNames !== undefined) refuseManyMembers(text, limits.parserMaxNames)
-  if (text.length > SHORT_TEXT) refuseTooDeep(text, levels)
+  if (text.length > SHORT_TEXT) refuseTooDeep(text, levels, limits?.parserMaxNames)
   let value: Json
   try {
     value = JSON.parse(text)
@@ -63,8 +63,10 @@ function isBeyond(value: Json, levels: number, mostNames: number): boolean {
 
 const isArray = (value: Json): value is readonly Json[] => Array.isArray(value)
 
-function refuseTooDeep(text: string, levels: number): void {
+/** Each object or array takes some 50 bytes, so a text of empty ones takes twenty times its length: no more than `most`. */
+function refuseTooDeep(text: string, levels: number, most = Number.POSITIVE_INFINITY): void {
   let depth = 0
+  let count = 0
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case 0x22: // "
@@ -72,6 +74,7 @@ function refuseTooDeep(text: string, levels: number): void {
         break
       case 0x5b: // [
       case 0x7b: // {
+        if (++count > most) throw tooManyNames('The JSON has more objects and arrays', most, 'PARSER_MAX_NAMES')
         if (++depth > levels) {
           throw new Unreadable(
             'too-deep',

@@ -55,6 +55,12 @@ describe('a body of a million names', () => {
       says: /more names of children than 10000/,
     },
     {
+      name: 'empty objects without a name',
+      type: JSON_TYPE,
+      body: () => `[${list(MANY, () => '{}', ',')}]`,
+      says: /The JSON has more objects and arrays than 300000 \(PARSER_MAX_NAMES\);/,
+    },
+    {
       name: 'members of one object',
       type: JSON_TYPE,
       body: () => `{${list(MANY, (n) => `"a${n}":1`, ',')}}`,

@@ -20,7 +20,7 @@ export const messages = {
     kind: wholeNumber(1, 100_000_000),
     default: '300000',
     means:
-      'The most names of a message or of the answer of another system: members of JSON objects, or elements and attributes of XML, all together. One more is answered with 413; in an answer with 502. A body of 1 MiB has less.',
+      'The most names of a message or of the answer of another system: members of JSON objects, or elements and attributes of XML, all together. Of JSON over 1 MiB, also the most objects and arrays. One more is answered with 413; in an answer with 502. A body of 1 MiB has less.',
   },
   parserMaxNamesPerObject: {
     name: 'PARSER_MAX_NAMES_PER_OBJECT',
