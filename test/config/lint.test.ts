@@ -275,12 +275,41 @@ describe('rules between fields', () => {
   }
 
   test('computed keys of expressions are a warning, keys that are texts are not', () => {
-    const computed = ['{ requestBody.k: 1 }', 'requestBody.list{ code: value }', '[{ "a": { $string(b): 1 } }]']
-    const sound = ['{ "a": requestBody.k }', 'requestBody.list{ "x" & code: value }', '"{" & a', '{ broken']
+    const computed = [
+      '{ requestBody.k: 1 }',
+      'requestBody.list{ code: value }',
+      '[{ "a": { $string(b): 1 } }]',
+      '{ $exists(requestBody.x) ? requestBody.y : $error("no"): 1 }',
+      '{ $exists(requestBody.x) ? "a" : requestBody.x: 1 }',
+      '{ (requestBody.b ? "a"): 1 }',
+    ]
+    const sound = [
+      '{ "a": requestBody.k }',
+      'requestBody.list{ "x" & code: value }',
+      '"{" & a',
+      '{ broken',
+      "{ $exists(requestBody.x) ? requestBody.x : $error('no'): 1 }",
+      "{ ($exists(requestBody.x) ? (requestBody.x) : $error('no')): 1 }",
+      "{ requestBody.b ? 'a' : 'b': 1 }",
+      "{ ('a' & requestBody.b): 1 }",
+      '{ $string("a" & requestBody.b): 1, $join([requestBody.b, "a"], "-"): 2 }',
+    ]
     const of = (text: string) =>
       faultsOf({ ...SMALLEST, inputTransforms: { made: text } }).map(({ severity }) => severity)
     for (const text of computed) assert.deepEqual(of(text), ['warning'], text)
     for (const text of sound) assert.ok(!of(text).includes('warning'), text)
+  })
+
+  test('a text with "${…}" that an expression fills is no warning', () => {
+    const of = (tpl: string) =>
+      faultsOf({
+        ...SMALLEST,
+        constants: { tpl: 'Dear ${name}', other: 'Dear ${name}' },
+        inputTransforms: { made: tpl },
+      }).map(({ path }) => path)
+    assert.deepEqual(of("$replace(constants.tpl, '${name}', requestBody.n)"), ['constants.other'])
+    assert.deepEqual(of("constants.tpl ~> $split('${name}')"), ['constants.other'])
+    assert.deepEqual(of("constants.tpl & '${name}'"), ['constants.tpl', 'constants.other', 'inputTransforms.made'])
   })
 
   test('warnings do not refuse a document, faults do', () => {

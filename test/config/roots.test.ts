@@ -226,7 +226,7 @@ describe('names below a root', () => {
     })
   }
 
-  test('"length" is a warning with what to write instead, unless a schema knows such a field', () => {
+  test('"length" is a warning with what to write instead, unless the document shows an object with such a field', () => {
     const cases: readonly (readonly [path: string, stage: ReferenceStage, says: RegExp])[] = [
       ['payload.list.length', 'respond', /write "\$count\(requestBody\.list\)" in "inputTransforms"/],
       ['requestBody.list[].x.length', 'map', /write "\$count\(requestBody\.list\[\]\.x\)" in "inputTransforms"/],
@@ -241,6 +241,19 @@ describe('names below a root', () => {
     const inputValidation = { properties: { length: { type: 'number' } } }
     assert.deepEqual(lintsOf(['requestBody', 'x', 'length'], 'map', { ...DOCUMENT, inputValidation }), [])
     assert.deepEqual(lintsOfPath('requestBody.length.cm', 'map'), [])
+    const reading = (other: string) =>
+      lintsOf(['requestBody', 'x', 'length'], 'map', { ...DOCUMENT, inputMapping: { [other]: 'y' } }).length
+    for (const other of [
+      'requestBody.x.status',
+      'payload.x.status',
+      'requestBody.x.length.value',
+      'requestBody.x.lengths',
+    ])
+      assert.equal(reading(other), 0, other)
+    for (const other of ['requestBody.x[].status', 'requestBody.x.length', 'requestBody.xy.z', 'requestBody.a.x.z'])
+      assert.equal(reading(other), 1, other)
+    const required = { inputValidation: { required: ['length'] } }
+    assert.deepEqual(lintsOf(['requestBody', 'x', 'length'], 'map', { ...DOCUMENT, ...required }), [])
   })
 
   test('a transform sees those before it only', () => {

@@ -84,15 +84,26 @@ function checkSteps(
 function warnOfLength(steps: readonly PathStep[], stage: ReferenceStage, endpoint: Endpoint, lint: LintSink): void {
   const last = steps.at(-1)
   if (steps.length < 3 || last?.kind !== 'name' || last.name !== 'length') return
+  const list = pathText(steps.slice(0, -1))
   // The messages may have a field of that name.
-  if (JSON.stringify(endpoint.inputValidation ?? {}).includes('"length":')) return
-  const count = `"$count(${pathText(steps.slice(0, -1))})"`
+  if (JSON.stringify(endpoint.inputValidation ?? {}).includes('"length"') || isReadAsObject(list, endpoint)) return
+  const count = `"$count(${list})"`
   const advice = stage.startsWith('lookup')
     ? 'a lookup cannot read that number, since transforms run later: let the message carry it in a field'
     : stage === 'transform'
       ? `for that number, write ${count}`
       : `for that number, write ${count} in "inputTransforms" and read it as "transforms.<name>"`
   lint.warning(`"length" is a field of that name here, never the number of elements; ${advice}.`)
+}
+
+/** Whether the document reads another field of what a path finds, or one below its `length`. */
+function isReadAsObject(path: string, endpoint: Endpoint): boolean {
+  const text = JSON.stringify(endpoint).replace(/\bpayload(?=[.[])/g, 'requestBody')
+  const start = `${JSON.stringify(path).slice(1, -1)}.`
+  return text.split(start).some((rest, at, parts) => {
+    const isWholePath = at > 0 && !/[\p{L}\p{N}_.]$/u.test(parts[at - 1] ?? '')
+    return isWholePath && /^(?!length(?![\p{L}\p{N}_.]))[\p{L}_`]/u.test(rest)
+  })
 }
 
 /** What a path can start with, by its reader. Paths of requests may write `payload` for `requestBody`. */

@@ -32,15 +32,42 @@ export function walk(node: Node, visit: (node: Node, inner: boolean, depth: numb
   for (const part of partsOf(node)) walk(part.node, visit, inner || part.inner, depth + 1)
 }
 
-/** Whether an object of the expression has a key that may find nothing: neither a text nor texts that are joined. */
+/** Whether an object of the expression has a key that may find nothing. */
 export function hasComputedKey(tree: Node): boolean {
   let found = false
   walk(tree, ({ lhs, group }) => {
     const pairs = [...(Array.isArray(lhs) ? lhs : []), ...(group?.lhs ?? [])]
-    found ||= pairs.some(([key]) => key.type !== 'string' && !(key.type === 'binary' && key.value === '&'))
+    found ||= pairs.some(([key]) => !givesText(key))
   })
   return found
 }
+
+/** Whether the expression always gives a text, or fails. `guarded`: what exists where it is evaluated. */
+function givesText(node: Node, guarded?: Node): boolean {
+  if (node.type === 'string' || (node.type === 'binary' && node.value === '&')) return true
+  if (guarded !== undefined && isSame(node, guarded)) return true
+  if (node.type === 'block') {
+    const last = node.expressions?.at(-1)
+    return last !== undefined && givesText(last, guarded)
+  }
+  if (node.type === 'condition') {
+    const { condition, then, else: otherwise } = node
+    if (then === undefined || otherwise === undefined) return false
+    const exists = condition !== undefined && calledName(condition) === 'exists' ? condition.arguments?.[0] : undefined
+    return givesText(then, exists) && givesText(otherwise)
+  }
+  const called = calledName(node)
+  if (called === 'error') return true
+  // Both give nothing for nothing.
+  const [first] = node.arguments ?? []
+  if ((called !== 'string' && called !== 'join') || first === undefined) return false
+  return givesText(first) || (first.type === 'unary' && first.value === '[')
+}
+
+const isSame = (one: Node, other: Node): boolean => withoutPositions(one) === withoutPositions(other)
+
+const withoutPositions = (node: Node): string =>
+  JSON.stringify(node, (name, value: unknown) => (name === 'position' ? undefined : value))
 
 /** What the fields `roots` and `references` of an Expression hold. */
 export function readsOf(tree: Node): ExpressionReads {

@@ -10,7 +10,7 @@ import { type Generated, generate, type MappingAssignment, type RunAssignment } 
 import { type Convert, convertEach, convertOrElse, type MappingFunction } from './mapping-functions.ts'
 import { type Plan, readTargets } from './mapping-targets.ts'
 import type { MappingTrace } from './mapping-trace.ts'
-import { FIRST_ELEMENT, spreads } from './target.ts'
+import { FIRST_ELEMENT, spreads, type TargetStep } from './target.ts'
 import type { Account } from './target-budget.ts'
 import { elementsAlong, nothingWritten, recordWritten, type Written } from './target-sharing.ts'
 import { compileWrite, type Output, type Write } from './target-write.ts'
@@ -44,7 +44,7 @@ export type Mapping = Readonly<{
  * written, or null if the target ends in `?`. For an array that is spread over elements, this holds for each element.
  *
  * Lints, each at its entry: every fault of every path, target, function and parameter; unknown keys with the nearest known
- * one; more than FIXED_ELEMENTS_MAX elements. Warns of two entries with one target. A faulty entry is left out.
+ * one; more than FIXED_ELEMENTS_MAX elements. Warns of entries that replace what an earlier one writes, or that fail beside it. A faulty entry is left out.
  *
  * `generateAfter`: the number of messages before code is generated; it changes the speed only. `trace`: gets the course of
  * the one message that is mapped; no code is generated then.
@@ -58,7 +58,7 @@ export function compileMapping(
   const sources: SourcePath[] = []
   const assignments: MappingAssignment[] = []
   const written = nothingWritten()
-  const entryOfTarget = new Map<string, string>()
+  const earlier: Earlier = { at: new Map(), below: new Map() }
 
   for (const [text, declared] of Object.entries(inputMapping)) {
     const sink = lint.at(text)
@@ -67,7 +67,7 @@ export function compileMapping(
     else sink.error(path.message)
     const plans = readTargets(declared, sink)
     if (!path.ok || plans === undefined) continue
-    for (const plan of plans) warnOfRepeat(plan, entryOfTarget)
+    for (const plan of plans) warnOfRepeat(plan, earlier)
     assignments.push(...compileAssignments(path.value, plans, written, sink.path, trace))
   }
   return { sources, apply: compileApply(assignments, trace === undefined ? generateAfter : Number.POSITIVE_INFINITY) }
@@ -103,19 +103,48 @@ function runGenerated(generated: Generated, source: PathSource): Output | undefi
   }
 }
 
-/** Warns if an earlier entry has the same target, unless both append to it. A `[]` has an element 0 too. */
-function warnOfRepeat({ target, function: applied, sink }: Plan, entryOfTarget: Map<string, string>): void {
-  const adds = target.steps.at(-1)?.kind === 'each' || applied?.placement === 'concat'
-  if (adds || applied?.placement === 'root') return
-  const place = JSON.stringify(target.steps.map((step) => (step.kind === 'each' ? FIRST_ELEMENT : step)))
-  const earlier = entryOfTarget.get(place)
-  if (earlier === undefined) entryOfTarget.set(place, sink.path)
-  else {
+/** The entries before, by the texts of places: which writes one, which writes below one, and as what. */
+type Earlier = Readonly<{
+  at: Map<string, string>
+  below: Map<string, Readonly<{ path: string; kind: TargetStep['kind'] }>>
+}>
+
+/**
+ * Warns if an earlier entry has the same target, or one below it, unless this one appends; and if an earlier entry writes fields
+ * where this one writes elements, or the reverse. A `[]` has an element 0 too. With a
+ * default, an entry may replace a value of another shape.
+ */
+function warnOfRepeat({ target, function: applied, hasDefault, sink }: Plan, earlier: Earlier): void {
+  if (applied?.placement === 'root') return
+  const steps = target.steps.map((step) => (step.kind === 'each' ? FIRST_ELEMENT : step))
+  for (const [depth, { kind }] of steps.entries()) {
+    const before = placeOf(steps.slice(0, depth))
+    const other = earlier.below.get(before)
+    if (other === undefined) earlier.below.set(before, { path: sink.path, kind })
+    else if (other.kind !== kind && !hasDefault) {
+      sink.warning(
+        `This and ${other.path} can never both be written: one writes a field where the other writes an element, and a message that has both fails. Give both targets brackets there, or neither.`,
+      )
+      return
+    }
+  }
+  if (target.steps.at(-1)?.kind === 'each' || applied?.placement === 'concat') return
+  const place = placeOf(steps)
+  const same = earlier.at.get(place)
+  const below = earlier.below.get(place)
+  if (same === undefined) earlier.at.set(place, sink.path)
+  if (same !== undefined) {
     sink.warning(
-      `This writes the same target as ${earlier}, and replaces its value where both have one. Remove one of them, or choose the value in an expression of "inputTransforms".`,
+      `This writes the same target as ${same}, and replaces its value where both have one. Remove one of them, or choose the value in an expression of "inputTransforms".`,
+    )
+  } else if (below !== undefined && !hasDefault) {
+    sink.warning(
+      `This replaces what ${below.path} writes below "${target.text}", where both have a value. Put this entry before it, or remove one of them.`,
     )
   }
 }
+
+const placeOf = (steps: readonly TargetStep[]): string => JSON.stringify(steps)
 
 function compileAssignments(
   { text, root, steps, read }: SourcePath,

@@ -102,6 +102,20 @@ describe('mappings at fault', () => {
         mapping: { b: 'x.y', c: { key: 'x.y?' } },
         warnings: [['c', /same target as inputMapping\.b/]],
       },
+      {
+        why: 'the object around an earlier target',
+        mapping: { b: 'x.y', c: 'x' },
+        warnings: [['c', /replaces what inputMapping\.b/]],
+      },
+      { why: 'the list around it', mapping: { 'b[].a': 'e[].a', c: 'e' }, warnings: [['c', /replaces what/]] },
+      {
+        why: 'a default that may replace',
+        mapping: { b: 'x.y', c: { key: 'x[0]', default: 1 }, d: { key: 'x', default: 1 } },
+      },
+      { why: 'a target within an earlier one', mapping: { b: 'x', c: 'x.y', d: 'x.z', e: 'xy' } },
+      { why: 'a list to append to', mapping: { b: 'x[0]', c: 'x[]', d: { key: 'x', transform: 'appendArray' } } },
+      { why: 'an object and a list', mapping: { b: 'x.y', c: 'x[0]' }, warnings: [['c', /never both be written/]] },
+      { why: 'an object and a spread list', mapping: { b: 'a.x[].z', c: 'a.x.y' }, warnings: [['c', /never both/]] },
       { why: 'one target twice by escapes', mapping: { b: 'x+', c: 'x\\+' }, warnings: [['c', /same target/]] },
       {
         why: 'targets that add',

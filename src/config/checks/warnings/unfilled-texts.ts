@@ -2,6 +2,8 @@
 import { isObject, type Json } from '../../../domain/json.ts'
 import type { LintSink } from '../../../domain/lint.ts'
 import { almostReference, withoutReferences } from '../../../domain/secrets/references.ts'
+import { readsOf } from '../../../language/jsonata/expression-analysis.ts'
+import { parseTree } from '../../../language/jsonata/expression-engine.ts'
 import type { Endpoint } from '../../schema/schema.ts'
 
 type Place = 'secrets' | 'url' | 'expression' | 'text'
@@ -14,8 +16,10 @@ export function lintUnfilledTexts(
   { constants, inputTransforms = {}, requests, ...others }: Endpoint,
   lint: LintSink,
 ): void {
-  lintTexts(constants, 'secrets', lint.at('constants'))
+  const filled = Object.values(inputTransforms).filter((text) => FILLS.test(text))
+  lintConstants(constants, filled, lint.at('constants'))
   for (const [name, text] of Object.entries(inputTransforms)) {
+    if (filled.includes(text)) continue
     for (const [literal] of text.matchAll(LITERAL)) lintText(literal, 'expression', lint.at('inputTransforms', name))
   }
   for (const kind of ['lookup', 'response'] as const) {
@@ -31,6 +35,26 @@ export function lintUnfilledTexts(
   }
   for (const [name, value] of Object.entries(others)) {
     if (!UNREAD.has(name)) lintTexts(value as Json, 'text', lint.at(name))
+  }
+}
+
+/** Calls of functions with which an expression fills a template, or looks for one. */
+const FILLS = /\$(?:replace|contains|split|match)\s*\(/
+
+/** Leaves out the constants that the expressions `filled` read. */
+function lintConstants(constants: Endpoint['constants'], filled: readonly string[], lint: LintSink): void {
+  const read = new Set(JSON.stringify(constants).includes('${') ? filled.flatMap(constantsOf) : [])
+  for (const [name, value] of Object.entries(constants)) {
+    if (!read.has(name)) lintTexts({ [name]: value }, 'secrets', lint)
+  }
+}
+
+/** An expression that does not parse is a fault of its stage. */
+function constantsOf(text: string): readonly string[] {
+  try {
+    return readsOf(parseTree(text)).references.flatMap(([root, name = '']) => (root === 'constants' ? [name] : []))
+  } catch {
+    return []
   }
 }
 
