@@ -37,12 +37,19 @@ export interface EndpointWriter {
   remove(current: StoredDocument, origin: Origin, entryOf?: EntryOf): Promise<Pick<Accepted, 'document' | 'version'>>
 }
 
-/**
- * Starts a change of endpoints with this origin. Out: what the stored tests of an endpoint say of its new document: a lint
- * for each test that fails, an error if it prevents the change. Fails with STORE_UNAVAILABLE, and with OVERLOADED or
- * SHUTTING_DOWN if the tests cannot run now.
- */
-export type ChangeTests = (origin: Origin) => (endpointId: string, document: StoredDocument) => Promise<readonly Lint[]>
+/** The stored tests of endpoints, in one change. All fail with STORE_UNAVAILABLE. */
+export type TestsOfChange = Readonly<{
+  /**
+   * What the stored tests of an endpoint say of its new document: a lint for each test that fails, an error if it prevents
+   * the change. Fails with OVERLOADED or SHUTTING_DOWN if the tests cannot run now.
+   */
+  run(endpointId: string, document: StoredDocument): Promise<readonly Lint[]>
+  /** Differs where the stored tests differ; undefined without any. */
+  versionOf(endpointId: string): Promise<string | undefined>
+}>
+
+/** Starts a change of endpoints with this origin. */
+export type ChangeTests = (origin: Origin) => TestsOfChange
 
 export type EndpointWriterOptions = Readonly<{
   store: EndpointStore
@@ -84,7 +91,7 @@ export function createEndpointWriter(
     const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
     if (errors.length > 0) throw failures.invalid([...errors, ...clashes])
     if (clashes.length > 0) throw failures.clash(clashes)
-    const failing = stamp.version === 1 ? [] : ((await changeTests?.(origin)(stamp._id, compiled.document)) ?? [])
+    const failing = stamp.version === 1 ? [] : ((await changeTests?.(origin).run(stamp._id, compiled.document)) ?? [])
     if (failing.some(({ severity }) => severity === 'error')) throw failures.testsFailed(failing)
     const result = await confirm([stamp._id], () => write(compiled, entryOf?.(effectOf(stamp, origin))))
     if (result === 'gone') throw failures.unknown(stamp._id)

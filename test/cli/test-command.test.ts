@@ -523,6 +523,16 @@ describe('reports', () => {
     )
   })
 
+  for (const given of [[], ['x.json']]) {
+    for (const options of [{}, { coverage: true }] as readonly TestOptions[]) {
+      test(`name an unreadable document alone: ${JSON.stringify([given, options])}`, async (context) => {
+        const { code, stdout } = await runTests(folderOf(context, { 'x.json': '{bad' }), given, options)
+        assert.equal(code, 1)
+        assert.match(stdout, /x\.json: did not run\n.*JSON/s)
+      })
+    }
+  }
+
   test('as JUnit XML', async (context) => {
     const folder = folderOf(context, files)
     await runTests(folder, [], { junit: 'junit.xml' })

@@ -232,14 +232,20 @@ describe('changes of others while a batch runs its tests', () => {
     const held = Promise.withResolvers<void>()
     const started = Promise.withResolvers<void>()
     let runs = 0
-    const opened = await open(undefined, () => async () => {
+    let version: string | undefined
+    const run = async () => {
       runs += 1
+      const read = version
       if (runs === 1) {
         started.resolve()
         await held.promise
       }
-      return []
-    })
+      return read === 'failing' ? [{ path: 'tests[0]', message: 'It fails.', severity: 'error' as const }] : []
+    }
+    const opened = await open(undefined, () => ({ run, versionOf: async () => version }))
+    const storeTests = (text: string) => {
+      version = text
+    }
     const { document } = await opened.endpointService.create(JSON.stringify(documentOf('a', 'a')))
     const batchOf = (more: object, dryRun = false) =>
       opened.endpointService.batch(
@@ -251,7 +257,7 @@ describe('changes of others while a batch runs its tests', () => {
           dryRun,
         }),
       )
-    return { ...opened, id: document._id, batchOf, started: started.promise, letGo: held.resolve }
+    return { ...opened, id: document._id, batchOf, storeTests, started: started.promise, letGo: held.resolve }
   }
   const limits = { timeout: 30_000 }
 
@@ -289,6 +295,41 @@ describe('changes of others while a batch runs its tests', () => {
       (await store.endpoints.versions(id)).map(({ version }) => version),
       [3, 2, 1],
     )
+  })
+
+  for (const dryRun of [true, false]) {
+    test(`refuse a batch whose tests are others now${dryRun ? ', in a dry run too' : ''}`, limits, async () => {
+      const { batchOf, storeTests, started, letGo } = await openHeld()
+      const refused = assert.rejects(batchOf({}, dryRun), (thrown) => {
+        assert.ok(thrown instanceof Failure)
+        assert.deepEqual(
+          thrown.options.details?.map((detail) => Object(detail).code),
+          ['TESTS_FAILED'],
+        )
+        return true
+      })
+      await started
+      storeTests('failing')
+      letGo()
+      await refused
+    })
+  }
+
+  test('leave a batch of one its turn before a larger one ends', limits, async () => {
+    const { endpointService, id, batchOf, started, letGo } = await openHeld()
+    const ended: string[] = []
+    const large = Array.from({ length: 20 }, (_, nr) => ({ op: 'create', document: documentOf(`l${nr}`, `l${nr}`) }))
+    const first = { op: 'replace', id, document: documentOf('a', 'a') }
+    const all = [
+      endpointService
+        .batch(JSON.stringify({ operations: [first, ...large], dryRun: true }))
+        .then(() => ended.push('large')),
+    ]
+    await started
+    all.push(batchOf({}).then(() => ended.push('small')))
+    letGo()
+    await Promise.all(all)
+    assert.deepEqual(ended, ['small', 'large'])
   })
 
   test('refuse a batch that names the version before, or a name that is taken since', limits, async () => {

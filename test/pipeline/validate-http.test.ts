@@ -249,6 +249,9 @@ describeSandboxes(({ env }) => {
       },
     }
     const inWords = { ...both, errorMessage: { properties: { lookupRequests: 'The registry is wrong.' } } }
+    const ofLookup = (p: JsonObject) => ({ properties: { lookupRequests: { properties: { p } } } })
+    const lookupBy = (keyword: string, ...parts: JsonObject[]) => ({ [keyword]: parts.map(ofLookup) })
+    const beds = { properties: { data: { required: ['beds'] } } }
     const inTwoWords = { ...both, errorMessage: 'Something is wrong.' }
     const manyFaults = {
       properties: {
@@ -288,6 +291,34 @@ describeSandboxes(({ env }) => {
         body: { name: 'a' },
         faults: ['/lookupRequests/p/data'],
         status: 502,
+      },
+      ...['anyOf', 'oneOf'].map((keyword) => ({
+        name: `a lookup with ${keyword} at the root`,
+        schema: lookupBy(keyword, beds),
+        asks: 'bad',
+        faults: ['', '/lookupRequests/p/data/beds'],
+        status: 502 as const,
+      })),
+      {
+        name: 'a lookup with more faults in anyOf than are listed',
+        schema: lookupBy('anyOf', manyFaults.properties.lookupRequests.properties.p),
+        asks: 'bad',
+        faults: [...Array.from({ length: 100 }, (_, nr) => `/lookupRequests/p/n${nr}`), '/lookupRequests/p'],
+        status: 502,
+      },
+      {
+        name: 'a lookup with anyOf that has a sentence of its own',
+        schema: { ...lookupBy('anyOf', beds), errorMessage: 'The registry is wrong.' },
+        asks: 'bad',
+        faults: ['/lookupRequests/p/data/beds'],
+        status: 502,
+      },
+      { name: 'a lookup that fits two of oneOf', schema: lookupBy('oneOf', {}, {}), asks: 'bad', faults: [''] },
+      {
+        name: 'a lookup or a body, in anyOf',
+        schema: { anyOf: [ofLookup(beds), { properties: { requestBody: { required: ['name'] } } }] },
+        asks: 'bad',
+        faults: ['', '/lookupRequests/p/data/beds', '/requestBody/name'],
       },
       { name: 'a lookup and a body that share a sentence', schema: inTwoWords, asks: 'bad', faults: [''] },
       {

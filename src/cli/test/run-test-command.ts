@@ -1,5 +1,6 @@
 /** What `crosswalk test` does: finds tests and documents, runs them, keeps snapshots, and reports. */
 import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { createLogger } from '../../adapters/log/logger.ts'
 import type { RunTests } from '../../document-tests/run-tests.ts'
 import type { TestReport } from '../../document-tests/test-report.ts'
@@ -38,9 +39,9 @@ export function runTestCommand(
     const settings = settingsOf(process.env)
     const run = createOfflineTests(settings, createLogger({ ...settings, logLevel: 'error' }))
     if (options.watch === undefined) return runOnce(files, options, run, process)
-    const { suites } = suitesOf(files, options)
+    const { suites, unreadable } = suitesOf(files, options)
     return watchFiles(
-      suites.flatMap((suite) => suite.files),
+      [...suites.flatMap((suite) => suite.files), ...unreadable.map(({ file }) => resolve(file))],
       async () => {
         // A file that cannot be used now may be corrected: the faults are on standard error.
         await runCommand(process, () => runOnce(files, options, run, process))
@@ -57,13 +58,18 @@ function faultOf({ minCoverage, filter }: TestOptions): string | undefined {
   return filter === undefined ? undefined : '--min-coverage is about all tests; leave out --filter.'
 }
 
-function suitesOf(given: readonly string[], options: TestOptions): ReturnType<typeof findSuites> {
+type FoundSuites = ReturnType<typeof findSuites> & Readonly<{ unreadable: readonly SuiteResult[] }>
+
+function suitesOf(given: readonly string[], options: TestOptions): FoundSuites {
   const project = openProject(given, options)
   const target = chooseTarget(project, options.target)
   if (!target.ok) throw new CommandImpossible(target.message)
   const found = findSuites({ given, project, target: target.value })
-  if (found.suites.length === 0) throw new CommandImpossible('There are no tests: files that end in .tests.json.')
-  return found
+  const unreadable = found.untested.flatMap(unreadableResult)
+  if (found.suites.length === 0 && unreadable.length === 0) {
+    throw new CommandImpossible('There are no tests: files that end in .tests.json.')
+  }
+  return { ...found, unreadable }
 }
 
 async function runOnce(
@@ -72,7 +78,7 @@ async function runOnce(
   run: RunTests,
   process: CommandProcess,
 ): Promise<ExitCode> {
-  const { suites, untested } = suitesOf(given, options)
+  const { suites, untested, unreadable } = suitesOf(given, options)
   const isReadOnly = options.coverage === true || ['true', '1'].includes(process.env.CI ?? '')
   const mode: SnapshotMode = options.update === true ? 'all' : isReadOnly ? 'none' : 'missing'
   const progress = progressOf('files of tests', process.stderr)
@@ -82,7 +88,7 @@ async function runOnce(
     if (result !== undefined) results.push(result)
     progress(results.length, suites.length)
   }
-  results.push(...untested.flatMap(unreadableResult))
+  results.push(...unreadable)
   if (results.length === 0) throw new CommandImpossible(`No test has a name with ${JSON.stringify(options.filter)}.`)
   if (results.every(({ report }) => report?.tests.length === 0)) {
     throw new CommandImpossible(...results.map(({ file }) => `${file} has no tests.`))

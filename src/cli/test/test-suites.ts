@@ -83,10 +83,14 @@ function ofGiven(given: readonly string[]): FoundFiles {
     if (folders.includes(name)) return testsIn(resolve(name), '**/*')
     const beside = testsOf(resolve(name))
     if (existsSync(beside)) return [beside]
+    if (!isReadable(name)) return []
     throw new CommandImpossible(`The document ${name} has no tests; write them to ${shownPath(beside)}.`)
   })
   return { tests: sorted(tests), documents }
 }
+
+/** An unreadable document is a finding, with or without tests. */
+const isReadable = (name: string): boolean => readWritten(resolve(name)).written !== undefined
 
 const testsIn = (folder: string, pattern: string): readonly string[] =>
   globSync(`${pattern}.tests.json`, { cwd: folder })

@@ -63,11 +63,15 @@ export function createChangeTests({
       ]
     }
 
-    return async (endpointId, document) => {
+    const textOf = async (endpointId: string): Promise<string | undefined> => {
       count += 1
       // One read gives the ids of all endpoints with tests.
       if (count === 2) tested = await store.endpoints()
-      const text = tested?.has(endpointId) === false ? undefined : await store.get(endpointId)
+      return tested?.has(endpointId) === false ? undefined : await store.get(endpointId)
+    }
+
+    const runStored = async (endpointId: string, document: Json): Promise<readonly Lint[]> => {
+      const text = await textOf(endpointId)
       if (text === undefined) return []
       try {
         return await run(document, text)
@@ -77,6 +81,8 @@ export function createChangeTests({
         return [{ path: 'tests', message: `The tests did not run: ${thrown.message}`, severity }]
       }
     }
+
+    return { run: runStored, versionOf: textOf }
   }
 }
 

@@ -14,7 +14,7 @@ import { findClashes, hasOwnPlace, storeClash } from '../clash.ts'
 import { compileDocument, type Stamp } from '../compile-document.ts'
 import type { CompiledEndpoint } from '../compiled-endpoint.ts'
 import { type EndpointChanges, effectOf } from '../endpoint-changes.ts'
-import { type ChangeTests, type EndpointWriterParts, logWarnings, newStamp } from '../endpoint-writer.ts'
+import { type EndpointWriterParts, logWarnings, newStamp, type TestsOfChange } from '../endpoint-writer.ts'
 import * as failures from '../management-failures.ts'
 import { etagOf, matchesEtag } from '../precondition.ts'
 import type { UncertainWrites } from '../sync/uncertain-writes.ts'
@@ -43,7 +43,7 @@ export type PreparedBatch = Readonly<{
   batch: Batch
   origin: Origin
   prepared: ReadonlyMap<PlacedOperation, PreparedOperation>
-  runTests: ReturnType<ChangeTests> | undefined
+  tests: TestsOfChange | undefined
 }>
 
 /** Fails with the codes of single changes, with every fault in `details`; rejects with StoreUnavailable. */
@@ -57,9 +57,11 @@ export interface BatchWriter {
   write(batch: PreparedBatch, entryOf?: EntryOf): Promise<BatchReport>
 }
 
-/** What comes of an operation if its endpoint still has the document `current`. */
+/** What comes of an operation if its endpoint still has the document `current` and its stored tests. */
 type PreparedOperation = Readonly<{
   current: StoredDocument | undefined
+  /** Of its stored tests, `none` without any; left out if none were to run. */
+  testsEtag?: string | undefined
   refusals: readonly Failure[]
   /** Undefined if there is no document or endpoint to go on with. */
   checked: Checked | undefined
@@ -91,7 +93,7 @@ export function createBatchWriter(
   const prepareOne = async (
     placed: PlacedOperation,
     current: StoredDocument | undefined,
-    runTests: ReturnType<ChangeTests> | undefined,
+    tests: TestsOfChange | undefined,
   ): Promise<PreparedOperation> => {
     const { operation } = placed
     if (operation.op !== 'create' && current === undefined) {
@@ -106,14 +108,16 @@ export function createBatchWriter(
       const { lints, compiled } = await compileDocument(operation.document, stamp, services, settings, bounds)
       const errors = [...placed.repeated, ...lints.filter(({ severity }) => severity === 'error')]
       const tested = errors.length === 0 && current !== undefined
-      const failing = tested ? ((await runTests?.(stamp._id, compiled.document)) ?? []) : []
+      // Read before the tests run: a change meanwhile is seen later.
+      const testsEtag = tested ? await testsEtagOf(placed, tests) : undefined
+      const failing = tested ? ((await tests?.run(stamp._id, compiled.document)) ?? []) : []
       const refusals = [
         ...(errors.length > 0 ? [failures.invalid(errors)] : []),
         ...(failing.some(({ severity }) => severity === 'error') ? [failures.testsFailed(failing)] : []),
       ]
       const etag = etagOf(compiled.document)
       const all = [...lints, ...failing, ...lintState(placed, compiled)]
-      return { current, refusals, checked: { placed, stamp, current, compiled, etag, lints: all } }
+      return { current, testsEtag, refusals, checked: { placed, stamp, current, compiled, etag, lints: all } }
     } catch (thrown) {
       if (!(thrown instanceof Failure) || thrown.status >= 500) throw thrown
       return { current, refusals: [thrown], checked: undefined }
@@ -124,7 +128,8 @@ export function createBatchWriter(
   const check = async (
     placed: PlacedOperation,
     faults: Faults,
-    { prepared, runTests }: PreparedBatch,
+    { prepared, tests }: PreparedBatch,
+    testsNow: TestsOfChange | undefined,
   ): Promise<Checked | undefined> => {
     const { index, operation } = placed
     const current = await currentOf(placed)
@@ -134,8 +139,11 @@ export function createBatchWriter(
       if (isStale) faults.add(index, failures.stale(), `operations[${index}].ifMatch`)
     }
     const before = prepared.get(placed)
-    const isSame = before !== undefined && isSameDocument(before.current, current)
-    const { refusals, checked } = isSame ? before : await prepareOne(placed, current, runTests)
+    const isSame =
+      before !== undefined &&
+      isSameDocument(before.current, current) &&
+      (before.testsEtag === undefined || (await testsEtagOf(placed, testsNow)) === before.testsEtag)
+    const { refusals, checked } = isSame ? before : await prepareOne(placed, current, tests)
     for (const refusal of refusals) faults.add(index, refusal)
     return checked
   }
@@ -165,9 +173,10 @@ export function createBatchWriter(
       const other = indexes.get(document._id)
       return `The endpoint ${other === undefined ? document._id : `of operation ${other}`}`
     }
+    const testsNow = changeTests?.(batch.origin)
     const checked: Checked[] = []
     for (const [count, placed] of operations.entries()) {
-      const one = await check(placed, faults, batch)
+      const one = await check(placed, faults, batch, testsNow)
       if (one !== undefined) checked.push(one)
       if (one?.compiled !== undefined && hasOwnPlace(one.lints)) {
         const clashes = findClashes(one.compiled, after, nameOf)
@@ -195,25 +204,32 @@ export function createBatchWriter(
     for (const { compiled, lints } of checked) if (compiled !== undefined) logWarnings(lints, compiled.document, logger)
   }
 
-  /** One batch after the other: together they would leave messages less of the processor. */
   let last: Promise<unknown> = Promise.resolve()
+  /**
+   * One document after the other: together they would leave messages less of the processor. Batches take turns, because each
+   * asks for one turn at a time.
+   */
+  const inTurn = (work: () => Promise<void>): Promise<void> => {
+    const done = last.then(work)
+    last = done.catch(() => undefined)
+    return done
+  }
+
   const prepareAll = async (batch: Batch, origin: Origin): Promise<PreparedBatch> => {
-    const runTests = changeTests?.(origin)
+    const tests = changeTests?.(origin)
     const prepared = new Map<PlacedOperation, PreparedOperation>()
     for (const placed of batch.operations) {
-      prepared.set(placed, await prepareOne(placed, await currentOf(placed), runTests))
-      // Messages run between two documents.
-      await turn()
+      await inTurn(async () => {
+        prepared.set(placed, await prepareOne(placed, await currentOf(placed), tests))
+        // Messages run between two documents.
+        await turn()
+      })
     }
-    return { batch, origin, prepared, runTests }
+    return { batch, origin, prepared, tests }
   }
 
   return {
-    prepare: (batch, origin) => {
-      const preparing = last.then(() => prepareAll(batch, origin))
-      last = preparing.catch(() => undefined)
-      return preparing
-    },
+    prepare: prepareAll,
     write: async (batch, entryOf) => {
       const { dryRun } = batch.batch
       const checked = await checkAll(batch)
@@ -222,6 +238,15 @@ export function createBatchWriter(
       return { results, dryRun }
     },
   }
+}
+
+async function testsEtagOf(
+  { operation }: PlacedOperation,
+  tests: TestsOfChange | undefined,
+): Promise<string | undefined> {
+  if (operation.op === 'create' || tests === undefined) return undefined
+  const version = await tests.versionOf(operation.id)
+  return version === undefined ? 'none' : etagOf(version)
 }
 
 const isSameDocument = (one: StoredDocument | undefined, other: StoredDocument | undefined): boolean =>

@@ -13,6 +13,8 @@ export type SchemaFault = Readonly<{
   custom: boolean
   /** A missing field, a wrong value, or a broken rule between values; undefined if the fault is about the message as a whole. */
   issue?: 'required' | 'value' | 'invariant'
+  /** Whether it only says that no alternative matches: the faults of the alternatives say why. */
+  ofAlternatives?: true
 }>
 
 const FAULT_LIMIT = 100
@@ -22,6 +24,7 @@ export function faultsOf(errors: readonly ErrorObject[]): SchemaFault[] {
   const faults = new Map<string, SchemaFault>()
   let left = 0
   let place: string | undefined
+  let unmatched: SchemaFault | undefined
   for (const error of errors) {
     // The failed branch of an `if` has errors of its own.
     if (error.keyword === 'if') continue
@@ -30,24 +33,35 @@ export function faultsOf(errors: readonly ErrorObject[]): SchemaFault[] {
     if (faults.size < FAULT_LIMIT) faults.set(key, fault)
     else if (!faults.has(key)) {
       left++
-      place = place === undefined ? fault.pointer : sharedPointer(place, fault.pointer)
+      if (fault.ofAlternatives) unmatched = fault
+      else place = place === undefined ? fault.pointer : sharedPointer(place, fault.pointer)
     }
   }
   const all = [...faults.values()]
-  if (place !== undefined) all.push({ pointer: place, message: `there are ${left} more faults`, custom: true })
+  const rest = { message: `there are ${left} more faults`, custom: true }
+  if (place !== undefined) all.push({ pointer: place, ...rest })
+  else if (unmatched !== undefined) all.push({ pointer: unmatched.pointer, ...rest, ofAlternatives: true })
   return all
 }
 
 /** Names come from the sender, messages from the author; both may be as long as the message or the document. */
 function faultOf(error: ErrorObject): SchemaFault {
   if (error.keyword === 'errorMessage') return customFault(error)
-  return { pointer: pointerOf(error), message: shown(messageOf(error)), custom: false, issue: issueOf(error) }
+  const fault = { pointer: pointerOf(error), message: shown(messageOf(error)), custom: false, issue: issueOf(error) }
+  return isOfAlternatives(error) ? { ...fault, ofAlternatives: true } : fault
+}
+
+/** Where several of `oneOf` match, no alternative has a fault. */
+function isOfAlternatives({ keyword, params }: ErrorObject): boolean {
+  return keyword === 'anyOf' || (keyword === 'oneOf' && params.passingSchemas === null)
 }
 
 /** Where all errors are that a custom message replaces. */
 function customFault(error: ErrorObject): SchemaFault {
   const replaced = (error.params as { errors?: ErrorObject[] }).errors ?? []
-  const pointer = replaced.length === 0 ? shown(error.instancePath) : replaced.map(pointerOf).reduce(sharedPointer)
+  const causes = replaced.filter((one) => !isOfAlternatives(one))
+  const placed = causes.length === 0 ? replaced : causes
+  const pointer = placed.length === 0 ? shown(error.instancePath) : placed.map(pointerOf).reduce(sharedPointer)
   const [issue = 'invariant', ...others] = new Set(replaced.map(issueOf))
   const message = shown(error.message ?? 'is not valid')
   return { pointer, message, custom: true, issue: others.length === 0 ? issue : 'invariant' }

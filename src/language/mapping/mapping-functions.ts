@@ -234,9 +234,9 @@ function isoDate(timeMs: number): string | undefined {
   return text.startsWith('+') || text.startsWith('-') ? undefined : text.slice(0, 10)
 }
 
-/** Some systems write an object without fields as an empty array. */
+/** Some systems write an object without fields as an empty array, and XML as an empty text. */
 function fieldsOf(value: Json | undefined): Json | undefined {
-  if (isArray(value) && value.length === 0) return null
+  if (value === '' || (isArray(value) && value.length === 0)) return null
   return isObject(value) ? value : undefined
 }
 

@@ -122,7 +122,9 @@ function accepted(verdict: Verdict, bodyAt: string, hasLookups: boolean): Json {
     issue,
     inBody: pointer.startsWith(`${bodyAt}/`) ? pointer.slice(bodyAt.length) : undefined,
   }))
-  const isOfLookups = hasLookups && verdict.faults.every(({ pointer }) => `${pointer}/`.startsWith('/lookupRequests/'))
+  const causes = verdict.faults.filter(({ pointer, ofAlternatives }) => pointer !== '' || !ofAlternatives)
+  const isOfLookups =
+    hasLookups && causes.length > 0 && causes.every(({ pointer }) => `${pointer}/`.startsWith('/lookupRequests/'))
   const [code, what] = isOfLookups
     ? (['LOOKUP_INVALID', 'Lookup data is not valid'] as const)
     : (['VALIDATION_FAILED', 'Validation failed'] as const)

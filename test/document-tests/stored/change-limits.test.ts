@@ -38,7 +38,7 @@ describe('the tests of a change', () => {
       ...(limitMs === undefined ? {} : { limitMs }),
     })
     assert.ok(changeTests)
-    return changeTests({})
+    return changeTests({}).run
   }
 
   test('fail, and say so, if the ones before took all the time of the change', async () => {

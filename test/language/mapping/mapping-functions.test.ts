@@ -72,6 +72,7 @@ describe('functions', () => {
     { name: 'dateTimeToDate', of: ['1980-02-03T10:11:12Z', 'x', null], gives: ['1980-02-03', 'x', null] },
     { name: 'passThroughObject', of: { a: 1 }, gives: { a: 1 } },
     { name: 'passThroughObject', of: [], gives: null },
+    { name: 'passThroughObject', of: '', gives: null },
     { name: 'passThroughObject', of: [{ a: 1 }], gives: undefined },
     { name: 'passThroughObject', of: 'a', gives: undefined },
     { name: 'mapCodes', of: 'F', gives: 'female', parameters: codes },
