@@ -30,6 +30,7 @@ export const SOAK_ONLY: readonly string[] = [
   'test/openhim/answers/transactions.test.ts',
   'test/openhim/real-core.test.ts',
   'test/replay/plans-survive.test.ts',
+  'test/system/',
   'test/workers/active-on-all-workers.test.ts',
 ]
 
@@ -64,6 +65,7 @@ export const ALONE: readonly string[] = [
   'test/instances/partition.test.ts',
   'test/instances/state.test.ts',
   'test/load/',
+  'test/system/',
 ]
 
 /**
