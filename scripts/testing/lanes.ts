@@ -65,6 +65,7 @@ export const ALONE: readonly string[] = [
   'test/instances/partition.test.ts',
   'test/instances/state.test.ts',
   'test/load/',
+  'test/main/process.test.ts',
   'test/system/',
 ]
 

@@ -77,7 +77,7 @@ export function fillUrl(
 ): string {
   const values: Record<string, string> = {}
   let characters = 0
-  const textOf = (parameter: Parameter): string | undefined => {
+  const readText = (parameter: Parameter): string | undefined => {
     const text = parameterText(parameter, scope)
     characters += text?.length ?? 0
     // Before it is encoded, which takes the most time.
@@ -91,7 +91,7 @@ export function fillUrl(
       { path: at },
     )
   for (const parameter of placeholders) {
-    const value = textOf(parameter)
+    const value = readText(parameter)
     if (value === undefined) {
       const { source, name, path: at } = parameter
       throw new Failure('PARAMETER_INVALID', `"${source.text}" found nothing for the URL's :${name}.`, { path: at })
@@ -101,7 +101,7 @@ export function fillUrl(
   const filled = template.fill(values, secretOf)
   if (!filled.ok) throw new Failure('PARAMETER_INVALID', filled.message, { path: documentPath(path, 'config', 'url') })
   const pairs = query.flatMap((parameter) => {
-    const value = textOf(parameter)
+    const value = readText(parameter)
     return value === undefined ? [] : [[parameter.name, value] as const]
   })
   const url = pairs.length === 0 ? filled.value : appendQuery(filled.value, pairs)
