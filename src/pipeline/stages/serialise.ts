@@ -32,6 +32,9 @@ export function compileSerialise(endpoint: Endpoint, { stateLimitBytes }: Pipeli
 
 const OUTPUT = 'transformation.output'
 
+/** Values of expressions that took less than a millisecond are not paid one by one (compileTransform). */
+const UNPAID_VALUES_BYTES = 256 * 1024
+
 /** Headers, query and URL parameters of a message have less. */
 const ENVELOPE_BYTES = 64 * 1024
 
@@ -40,12 +43,16 @@ const ENVELOPE_BYTES = 64 * 1024
  * written: that takes a third of the time of writing it. An output holds no value more often than there are targets.
  */
 function compileMayBeLarge(endpoint: Endpoint, stateLimitBytes: number): (run: Run) => boolean {
-  if (Object.keys(endpoint.inputTransforms ?? {}).length > 0) return () => true
   const targets = Object.values(endpoint.inputMapping).reduce<number>(
     (sum, target) => sum + (Array.isArray(target) ? target.length : 1),
     1,
   )
-  const fixedBytes = ENVELOPE_BYTES + jsonLength(endpoint.constants) + (usesState(endpoint) ? stateLimitBytes : 0)
+  const hasTransforms = Object.keys(endpoint.inputTransforms ?? {}).length > 0
+  const fixedBytes =
+    (hasTransforms ? UNPAID_VALUES_BYTES : 0) +
+    ENVELOPE_BYTES +
+    jsonLength(endpoint.constants) +
+    (usesState(endpoint) ? stateLimitBytes : 0)
   return ({ body, budget }) => ((body?.byteLength ?? 0) + budget.spentBytes + fixedBytes) * targets > budget.leftBytes
 }
 

@@ -77,7 +77,7 @@ export function compileTransform(
         const before = values
         return value.then(
           (later) => {
-            payFor(later, run, path)
+            if (mayCost(later, now, run)) payFor(later, run, path)
             return runFrom(at + 1, { ...progress, transforms: withValue(before, name, later) })
           },
           (thrown) => {
@@ -86,7 +86,7 @@ export function compileTransform(
           },
         )
       }
-      if (typeof value === 'string' || run.clock() > now) payFor(value, run, path)
+      if (mayCost(value, now, run)) payFor(value, run, path)
       values = withValue(values, name, value)
     }
     return { ...message, transforms: values }
@@ -98,6 +98,9 @@ export function compileTransform(
 }
 
 /** A value that took less than a millisecond is not worth the time of measuring it, unless it is one text. */
+const mayCost = (value: Json | undefined, startedAt: number, { clock }: Run): boolean =>
+  typeof value === 'string' || clock() > startedAt
+
 function payFor(value: Json | undefined, { budget }: Run, path: string): void {
   if (value !== undefined) budget.spend(jsonLength(value, budget.leftBytes), path)
 }
