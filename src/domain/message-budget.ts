@@ -41,7 +41,7 @@ export class MessageBudget {
   private readonly shared: SharedBytes
   spentBytes = 0
   private sharedBytes = 0
-  private isSharedSpent = false
+  private isOwnSpent = false
   private isReleased = false
 
   constructor(limitBytes: number, shared: SharedBytes) {
@@ -56,15 +56,15 @@ export class MessageBudget {
   /** Takes bytes; false, and takes none, where the budget of the message or the bytes that all share do not suffice. */
   take(bytes: number): boolean {
     const spentBytes = this.spentBytes + bytes
-    this.isSharedSpent = false
     // What goes on behind the end of a message must not take what nothing would give back.
-    if (this.isReleased || spentBytes > this.limitBytes) return false
+    if (this.isReleased) return false
+    if (spentBytes > this.limitBytes) {
+      this.isOwnSpent = true
+      return false
+    }
     const fromShared = spentBytes - OWN_BYTES - this.sharedBytes
     if (fromShared > 0) {
-      if (fromShared > this.shared.leftBytes) {
-        this.isSharedSpent = true
-        return false
-      }
+      if (fromShared > this.shared.leftBytes) return false
       this.shared.leftBytes -= fromShared
       this.sharedBytes += fromShared
     }
@@ -77,9 +77,9 @@ export class MessageBudget {
     if (!this.take(bytes)) throw this.refusal(path)
   }
 
-  /** The failure after `take` gave false. */
+  /** The failure after `take` gave false; a call asks for it later, when other calls of the message may have taken more. */
   refusal(path: string): Failure {
-    if (this.isSharedSpent) {
+    if (!this.isOwnSpent) {
       const sentence = `The messages in flight need more memory than IN_FLIGHT_MAX_BYTES allows, and this one needs more at ${path}; retry shortly.`
       return new Failure('BUDGET_EXHAUSTED', sentence, { path })
     }

@@ -18,6 +18,14 @@ test('what a message shares comes back when it ends, once, and it takes nothing 
   assert.deepEqual([one.take(1000 * KIB), other.take(700 * KIB), other.take(13 * KIB)], [true, true, false])
 })
 
+test('a refusal for the shared bytes stays one, whatever is taken before it is asked for', () => {
+  const newBudget = open()
+  const [one, other] = [newBudget(), newBudget()]
+  one.spend(1000 * KIB, 'a')
+  assert.deepEqual([other.take(900 * KIB), other.take(10)], [false, true])
+  assert.equal(other.refusal('requests.lookup[0]').code, 'BUDGET_EXHAUSTED')
+})
+
 test('a failure names the budget that did not suffice', () => {
   const newBudget = open()
   const [one, other] = [newBudget(), newBudget()]
