@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { runTestCommand } from '../src/cli/test/run-test-command.ts'
 import type { SuiteResult } from '../src/cli/test/test-options.ts'
 import type { JsonObject } from '../src/domain/json.ts'
-import { startService } from '../test/service.ts'
+import { startService } from '../test/support/service.ts'
 
 const entries = readdirSync(import.meta.dirname, { withFileTypes: true })
 const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)

@@ -1,5 +1,5 @@
 /**
- * Every check of a change: format and lint, types, generated files, the console, tests, and with `--soak` their long forms. Changes nothing;
+ * Every check of a change: format and lint, types, generated files, the console, tests, and with `--all` all that `npm test` leaves out. Changes nothing;
  * stops at the first step that fails and names it.
  */
 import { spawn } from 'node:child_process'
@@ -36,9 +36,9 @@ const steps: readonly Step[] = [
   ),
   { name: 'the build of the console, and its sizes', command: [process.execPath, 'scripts/console.ts', '--check'] },
   { name: 'tests', command: ['npm', 'test'], faultIn: faultInTests },
-  // The long forms take minutes more, so only CI and authors of such changes run them.
-  ...(process.argv.includes('--soak')
-    ? [{ name: 'long forms of tests', command: ['npm', 'run', 'soak'], faultIn: faultInTests } as const]
+  // The rest takes a quarter of an hour more, so only CI and authors of such changes run it.
+  ...(process.argv.includes('--all')
+    ? [{ name: 'the rest of the tests', command: ['npm', 'run', 'test:rest'], faultIn: faultInTests } as const]
     : []),
 ]
 

@@ -1,6 +1,6 @@
 /** `npm run services`: runs the services that tests use until Ctrl-C. */
 import { once } from 'node:events'
-import { startServices } from '../test/services/all.ts'
+import { startServices } from '../test/support/services/all.ts'
 
 const services = await startServices((line) => console.log(line))
 console.log('Running until Ctrl-C.')

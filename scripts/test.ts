@@ -1,15 +1,15 @@
 /**
- * `npm test` and `npm run soak [-- options and files]`: starts the services that tests need, runs the tests, stops the
- * services. Arguments that end in `.ts` are files to run or patterns with `*`; all others are options of node's test runner.
+ * `npm test` and `npm run test:rest`, with options and files behind `--`: starts the services that tests need, runs the tests,
+ * stops the services. Arguments that end in `.ts` are files to run or patterns with `*`; all others are options of node's test runner.
  */
 import { spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { globSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { entry } from '../bin/entry.js'
-import { startServices } from '../test/services/all.ts'
+import { startServices } from '../test/support/services/all.ts'
 import { buildConsole, isBuildCurrent } from './console/console-build.ts'
-import { filesOf, type Run, runInLanes } from './testing/lanes.ts'
+import { type Form, filesOf, jobsOf, runJobs } from './testing/jobs.ts'
 import { type FileResult, runFiles } from './testing/run-file.ts'
 import { describeFile, describeRun } from './testing/summary.ts'
 import { makeMemoryFolder } from './testing/temporary-folder.ts'
@@ -20,27 +20,27 @@ const LIMIT_MS = 300_000
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const given = process.argv.slice(2)
-const run: Run = given.includes('--soak') ? 'soak' : 'test'
-const options = given.filter((argument) => !argument.endsWith('.ts') && argument !== '--soak')
+const form: Form = given.includes('--rest') ? 'long' : 'short'
+const options = given.filter((argument) => !argument.endsWith('.ts') && argument !== '--rest')
 const patterns = given.filter((argument) => argument.endsWith('.ts'))
 const found = globSync(patterns.length > 0 ? patterns : EVERYTHING, { cwd: root }).sort()
-const files = patterns.length > 0 ? found : filesOf(run, found)
-process.env.TEST_FORM = run === 'soak' ? 'long' : 'short'
+const files = patterns.length > 0 ? found : filesOf(form, found)
+process.env.TEST_FORM = form
 // `npm test` gives the same result again; the long forms look further with each run.
-process.env.TEST_SEED ??= run === 'soak' ? `${randomInt(2 ** 31)}` : '17'
+process.env.TEST_SEED ??= form === 'long' ? `${randomInt(2 ** 31)}` : '17'
 console.log(`Random inputs: TEST_SEED=${process.env.TEST_SEED}`)
 
 // Tests that start the service as a process use the bundle, as users do; it starts in a third of the time of the source.
 if (entry().endsWith('.ts')) spawnSync(process.execPath, ['scripts/bundle.ts'], { cwd: root, stdio: 'inherit' })
 
 // Once for all files, which would otherwise build it at the same time.
-if (files.some((file) => file.startsWith('test/console/')) && !isBuildCurrent()) await buildConsole()
+if (files.some((file) => file.startsWith('test/system/')) && !isBuildCurrent()) await buildConsole()
 
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
 
 // The long forms keep the disk: they show the service under load, for which the disk counts.
-const memory = run === 'test' ? makeMemoryFolder() : undefined
+const memory = form === 'short' ? makeMemoryFolder() : undefined
 if (memory !== undefined) {
   process.env.TMPDIR = memory
   process.once('exit', () => rmSync(memory, { recursive: true, force: true }))
@@ -48,11 +48,15 @@ if (memory !== undefined) {
 }
 
 const startedAt = performance.now()
-const services = await startServices((line) => console.log(line))
 const results: FileResult[] = []
+const starting = startServices((line) => console.log(line))
+// Its failure is met below, by the first file that needs it or at the end.
+starting.catch(() => undefined)
 try {
-  await runInLanes(run, files, async (together) => {
+  await runJobs(jobsOf(form, files), async ({ files: together }) => {
     if (stopping.signal.aborted) return
+    // Files of unit and service tests need no other service in their short form.
+    if (form === 'long' || together[0]?.startsWith('test/system/')) await starting
     const limitMs = together.length > 1 ? 2 * LIMIT_MS : LIMIT_MS
     for (const result of await runFiles(together, { options, limitMs, signal: stopping.signal })) {
       // Options may select tests of other files; without options, every file must have tests.
@@ -63,7 +67,7 @@ try {
     }
   })
 } finally {
-  await services.stop()
+  await (await starting).stop()
 }
 const { ok, text } = describeRun(results, performance.now() - startedAt)
 console.log(text)

@@ -4,10 +4,10 @@
  */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { until } from '../../test/broker/broker.ts'
-import { endpointDocument, json } from '../../test/service.ts'
-import { startServices } from '../../test/services/all.ts'
-import { openTopics, type Topics } from '../../test/services/topics.ts'
+import { until } from '../../test/support/broker/broker.ts'
+import { endpointDocument, json } from '../../test/support/service.ts'
+import { startServices } from '../../test/support/services/all.ts'
+import { openTopics, type Topics } from '../../test/support/services/topics.ts'
 import { startCrosswalk } from '../processes/crosswalk.ts'
 
 const PARTITIONS = 6

@@ -4,14 +4,14 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import '../../test/seed.ts'
+import '../../test/support/seed.ts'
 
 const files = process.argv.slice(2).map((file) => ({ file, load: () => import(pathToFileURL(file).href) }))
 
 if (files.length === 1) await files[0]?.load()
 else {
   const { after, before, describe } = await import('node:test')
-  await import('../../test/process-end.ts')
+  await import('../../test/support/process-end.ts')
   for (const { file, load } of files) {
     describe(file, async () => {
       // Reporters are called in a later round of the event loop; these pauses let them see the first and the last test.

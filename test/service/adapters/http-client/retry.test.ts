@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
+import { test } from 'node:test'
+import { retryAfterMs } from '../../../../src/adapters/http-client/retry.ts'
+import { failsWith, get, OK, onRequests, startClient, startHttp, startTcp, text, untilKept } from './upstream.ts'
+
+const NOW = Date.parse('2024-05-01T12:00:00Z')
+
+const tries = [
+  { name: 'a 503, then a 200', answers: [503, 200], retries: 1, expect: 200, requests: 2 },
+  { name: 'a 502 and a 504, then a 201', answers: [502, 504, 201], retries: 5, expect: 201, requests: 3 },
+  { name: 'a 503 with no retries', answers: [503, 200], retries: 0, expect: 503, requests: 1 },
+  { name: 'more failures than retries', answers: [503, 502, 504, 200], retries: 2, expect: 504, requests: 3 },
+  { name: 'a 500', answers: [500, 200], retries: 3, expect: 500, requests: 1 },
+  { name: 'a 429 that does not say when', answers: [429, 200], retries: 3, expect: 429, requests: 1 },
+]
+for (const { name, answers, retries, expect, requests } of tries) {
+  test(`tries again as often as it may: ${name}`, async (t) => {
+    let seen = 0
+    const upstream = await startHttp(t, (_request, response) => response.writeHead(answers[seen++] ?? 500).end('ok'))
+    const answer = await startClient(t).send(get(upstream.url, { method: 'POST', body: 'b', retries }))
+    assert.equal(answer.status, expect)
+    assert.equal(seen, requests)
+  })
+}
+
+test('tries again after a lost connection, and sends the body again', async (t) => {
+  const bodies: string[] = []
+  const upstream = await startHttp(t, (request, response) => {
+    request.on('data', (chunk) => bodies.push(String(chunk)))
+    request.on('end', () => (bodies.length < 3 ? response.destroy() : response.end('ok')))
+  })
+  const answer = await startClient(t).send(get(upstream.url, { method: 'PUT', body: 'same', retries: 2 }))
+  assert.equal(text(answer.body), 'ok')
+  assert.deepEqual(bodies, ['same', 'same', 'same'])
+})
+
+test('reports the last failure once its retries are used up', async (t) => {
+  const upstream = await startTcp(t, (socket) => socket.once('data', () => socket.resetAndDestroy()))
+  await assert.rejects(startClient(t).send(get(upstream.url, { retries: 2 })), failsWith('unreachable', /reset/))
+  assert.equal(upstream.sockets.length, 3)
+})
+
+test('pauses between attempts are by chance, up to a bound that grows', async (t) => {
+  const paused: number[] = []
+  const upstream = await startHttp(t, (_request, response) => response.writeHead(503).end())
+  const pause = async (pauseMs: number) => void paused.push(pauseMs)
+  const client = startClient(t, { retry: { pauseMs: 200, random: () => 0.5, pause } })
+  await client.send(get(upstream.url, { retries: 8, timeoutMs: 30_000 }))
+  assert.deepEqual(paused, [100, 200, 400, 800, 1_600, 2_500, 2_500, 2_500])
+})
+
+const asked = [
+  { name: 'seconds', header: '3', paused: [3_005] },
+  { name: 'a date', header: 'Wed, 01 May 2024 12:00:07 GMT', paused: [7_005] },
+  { name: 'a date in the past', header: 'Wed, 01 May 2024 11:00:00 GMT', paused: [5] },
+  { name: 'nonsense', header: 'soon', paused: [5] },
+  { name: 'longer than the time left', header: '61', paused: [] },
+  { name: 'as long as the time left', header: '60', paused: [] },
+  { name: 'with a 429', status: 429, header: '3', paused: [3_005] },
+  { name: 'with a 429, nonsense', status: 429, header: 'soon', paused: [] },
+]
+for (const { name, status = 503, header, paused } of asked) {
+  test(`waits as long as Retry-After asks, if the time allows it: ${name}`, async (t) => {
+    const pauses: number[] = []
+    let seen = 0
+    const upstream = await startHttp(t, (_request, response) =>
+      response.writeHead(seen++ === 0 ? status : 200, { 'retry-after': header }).end(),
+    )
+    const retry = {
+      pauseMs: 10,
+      random: () => 0.5,
+      clock: () => NOW,
+      pause: async (ms: number) => void pauses.push(ms),
+    }
+    const answer = await startClient(t, { retry }).send(get(upstream.url, { retries: 1, timeoutMs: 60_000 }))
+    assert.deepEqual(pauses, paused)
+    assert.equal(answer.status, paused.length === 0 ? status : 200)
+  })
+}
+
+test('the timeout covers all attempts and pauses together', async (t) => {
+  let seen = 0
+  const upstream = await startHttp(t, (_request, response) => void (seen++ === 0 && response.writeHead(503).end()))
+  const sent = startClient(t).send(get(upstream.url, { retries: 5, timeoutMs: 200 }))
+  await assert.rejects(sent, failsWith('timeout', /after 200 ms/))
+  assert.equal(seen, 2)
+})
+
+test('retryAfterMs reads what RFC 9110 writes and nothing else', () => {
+  const cases = [
+    { header: '0', expect: 0 },
+    { header: ' 120 ', expect: 120_000 },
+    { header: 'Wed, 01 May 2024 12:00:01 GMT', expect: 1_000 },
+    { header: '-1', expect: undefined },
+    { header: '1.5', expect: undefined },
+    { header: '', expect: undefined },
+    { header: '2024', expect: 2_024_000 },
+    { header: '2024-05-01', expect: undefined },
+    { header: ['1', '2'], expect: undefined },
+    { header: undefined, expect: undefined },
+  ]
+  for (const { header, expect } of cases)
+    assert.equal(
+      retryAfterMs(header, () => NOW),
+      expect,
+      String(header),
+    )
+})
+
+/** Serves one request a connection and ends it when the second arrives, as when its idle time ran out just then. */
+const race =
+  (end: 'destroy' | 'resetAndDestroy', before = '') =>
+  (socket: Socket) =>
+    onRequests(socket, (index) => {
+      if (index === 0) return OK
+      if (before !== '') socket.write(before)
+      socket[end]()
+      return undefined
+    })
+
+const races = [
+  { name: 'GET, closed', method: 'GET', end: 'destroy', survives: true },
+  { name: 'GET, reset', method: 'GET', end: 'resetAndDestroy', survives: true },
+  { name: 'PUT, reset', method: 'PUT', end: 'resetAndDestroy', survives: true },
+  { name: 'DELETE, closed', method: 'DELETE', end: 'destroy', survives: true },
+  { name: 'POST, closed: it may have been taken', method: 'POST', end: 'destroy', survives: false },
+  { name: 'POST, reset', method: 'POST', end: 'resetAndDestroy', survives: false },
+] as const
+for (const { name, method, end, survives } of races) {
+  test(`a kept connection that dies as it is used: ${name}`, async (t) => {
+    let heads = 0
+    const upstream = await startTcp(t, (socket) => {
+      race(end)(socket)
+      socket.on('data', () => heads++)
+    })
+    const client = startClient(t)
+    const request = get(upstream.url, { method, ...(method === 'PUT' || method === 'POST' ? { body: 'b' } : {}) })
+    assert.equal((await client.send(request)).status, 200)
+    await untilKept()
+    if (survives) assert.equal(text((await client.send(request)).body), 'ok')
+    else await assert.rejects(client.send(request), failsWith('unreachable', /reset|closed before/))
+    assert.equal(heads, survives ? 3 : 2)
+    assert.equal(upstream.sockets.length, survives ? 2 : 1)
+  })
+}
+
+test('a kept connection that dies in the middle of an answer is a failure', async (t) => {
+  const upstream = await startTcp(t, race('destroy', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no'))
+  const client = startClient(t)
+  await client.send(get(upstream.url))
+  await untilKept()
+  await assert.rejects(client.send(get(upstream.url)), failsWith('unreachable', /closed before/))
+  assert.equal(upstream.sockets.length, 1)
+})
+
+test('a fresh connection that dies is a failure: nothing is sent twice', async (t) => {
+  const upstream = await startTcp(t, (socket) => socket.once('data', () => socket.destroy()))
+  await assert.rejects(startClient(t).send(get(upstream.url)), failsWith('unreachable', /closed before|reset/))
+  assert.equal(upstream.sockets.length, 1)
+})
+
+test('connections that the server closed while idle are not noticed by any method', async (t) => {
+  const upstream = await startTcp(t, (socket) => onRequests(socket, () => OK))
+  const client = startClient(t)
+  for (let round = 0; round < 20; round++) {
+    assert.equal((await client.send(get(upstream.url, { method: 'POST', body: 'b' }))).status, 200)
+    await untilKept()
+    if (round % 2 === 0) upstream.sockets.at(-1)?.destroy()
+    else upstream.sockets.at(-1)?.resetAndDestroy()
+  }
+})

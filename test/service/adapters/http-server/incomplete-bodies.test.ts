@@ -1,0 +1,102 @@
+/** Callers who send a part of their body and no more: what they make the service keep is bounded. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { json, type Service, startService } from '../../../support/service.ts'
+
+const KIB = 1024
+/** Little more than what is sent first: the rest may come in two pieces, of which the first has to have room as well. */
+const WHOLE = 208 * KIB
+const SENT = 200 * KIB
+/** As many bodies as have room in 1 MiB. */
+const HELD = 5
+const FIT_WHOLE = 3
+
+describe('bodies that do not come whole', () => {
+  let service: Service
+
+  before(async () => {
+    service = await startService({ PARSER_LIMIT: '256kb', MAX_INCOMPLETE_BODIES: '1mb' })
+    await service.register({ endpoint: { pattern: '/in' } })
+  })
+  after(() => service.stop())
+
+  const start = (head: string): { socket: Socket; received: () => string } => {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    let text = ''
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+    })
+    socket.write(`POST /in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${head}\r\n\r\n`)
+    return { socket, received: () => text }
+  }
+
+  test('those of which nothing came for longest give way, and the others can go on', async () => {
+    const callers = Array.from({ length: 2 * HELD }, () => start(`Content-Length: ${WHOLE}`))
+    const ended = callers.map(({ socket }) => once(socket, 'end'))
+    for (const { socket } of callers) socket.write(' '.repeat(SENT))
+    // As many have ended as had no room; only then do the others go on.
+    let refused = 0
+    await new Promise<void>((resolve) => {
+      for (const end of ended) end.then(() => ++refused === HELD && resolve())
+    })
+    const message = await service.fetch('/in', json('POST', { a: 1 }))
+    assert.deepEqual([message.status, message.json()], [200, { a: 1 }])
+    for (const { socket, received } of callers) {
+      if (received() !== '') continue
+      socket.write(`${' '.repeat(WHOLE - SENT - 2)}{}`)
+      await once(socket, 'data')
+    }
+    const statuses = callers.map(({ received }) => received().slice(0, 12)).toSorted()
+    assert.deepEqual(statuses, [...Array(HELD).fill('HTTP/1.1 200'), ...Array(HELD).fill('HTTP/1.1 503')])
+    for (const { received } of callers.filter((caller) => caller.received().startsWith('HTTP/1.1 503'))) {
+      assert.match(received(), /retry-after: \d/i)
+      assert.match(received(), /"code":"OVERLOADED"/)
+    }
+    for (const { socket } of callers) socket.destroy()
+  })
+
+  test('what came whole gives back its room', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const callers = Array.from({ length: FIT_WHOLE }, () => start(`Content-Length: ${WHOLE}`))
+      await Promise.all(callers.map(({ socket }) => new Promise((resolve) => socket.write(' '.repeat(SENT), resolve))))
+      for (const { socket } of callers) socket.end(`${' '.repeat(WHOLE - SENT - 2)}{}`)
+      await Promise.all(callers.map(({ socket }) => once(socket, 'close')))
+      assert.deepEqual(
+        callers.map(({ received }) => received().slice(0, 12)),
+        Array(FIT_WHOLE).fill('HTTP/1.1 200'),
+      )
+    }
+  })
+
+  for (const [what, transfer] of [
+    ['message', 'POST /in'],
+    ['call of the management API', 'POST /endpoints'],
+  ] as const) {
+    test(`a ${what} in very many pieces of one byte is refused before it is whole`, async () => {
+      const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+      socket.setEncoding('utf8').on('error', () => {})
+      const head = 'HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked'
+      socket.write(`${transfer} ${head}\r\n\r\n${'1\r\n \r\n'.repeat(30_000)}`)
+      const [answer] = await once(socket, 'data')
+      assert.match(String(answer), /^HTTP\/1\.1 400 .*"code":"REQUEST_MALFORMED"/s)
+      socket.destroy()
+    })
+  }
+
+  test('bodies that come in small pieces take no more room than others', async () => {
+    const callers = Array.from({ length: 6 }, () => start('Transfer-Encoding: chunked'))
+    // Each holds what it has sent while the others send.
+    const head = `8\r\n${' '.repeat(8)}\r\n`.repeat(12 * KIB)
+    await Promise.all(callers.map(({ socket }) => new Promise((resolve) => socket.write(head, resolve))))
+    const statuses: string[] = []
+    for (const { socket, received } of callers) {
+      socket.write('2\r\n{}\r\n0\r\n\r\n')
+      await once(socket, 'data')
+      statuses.push(received().slice(0, 12))
+      socket.destroy()
+    }
+    assert.deepEqual(statuses, Array(6).fill('HTTP/1.1 200'))
+  })
+})

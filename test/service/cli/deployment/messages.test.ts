@@ -1,0 +1,188 @@
+/** `crosswalk messages` and `crosswalk replay` against a running service. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { type MessagesArguments, runMessages } from '../../../../src/cli/deployment/run-messages.ts'
+import { type ReplayArguments, runReplay } from '../../../../src/cli/deployment/run-replay.ts'
+import type { AskingProcess } from '../../../../src/cli/deployment/service-command.ts'
+import type { JsonObject } from '../../../../src/domain/json.ts'
+import { type CommandOutcome, runAs } from '../../../support/cli/deployment/deployment-rig.ts'
+import { json, type Service, startService, startUpstream, type Upstream } from '../../../support/service.ts'
+import { until } from '../../../support/until.ts'
+
+let service: Service
+let upstream: Upstream
+let isDown = true
+before(async () => {
+  service = await startService()
+  upstream = await startUpstream((_request, response) => {
+    if (!isDown) return { ok: true }
+    response.writeHead(500).end()
+    return undefined
+  })
+  await service.register({ name: 'Fine', endpoint: { pattern: '/fine' } })
+  await service.register({
+    name: 'Away',
+    endpoint: { pattern: '/away' },
+    requests: { response: [{ id: 'up', config: { url: upstream.url }, retries: 0 }] },
+  })
+  for (let at = 0; at < 3; at++) await service.fetch('/fine', json('POST', { at }))
+  for (let at = 0; at < 4; at++) await service.fetch('/away', json('POST', { at }))
+})
+after(async () => {
+  await service.stop()
+  await upstream.stop()
+})
+
+const find = (given: MessagesArguments) =>
+  runAs((process) => runMessages({ target: service.adminUrl, ...given }, process))
+const replay = (given: ReplayArguments, answer?: string): Promise<CommandOutcome> =>
+  runAs((process) => runReplay({ target: service.adminUrl, ...given }, process), answer === undefined ? {} : { answer })
+const found = async (given: MessagesArguments): Promise<readonly JsonObject[]> => {
+  const { code, stdout, stderr } = await find({ ...given, json: true })
+  assert.equal(code, 0, stderr)
+  return JSON.parse(stdout)
+}
+
+describe('crosswalk messages', () => {
+  test('finds messages by the filters of the service, the newest last', async () => {
+    const { code, stdout } = await find({ endpoint: ['Away'], filter: ['stage=respond'], from: '-1h' })
+    assert.equal(code, 0)
+    const lines = stdout.trimEnd().split('\n')
+    assert.equal(lines.length, 4)
+    for (const line of lines)
+      assert.match(line, /^\S+Z {2}[0-9a-f]{24} {2}failed {2}50\d {2}[\d.]+ ms {2}Away {2}[A-Z_]+/)
+    assert.deepEqual(lines, lines.toSorted())
+  })
+
+  test('finds several values, and at most the limit', async () => {
+    assert.equal((await found({ outcome: ['done', 'failed'] })).length, 7)
+    const newest = await found({ limit: '2' })
+    assert.deepEqual(
+      newest.map(({ endpoint }) => endpoint),
+      ['Away', 'Away'],
+    )
+  })
+
+  const WRONG: readonly (readonly [MessagesArguments, RegExp])[] = [
+    [{ filter: ['colour=red'] }, /There is no filter "colour"/],
+    [{ filter: ['colour'] }, /--filter is wrong: write it as NAME=VALUE/],
+    [{ limit: '0' }, /--limit is wrong/],
+    [{ code: ['FOO'] }, /: There is no code "FOO"\. docs\/failures\.md lists them\.\n$/],
+    [{ code: ['lookup_refsed'] }, /: There is no code "lookup_refsed"; did you mean "LOOKUP_REFUSED"\?\n$/],
+    [
+      { target: '127.0.0.1:4204' },
+      /^crosswalk: "127\.0\.0\.1:4204" has no scheme; did you mean http:\/\/127\.0\.0\.1:4204\?\n$/,
+    ],
+    [{ target: '[::1]:4204/crosswalk' }, /did you mean http:\/\/\[::1\]:4204\/crosswalk\?\n$/],
+    [{ target: 'localhost:4204' }, /did you mean http:\/\/localhost:4204\?\n$/],
+    [
+      { target: 'ftp://localhost' },
+      /^crosswalk: "ftp:\/\/localhost" is not the URL of a service; write it as http:\/\/host:3004\.\n$/,
+    ],
+    [{ target: 'test' }, /^crosswalk: There is no crosswalk\.json here or above/],
+  ]
+  for (const [given, says] of WRONG) {
+    test(`refuses ${JSON.stringify(given)}`, async () => {
+      const { code, stdout, stderr } = await find(given)
+      assert.deepEqual([code, stdout], [3, ''])
+      assert.match(stderr, says)
+    })
+  }
+
+  test('at the port for messages says which port to name', async () => {
+    const { code, stdout, stderr } = await find({ target: service.url })
+    assert.deepEqual([code, stdout], [3, ''])
+    assert.match(
+      stderr,
+      /status 404: No endpoint listens on \/messages\. Give the URL of the admin port \(ADMIN_PORT of the service\)\.\n$/,
+    )
+  })
+
+  test('follows new messages, each once', async () => {
+    const abort = new AbortController()
+    let seen = ''
+    const stdout = {
+      write: (text: string) => {
+        seen += text
+      },
+    }
+    const process: AskingProcess = { env: {}, stdout, stderr: stdout, ask: undefined }
+    const given = { target: service.adminUrl, endpoint: ['Fine'], follow: true, json: true } as const
+    const running = runMessages(given, process, abort.signal)
+    const count = () => seen.split('\n').length - 1
+    await until(count, (lines) => lines === 3)
+    await service.fetch('/fine', json('POST', {}))
+    await until(count, (lines) => lines >= 4)
+    await service.fetch('/fine', json('POST', {}))
+    await until(count, (lines) => lines >= 5)
+    abort.abort()
+    assert.equal(await running, 0)
+    const ids = seen
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).id)
+    assert.deepEqual([ids.length, new Set(ids).size], [5, 5])
+  })
+})
+
+describe('crosswalk replay', () => {
+  test('asks first, and needs --yes off a terminal', async () => {
+    const before = upstream.received.length
+    const alone = await replay({ endpoint: ['Away'] })
+    assert.equal(alone.code, 3)
+    assert.match(alone.stdout, /^4 {2}failed {2}Away {2}[A-Z_]+\n4 messages to replay\.\n$/)
+    assert.match(alone.stderr, /give --yes\. Nothing was replayed\./)
+    assert.equal((await replay({ endpoint: ['Away'] }, 'n')).code, 3)
+    assert.equal(upstream.received.length, before)
+  })
+
+  test('one message by its id, with the outcome', async () => {
+    const [{ id = '' } = {}] = await found({ endpoint: ['Away'], outcome: ['failed'], limit: '1' })
+    const failed = await replay({ ids: [String(id)], yes: true })
+    assert.equal(failed.code, 1)
+    assert.match(failed.stdout, RegExp(`^${id}  -> [0-9a-f]{24}  failed  50\\d  `))
+    isDown = false
+    const done = await replay({ ids: [String(id)], yes: true, json: true })
+    assert.equal(done.code, 0, done.stderr)
+    assert.deepEqual(
+      JSON.parse(done.stdout).map(({ outcome }: JsonObject) => outcome),
+      ['done'],
+    )
+  })
+
+  test('with --json, what ran is printed though a later message is unknown', async () => {
+    const [{ id = '' } = {}] = await found({ endpoint: ['Fine'], limit: '1' })
+    const { code, stdout, stderr } = await replay({ ids: [String(id), '0'.repeat(24)], yes: true, json: true })
+    assert.equal(code, 3)
+    assert.match(stderr, /There is no record of a message/)
+    assert.deepEqual(
+      JSON.parse(stdout).map(({ replayOf }: JsonObject) => replayOf),
+      [id],
+    )
+  })
+
+  test('all that failed, by a plan; a second time there are none', async () => {
+    const { code, stdout, stderr } = await replay({ endpoint: ['Away'], filter: ['source=http'], yes: true })
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /^3 messages to replay\.\n3 done, 0 failed, 0 could not be replayed, 0 left\.\n$/m)
+    assert.match(stdout, /^1 {2}will not run: A replay of it has succeeded already\.$/m)
+    const again = await replay({ endpoint: ['Away'], filter: ['source=http'] })
+    assert.equal(again.code, 0)
+    assert.match(again.stdout, /^0 messages to replay\.$/m)
+  })
+
+  const WRONG: readonly (readonly [ReplayArguments, RegExp])[] = [
+    [{ yes: true }, /Give ids of messages, or filters/],
+    [{ yes: true, ids: ['0'.repeat(24)], from: '-1h' }, /Give ids of messages, or filters/],
+    [{ yes: true, ids: ['x'] }, /"x" is no id of a message/],
+    [{ yes: true, ids: ['0'.repeat(24)] }, /There is no record of a message/],
+    [{ yes: true, from: '-1h', max: 'x' }, /The limit "max" must be a number/],
+  ]
+  for (const [given, says] of WRONG) {
+    test(`refuses ${JSON.stringify(given)}`, async () => {
+      const { code, stderr } = await replay(given)
+      assert.equal(code, 3)
+      assert.match(stderr, says)
+    })
+  }
+})

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { it } from 'node:test'
+import fc from 'fast-check'
+import type { JsonObject } from '../../../src/domain/json.ts'
+import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
+import type { StoredDocument } from '../../../src/domain/stored-document.ts'
+import { EVERYTHING, endpointOf, idOf, stateOf } from '../../support/contracts/records.ts'
+import { describeStores } from '../../support/contracts/stores.ts'
+
+/** More than databases put into an index as it is, however well they compress it. */
+const LONG = Array.from({ length: 300 }, (_, n) => createHash('sha256').update(`${n}`).digest('hex')).join('')
+
+describeStores('endpoints', (stage) => {
+  const endpoints = () => stage.store.endpoints
+
+  it('lists nothing and gets nothing at first', async () => {
+    assert.deepEqual(await endpoints().list(), [])
+    assert.equal(await endpoints().get(idOf(1)), undefined)
+    await endpoints().ping()
+  })
+
+  it('gives all documents by pages of bounded size, oldest first, as they were stored', async () => {
+    const sizes = [...Array<number>(150).fill(10), 300_000, 100_000, 100_000, 100_000, 700_000, 5]
+    for (const [index, size] of sizes.entries()) {
+      const { document, routeKey } = endpointOf(index)
+      const text = { document: { ...document, description: 'ü'.repeat(size / 2) }, routeKey }
+      assert.equal(await endpoints().insert(text), 'stored')
+    }
+    const pages: string[][] = []
+    for (let after = ''; ; ) {
+      const page = await endpoints().page(after)
+      const last = page.at(-1)
+      if (last === undefined) break
+      after = last.id
+      pages.push(page.map(({ text }) => text))
+    }
+    assert.equal(pages.flat().join(), (await endpoints().list()).map((document) => JSON.stringify(document)).join())
+    const counts = pages.map(({ length }) => length)
+    assert.deepEqual([counts[0], counts.slice(2)], [100, [3, 1, 1]])
+  })
+
+  it('lists oldest first, whatever the order of writing', async () => {
+    for (const number of [3, 1, 0xffff, 2]) assert.equal(await endpoints().insert(endpointOf(number)), 'stored')
+    const ids = (await endpoints().list()).map((document) => document._id)
+    assert.deepEqual(ids, [1, 2, 3, 0xffff].map(idOf))
+  })
+
+  it('gives back what was stored, key for key', async () => {
+    const record = endpointOf(1, {
+      z: 1,
+      a: { '10': 'x', nested: [null, true, 1.5, ''] },
+      text: '" \\ \u0000 ü 漢 \ud800',
+    })
+    await endpoints().insert(record)
+    const got = await endpoints().get(idOf(1))
+    assert.deepEqual(got, record.document)
+    assert.equal(JSON.stringify(got), JSON.stringify(record.document))
+  })
+
+  const clashes = [
+    { name: 'the name', record: endpointOf(9, { name: 'endpoint 1' }), clash: 'name' },
+    { name: 'the route', record: endpointOf(9, {}, 'POST /route-1'), clash: 'route' },
+    { name: 'both of one', record: endpointOf(9, { name: 'endpoint 1' }, 'POST /route-1'), clash: 'name' },
+    {
+      name: 'the route of one, the name of another',
+      record: endpointOf(9, { name: 'endpoint 2' }, 'POST /route-1'),
+      clash: 'name',
+    },
+    { name: 'a long route', record: endpointOf(9, {}, `POST /${LONG}`), clash: 'stored' },
+    { name: 'neither', record: endpointOf(9, { name: 'Endpoint 1' }, 'PUT /route-1'), clash: 'stored' },
+  ]
+  for (const { name, record, clash } of clashes) {
+    it(`finds a clash over ${name}, at insert and at replace`, async () => {
+      await endpoints().insert(endpointOf(1))
+      await endpoints().insert(endpointOf(2))
+      assert.equal(await endpoints().insert(record), clash)
+      if (clash === 'stored') return
+      assert.equal(await endpoints().get(idOf(9)), undefined)
+      const mine = endpointOf(9)
+      assert.equal(await endpoints().insert(mine), 'stored')
+      assert.equal(await endpoints().replace(record, mine.document), clash)
+      assert.deepEqual(await endpoints().get(idOf(9)), mine.document)
+    })
+  }
+
+  it('replaces what is as expected, and lets it keep its own name and route', async () => {
+    const before = endpointOf(1)
+    const after = endpointOf(1, { description: 'new' })
+    await endpoints().insert(before)
+    assert.equal(await endpoints().replace(after, before.document), 'stored')
+    assert.deepEqual(await endpoints().get(idOf(1)), after.document)
+    assert.equal(await endpoints().replace(endpointOf(1, { name: 'other' }, 'PUT /other'), after.document), 'stored')
+    assert.equal(await endpoints().insert(endpointOf(2, { name: 'endpoint 1' }, 'POST /route-1')), 'stored')
+  })
+
+  it('replaces and removes nothing that is gone or has changed', async () => {
+    const first = endpointOf(1)
+    assert.equal(await endpoints().replace(first, first.document), 'gone')
+    assert.equal(await endpoints().remove(first.document), 'gone')
+    const second = endpointOf(1, { description: 'second' })
+    await endpoints().insert(second)
+    assert.equal(await endpoints().replace(endpointOf(1, { description: 'third' }), first.document), 'stale')
+    assert.equal(await endpoints().remove(first.document), 'stale')
+    assert.deepEqual(await endpoints().list(), [second.document])
+  })
+
+  it('accepts what get gave as expected', async () => {
+    await endpoints().insert(endpointOf(1, { b: 1, '7': 2 }))
+    const got = await endpoints().get(idOf(1))
+    assert.ok(got)
+    assert.equal(await endpoints().replace(endpointOf(1, { c: 1 }), got), 'stored')
+  })
+
+  it('removes, and frees name and route', async () => {
+    const { document } = endpointOf(1)
+    await endpoints().insert(endpointOf(1))
+    assert.equal(await endpoints().remove(document), 'removed')
+    assert.equal(await endpoints().get(idOf(1)), undefined)
+    assert.equal(await endpoints().insert(endpointOf(2, { name: document.name }, 'POST /route-1')), 'stored')
+  })
+
+  it('removes the states of an endpoint with it, and no others', async () => {
+    await endpoints().insert(endpointOf(1))
+    await endpoints().insert(endpointOf(2))
+    await stage.store.states.append(idOf(1), stateOf('one', 200))
+    await stage.store.states.append(idOf(2), stateOf('two', 200))
+    await endpoints().remove(endpointOf(1).document)
+    await endpoints().insert(endpointOf(1))
+    assert.equal(await stage.store.states.newest(idOf(1), EVERYTHING), undefined)
+    assert.deepEqual(await stage.store.states.newest(idOf(2), EVERYTHING), stateOf('two', 200))
+  })
+
+  it('lets one of many concurrent writers win', async () => {
+    const inserted = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => endpoints().insert(endpointOf(n, { name: 'one' }))),
+    )
+    assert.deepEqual(inserted.toSorted(), [...Array(19).fill('name'), 'stored'])
+    const [current] = await endpoints().list()
+    assert.ok(current)
+    const changes = Array.from({ length: 20 }, (_, change) => ({
+      document: { ...current, change } as StoredDocument,
+      routeKey: 'POST /route-1',
+    }))
+    const replaced = await Promise.all(changes.map((record) => endpoints().replace(record, current)))
+    assert.deepEqual(replaced.toSorted(), [...Array(19).fill('stale'), 'stored'])
+  })
+
+  it('refuses the second of two inserts with one id', async () => {
+    await endpoints().insert(endpointOf(1))
+    await assert.rejects(endpoints().insert(endpointOf(1, { name: 'other' }, 'PUT /other')))
+    assert.deepEqual(await endpoints().list(), [endpointOf(1).document])
+  })
+
+  it('keeps any document as it is', async () => {
+    const constants = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { noNullPrototype: true })
+    let number = 0
+    const keep = async (fields: JsonObject) => {
+      number += 1
+      const record = endpointOf(number, fields)
+      assert.equal(await endpoints().insert(record), 'stored')
+      const got = await endpoints().get(record.document._id)
+      assert.ok(got)
+      assert.equal(JSON.stringify(got), JSON.stringify(record.document))
+      assert.equal(await endpoints().replace(record, got), 'stored')
+    }
+    await fc.assert(
+      fc.asyncProperty(fc.array(constants), async (documents) => {
+        await Promise.all(documents.map((each) => keep(JSON.parse(JSON.stringify({ constants: each })))))
+      }),
+      { numRuns: 25 },
+    )
+    assert.equal(Object.keys(Object.prototype).length, 0)
+  })
+
+  it('takes two names for the same only where they are', async () => {
+    const wild = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('', '\ud800', '\ud801', '\\ud800', '\ufffd', 'a\0b', 'a'),
+      fc.constantFrom(`${LONG}a`, `${LONG}b`, `${LONG}😀`),
+    )
+    await fc.assert(
+      fc.asyncProperty(wild, wild, async (one, other) => {
+        const records = [endpointOf(1, { name: one }), endpointOf(2, { name: other })]
+        const stored = await Promise.all(records.map((record) => endpoints().insert(record)))
+        assert.deepEqual(stored.toSorted(), [one === other ? 'name' : 'stored', 'stored'])
+        await Promise.all(records.map(({ document }) => endpoints().remove(document)))
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  const itLasts = stage.kind.durable ? it : () => undefined
+  itLasts('is there again after closing and opening', async () => {
+    await endpoints().insert(endpointOf(1))
+    await stage.store.states.append(idOf(1), stateOf('kept', 404, true))
+    await stage.reopen()
+    assert.deepEqual(await endpoints().list(), [endpointOf(1).document])
+    assert.deepEqual(await stage.store.states.newest(idOf(1), EVERYTHING), stateOf('kept', 404, true))
+  })
+
+  it('rejects with StoreUnavailable once it is closed, and closes twice', async () => {
+    await endpoints().close()
+    await stage.store.close()
+    const { document } = endpointOf(1)
+    const calls = [
+      () => endpoints().list(),
+      () => endpoints().get(idOf(1)),
+      () => endpoints().ping(),
+      () => endpoints().insert(endpointOf(1)),
+      () => endpoints().replace(endpointOf(1), document),
+      () => endpoints().remove(document),
+      () => stage.store.states.append(idOf(1), stateOf('late', 200)),
+      async () => stage.store.states.newest(idOf(1), EVERYTHING),
+    ]
+    for (const call of calls) await assert.rejects(call, StoreUnavailable)
+  })
+
+  it('finishes the writes that wait before it closes', async () => {
+    const inserted = Array.from({ length: 50 }, (_, number) => endpoints().insert(endpointOf(number)))
+    const closed = stage.store.close()
+    assert.deepEqual(await Promise.all(inserted), Array(50).fill('stored'))
+    await closed
+    if (!stage.kind.durable) return
+    await stage.reopen()
+    assert.equal((await endpoints().list()).length, 50)
+  })
+})

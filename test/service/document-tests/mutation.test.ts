@@ -1,0 +1,132 @@
+/**
+ * Snapshots catch what changes: in each document one thing is changed at a time. Whether that alters what a message does is found
+ * by dry runs, which compare nothing.
+ */
+import assert from 'node:assert/strict'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { describe, test } from 'node:test'
+import { fillFiles } from '../../../src/cli/test/file-references.ts'
+import { checkTestFile } from '../../../src/document-tests/check-test-file.ts'
+import type { TestFile } from '../../../src/document-tests/test-file.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/domain/json.ts'
+import { createOfflineDryRun } from '../../../src/wiring/offline-dry-run.ts'
+import { createOfflineTests } from '../../../src/wiring/offline-tests.ts'
+import { LONG } from '../../support/form.ts'
+import { loggerInto, readTestSettings } from '../../support/service.ts'
+import { givenFor, mutantsOf } from './mutants.ts'
+
+const SAMPLES = new URL('../../../samples/', import.meta.url).pathname
+const REAL = new URL('../../../../shared/real-documents/as-written/', import.meta.url).pathname
+
+const settings = readTestSettings({})
+const runTests = createOfflineTests(settings, loggerInto([]))
+const dryRun = createOfflineDryRun(settings, loggerInto([]))
+
+type Subject = Readonly<{ name: string; document: JsonObject; given: readonly JsonObject[] }>
+
+const read = (path: string): JsonObject => JSON.parse(readFileSync(path, 'utf8'))
+
+/** The messages of its tests. */
+const samples = globSync('*/*.tests.json', { cwd: SAMPLES }).map((file): Subject => {
+  const path = join(SAMPLES, file)
+  const { tests } = fillFiles(read(path), path, SAMPLES).raw as { tests: readonly JsonObject[] }
+  const steps = tests.flatMap((one) => (Array.isArray(one.steps) ? (one.steps as JsonObject[]) : [one]))
+  return {
+    name: file,
+    document: read(path.replace('.tests', '')),
+    given: steps.map(({ given }) => given as JsonObject),
+  }
+})
+
+const real = globSync('**/*.json', { cwd: REAL }).map((file): Subject => {
+  const document = read(join(REAL, file))
+  return { name: basename(file), document, given: [givenFor(document)] }
+})
+
+const snapshotTests = (given: readonly JsonObject[]): TestFile =>
+  checkTestFile({ tests: given.map((one, n) => ({ name: `${n}`, given: one, expect: { snapshot: true } })) }).file
+
+/** The answers and calls of all messages; undefined for a document that cannot run. */
+async function effectsOf(document: JsonObject, given: readonly JsonObject[]): Promise<string | undefined> {
+  const effects: Json[] = []
+  for (const { message, state, ...answers } of given) {
+    const { now: _now, secrets: _secrets, ...canned } = answers
+    const request = {
+      endpoint: document,
+      message: { ...(message as JsonObject), ...(state === undefined ? {} : { state }) },
+      ...canned,
+    }
+    const { ran, answer, calls } = await dryRun(JSON.stringify(request))
+    if (ran !== true) return undefined
+    const made = (calls as JsonObject[]).map(({ id, method, url, headers, body }) => ({
+      id,
+      method,
+      url,
+      headers,
+      body: body ?? null,
+    }))
+    effects.push(answer ?? null, made as unknown as Json)
+  }
+  return JSON.stringify(effects.map(inOrder))
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'now')
+    .replaceAll(/\b[0-9a-f]{24}\b/g, 'id')
+}
+
+/** The order of members is no difference, in bodies neither. */
+function inOrder(value: Json): Json {
+  if (typeof value === 'string' && /^[{[]/.test(value)) return inOrder(JSON.parse(value))
+  if (Array.isArray(value)) return value.map(inOrder)
+  if (!isObject(value)) return value
+  const names = Object.keys(value).sort()
+  return Object.fromEntries(names.map((name) => [name, inOrder(value[name] as Json)]))
+}
+
+/** The short form takes some of the mutants. */
+const STRIDE = LONG ? 1 : 7
+
+async function mutate(subjects: readonly Subject[]) {
+  let altering = 0
+  const missed: string[] = []
+  for (const { name, document, given } of subjects) {
+    const before = await effectsOf(document, given)
+    if (before === undefined) continue
+    const tests = snapshotTests(given)
+    const snapshots: Record<string, JsonObject> = {}
+    await runTests(document, tests, {
+      onSnapshot: ({ name: own }, _step, one) => void Object.assign(snapshots, { [own]: one }),
+    })
+    for (const mutant of mutantsOf(document).filter((_one, n) => n % STRIDE === 0)) {
+      const after = await effectsOf(mutant.document, given)
+      if (after === undefined || after === before) continue
+      altering += 1
+      const { failed } = await runTests(mutant.document, tests, { snapshots })
+      if (failed === 0) missed.push(`${name} ${mutant.name}`)
+    }
+  }
+  return { altering, missed }
+}
+
+describe('of the changes that alter output or calls, snapshots catch', () => {
+  test('99 of 100 in the samples', async () => {
+    const { altering, missed } = await mutate(samples)
+    assert.ok(altering > 100 / STRIDE, `${altering}`)
+    assert.ok(missed.length <= altering / 100, missed.join('\n'))
+  })
+
+  test('99 of 100 in documents that people run', async (context) => {
+    if (!existsSync(REAL)) return context.diagnostic('Not run: there is no folder ../shared/real-documents')
+    const { altering, missed } = await mutate(real)
+    assert.ok(altering > 100 / STRIDE, `${altering}`)
+    assert.ok(missed.length <= altering / 100, missed.join('\n'))
+  })
+})
+
+test('a mutant differs from its document in one place', () => {
+  for (const { document } of samples) {
+    for (const mutant of mutantsOf(document)) {
+      assert.ok(isObject(mutant.document))
+      assert.notDeepEqual(mutant.document, document, mutant.name)
+    }
+  }
+})

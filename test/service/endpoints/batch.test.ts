@@ -1,0 +1,351 @@
+/** Batches against the same changes made one by one, and against a store that does not confirm them. */
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import fc from 'fast-check'
+import { createHttpClient } from '../../../src/adapters/http-client/http-client.ts'
+import { createTokenVerifier } from '../../../src/adapters/jwt/token-verifier.ts'
+import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
+import { Failure } from '../../../src/domain/failure.ts'
+import { createIds } from '../../../src/domain/id.ts'
+import type { Json } from '../../../src/domain/json.ts'
+import type { EndpointStore } from '../../../src/domain/ports/endpoint-store-port.ts'
+import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
+import { createEndpointRegistry } from '../../../src/endpoints/endpoint-registry.ts'
+import { createEndpointService } from '../../../src/endpoints/endpoint-service.ts'
+import type { ChangeTests } from '../../../src/endpoints/endpoint-writer.ts'
+import { etagOf } from '../../../src/endpoints/precondition.ts'
+import { readSettings } from '../../../src/settings/settings.ts'
+import { silent } from '../../support/contracts/stores.ts'
+import { guards } from '../../support/guards.ts'
+
+const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000 })
+const producer = { produce: () => assert.fail('something was produced') }
+after(() => http.close())
+
+async function open(over = (endpoints: EndpointStore) => endpoints, changeTests?: ChangeTests) {
+  const store = await openSqliteStore({ path: ':memory:', logger: silent })
+  const reading = readSettings({})
+  assert.ok(reading.ok)
+  const registry = createEndpointRegistry()
+  const endpointService = createEndpointService({
+    store: over(store.endpoints),
+    registry,
+    services: { http, states: store.states, producer, tokens: createTokenVerifier(http), ...guards },
+    settings: reading.settings,
+    clock: Date.now,
+    newId: createIds(Date.now, 1),
+    logger: silent,
+    changeTests,
+  })
+  return { store, registry, endpointService }
+}
+
+const documentOf = (name: string, route: string) => ({
+  name,
+  endpoint: { pattern: `/${route}` },
+  transformation: { input: 'JSON', output: 'JSON' },
+})
+
+/** A change of the endpoint at a place among those that were there at first; a creation at no place. */
+type Change = Readonly<{ place?: number; name: string; route: string; removes: boolean }>
+
+const START = ['a', 'b', 'c']
+
+async function openFilled() {
+  const opened = await open()
+  const ids: string[] = []
+  for (const name of START) {
+    const { document } = await opened.endpointService.create(JSON.stringify(documentOf(name, name)))
+    ids.push(document._id)
+  }
+  /** Name, route and number of versions of all, and that the active ones are the stored ones. */
+  const contents = async () => {
+    const documents = (await Array.fromAsync(opened.endpointService.list([]))).flat().map((text) => JSON.parse(text))
+    assert.deepEqual(
+      opened.registry.all().map(({ document }) => document),
+      documents,
+    )
+    const newest = await opened.store.endpoints.newestVersions()
+    for (const { document, version } of opened.registry.all()) assert.equal(version, newest.get(document._id))
+    for (const { name, endpoint } of documents) {
+      const { pattern } = endpoint as { pattern: string }
+      const match = opened.registry.match('POST', pattern)
+      assert.equal(match.kind === 'endpoint' && match.compiled.document.name, name)
+    }
+    return documents
+      .map(({ _id, name, endpoint }) => `${name} ${(endpoint as { pattern: string }).pattern} ${newest.get(_id)}`)
+      .sort()
+  }
+  return { ...opened, ids, contents }
+}
+
+type Filled = Awaited<ReturnType<typeof openFilled>>
+
+async function applyAlone({ endpointService, ids }: Filled, { place, name, route, removes }: Change): Promise<void> {
+  const id = place === undefined ? undefined : (ids[place] as string)
+  const text = JSON.stringify(documentOf(name, route))
+  if (id === undefined) await endpointService.create(text)
+  else if (removes) await endpointService.remove(id, undefined)
+  else await endpointService.replace(id, text, undefined)
+}
+
+function operationOf(ids: readonly string[], { place, name, route, removes }: Change): Json {
+  const id = place === undefined ? undefined : (ids[place] as string)
+  if (id === undefined) return { op: 'create', document: documentOf(name, route) }
+  return removes ? { op: 'delete', id } : { op: 'replace', id, document: documentOf(name, route) }
+}
+
+/** What is left if all changes succeed one by one, in this order. */
+async function applyInOrder(changes: readonly Change[]): Promise<readonly string[] | undefined> {
+  const filled = await openFilled()
+  try {
+    for (const change of changes) await applyAlone(filled, change)
+    return await filled.contents()
+  } catch (thrown) {
+    assert.ok(thrown instanceof Failure && thrown.code === 'CONFIGURATION_CLASH', String(thrown))
+    return undefined
+  } finally {
+    await filled.store.close()
+  }
+}
+
+const orders = <T>(items: readonly T[]): readonly (readonly T[])[] =>
+  items.length < 2
+    ? [items]
+    : items.flatMap((first, at) => orders(items.filter((_, other) => other !== at)).map((rest) => [first, ...rest]))
+
+const key = fc.constantFrom('a', 'b', 'c', 'd')
+const keys = { name: key, route: key }
+const existing = fc.record({ place: fc.nat(START.length - 1), ...keys, removes: fc.boolean() })
+const created = fc.record({ ...keys, removes: fc.constant(false) })
+const changes = fc
+  .tuple(
+    fc.uniqueArray(existing, { selector: ({ place }) => place, maxLength: 3 }),
+    fc.array(created, { maxLength: 1 }),
+  )
+  .map(([some, more]): readonly Change[] => [...some, ...more].slice(0, 3))
+
+test('a batch gives what its changes give one by one, wherever an order of them succeeds', async () => {
+  let succeeded = 0
+  await fc.assert(
+    fc.asyncProperty(changes, async (some) => {
+      const results: (readonly string[])[] = []
+      for (const order of orders(some)) {
+        const result = await applyInOrder(order)
+        if (result !== undefined) results.push(result)
+      }
+      const filled = await openFilled()
+      const operations = some.map((change) => operationOf(filled.ids, change))
+      const before = await filled.contents()
+      const refused = await filled.endpointService.batch(JSON.stringify({ operations })).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      )
+      const left = await filled.contents()
+      if (results.length > 0) assert.equal(refused, undefined)
+      for (const result of results) assert.deepEqual(left, result)
+      if (refused !== undefined) assert.deepEqual(left, before)
+      else succeeded += 1
+      await filled.store.close()
+    }),
+    { numRuns: 60 },
+  )
+  assert.ok(succeeded > 5, `only ${succeeded} batches succeeded`)
+})
+
+describe('a batch that the store keeps and cannot confirm', () => {
+  for (const readsOn of [true, false]) {
+    test(`is active ${readsOn ? 'at once' : 'with the next change'}, all of it`, async () => {
+      const disk = { confirms: true, reads: true }
+      const fail = () => {
+        throw new StoreUnavailable('the disk is broken')
+      }
+      const { store, registry, endpointService } = await open((endpoints) => ({
+        ...endpoints,
+        writeAll: async (writes) => {
+          const result = await endpoints.writeAll(writes)
+          if (disk.confirms) return result
+          disk.reads = readsOn
+          return fail()
+        },
+        get: async (id) => (disk.reads ? endpoints.get(id) : fail()),
+      }))
+      const ids: string[] = []
+      for (const name of START) {
+        ids.push((await endpointService.create(JSON.stringify(documentOf(name, name)))).document._id)
+      }
+      disk.confirms = false
+      const [a, b, c] = ids
+      const operations = [
+        { op: 'replace', id: a, document: documentOf('b', 'a') },
+        { op: 'replace', id: b, document: documentOf('a', 'c') },
+        { op: 'delete', id: c },
+        { op: 'create', document: documentOf('d', 'b') },
+      ]
+      await assert.rejects(endpointService.batch(JSON.stringify({ operations })), { code: 'STORE_UNAVAILABLE' })
+      const active = () => registry.all().map(({ document }) => document)
+      if (!readsOn) {
+        assert.deepEqual(
+          active().map(({ name }) => name),
+          START,
+        )
+        disk.reads = true
+        await assert.rejects(endpointService.create('{}'))
+      }
+      assert.deepEqual(active(), await store.endpoints.list())
+      assert.deepEqual(
+        ['a', 'b', 'c'].map((route) => {
+          const match = registry.match('POST', `/${route}`)
+          return match.kind === 'endpoint' && match.compiled.document.name
+        }),
+        ['b', 'd', 'a'],
+      )
+      await store.close()
+    })
+  }
+})
+
+test('messages go on while a large batch is read and compiled', async () => {
+  const { store, endpointService } = await open()
+  const constants = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`c${n}`, 'x'.repeat(20)]))
+  const inputMapping = Object.fromEntries(Object.keys(constants).map((name) => [`constants.${name}`, name]))
+  const operations = Array.from({ length: 300 }, (_, n) => ({
+    op: 'create',
+    document: { ...documentOf(`n${n}`, `n${n}`), constants, inputMapping },
+  }))
+  let isDone = false
+  let turns = 0
+  const count = () => {
+    turns += 1
+    if (!isDone) setImmediate(count)
+  }
+  count()
+  const { results } = await endpointService.batch(JSON.stringify({ operations }))
+  isDone = true
+  assert.equal(results.length, operations.length)
+  assert.ok(turns > operations.length, `the event loop turned ${turns} times`)
+  await store.close()
+})
+
+describe('changes of others while a batch runs its tests', () => {
+  const openHeld = async () => {
+    const held = Promise.withResolvers<void>()
+    const started = Promise.withResolvers<void>()
+    let runs = 0
+    let version: string | undefined
+    const run = async () => {
+      runs += 1
+      const read = version
+      if (runs === 1) {
+        started.resolve()
+        await held.promise
+      }
+      return read === 'failing' ? [{ path: 'tests[0]', message: 'It fails.', severity: 'error' as const }] : []
+    }
+    const opened = await open(undefined, () => ({ run, versionOf: async () => version }))
+    const storeTests = (text: string) => {
+      version = text
+    }
+    const { document } = await opened.endpointService.create(JSON.stringify(documentOf('a', 'a')))
+    const batchOf = (more: object, dryRun = false) =>
+      opened.endpointService.batch(
+        JSON.stringify({
+          operations: [
+            { op: 'replace', id: document._id, document: documentOf('a', 'moved'), ...more },
+            { op: 'create', document: documentOf('n', 'n') },
+          ],
+          dryRun,
+        }),
+      )
+    return { ...opened, id: document._id, batchOf, storeTests, started: started.promise, letGo: held.resolve }
+  }
+  const limits = { timeout: 30_000 }
+
+  for (const dryRun of [true, false]) {
+    test(`are made at once${dryRun ? ', in a dry run too' : ''}`, limits, async () => {
+      const { endpointService, registry, batchOf, started, letGo } = await openHeld()
+      const batch = batchOf({}, dryRun)
+      await started
+      await endpointService.create(JSON.stringify(documentOf('other', 'other')))
+      letGo()
+      const { results } = await batch
+      assert.deepEqual(
+        results.map(({ name, version }) => [name, version]),
+        [
+          ['a', 2],
+          ['n', 1],
+        ],
+      )
+      assert.equal(registry.byName('a')?.endpoint.endpoint.pattern, dryRun ? '/a' : '/moved')
+      assert.equal(registry.size, dryRun ? 2 : 3)
+    })
+  }
+
+  test('count for the batch: what it replaces, and names that are taken', limits, async () => {
+    const { endpointService, registry, store, id, batchOf, started, letGo } = await openHeld()
+    const batch = batchOf({})
+    await started
+    await endpointService.patch(id, '{"description":"between"}', undefined)
+    letGo()
+    const { results } = await batch
+    assert.deepEqual(results[0]?.version, 3)
+    assert.deepEqual(registry.get(id)?.document, await store.endpoints.get(id))
+    assert.equal(registry.get(id)?.document.description, undefined)
+    assert.deepEqual(
+      (await store.endpoints.versions(id)).map(({ version }) => version),
+      [3, 2, 1],
+    )
+  })
+
+  for (const dryRun of [true, false]) {
+    test(`refuse a batch whose tests are others now${dryRun ? ', in a dry run too' : ''}`, limits, async () => {
+      const { batchOf, storeTests, started, letGo } = await openHeld()
+      const refused = assert.rejects(batchOf({}, dryRun), (thrown) => {
+        assert.ok(thrown instanceof Failure)
+        assert.deepEqual(
+          thrown.options.details?.map((detail) => Object(detail).code),
+          ['TESTS_FAILED'],
+        )
+        return true
+      })
+      await started
+      storeTests('failing')
+      letGo()
+      await refused
+    })
+  }
+
+  test('leave a batch of one its turn before a larger one ends', limits, async () => {
+    const { endpointService, id, batchOf, started, letGo } = await openHeld()
+    const ended: string[] = []
+    const large = Array.from({ length: 20 }, (_, nr) => ({ op: 'create', document: documentOf(`l${nr}`, `l${nr}`) }))
+    const first = { op: 'replace', id, document: documentOf('a', 'a') }
+    const all = [
+      endpointService
+        .batch(JSON.stringify({ operations: [first, ...large], dryRun: true }))
+        .then(() => ended.push('large')),
+    ]
+    await started
+    all.push(batchOf({}).then(() => ended.push('small')))
+    letGo()
+    await Promise.all(all)
+    assert.deepEqual(ended, ['small', 'large'])
+  })
+
+  test('refuse a batch that names the version before, or a name that is taken since', limits, async () => {
+    const { endpointService, registry, id, batchOf, started, letGo } = await openHeld()
+    const before = etagOf(registry.get(id)?.document ?? null)
+    const refused = assert.rejects(batchOf({ ifMatch: before }), (thrown) => {
+      assert.ok(thrown instanceof Failure)
+      const codes = thrown.options.details?.map((detail) => Object(detail).code)
+      assert.deepEqual(codes, ['PRECONDITION_FAILED', 'CONFIGURATION_CLASH'])
+      return true
+    })
+    await started
+    await endpointService.patch(id, '{"description":"between"}', undefined)
+    await endpointService.create(JSON.stringify(documentOf('n', 'elsewhere')))
+    letGo()
+    await refused
+    assert.equal(registry.size, 2)
+  })
+})

@@ -1,0 +1,239 @@
+/** What cannot be distinguished over HTTP: a store that does not answer, changes at once, and a clock that goes back. */
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { createHttpClient } from '../../../src/adapters/http-client/http-client.ts'
+import { createTokenVerifier } from '../../../src/adapters/jwt/token-verifier.ts'
+import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
+import { Failure } from '../../../src/domain/failure.ts'
+import { createIds } from '../../../src/domain/id.ts'
+import type { ChangeFeed } from '../../../src/domain/ports/change-feed-port.ts'
+import type { EndpointStore } from '../../../src/domain/ports/endpoint-store-port.ts'
+import { StoreUnavailable, waitForStore, withStoreAccess } from '../../../src/domain/ports/store-port.ts'
+import { createEndpointRegistry } from '../../../src/endpoints/endpoint-registry.ts'
+import { createEndpointService, type EndpointService } from '../../../src/endpoints/endpoint-service.ts'
+import { readSettings } from '../../../src/settings/settings.ts'
+import { silent } from '../../support/contracts/stores.ts'
+import { guards } from '../../support/guards.ts'
+
+const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000 })
+const producer = { produce: () => assert.fail('something was produced') }
+after(() => http.close())
+
+async function open(
+  clock = Date.now,
+  over = (endpoints: EndpointStore) => endpoints,
+  logger = silent,
+  changes?: ChangeFeed,
+) {
+  const store = await openSqliteStore({ path: ':memory:', logger: silent })
+  const reading = readSettings({})
+  assert.ok(reading.ok)
+  const registry = createEndpointRegistry()
+  const catalogue = createEndpointService({
+    store: over(store.endpoints),
+    registry,
+    changes,
+    services: { http, states: store.states, producer, tokens: createTokenVerifier(http), ...guards },
+    settings: reading.settings,
+    clock,
+    newId: createIds(clock, 1),
+    logger,
+  })
+  return { store, registry, catalogue }
+}
+
+const text = (description: string) =>
+  JSON.stringify({
+    name: 'one',
+    description,
+    endpoint: { pattern: '/one' },
+    transformation: { input: 'JSON', output: 'JSON' },
+  })
+
+describe('a store that does not answer', () => {
+  const calls = ['list', 'get', 'create', 'replace', 'patch', 'remove'] as const
+  for (const name of calls) {
+    test(`fails ${name} with 503, and changes nothing that is in force`, async () => {
+      const { store, registry, catalogue } = await open()
+      const { document } = await catalogue.create(text('first'))
+      const before = registry.all()
+      await store.close()
+      const { _id: id } = document
+      const other = text('second').replace('one', 'two').replace('/one', '/two')
+      const call = {
+        list: async () => (await Array.fromAsync(catalogue.list([]))).flat().map((text) => JSON.parse(text)),
+        get: () => catalogue.get(id),
+        create: () => catalogue.create(other),
+        replace: () => catalogue.replace(id, other, undefined),
+        patch: () => catalogue.patch(id, '{}', undefined),
+        remove: () => catalogue.remove(id, undefined),
+      }[name]
+      await assert.rejects(call, (thrown) => {
+        assert.ok(thrown instanceof Failure)
+        assert.deepEqual([thrown.code, thrown.status], ['STORE_UNAVAILABLE', 503])
+        return true
+      })
+      assert.deepEqual(registry.all(), before)
+      assert.equal(registry.match('POST', '/one').kind, 'endpoint')
+      assert.equal(registry.match('POST', '/two').kind, 'unknown')
+    })
+  }
+})
+
+test('a change waits no longer for the store than one access, though the changes of others are read before it', async () => {
+  const watchers: ((version: number) => void)[] = []
+  const never = new Promise<never>(() => undefined)
+  const { catalogue } = await open(Date.now, undefined, silent, {
+    watch: (onVersion) => void watchers.push(onVersion),
+    // A store that does not answer: the access itself goes on for ever.
+    since: () => waitForStore(50, () => never),
+  } as ChangeFeed)
+  catalogue.follow()
+  for (const onVersion of watchers) onVersion(1)
+  await withStoreAccess({ lost: undefined, isOver: false }, async () => {
+    await assert.rejects(catalogue.create(text('first')), { code: 'STORE_UNAVAILABLE' })
+    // Such as that of the audit log, which follows.
+    await assert.rejects(
+      waitForStore(60_000, () => never),
+      StoreUnavailable,
+    )
+  })
+})
+
+describe('a store that keeps a change and cannot confirm it', () => {
+  type Disk = { confirms: boolean; reads: boolean; readsOn: boolean }
+
+  function over(disk: Disk) {
+    const fail = () => {
+      throw new StoreUnavailable('the disk is broken')
+    }
+    const kept =
+      <Args extends unknown[], T>(write: (...args: Args) => Promise<T>) =>
+      async (...args: Args): Promise<T> => {
+        const result = await write(...args)
+        if (disk.confirms) return result
+        disk.reads = disk.readsOn
+        return fail()
+      }
+    return (store: EndpointStore): EndpointStore => ({
+      ...store,
+      insert: kept(store.insert),
+      replace: kept(store.replace),
+      remove: kept(store.remove),
+      get: async (id) => (disk.reads ? store.get(id) : fail()),
+    })
+  }
+
+  const isUnavailable = (thrown: unknown) => thrown instanceof Failure && thrown.code === 'STORE_UNAVAILABLE'
+
+  type Change = (catalogue: EndpointService, id: string) => Promise<unknown>
+  const moved = text('moved').replace('/one', '/two')
+  const other = text('other').replace('one', 'two').replace('/one', '/two')
+  const cases: Record<string, readonly [change: Change, routes: readonly string[], prepare?: Change]> = {
+    create: [(catalogue) => catalogue.create(other), ['/one', '/two']],
+    replace: [(catalogue, id) => catalogue.replace(id, moved, undefined), ['/two']],
+    patch: [(catalogue, id) => catalogue.patch(id, '{"endpoint":{"pattern":"/two"}}', undefined), ['/two']],
+    remove: [(catalogue, id) => catalogue.remove(id, undefined), []],
+    'restore of a removed one': [
+      (catalogue, id) => catalogue.restore(id, 1, undefined),
+      ['/one'],
+      (catalogue, id) => catalogue.remove(id, undefined),
+    ],
+  }
+  for (const [name, [change, routes, prepare]] of Object.entries(cases)) {
+    for (const readsOn of [true, false]) {
+      test(`has that in force after ${name}, ${readsOn ? 'at once' : 'with the next change'}, and reports it`, async () => {
+        const disk = { confirms: true, reads: true, readsOn }
+        const warnings: object[] = []
+        const logger = { ...silent, warn: (fields: object) => void warnings.push(fields) }
+        const { store, registry, catalogue } = await open(Date.now, over(disk), logger)
+        const inForce = () => ['/one', '/two'].filter((path) => registry.match('POST', path).kind === 'endpoint')
+        const { document } = await catalogue.create(text('first'))
+        await prepare?.(catalogue, document._id)
+        const before = inForce()
+        disk.confirms = false
+        await assert.rejects(change(catalogue, document._id), isUnavailable)
+        if (!readsOn) {
+          assert.deepEqual(inForce(), before)
+          disk.reads = true
+          disk.confirms = true
+          await assert.rejects(catalogue.create('{}'))
+        }
+        assert.deepEqual(inForce(), routes)
+        const stored = await store.endpoints.list()
+        assert.deepEqual(
+          registry.all().map((compiled) => compiled.document),
+          stored,
+        )
+        const newest = await store.endpoints.newestVersions()
+        for (const compiled of registry.all()) assert.equal(compiled.version, newest.get(compiled.document._id))
+        assert.equal(warnings.length, 1)
+        await store.close()
+      })
+    }
+  }
+})
+
+describe('changes at once', () => {
+  test('without a condition are all made, one after the other', async () => {
+    const { store, catalogue } = await open()
+    const { document } = await catalogue.create(text('first'))
+    const patches = Array.from({ length: 20 }, (_, n) => `{"constants":{"n${n}":${n}}}`)
+    await Promise.all(patches.map((patch) => catalogue.patch(document._id, patch, undefined)))
+    const { constants } = await catalogue.get(document._id)
+    assert.deepEqual(constants, Object.fromEntries(patches.map((_, n) => [`n${n}`, n])))
+    await store.close()
+  })
+
+  test('of which one can be made name it to the others', async () => {
+    const { store, catalogue } = await open()
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => catalogue.create(text('same'))))
+    const [winner, ...others] = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value.document._id] : []))
+    assert.deepEqual(others, [])
+    const refusals = results.flatMap((one) => (one.status === 'rejected' ? [one.reason as Failure] : []))
+    assert.equal(refusals.length, 19)
+    for (const { code, options } of refusals) {
+      assert.equal(code, 'CONFIGURATION_CLASH')
+      const [name, route] = options.details ?? []
+      assert.ok(name?.path === 'name' && name.message.includes(String(winner)), name?.message)
+      assert.ok(route?.path === 'endpoint.pattern' && route.message.includes('"one" (POST /one)'), route?.message)
+    }
+    await store.close()
+  })
+
+  test('go on after one that failed', async () => {
+    const { store, catalogue } = await open()
+    const [failed, made] = await Promise.allSettled([catalogue.create('{'), catalogue.create(text('made'))])
+    assert.deepEqual([failed.status, made.status], ['rejected', 'fulfilled'])
+    await store.close()
+  })
+})
+
+test('updatedAt moves on even where the clock goes back', async () => {
+  let now = Date.parse('2024-01-01T00:00:01.000Z')
+  const { store, catalogue } = await open(() => now)
+  const { document } = await catalogue.create(text('first'))
+  now -= 1_000
+  const { document: second } = await catalogue.replace(document._id, text('second'), undefined)
+  const { document: third } = await catalogue.patch(document._id, '{"description":"third"}', undefined)
+  assert.deepEqual(
+    [document, second, third].map(({ updatedAt }) => updatedAt),
+    ['2024-01-01T00:00:01.000Z', '2024-01-01T00:00:01.001Z', '2024-01-01T00:00:01.002Z'],
+  )
+  assert.equal(third.createdAt, '2024-01-01T00:00:01.000Z')
+  await store.close()
+})
+
+test('a change that another process made meanwhile is not overwritten', async () => {
+  const { store, registry, catalogue } = await open()
+  const { document } = await catalogue.create(text('first'))
+  const [compiled] = registry.all()
+  assert.ok(compiled)
+  // Both read the same document; the other process writes between our read and our write.
+  const ours = catalogue.replace(document._id, text('ours'), undefined)
+  const theirs = { document: { ...document, description: 'theirs' }, routeKey: compiled.routeKey }
+  assert.equal(await store.endpoints.replace(theirs, document), 'stored')
+  await assert.rejects(ours, (thrown) => thrown instanceof Failure && thrown.code === 'PRECONDITION_FAILED')
+  assert.deepEqual(await catalogue.get(document._id), theirs.document)
+  await store.close()
+})

@@ -1,0 +1,54 @@
+/** Whatever is asked of a capture: it is within its bounds, or refused. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
+import { Failure } from '../../../src/domain/failure.ts'
+import { createIds } from '../../../src/domain/id.ts'
+import type { Json } from '../../../src/domain/json.ts'
+import { createMessageCaptures, MOST_CAPTURED } from '../../../src/message-log/captures/message-captures.ts'
+import { endpointOf, idOf } from '../../support/contracts/records.ts'
+import { silent } from '../../support/contracts/stores.ts'
+import { fuzz } from './run.ts'
+
+const DAY_MS = 86_400_000
+const store = await openSqliteStore({ path: ':memory:', logger: silent })
+after(() => store.close())
+await store.endpoints.insert(endpointOf(1))
+
+const anyTime = fc.oneof(
+  fc.integer({ min: -2 * DAY_MS, max: 2 * DAY_MS }).map((ms) => new Date(Date.now() + ms).toISOString()),
+  fc.constantFrom('-1h', '', '9999-12-31', '2026-02-30', '2026-11-23T10:00+24:00', 'Z'),
+  fc.string(),
+)
+const anyCapture = fc.oneof(
+  fc.record({ messages: fc.integer({ min: -2, max: 1_100 }), until: anyTime }, { requiredKeys: ['messages'] }),
+  fc.record({ messages: fc.jsonValue(), until: fc.jsonValue() }, { requiredKeys: [] }),
+  fc.jsonValue(),
+)
+
+test('any capture', async () => {
+  const captures = createMessageCaptures({
+    store: store.captures,
+    endpointService: { get: async () => endpointOf(1).document },
+    reload: async () => undefined,
+    caughtUp: async () => undefined,
+    clock: Date.now,
+    newId: createIds(Date.now, 1),
+  })
+  await fuzz({ inputs: 5_000, deep: 0.05 }, anyCapture, async (given) => {
+    const before = await store.captures.get(idOf(1))
+    const startedAt = Date.now()
+    try {
+      const { messages, remaining, until, isActive } = await captures.start(idOf(1), given as Json, 'key:1')
+      assert.ok(Number.isInteger(messages) && messages >= 1 && messages <= MOST_CAPTURED)
+      assert.ok(Date.parse(until) > startedAt && Date.parse(until) <= Date.now() + DAY_MS)
+      assert.deepEqual([remaining, isActive], [messages, true])
+      return true
+    } catch (thrown) {
+      assert.ok(thrown instanceof Failure && thrown.code === 'CAPTURE_INVALID', String(thrown))
+      assert.deepEqual((await store.captures.get(idOf(1)))?.id, before?.id)
+      return false
+    }
+  })
+})

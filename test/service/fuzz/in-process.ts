@@ -1,0 +1,92 @@
+/** The message port without its sockets: everything from the HTTP server inwards, for very many calls. */
+
+import type { AuditNote } from '../../../src/access/audit-log.ts'
+import { addAuthHook } from '../../../src/adapters/http-server/management/auth-hook.ts'
+import { serveDryRun } from '../../../src/adapters/http-server/management/dry-run-routes.ts'
+import { serveManagement } from '../../../src/adapters/http-server/management/endpoint-routes.ts'
+import { serveVersions } from '../../../src/adapters/http-server/management/version-routes.ts'
+import { createBodyReader } from '../../../src/adapters/http-server/messages/body-reader.ts'
+import { createMessageListener, serveMessages } from '../../../src/adapters/http-server/messages/message-listener.ts'
+import { createServer } from '../../../src/adapters/http-server/server.ts'
+import { createTokenVerifier } from '../../../src/adapters/jwt/token-verifier.ts'
+import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
+import { ROLES } from '../../../src/domain/access.ts'
+import { createIds } from '../../../src/domain/id.ts'
+import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { HttpClient, OutboundRequest } from '../../../src/domain/ports/http-client-port.ts'
+import { createDryRun, createDryRunValue } from '../../../src/dry-run/dry-run.ts'
+import { compileDocument } from '../../../src/endpoints/compile-document.ts'
+import { createEndpointRegistry } from '../../../src/endpoints/endpoint-registry.ts'
+import { createEndpointService } from '../../../src/endpoints/endpoint-service.ts'
+import { createListSummaries } from '../../../src/endpoints/listing/endpoint-summaries.ts'
+import { createLoadShedder } from '../../../src/intake/admission/load-shedder.ts'
+import type { Incoming } from '../../../src/intake/incoming-message.ts'
+import { createIntake } from '../../../src/intake/intake.ts'
+import type { Outcome } from '../../../src/pipeline/outcome.ts'
+import { answerFailure } from '../../../src/pipeline/reply.ts'
+import { readSettings } from '../../../src/settings/settings.ts'
+import { silent } from '../../support/contracts/stores.ts'
+import { guards } from '../../support/guards.ts'
+
+/** A document that is compiled and not stored: messages to it, or undefined where it has faults. */
+export type Tried = ((incoming: Partial<Incoming>) => Promise<Outcome>) | undefined
+
+const NOTHING: Incoming = { requestHeaders: {}, query: {}, urlParams: {}, body: undefined }
+const STAMP = {
+  version: 1,
+  _id: '0'.repeat(24),
+  createdAt: '2024-01-01T00:00:00.000Z',
+  updatedAt: '2024-01-01T00:00:00.000Z',
+}
+
+/** Requests to other services never leave the process: they are collected in `sent` and answered with `{}`. */
+export async function openInProcess() {
+  const reading = readSettings({ EXPRESSION_TIMEOUT_MS: '200' })
+  if (!reading.ok) throw new Error(reading.faults.join('\n'))
+  const { settings } = reading
+  const store = await openSqliteStore({ path: ':memory:', logger: silent })
+  const sent: OutboundRequest[] = []
+  const http: HttpClient = {
+    send: async (request) => {
+      sent.push(request)
+      return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from('{}') }
+    },
+    close: async () => {},
+  }
+  const producer = { produce: () => Promise.reject(new Error('No document here names a topic')) }
+  const services = { http, states: store.states, producer, tokens: createTokenVerifier(http), ...guards }
+  const clock = Date.now
+  const newId = createIds(clock, 1)
+  const registry = createEndpointRegistry()
+  const shared = { settings, clock, newId, logger: silent }
+  const catalogue = createEndpointService({ store: store.endpoints, registry, services, ...shared })
+  const intake = createIntake({ ...settings, ...shared, observe: () => {} })
+  const dryRun = { endpointService: catalogue, registry, intake, services, settings, clock }
+  const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
+  const audit = { record: async () => {}, entryOf: (note: AuditNote) => ({ id: newId(), at: '', ...note }) }
+  addAuthHook(server, { authorise: async () => ({ caller: { who: 'anyone', roles: ROLES } }), audit })
+  const statsOf = async () => new Map()
+  serveManagement(server, catalogue, createListSummaries({ registry, inactive: catalogue.inactiveDocuments, statsOf }))
+  serveVersions(server, catalogue)
+  serveDryRun(server, createDryRun(dryRun), createDryRunValue(dryRun))
+  const turns = createLoadShedder({ capacity: 1_000, waitMs: 1_000 })
+  const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes: 1 })
+  serveMessages(server, createMessageListener({ registry, intake, shedder: turns, readBody, isStopping: () => false }))
+
+  return {
+    sent,
+    inject: server.inject.bind(server),
+    register: async (document: JsonObject) => void (await catalogue.create(JSON.stringify(document))),
+    tryDocument: async (document: Json): Promise<Tried> => {
+      const { lints, compiled } = await compileDocument(document, STAMP, services, settings)
+      if (lints.some(({ severity }) => severity === 'error')) return undefined
+      return async (incoming) => await intake.accept(compiled, { ...NOTHING, ...incoming })
+    },
+    close: async () => {
+      await server.close()
+      await store.close()
+    },
+  }
+}
+
+export type InProcess = Awaited<ReturnType<typeof openInProcess>>

@@ -1,0 +1,31 @@
+/** Runs checks on random inputs. */
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { LONG } from '../../support/form.ts'
+import { assertObjectsClean, assertPrototypesUnchanged } from './prototypes.ts'
+
+/** The short form runs a tenth of each kind. */
+const SHARE = LONG ? 1 : 0.1
+
+/**
+ * Runs `check` on that many inputs, of which each run takes `each`. `check` gives whether the input came past the first
+ * refusal; fails where a smaller share than `deep` did, for then hardly anything was tried, and where what all objects share is changed.
+ */
+export async function fuzz<T>(
+  { inputs, each = 1, deep = 0 }: Readonly<{ inputs: number; each?: number; deep?: number }>,
+  arbitrary: fc.Arbitrary<T>,
+  check: (input: T) => Promise<boolean>,
+): Promise<void> {
+  const numRuns = Math.round((inputs * SHARE) / each)
+  let tried = 0
+  let came = 0
+  const property = fc.asyncProperty(arbitrary, async (input) => {
+    tried += 1
+    if (await check(input)) came += 1
+    assertObjectsClean()
+  })
+  await fc.assert(property, { numRuns })
+  assert.equal(tried, numRuns)
+  assert.ok(came / numRuns > deep, `only ${came} of ${numRuns} inputs came past the first refusal`)
+  assertPrototypesUnchanged()
+}

@@ -1,0 +1,282 @@
+/** Messages with an `Idempotency-Key`, one after the other: which are worked on, and what the others get. */
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import { describeServices } from '../../support/databases.ts'
+import { keyed, passingOn, REPLAYED } from '../../support/idempotency/keys.ts'
+import {
+  type Answering,
+  json,
+  type Reply,
+  type StoredEndpoint,
+  startUpstream,
+  type Upstream,
+} from '../../support/service.ts'
+
+const answering =
+  (code: number): Answering =>
+  (_request, response) => {
+    response.statusCode = code
+    return { said: code }
+  }
+
+describeServices('repeated messages', { IDEMPOTENCY_ANSWER_LIMIT: '1kb', REQUEST_TIMEOUT_MS: '300' }, (stage) => {
+  let upstream: Upstream
+  let answer: Answering = () => ({})
+  let serial = 0
+  before(async () => {
+    upstream = await startUpstream((request, response) => answer(request, response))
+  })
+  after(() => upstream.stop())
+
+  /** A route of its own for each case. */
+  async function register(changes: JsonObject = {}): Promise<{ path: string; stored: StoredEndpoint }> {
+    const path = `/orders-${serial++}`
+    const stored = await stage.service.register(passingOn(upstream.url, { endpoint: { pattern: path }, ...changes }))
+    return { path, stored }
+  }
+  const callsOf = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = upstream.received.length
+    await work()
+    return upstream.received.length - before
+  }
+  const assertRepeats = (again: Reply, first: Reply): void => {
+    assert.deepEqual([again.status, again.text], [first.status, first.text])
+    assert.equal(first.headers.get(REPLAYED), null)
+    assert.equal(again.headers.get(REPLAYED), 'true')
+    assert.notEqual(again.headers.get('x-crosswalk-message-id'), first.headers.get('x-crosswalk-message-id'))
+    const others = (reply: Reply) =>
+      [...reply.headers].filter(([name]) => ![REPLAYED, 'date', 'x-crosswalk-message-id'].includes(name))
+    assert.deepEqual(others(again), others(first))
+  }
+
+  it('the first answer is given again, status, headers and body, with one call', async () => {
+    const { path } = await register()
+    answer = (_request, response) => {
+      response.writeHead(201, { 'content-type': 'application/json', 'x-order': '7', 'set-cookie': ['a=1', 'b=2'] })
+      response.end('{"order":7, "näme":"ü"}')
+      return undefined
+    }
+    const calls = await callsOf(async () => {
+      const first = await stage.service.fetch(path, keyed('one', { a: 1 }))
+      assert.equal(first.status, 201)
+      for (let n = 0; n < 3; n += 1) assertRepeats(await stage.service.fetch(path, keyed('one', { a: 1 })), first)
+    })
+    assert.equal(calls, 1)
+  })
+
+  it('a text beyond ASCII is given again byte for byte', async () => {
+    const { path } = await register()
+    answer = (_request, response) => {
+      response
+        .writeHead(200, { 'content-type': 'text/plain; charset=iso-8859-1' })
+        .end(Buffer.from([0xe4, 0xfc, 0x20, 0xdf]))
+      return undefined
+    }
+    const ask = async () => {
+      const response = await fetch(`${stage.service.url}${path}`, keyed('bytes'))
+      const bytes = Buffer.from(await response.arrayBuffer()).toString('hex')
+      return { bytes, type: response.headers.get('content-type'), again: response.headers.has(REPLAYED) }
+    }
+    const first = await ask()
+    assert.ok(first.bytes.length > 0)
+    assert.deepEqual(await ask(), { ...first, again: true })
+  })
+
+  const other: readonly { name: string; query?: string; init: RequestInit }[] = [
+    { name: 'body', init: keyed('same', { a: 2 }) },
+    { name: 'body by its layout', init: { ...keyed('same'), body: '{ "a": 1 }' } },
+    { name: 'query', query: '?x=1', init: keyed('same', { a: 1 }) },
+    { name: 'media type', init: keyed('same', { a: 1 }, { 'content-type': 'application/fhir+json' }) },
+  ]
+  for (const { name, query = '', init } of other) {
+    it(`a key that was used for another ${name} is refused, and nothing is called`, async () => {
+      const { path } = await register()
+      answer = () => ({})
+      assert.equal((await stage.service.fetch(path, keyed('same', { a: 1 }))).status, 200)
+      const calls = await callsOf(async () => {
+        const reply = await stage.service.fetch(`${path}${query}`, init)
+        assert.deepEqual([reply.status, reply.json().code], [422, 'IDEMPOTENCY_KEY_REUSED'])
+      })
+      assert.equal(calls, 0)
+      assert.equal((await stage.service.fetch(path, keyed('same', { a: 1 }))).headers.get(REPLAYED), 'true')
+    })
+  }
+
+  it('the order of a query does not make another message; a parameter of the path does', async () => {
+    const { path } = await register({ endpoint: { pattern: `/orders-${serial}/:id` } })
+    const at = path.replace(/\d+$/, (number) => number)
+    answer = () => ({})
+    const first = await stage.service.fetch(`${at}/1?a=1&b=2`, keyed('q'))
+    assertRepeats(await stage.service.fetch(`${at}/1?b=2&a=1`, keyed('q')), first)
+    assert.equal((await stage.service.fetch(`${at}/2?a=1&b=2`, keyed('q'))).status, 422)
+  })
+
+  it('another key, another endpoint and a message without a key are other messages', async () => {
+    const [one, two] = [await register(), await register()]
+    answer = () => ({})
+    const calls = await callsOf(async () => {
+      for (const [{ path }, init] of [
+        [one, keyed('a')],
+        [one, keyed('b')],
+        [two, keyed('a')],
+        [one, json('POST', {})],
+        [one, json('POST', {})],
+      ] as const) {
+        const reply = await stage.service.fetch(path, init)
+        assert.deepEqual([reply.status, reply.headers.get(REPLAYED)], [200, null])
+      }
+    })
+    assert.equal(calls, 5)
+  })
+
+  const headers: readonly { value: string | undefined; required: boolean; expect: readonly unknown[] }[] = [
+    { value: undefined, required: true, expect: [400, 'IDEMPOTENCY_KEY_MISSING'] },
+    { value: undefined, required: false, expect: [200, undefined] },
+    { value: '', required: false, expect: [400, 'IDEMPOTENCY_KEY_INVALID'] },
+    { value: '""', required: false, expect: [400, 'IDEMPOTENCY_KEY_INVALID'] },
+    { value: 'bare', required: true, expect: [400, 'IDEMPOTENCY_KEY_INVALID'] },
+    { value: '"a", "b"', required: false, expect: [400, 'IDEMPOTENCY_KEY_INVALID'] },
+    { value: `"${'x'.repeat(256)}"`, required: false, expect: [400, 'IDEMPOTENCY_KEY_INVALID'] },
+    { value: `"${'x'.repeat(255)}"`, required: true, expect: [200, undefined] },
+  ]
+  for (const { value, required, expect } of headers) {
+    it(`the header ${value?.slice(0, 12) ?? '(none)'} where it ${required ? 'is required' : 'may be left out'} gives ${expect[0]}`, async () => {
+      const { path } = await register({ idempotency: { required } })
+      answer = () => ({})
+      const calls = await callsOf(async () => {
+        const reply = await stage.service.fetch(
+          path,
+          json('POST', {}, value === undefined ? {} : { 'idempotency-key': value }),
+        )
+        assert.deepEqual([reply.status, reply.json().code], expect)
+      })
+      assert.equal(calls, expect[0] === 200 ? 1 : 0)
+    })
+  }
+
+  /** What an upstream does first; whether the message is worked on again when it is sent again. */
+  const outcomes: readonly { name: string; does: Answering; status: number; again: boolean; changes?: JsonObject }[] = [
+    { name: 'a refusal of the target', does: answering(422), status: 422, again: false },
+    { name: 'a clash at the target', does: answering(409), status: 409, again: false },
+    { name: 'a failure of the target', does: answering(500), status: 500, again: true },
+    { name: 'a target that is overloaded', does: answering(503), status: 503, again: true },
+    { name: 'a target that asks to slow down', does: answering(429), status: 429, again: true },
+    { name: 'a target that refuses our credentials', does: answering(401), status: 401, again: true },
+    {
+      name: 'a target that breaks the connection',
+      does: (_request, response) => void response.destroy(),
+      status: 502,
+      again: true,
+    },
+    { name: 'a target that does not answer in time', does: () => undefined, status: 504, again: true },
+    {
+      name: 'a lookup that finds nothing yet',
+      does: answering(404),
+      status: 404,
+      again: true,
+      changes: { requests: { lookup: { id: 'patient', config: { method: 'GET', url: 'UPSTREAM' } } } },
+    },
+  ]
+  for (const { name, does, status, again, changes = {} } of outcomes) {
+    it(`after ${name} the same message ${again ? 'is worked on again' : 'gets the same answer'}`, async () => {
+      const { path } = await register(JSON.parse(JSON.stringify(changes).replace('UPSTREAM', upstream.url)))
+      answer = does
+      const first = await stage.service.fetch(path, keyed('o'))
+      assert.equal(first.status, status)
+      answer = () => ({ now: 'well' })
+      const calls = await callsOf(async () => {
+        const second = await stage.service.fetch(path, keyed('o'))
+        if (again) assert.deepEqual([second.status, second.headers.get(REPLAYED)], [200, null])
+        else assertRepeats(second, first)
+        assertRepeats(await stage.service.fetch(path, keyed('o')), again ? second : first)
+      })
+      assert.equal(calls, again ? 1 : 0)
+    })
+  }
+
+  it('a message that is refused for what it is gets the same refusal, though the document was changed meanwhile', async () => {
+    const { path, stored } = await register({ inputValidation: { required: ['nr'] } })
+    answer = () => ({})
+    const first = await stage.service.fetch(path, keyed('v'))
+    assert.deepEqual([first.status, first.json().code], [400, 'VALIDATION_FAILED'])
+    const { inputValidation: _, ...rest } = stored
+    assert.equal((await stage.service.fetch(`/endpoints/${stored._id}`, json('PUT', rest))).status, 200)
+    assertRepeats(await stage.service.fetch(path, keyed('v')), first)
+    assert.equal((await stage.service.fetch(path, keyed('w'))).status, 200)
+  })
+
+  it('a message that was done in part is not done again', async () => {
+    const { path } = await register({
+      requests: {
+        response: ['good', 'bad'].map((id) => ({ id, config: { method: 'POST', url: `${upstream.url}/${id}` } })),
+      },
+    })
+    answer = ({ url }, response) => {
+      if (url === '/good') return {}
+      response.destroy()
+      return undefined
+    }
+    const first = await stage.service.fetch(path, keyed('p'))
+    assert.equal(first.status, 200)
+    assert.equal(await callsOf(async () => assertRepeats(await stage.service.fetch(path, keyed('p')), first)), 0)
+  })
+
+  it('of an answer that is too large it is known that the message was done', async () => {
+    const { path } = await register()
+    answer = () => ({ large: 'x'.repeat(1_024) })
+    const first = await stage.service.fetch(path, keyed('large'))
+    assert.equal(first.status, 200)
+    const calls = await callsOf(async () => {
+      const again = await stage.service.fetch(path, keyed('large'))
+      assert.deepEqual([again.status, again.json().code], [409, 'IDEMPOTENCY_ANSWER_NOT_KEPT'])
+      assert.match(
+        again.text,
+        new RegExp(`already processed, as ${first.headers.get('x-crosswalk-message-id')} \\(status 200\\)`),
+      )
+    })
+    assert.equal(calls, 0)
+  })
+
+  it('an endpoint that is deleted takes its answers along', async () => {
+    const { path, stored } = await register()
+    answer = () => ({})
+    await stage.service.fetch(path, keyed('gone'))
+    assert.equal((await stage.service.fetch(`/endpoints/${stored._id}`, { method: 'DELETE' })).status, 200)
+    const restored = await stage.service.fetch(`/endpoints/${stored._id}/versions/1/restore`, json('POST', {}))
+    assert.ok(restored.status < 300, restored.text)
+    assert.equal((await stage.service.fetch(path, keyed('gone'))).headers.get(REPLAYED), null)
+  })
+
+  it('a record says whose answer was given again, and keeps no bodies; a replay and a dry run ask for no key', async () => {
+    const { path, stored } = await register({ messageLog: 'all', idempotency: { required: true } })
+    answer = () => ({ secret: 'in the answer' })
+    const first = await stage.service.fetch(path, keyed('log'))
+    await stage.service.fetch(path, keyed('log'))
+    const ask = async (path: string, init?: RequestInit) =>
+      (await (await fetch(`${stage.service.adminUrl}${path}`, init)).json()) as JsonObject
+    const { messages } = (await ask(`/messages?endpoint=${stored._id}`)) as { messages: JsonObject[] }
+    const id = first.headers.get('x-crosswalk-message-id') as string
+    assert.deepEqual(
+      messages.map(({ outcome, answerOf, bodies, stages }) => [
+        outcome,
+        answerOf,
+        (bodies as Json[]).length > 0,
+        (stages as Json[]).length > 0,
+      ]),
+      [
+        ['done', id, false, false],
+        ['done', undefined, true, true],
+      ],
+    )
+    const calls = await callsOf(async () => {
+      assert.equal((await ask(`/messages/${id}/replay`, json('POST', {}))).outcome, 'done')
+    })
+    assert.equal(calls, 1)
+    const dry = await stage.service.fetch(
+      '/endpoints/dry-run',
+      json('POST', { endpointId: stored._id, message: { body: {} } }),
+    )
+    assert.deepEqual([dry.status, dry.json().outcome], [200, 'done'], dry.text)
+  })
+})

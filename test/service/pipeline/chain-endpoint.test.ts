@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
+import { checkDocument } from '../../../src/config/checks/check-document.ts'
+import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import { collectInto, type Lint } from '../../../src/domain/lint.ts'
+import type { HttpClient } from '../../../src/domain/ports/http-client-port.ts'
+import type { Logger } from '../../../src/domain/ports/logger-port.ts'
+import { createIntake } from '../../../src/intake/intake.ts'
+import { compileEndpoint } from '../../../src/pipeline/compile.ts'
+import type { Outcome } from '../../../src/pipeline/outcome.ts'
+import type { Services } from '../../../src/pipeline/services.ts'
+import { readSettings } from '../../../src/settings/settings.ts'
+import { silent } from '../../support/contracts/stores.ts'
+import { guards } from '../../support/guards.ts'
+import { endpointDocument } from '../../support/service.ts'
+
+const reading = readSettings({})
+if (!reading.ok) throw new Error(reading.faults.join('\n'))
+const { settings } = reading
+
+const BUG = 'a bug in secret/place.ts'
+const unreachable: HttpClient = {
+  send: () => Promise.reject(new TypeError(BUG)),
+  close: () => Promise.resolve(),
+}
+/** A store that fails on every call. */
+const untouched: Services['states'] = {
+  newest: () => assert.fail('the store was read'),
+  append: () => assert.fail('the store was written'),
+}
+/** A broker that fails on every call. */
+const unasked: Services['producer'] = { produce: () => assert.fail('something was produced') }
+
+type Send = (body: Json) => Outcome | Promise<Outcome>
+
+/** Compiles a document over the services given, and gives what runs its messages and what was logged. */
+function compile(changes: JsonObject, services: Partial<Services> = {}): { send: Send; log: object[] } {
+  const { endpoint, lints: structural } = checkDocument(endpointDocument({ endpoint: { pattern: '/a' }, ...changes }))
+  const lints: Lint[] = [...structural]
+  const id = '0'.repeat(24)
+  const tokens = { verify: () => assert.fail('a token was verified') }
+  const all = { http: unreachable, states: untouched, producer: unasked, tokens, ...guards, ...services }
+  const handle = compileEndpoint(endpoint, id, all, settings, collectInto(lints))
+  assert.deepEqual(lints, [])
+  const log: object[] = []
+  const logger: Logger = { ...silent, error: (fields) => void log.push(fields) }
+  const newId = () => 'the message'
+  const intake = createIntake({ ...settings, clock: Date.now, newId, logger, observe: () => {} })
+  const document = { _id: id, name: endpoint.name, createdAt: '', updatedAt: '', __v: 0 } as const
+  const send: Send = (body) =>
+    intake.accept(
+      { version: 1, document, endpoint, routeKey: '', handle },
+      { requestHeaders: {}, query: {}, urlParams: {}, body: Buffer.from(JSON.stringify(body)) },
+    )
+  return { send, log }
+}
+
+describe('an endpoint whose stages are all synchronous', () => {
+  const documents: { name: string; document: JsonObject }[] = [
+    { name: 'nothing configured', document: {} },
+    {
+      name: 'mapping and validation',
+      document: { inputMapping: { requestBody: 'a' }, inputValidation: { type: 'object' } },
+    },
+    { name: 'XML out', document: { transformation: { input: 'JSON', output: 'XML' } } },
+  ]
+  for (const { name, document } of documents) {
+    it(`answers without a promise and without the store: ${name}`, () => {
+      const outcome = compile(document).send({ n: 1 })
+      assert.ok(!(outcome instanceof Promise))
+      assert.equal(outcome.answer.status, 200)
+    })
+  }
+
+  it('answers its failures without a promise too', () => {
+    const outcome = compile({ inputValidation: { required: ['a'] } }).send({})
+    assert.ok(!(outcome instanceof Promise))
+    assert.deepEqual([outcome.answer.status, outcome.failure?.code], [400, 'VALIDATION_FAILED'])
+  })
+})
+
+describe('a fault of the service', () => {
+  const broken = (store: Partial<Services['states']>) => ({ states: { ...untouched, ...store } })
+  const bug = (): never => {
+    throw new TypeError(BUG)
+  }
+  const extract = { state: { extract: {} } }
+  const cases: { name: string; document: JsonObject; services?: Partial<Services>; stage: string }[] = [
+    {
+      name: 'in a lookup',
+      document: { requests: { lookup: { id: 'p', config: { url: 'http://a' } } } },
+      stage: 'lookup',
+    },
+    {
+      name: 'in a response',
+      document: { requests: { response: { id: 'p', config: { url: 'http://a' } } } },
+      stage: 'respond',
+    },
+    {
+      name: 'in reading state',
+      document: extract,
+      services: broken({ newest: bug, append: async () => {} }),
+      stage: 'recall',
+    },
+    {
+      name: 'in keeping state',
+      document: extract,
+      services: broken({ newest: () => undefined, append: bug }),
+      stage: 'extract',
+    },
+  ]
+  for (const { name, document, services, stage } of cases) {
+    for (const output of ['JSON', 'XML']) {
+      it(`is logged with its cause, which is never sent: ${name}, ${output}`, async () => {
+        const { send, log } = compile({ ...document, transformation: { input: 'JSON', output } }, services)
+        const { answer } = await send({})
+        assert.equal(answer.status, 500)
+        const text = String(answer.body)
+        for (const part of ['INTERNAL', stage, 'the message']) assert.ok(text.includes(part), text)
+        assert.doesNotMatch(text, /bug|secret|TypeError/)
+        const [logged, ...others] = log as { err: unknown; messageId: string; stage: string }[]
+        assert.deepEqual([logged?.messageId, logged?.stage, others], ['the message', stage, []])
+        assert.ok(logged?.err instanceof TypeError && logged.err.message === BUG)
+      })
+    }
+  }
+})
+
+it('distinguishes a store that is closed from a fault of the service', async () => {
+  const store = await openSqliteStore({ path: ':memory:', logger: silent })
+  const { send, log } = compile({ state: { extract: {} } }, { states: store.states })
+  assert.equal((await send({})).answer.status, 200)
+  await store.close()
+  const { answer, failure } = await send({})
+  assert.deepEqual(
+    [answer.status, failure?.code, failure?.stage, answer.headers['retry-after'], log],
+    [503, 'STATE_UNAVAILABLE', 'recall', '1', []],
+  )
+})
+
+it('mixes no messages whose expressions are evaluated at the same time, some of which fail', async () => {
+  const { send } = compile({
+    inputTransforms: {
+      a: '($own := requestBody.n; $sum($map([1..20], function($i) { $own })))',
+      b: '$map([1..3], function($i) { requestBody.fail ? $error("asked to") : $string(transforms.a / 20) })',
+    },
+    inputMapping: { transforms: 'out', 'requestBody.n': 'n' },
+  })
+  const messages = Array.from({ length: 50 }, (_, n) => ({ n, fail: n % 5 === 0 }))
+  const outcomes = await Promise.all(messages.map(send))
+  for (const [n, { answer, failure }] of outcomes.entries()) {
+    const body = JSON.parse(String(answer.body))
+    if (n % 5 === 0) assert.match(String(failure?.message), /asked to/)
+    else assert.deepEqual(body, { out: { a: 20 * n, b: [`${n}`, `${n}`, `${n}`] }, n })
+  }
+})

@@ -1,0 +1,265 @@
+/** Refusals of a FHIR endpoint that are made before, beside or after its stages: each is an OperationOutcome too. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { JsonObject } from '../../../../src/domain/json.ts'
+import { connectTo, exchange, readToEnd, requestText } from '../../../support/raw-exchange.ts'
+import { json, type Reply, type Service, startService, startUpstream, type Upstream } from '../../../support/service.ts'
+import { until } from '../../../support/until.ts'
+import { type Issue, issuesIn } from './operation-outcomes.ts'
+
+const KEY = 'CROSSWALK_SECRET_TEST_FHIR_KEY'
+const JSON_TYPE = 'content-type: application/json'
+
+let service: Service
+let upstream: Upstream
+const held: (() => void)[] = []
+const releaseAll = () => {
+  for (const release of held.splice(0)) release()
+}
+
+const register = (pattern: string, more: JsonObject = {}) =>
+  service.register({
+    name: pattern,
+    endpoint: { pattern },
+    transformation: { input: 'JSON', output: 'FHIR+JSON' },
+    ...more,
+  })
+const slow = () => ({ requests: { lookup: [{ id: 'slow', config: { url: upstream.url } }] } })
+
+before(async () => {
+  process.env[KEY] = 'the-key-of-the-ward'
+  upstream = await startUpstream(() => new Promise((resolve) => held.push(() => resolve({}))))
+  service = await startService({
+    SERVER_HEADERS_TIMEOUT_MS: '300',
+    SERVER_REQUEST_TIMEOUT_MS: '400',
+    PARSER_LIMIT: '1kb',
+    MESSAGE_LOG: 'all',
+  })
+  await register('/open')
+  await register('/guarded', { auth: { apiKey: { keys: [`\${env:${KEY}}`] } } })
+  await register('/rated', { rateLimit: { messages: 1, seconds: 3_600 } })
+  await register('/keyed', { idempotency: { required: true }, inputValidation: { required: ['a'] } })
+  await register('/full', { limits: { concurrency: 1, queue: 0 }, ...slow() })
+  await register('/slow', slow())
+})
+let stopped: Promise<void> | undefined
+const stop = () => {
+  stopped ??= service.stop()
+  return stopped
+}
+after(async () => {
+  releaseAll()
+  delete process.env[KEY]
+  await stop()
+  await upstream.stop()
+})
+
+function assertOutcome(text: string, headers: Headers, code: string, type: string): Issue | undefined {
+  assert.deepEqual([headers.get('content-type'), headers.get('x-crosswalk-code')], ['application/fhir+json', code])
+  const issues = issuesIn(text)
+  assert.deepEqual(
+    issues.map((issue) => [issue.severity, issue.code, issue.details.coding[0]?.code]),
+    [['error', type, code]],
+  )
+  assert.match(issues[0]?.diagnostics ?? '', new RegExp(`^messageId: ${headers.get('x-crosswalk-message-id')}`))
+  return issues[0]
+}
+
+type Case = { name: string; ask: () => Promise<Reply>; status: number; code: string; type: string }
+
+const post = (path: string, headers: Record<string, string> = {}, body: JsonObject = { a: 1 }) =>
+  service.fetch(path, json('POST', body, headers))
+
+describe('an OperationOutcome answers', () => {
+  const cases: Case[] = [
+    { name: 'no credentials', ask: () => post('/guarded'), status: 401, code: 'CREDENTIALS_REFUSED', type: 'login' },
+    {
+      name: 'a message beyond the rate',
+      ask: async () => {
+        await post('/rated')
+        return post('/rated')
+      },
+      status: 429,
+      code: 'RATE_LIMITED',
+      type: 'throttled',
+    },
+    {
+      name: 'a message beyond the limits',
+      ask: async () => {
+        const first = post('/full')
+        await until(
+          () => held.length,
+          (count) => count === 1,
+        )
+        const refused = await post('/full')
+        releaseAll()
+        await first
+        return refused
+      },
+      status: 503,
+      code: 'OVERLOADED',
+      type: 'throttled',
+    },
+    {
+      name: 'a body that is too large',
+      ask: () => post('/open', {}, { a: 'x'.repeat(2_000) }),
+      status: 413,
+      code: 'BODY_TOO_LARGE',
+      type: 'too-long',
+    },
+    {
+      name: 'a media type that the endpoint does not take',
+      ask: () => service.fetch('/open', { method: 'POST', headers: { 'content-type': 'text/csv' }, body: 'a' }),
+      status: 415,
+      code: 'MEDIA_TYPE_WRONG',
+      type: 'not-supported',
+    },
+    { name: 'a missing key', ask: () => post('/keyed'), status: 400, code: 'IDEMPOTENCY_KEY_MISSING', type: 'value' },
+    {
+      name: 'a malformed key',
+      ask: () => post('/keyed', { 'idempotency-key': '' }),
+      status: 400,
+      code: 'IDEMPOTENCY_KEY_INVALID',
+      type: 'value',
+    },
+    {
+      name: 'a key of another message',
+      ask: async () => {
+        await post('/keyed', { 'idempotency-key': '"one"' })
+        return post('/keyed', { 'idempotency-key': '"one"' }, { a: 2 })
+      },
+      status: 422,
+      code: 'IDEMPOTENCY_KEY_REUSED',
+      type: 'conflict',
+    },
+    {
+      name: 'a repetition of a refused message',
+      ask: async () => {
+        await post('/keyed', { 'idempotency-key': '"two"' }, {})
+        const again = await post('/keyed', { 'idempotency-key': '"two"' }, {})
+        assert.equal(again.headers.get('idempotency-replayed'), 'true')
+        // The answer is that of the first message, whose id is in it.
+        const [, id = ''] = /messageId: ([0-9a-f]{24})/.exec(again.text) ?? []
+        const headers = new Headers(again.headers)
+        headers.set('x-crosswalk-message-id', id)
+        return { ...again, headers }
+      },
+      status: 400,
+      code: 'VALIDATION_FAILED',
+      type: 'required',
+    },
+  ]
+  for (const { name, ask, status, code, type } of cases) {
+    test(name, async () => {
+      const reply = await ask()
+      assert.equal(reply.status, status, reply.text)
+      assertOutcome(reply.text, reply.headers, code, type)
+    })
+  }
+})
+
+/** The last answer in the bytes of a connection. */
+function answerIn(received: string): Readonly<{ status: number; headers: Headers; text: string }> {
+  const [head = '', text = ''] = received.slice(received.lastIndexOf('HTTP/1.1 ')).split('\r\n\r\n')
+  const [start = '', ...lines] = head.split('\r\n')
+  const headers = new Headers(lines.map((line) => line.split(/: (.*)/s).slice(0, 2) as [string, string]))
+  return { status: Number(start.split(' ')[1]), headers, text }
+}
+
+describe('a body that does not arrive whole', { concurrency: true }, () => {
+  const request = (path: string, ...rest: string[]) =>
+    requestText(`POST ${path}`, [JSON_TYPE, ...rest.slice(0, 1)], rest[1])
+  const cases = [
+    {
+      name: 'and is awaited in vain',
+      sent: ['content-length: 9', '{'],
+      status: 408,
+      code: 'REQUEST_TIMED_OUT',
+      type: 'timeout',
+    },
+    {
+      name: 'as its chunks are malformed',
+      sent: ['transfer-encoding: chunked', 'zz\r\n{'],
+      status: 400,
+      code: 'REQUEST_MALFORMED',
+      type: 'structure',
+    },
+  ]
+  for (const { name, sent, status, code, type } of cases) {
+    test(`${name}, is answered with an OperationOutcome, and its record names the endpoint`, async () => {
+      const { status: got, headers, text } = answerIn(await exchange(service.url, request('/open', ...sent)))
+      assert.equal(got, status)
+      assertOutcome(text, headers, code, type)
+      const record = await fetch(`${service.adminUrl}/messages/${headers.get('x-crosswalk-message-id')}`)
+      assert.equal(((await record.json()) as { endpoint: string }).endpoint, '/open')
+    })
+
+    test(`${name}, is answered in the output type of any other endpoint`, async () => {
+      const pattern = `/xml-${code.toLowerCase()}`
+      await register(pattern, { transformation: { input: 'JSON', output: 'XML' } })
+      const { status: got, headers, text } = answerIn(await exchange(service.url, request(pattern, ...sent)))
+      assert.deepEqual([got, headers.get('content-type')], [status, 'application/xml'])
+      assert.match(text, new RegExp(`<code>${code}</code>`))
+    })
+  }
+
+  test('malformed input behind a whole message is of no endpoint', async () => {
+    const first = ['POST /open HTTP/1.1', 'host: a', JSON_TYPE, 'content-length: 2', '', '{}'].join('\r\n')
+    const { status, headers, text } = answerIn(await exchange(service.url, `${first}NONSENSE\r\n\r\n`))
+    assert.deepEqual([status, headers.get('content-type')], [400, 'application/json'])
+    assert.equal(JSON.parse(text).code, 'REQUEST_MALFORMED')
+  })
+})
+
+describe('no OperationOutcome answers', () => {
+  const cases = [
+    { name: 'a path without an endpoint', path: '/nowhere', status: 404, code: 'ROUTE_UNKNOWN' },
+    { name: 'a method without an endpoint', path: '/open', method: 'PUT', status: 405, code: 'METHOD_NOT_ALLOWED' },
+  ]
+  for (const { name, path, method = 'POST', status, code } of cases) {
+    test(name, async () => {
+      const reply = await service.fetch(path, json(method, {}))
+      assert.deepEqual([reply.status, reply.headers.get('content-type')], [status, 'application/json'])
+      assert.equal(reply.json().code, code)
+    })
+  }
+})
+
+test('a dry run shows the OperationOutcome as the answer, and the failure in its own fields', async () => {
+  const endpoint = {
+    name: 'draft',
+    endpoint: { pattern: '/draft' },
+    transformation: { input: 'JSON', output: 'FHIR+JSON' },
+    inputValidation: { required: ['a'] },
+  }
+  const reply = await service.fetch('/endpoints/dry-run', json('POST', { endpoint, message: { body: '{}' } }))
+  const { answer, failure } = reply.json<{
+    answer: { status: number; headers: Record<string, string>; body: string }
+    failure: JsonObject
+  }>()
+  assert.deepEqual([answer.status, answer.headers['x-crosswalk-code']], [400, 'VALIDATION_FAILED'])
+  assert.equal(issuesIn(answer.body)[0]?.code, 'required')
+  assert.deepEqual(failure.details, [{ path: '/a', message: 'is required' }])
+})
+
+test('while the service stops, messages get an OperationOutcome', async () => {
+  const socket = await connectTo(service.url)
+  const received = readToEnd(socket)
+  const message = (path: string, more = '') =>
+    `POST ${path} HTTP/1.1\r\nhost: a\r\n${JSON_TYPE}\r\ncontent-length: 2\r\n${more}\r\n{}`
+  socket.write(message('/slow'))
+  await until(
+    () => held.length,
+    (count) => count > 0,
+  )
+  const other = await connectTo(service.url)
+  const refused = readToEnd(other)
+  const end = stop()
+  other.write(message('/open', 'connection: close\r\n'))
+  const { status, headers, text } = answerIn(await refused)
+  assert.equal(status, 503)
+  assertOutcome(text, headers, 'SHUTTING_DOWN', 'transient')
+  releaseAll()
+  await end
+  assert.match(await received, /^HTTP\/1\.1 200 /)
+})

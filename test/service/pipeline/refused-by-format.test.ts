@@ -1,0 +1,131 @@
+/** What each format refuses: a row for each format, a column for each fault that a body or an output can have. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Json } from '../../../src/domain/json.ts'
+import { CODECS } from '../../../src/formats/codecs.ts'
+import { json, type Service, startService } from '../../support/service.ts'
+
+type Key = keyof typeof CODECS
+
+/** What a message with such a body fails with. */
+const BODY_FAULTS = {
+  'cut short': 'BODY_UNREADABLE',
+  'of another format': 'BODY_UNREADABLE',
+  'nothing but white space': 'BODY_UNREADABLE',
+  'not valid in its charset': 'BODY_UNREADABLE',
+  'of 65 levels': 'BODY_TOO_DEEP',
+  'of 100,000 levels': 'BODY_TOO_DEEP',
+  'of 100,000 levels, cut short': 'BODY_TOO_DEEP',
+} as const
+
+/** 'never': no body of the format has the fault. */
+type Bodies = Readonly<
+  Record<keyof typeof BODY_FAULTS, Readonly<{ body: string | Uint8Array; says: RegExp }> | 'never'>
+>
+
+/** 'written': the format can hold it. */
+type Outputs = Readonly<
+  Record<
+    'with a space in a key' | 'with an empty key' | 'with a control character',
+    Readonly<{ output: Json; says: RegExp }> | 'written'
+  >
+>
+
+const brackets = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+const elements = (depth: number) => '<a>'.repeat(depth) + '</a>'.repeat(depth)
+const levels = /64 levels/
+
+const REFUSED = {
+  json: {
+    bodies: {
+      'cut short': { body: '{"secret":', says: /line 1, column 11/ },
+      'of another format': { body: '<secret/>', says: /line 1, column 1/ },
+      'nothing but white space': { body: ' ', says: /empty/ },
+      'not valid in its charset': { body: Buffer.of(0x22, 0xff, 0x22), says: /utf-8/ },
+      'of 65 levels': { body: brackets(65), says: levels },
+      'of 100,000 levels': { body: brackets(100_000), says: levels },
+      'of 100,000 levels, cut short': { body: '{"a":'.repeat(100_000), says: levels },
+    },
+    outputs: {
+      'with a space in a key': 'written',
+      'with an empty key': 'written',
+      'with a control character': 'written',
+    },
+  },
+  xml: {
+    bodies: {
+      'cut short': { body: '<secret>', says: /unclosed tag at line 1, column 8/ },
+      'of another format': { body: '{"secret":1}', says: /line 1/ },
+      'nothing but white space': { body: ' ', says: /not well-formed/ },
+      'not valid in its charset': { body: Buffer.from('<m>\u00fc</m>', 'latin1'), says: /utf-8/ },
+      'of 65 levels': { body: elements(65), says: levels },
+      'of 100,000 levels': { body: elements(100_000), says: levels },
+      'of 100,000 levels, cut short': { body: '<a>'.repeat(100_000), says: levels },
+    },
+    outputs: {
+      'with a space in a key': { output: { m: { 'a b': 1 } }, says: /at "m\.a b", "a b" cannot be the name/ },
+      'with an empty key': { output: { m: { '': 1 } }, says: /"" cannot be the name/ },
+      'with a control character': { output: { m: '\u0001' }, says: /at "m", the value holds the character U\+0001/ },
+    },
+  },
+} as const satisfies Readonly<Record<Key, Readonly<{ bodies: Bodies; outputs: Outputs }>>>
+
+let service: Service
+before(async () => {
+  service = await startService()
+  for (const [key, { name }] of Object.entries(CODECS)) {
+    const reads = { input: name, output: 'JSON' }
+    await service.register({ endpoint: { pattern: `/read/${key}` }, transformation: reads })
+    await service.register({ endpoint: { pattern: `/write/${key}` }, transformation: { input: 'JSON', output: name } })
+  }
+})
+after(() => service.stop())
+
+const send = (key: string, body: string | Uint8Array, contentType: string) =>
+  service.fetch(`/read/${key}`, {
+    method: 'POST',
+    headers: { 'content-type': contentType },
+    body: Buffer.from(body),
+  })
+
+for (const [key, { bodies, outputs }] of Object.entries(REFUSED) as [Key, (typeof REFUSED)[Key]][]) {
+  const codec = CODECS[key]
+  describe(codec.name, () => {
+    for (const [fault, cell] of Object.entries(bodies as Bodies)) {
+      if (cell === 'never') continue
+      it(`refuses a body ${fault}`, async () => {
+        const startedAt = performance.now()
+        const reply = await send(key, cell.body, codec.mediaType)
+        assert.ok(performance.now() - startedAt < 3_000, 'it took long to be refused')
+        const { code, stage, path, error } = reply.json<{ code: string; stage: string; path: string; error: string }>()
+        const expected = BODY_FAULTS[fault as keyof typeof BODY_FAULTS]
+        assert.deepEqual([reply.status, code, stage, path], [400, expected, 'parse', 'transformation.input'])
+        assert.match(error, cell.says)
+        assert.doesNotMatch(error, /secret/)
+      })
+    }
+
+    const types = [
+      { name: 'an unknown charset', type: `${codec.mediaType}; charset=klingon` },
+      { name: 'another media type', type: 'application/octet-stream' },
+      ...Object.values(CODECS)
+        .filter((other) => other !== codec)
+        .map(({ mediaType }) => ({ name: 'the media type of another format', type: mediaType })),
+    ]
+    for (const { name, type } of types) {
+      it(`refuses a body with ${name}, ${type}`, async () => {
+        const reply = await send(key, 'x', type)
+        assert.deepEqual([reply.status, reply.json().code], [415, 'MEDIA_TYPE_WRONG'], reply.text)
+      })
+    }
+
+    for (const [fault, cell] of Object.entries(outputs as Outputs)) {
+      if (cell === 'written') continue
+      it(`refuses an output ${fault}, naming the place`, async () => {
+        const reply = await service.fetch(`/write/${key}`, json('POST', cell.output))
+        assert.deepEqual([reply.status, reply.headers.get('content-type')], [500, codec.mediaType])
+        for (const text of [/SERIALISE_FAILED/, /serialise/, cell.says]) assert.match(reply.text, text)
+      })
+    }
+  })
+}

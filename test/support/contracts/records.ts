@@ -1,0 +1,41 @@
+/** Documents and states for tests of stores: as small as the types allow, and recognisable. */
+import type { JsonObject } from '../../../src/domain/json.ts'
+import type { EndpointRecord } from '../../../src/domain/ports/endpoint-store-port.ts'
+import type { StateFilter, StateRecord } from '../../../src/domain/ports/state-store-port.ts'
+import type { StoredDocument } from '../../../src/domain/stored-document.ts'
+
+/** A time-ordered id. */
+export const idOf = (number: number): string => number.toString(16).padStart(24, '0')
+
+export function endpointOf(
+  number: number,
+  fields: JsonObject = {},
+  routeKey = `POST /route-${number}`,
+): EndpointRecord {
+  const document: StoredDocument = {
+    _id: idOf(number),
+    name: `endpoint ${number}`,
+    createdAt: '2024-01-01T00:00:00.000Z',
+    updatedAt: '2024-01-01T00:00:00.000Z',
+    __v: 0,
+    ...fields,
+  }
+  return { document, routeKey }
+}
+
+export const stateOf = (mark: string, lookupStatus: number | undefined, networkError = false): StateRecord => ({
+  values: { requestBody: { mark } },
+  lookupStatus,
+  networkError,
+})
+
+/** A filter from what `state.config` would say: ranges of statuses, or every state. */
+export const filterOf = (
+  ranges: 'any' | StateFilter['statuses']['ranges'],
+  networkErrors: StateFilter['networkErrors'] = 'no-filter',
+): StateFilter => ({
+  networkErrors,
+  statuses: ranges === 'any' ? { any: true, ranges: [] } : { any: false, ranges },
+})
+
+export const EVERYTHING = filterOf('any')

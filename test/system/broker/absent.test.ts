@@ -1,0 +1,90 @@
+/** A broker that no endpoint needs, and one that is not there: neither may affect HTTP. */
+import assert from 'node:assert/strict'
+import type { AddressInfo } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
+import { after, describe, test } from 'node:test'
+import { consumerOf, until } from '../../support/broker/broker.ts'
+import { json, startService } from '../../support/service.ts'
+
+const listen = (server: Server): Promise<number> =>
+  new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)))
+
+describe('the broker', () => {
+  test('is not contacted until an endpoint names a topic', async () => {
+    let connections = 0
+    const sockets = new Set<Socket>()
+    const server = createServer((socket) => {
+      connections += 1
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+    })
+    const port = await listen(server)
+    const service = await startService({ KAFKA_BROKERS: `127.0.0.1:${port}` })
+    after(async () => {
+      await service.stop()
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    })
+    await service.register({ endpoint: { pattern: '/plain' } })
+    assert.equal((await service.fetch('/plain', json('POST', { a: 1 }))).status, 200)
+    assert.deepEqual(await (await fetch(`${service.adminUrl}/consumers`)).json(), [])
+    assert.equal(connections, 0)
+    await service.register({ endpoint: { pattern: '/consumes' }, kafkaConsumerTopic: 'somewhere' })
+    await until(
+      () => connections,
+      (count) => count > 0,
+    )
+  })
+
+  test('where it is away: a warning, retries, 502 for producing, and HTTP goes on', async () => {
+    const server = createServer()
+    const port = await listen(server)
+    await new Promise((resolve) => server.close(resolve))
+    const service = await startService({ KAFKA_BROKERS: `127.0.0.1:${port}` })
+    after(service.stop)
+    const consumer = await service.register({ endpoint: { pattern: '/consumes' }, kafkaConsumerTopic: 'somewhere' })
+    await service.register({
+      endpoint: { pattern: '/produces' },
+      requests: { response: { id: 'out', kafkaProducerTopic: 'elsewhere' } },
+    })
+    const status = await until(
+      () => consumerOf(service, consumer._id),
+      (one) => one?.lastError !== undefined,
+    )
+    assert.equal(status?.state, 'connecting')
+    assert.match(status?.lastError?.message ?? '', /ECONNREFUSED.*; check that the broker runs, and KAFKA_BROKERS$/)
+    const exposition = await (await fetch(`${service.adminUrl}/metrics`)).text()
+    assert.match(exposition, /^crosswalk_consumers\{.*topic="somewhere",state="connecting"\} 1$/m)
+    assert.match(exposition, /^crosswalk_consumers\{.*topic="somewhere",state="running"\} 0$/m)
+    const warnings = () => service.log.filter(({ level, fields }) => level === 'warn' && fields.topic === 'somewhere')
+    assert.equal(warnings().length, 1)
+    assert.equal((await service.fetch('/consumes', json('POST', { a: 1 }))).status, 200)
+    const refused = await service.fetch('/produces', json('POST', { a: 1 }))
+    assert.deepEqual([refused.status, refused.json().code], [502, 'RESPONSE_UNREACHABLE'])
+    assert.equal((await fetch(`${service.adminUrl}/health/ready`)).status, 200)
+  })
+
+  test('where it does not answer: 504 in the time of the request', async () => {
+    const sockets = new Set<Socket>()
+    const server = createServer((socket) => {
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+    })
+    const port = await listen(server)
+    const service = await startService({ KAFKA_BROKERS: `127.0.0.1:${port}` })
+    after(async () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await service.stop()
+    })
+    await service.register({
+      endpoint: { pattern: '/produces' },
+      requests: { response: { id: 'out', kafkaProducerTopic: 'elsewhere', timeoutMs: 300 } },
+    })
+    const startedAt = Date.now()
+    const reply = await service.fetch('/produces', json('POST', { a: 1 }))
+    assert.deepEqual([reply.status, reply.json().code], [504, 'RESPONSE_TIMED_OUT'])
+    // The client's own time would be 10 s.
+    assert.ok(Date.now() - startedAt < 8_000)
+  })
+})

@@ -1,0 +1,80 @@
+/** The notes that are committed with offsets, on a real broker: they come back, unless they are of a former topic. */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, test } from 'node:test'
+import { createKafkaConsumer } from '../../../src/adapters/kafka/consumer/kafka-consumer.ts'
+import type { CommittedOffset, ConsumerListener } from '../../../src/domain/ports/record-consumer.ts'
+import { NOTE_CHARACTERS } from '../../../src/intake/records/order/commit-note.ts'
+import { body, until } from '../../support/broker/broker.ts'
+import { kafkaForTests } from '../../support/services/kafka.ts'
+import { kafkaSettings } from '../../support/services/kafka-settings.ts'
+import { openTopics } from '../../support/services/topics.ts'
+
+const kafka = await kafkaForTests()
+
+describe('the note of a commit', { skip: kafka.skip }, () => {
+  const topics = openTopics(kafka.brokers)
+  after(topics.close)
+  const consumer = createKafkaConsumer(kafkaSettings(kafka.brokers))
+  /** Joins, commits the offsets, and leaves. Resolves to what was committed before. */
+  const visit = async (
+    groupId: string,
+    topic: string,
+    offsets: ReadonlyMap<number, CommittedOffset>,
+  ): Promise<ReadonlyMap<number, CommittedOffset | undefined>> => {
+    let found: ReadonlyMap<number, CommittedOffset | undefined> = new Map()
+    const listener: ConsumerListener = {
+      onRebalance: () => {},
+      onRevoked: () => {},
+      onAssigned: ({ added }) => {
+        found = added
+      },
+      demand: () => ({ maxBytes: 1_000, partitionBytes: new Map() }),
+      onRecords: () => {},
+      onEndOffset: () => {},
+      onOffsetReset: () => true,
+      onTrouble: () => {},
+      onRecovered: () => {},
+      onReplaced: () => {},
+      onEnd: () => {},
+    }
+    const subscription = { groupId, topic, startAt: 'committed', groupStart: 'earliest', exactlyOnce: false } as const
+    const session = await consumer.open(subscription, listener)
+    await until(
+      () => found.size,
+      (size) => size === 2,
+    )
+    if (offsets.size > 0) assert.equal(await session.commit(offsets), 'committed')
+    await session.close()
+    return found
+  }
+
+  test('comes back with its offset, is left out where the broker refuses it, and does not pass to another topic', async () => {
+    const [topic, groupId] = [await topics.create(2), randomUUID()]
+    await topics.produce(
+      topic,
+      [0, 1].flatMap((partition) => [1, 2, 3].map((n) => ({ ...body({ n }), partition }))),
+    )
+    const longest = 'x'.repeat(NOTE_CHARACTERS)
+    const first = new Map([
+      [0, { offset: 1n, note: longest }],
+      [1, { offset: 2n, note: '' }],
+    ])
+    const before = await visit(groupId, topic, first)
+    assert.deepEqual([...before.values()], [undefined, undefined])
+    const second = new Map([[1, { offset: 3n, note: 'y'.repeat(5_000) }]])
+    assert.deepEqual(await visit(groupId, topic, second), first)
+    const third = new Map([
+      [0, { offset: 1n, note: longest }],
+      [1, { offset: 3n, note: '' }],
+    ])
+    assert.deepEqual(await visit(groupId, topic, new Map()), third)
+    await topics.remove(topic)
+    await until(
+      () => topics.create(2, topic).catch(() => ''),
+      (name) => name === topic,
+    )
+    const former = [...(await visit(groupId, topic, new Map())).values()].filter((one) => (one?.note ?? '') !== '')
+    assert.deepEqual(former, [])
+  })
+})

@@ -1,0 +1,85 @@
+/** What happens to the records of a topic that an endpoint consumes. */
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { body, consumerOf, startBench, until } from '../../support/broker/broker.ts'
+import { kafkaForTests } from '../../support/services/kafka.ts'
+import { startUpstream } from './upstream.ts'
+
+const kafka = await kafkaForTests()
+
+describe('consuming', { skip: kafka.skip }, async () => {
+  const { service, topics, stop } = await startBench(kafka.brokers)
+  after(stop)
+
+  test('every record goes through the pipeline, with its headers, in order, and is committed', async () => {
+    const [topic, out] = [await topics.create(2), await topics.create(1)]
+    await topics.produce(topic, [
+      {
+        ...body({ n: 1 }),
+        key: Buffer.from('a'),
+        partition: 0,
+        headers: new Map([[Buffer.from('X-Source'), Buffer.from('ward 7')]]),
+      },
+      { ...body({ n: 2 }), partition: 0 },
+      { ...body({ n: 3 }), partition: 1 },
+    ])
+    const endpoint = await service.register({
+      endpoint: { pattern: '/consume' },
+      kafkaConsumerTopic: topic,
+      inputMapping: {
+        'requestBody.n': 'n',
+        'requestHeaders.kafka-topic': 'topic',
+        'requestHeaders.kafka-partition': 'partition',
+        'requestHeaders.kafka-offset': 'offset',
+        'requestHeaders.kafka-key': 'key',
+        'requestHeaders.x-source': 'source',
+      },
+      requests: { response: { id: 'out', kafkaProducerTopic: out } },
+    })
+    const made = await until(
+      () => topics.read(out),
+      (records) => records.length >= 3,
+    )
+    const read = made.map(({ value }) => JSON.parse(String(value)))
+    assert.deepEqual(
+      read.toSorted((a, b) => a.n - b.n),
+      [
+        { n: 1, topic, partition: '0', offset: '0', key: 'a', source: 'ward 7' },
+        { n: 2, topic, partition: '0', offset: '1' },
+        { n: 3, topic, partition: '1', offset: '0' },
+      ],
+    )
+    assert.ok(read.findIndex(({ n }) => n === 1) < read.findIndex(({ n }) => n === 2))
+    const committed = () => topics.committed(`mapping-mediator.${endpoint._id}`, topic, 2)
+    await until(committed, (offsets) => offsets[0] === 2 && offsets[1] === 1)
+    const status = await consumerOf(service, endpoint._id)
+    assert.deepEqual([status?.state, status?.lag, status?.inFlight], ['running', 0, 0])
+  })
+
+  test('never more than KAFKA_MAX_IN_FLIGHT at once, also where every partition tries a record again', async () => {
+    const [partitions, limit] = [12, 3]
+    const { service: narrow, stop: stopNarrow } = await startBench(kafka.brokers, {
+      KAFKA_MAX_IN_FLIGHT: String(limit),
+      KAFKA_RETRY_PAUSES_MS: '50,50,50',
+      CIRCUIT_BREAKER_FAILURES: '0',
+    })
+    after(stopNarrow)
+    const upstream = await startUpstream((_body, earlier, response) => {
+      setTimeout(() => response.writeHead(earlier < 2 ? 503 : 200).end('{}'), 10)
+    })
+    after(upstream.close)
+    const topic = await topics.create(partitions)
+    const records = Array.from({ length: partitions * 4 }, (_, n) => ({ ...body({ n }), partition: n % partitions }))
+    await topics.produce(topic, records)
+    await narrow.register({
+      endpoint: { pattern: '/narrow' },
+      kafkaConsumerTopic: topic,
+      requests: { response: { id: 'out', config: { url: upstream.url } } },
+    })
+    await until(
+      () => upstream.bodies.length,
+      (count) => count === records.length * 3,
+    )
+    assert.equal(upstream.most(), limit)
+  })
+})

@@ -1,0 +1,147 @@
+/** What a reader of committed records finds of an endpoint with `exactlyOnce`, counted at the topics. */
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import type { JsonObject } from '../../../src/domain/json.ts'
+import { body, consumerOf, startBench, until } from '../../support/broker/broker.ts'
+import { endpointDocument, json } from '../../support/service.ts'
+import { readCommitted } from '../../support/services/committed-records.ts'
+import { kafkaForTests } from '../../support/services/kafka.ts'
+import { account, numbered, readMade, tracing } from './numbered.ts'
+
+const kafka = await kafkaForTests()
+
+describe('an endpoint with exactlyOnce', { skip: kafka.skip }, async () => {
+  const { service, topics, stop } = await startBench(kafka.brokers)
+  after(stop)
+  const register = async (topic: string, out: string, fields: JsonObject = {}) =>
+    service.register({
+      endpoint: { pattern: `/${out}` },
+      kafkaConsumerTopic: topic,
+      kafka: { exactlyOnce: true, inFlight: 500 },
+      ...tracing(out),
+      ...fields,
+    })
+  const groupOf = (id: string) => `mapping-mediator.${id}`
+
+  test('each record is committed once, in order, with its offset', async () => {
+    const [topic, out] = [await topics.create(3), await topics.create(3)]
+    await topics.produce(topic, numbered(0, 3_000, 3))
+    const { _id } = await register(topic, out)
+    await until(
+      () => topics.committed(groupOf(_id), topic, 3),
+      (offsets) => offsets.every((offset) => offset === 1_000),
+    )
+    const made = readMade(await readCommitted(kafka.brokers, out))
+    assert.deepEqual(account(made, 3_000), { lost: 0, duplicates: 0, outOfOrder: 0 })
+    await until(
+      () => consumerOf(service, _id),
+      (status) => status?.lag === 0 && status.inFlight === 0,
+    )
+  })
+
+  test('poison in the middle goes to the dead letters once, in the same way, and the rest keeps its order', async () => {
+    const [topic, out] = [await topics.create(1), await topics.create(1)]
+    const records = numbered(0, 300, 1)
+    for (const at of [0, 150, 151, 299]) records[at] = { ...body('{'), partition: 0, value: Buffer.from('{') }
+    await topics.produce(topic, records)
+    const { _id } = await register(topic, out)
+    await until(
+      () => topics.committed(groupOf(_id), topic, 1),
+      ([offset]) => offset === 300,
+    )
+    const made = readMade(await readCommitted(kafka.brokers, out))
+    assert.deepEqual(account(made, 300), { lost: 4, duplicates: 0, outOfOrder: 0 })
+    const dead = await readCommitted(kafka.brokers, `${topic}.dlq`)
+    assert.deepEqual(
+      dead.map(({ value }) => String(value)),
+      ['{', '{', '{', '{'],
+    )
+  })
+  test('a record that the target does not take fails alone', async () => {
+    const [topic, out] = [await topics.create(1), await topics.create(1, undefined, { 'max.message.bytes': '20000' })]
+    const records = Array.from({ length: 200 }, (_, n) => ({
+      ...body({ n, filler: n === 77 ? 'x'.repeat(30_000) : '' }),
+      partition: 0,
+    }))
+    await topics.produce(topic, records)
+    const { _id } = await register(topic, out, {
+      inputMapping: { 'requestBody.n': 'n', 'requestBody.filler': 'filler' },
+      requests: { response: { id: 'out', kafkaProducerTopic: out } },
+    })
+    await until(
+      () => topics.committed(groupOf(_id), topic, 1),
+      ([offset]) => offset === 200,
+    )
+    const numbers = (await readCommitted(kafka.brokers, out)).map(({ value }) => JSON.parse(String(value)).n as number)
+    assert.deepEqual(
+      numbers,
+      records.map((_, n) => n).filter((n) => n !== 77),
+    )
+    const dead = await readCommitted(kafka.brokers, `${topic}.dlq`)
+    assert.deepEqual(
+      dead.map(({ value }) => JSON.parse(String(value)).n as number),
+      [77],
+    )
+  })
+
+  test('what several topics get of a record is committed together', async () => {
+    const [topic, one, other] = [await topics.create(2), await topics.create(2), await topics.create(1)]
+    await topics.produce(topic, numbered(0, 500, 2))
+    const { _id } = await register(topic, one, {
+      requests: {
+        response: [
+          { id: 'one', kafkaProducerTopic: one },
+          { id: 'other', kafkaProducerTopic: other },
+        ],
+      },
+    })
+    await until(
+      () => topics.committed(groupOf(_id), topic, 2),
+      (offsets) => offsets.every((offset) => offset === 250),
+    )
+    for (const target of [one, other]) {
+      const { lost, duplicates } = account(readMade(await readCommitted(kafka.brokers, target)), 500)
+      assert.deepEqual({ target, lost, duplicates }, { target, lost: 0, duplicates: 0 })
+    }
+  })
+
+  test('without the field, and with it again: the consumer starts anew where the other one stopped', async () => {
+    const [topic, out] = [await topics.create(1), await topics.create(1)]
+    const { _id } = await register(topic, out)
+    for (const [round, kafkaFields] of [{ exactlyOnce: true }, {}, { exactlyOnce: true }].entries()) {
+      const fields = {
+        endpoint: { pattern: `/${out}` },
+        kafkaConsumerTopic: topic,
+        kafka: kafkaFields,
+        ...tracing(out),
+      }
+      const { status } = await service.fetch(`/endpoints/${_id}`, json('PUT', endpointDocument(fields)))
+      assert.equal(status, 200)
+      await topics.produce(topic, numbered(round * 50, (round + 1) * 50, 1))
+      await until(
+        () => topics.committed(groupOf(_id), topic, 1),
+        ([offset]) => offset === (round + 1) * 50,
+      )
+    }
+    const made = readMade(await readCommitted(kafka.brokers, out))
+    assert.deepEqual(account(made, 150), { lost: 0, duplicates: 0, outOfOrder: 0 })
+  })
+  test('one behind the other: the marks of transactions are passed and committed, and nothing comes twice', async () => {
+    const [topic, between, out] = [await topics.create(2), await topics.create(2), await topics.create(2)]
+    await topics.produce(topic, numbered(0, 400, 2))
+    await register(topic, between)
+    const { _id } = await register(between, out, {
+      inputMapping: Object.fromEntries(['n', 'partition', 'offset'].map((name) => [`requestBody.${name}`, name])),
+    })
+    const seen = async () => account(readMade(await readCommitted(kafka.brokers, out)), 400)
+    assert.deepEqual(await until(seen, ({ lost }) => lost === 0), { lost: 0, duplicates: 0, outOfOrder: 0 })
+    await until(
+      () => topics.remaining(groupOf(_id), between, 2),
+      (remaining) => remaining.every((count) => count === 0),
+    )
+    await until(
+      () => consumerOf(service, _id),
+      (status) => status?.lag === 0,
+    )
+  })
+})

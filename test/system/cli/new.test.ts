@@ -1,0 +1,131 @@
+/** `crosswalk new`: the document lints clean, keeps the fields of the sample, and replaces no file. */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import { checkFiles } from '../../../src/endpoints/batch/check-files.ts'
+import { readSettings } from '../../../src/settings/settings.ts'
+import { newDocument, withoutFaults } from '../../../src/suggestions/new-document.ts'
+import { createOfflineServices } from '../../../src/wiring/offline-services.ts'
+import { DOCUMENT, folderOf } from '../../support/cli/project/folder.ts'
+import { startProgram } from '../../support/spawned-service.ts'
+
+const reading = readSettings({})
+if (!reading.ok) throw new Error(reading.faults.join('\n'))
+const { settings } = reading
+
+type Case = Readonly<{
+  name: string
+  args: readonly string[]
+  project?: Json
+  code?: number
+  file: string
+  stderr?: RegExp
+}>
+
+const CASES: readonly Case[] = [
+  { name: 'a document', args: ['Lab orders'], file: 'lab-orders.json' },
+  { name: 'one from JSON', args: ['Lab orders', '--sample', 'order.json'], file: 'lab-orders.json' },
+  { name: 'one from XML', args: ['Lab orders', '--sample', 'order.xml'], file: 'lab-orders.json' },
+  { name: 'one of a project', args: ['Lab orders'], project: {}, file: 'endpoints/lab-orders.json' },
+  {
+    name: 'one of a project with another folder',
+    args: ['../Lab'],
+    project: { endpoints: ['a/b/*.json', 'endpoints/*.json'] },
+    file: 'a/b/lab.json',
+  },
+  {
+    name: 'a name that is taken',
+    args: ['Greeting'],
+    project: {},
+    code: 3,
+    file: 'endpoints/greeting.json',
+    stderr: /name: endpoints\/there\.json has this name already/,
+  },
+  {
+    name: 'a route that is taken',
+    args: ['Greet'],
+    project: {},
+    code: 3,
+    file: 'endpoints/greet.json',
+    stderr: /"Greeting" \(POST \/greet\) answers the same paths already/,
+  },
+  {
+    name: 'no sample',
+    args: ['A', '--sample', 'none'],
+    code: 3,
+    file: 'a.json',
+    stderr: /There is no file \S*none\./,
+  },
+  {
+    name: 'a sample of another kind',
+    args: ['A', '--sample', 'text.txt'],
+    code: 3,
+    file: 'a.json',
+    stderr: /text\.txt: The JSON is not well-formed/,
+  },
+]
+
+describe('new', { concurrency: 2 }, () => {
+  for (const { name, args, project, code = 0, file, stderr } of CASES) {
+    test(`writes ${name}`, async (context) => {
+      const folder = folderOf(context, {
+        ...(project === undefined ? {} : { 'crosswalk.json': project }),
+        'endpoints/there.json': DOCUMENT,
+        'order.json': { id: '1', patient: { name: 'Ada' }, 'a.b': [1], 'with [0]': null, __proto__x: true },
+        'order.xml': '<order nr="1"><id>1</id><line>a</line><line>b</line></order>',
+        'text.txt': 'hello',
+      })
+      const made = startProgram(folder, { args: ['new', ...args] })
+      assert.equal((await made.ended).code, code, made.output.stderr)
+      if (stderr !== undefined) assert.match(made.output.stderr, stderr)
+      assert.equal(existsSync(join(folder, file)), code === 0)
+      if (code !== 0) return
+      const tests = file.replace(/json$/, 'tests.json')
+      assert.equal(made.output.stdout, `${file}\n${tests}\n`)
+      const lint = startProgram(folder, { args: ['lint', '--strict', file] })
+      assert.equal((await lint.ended).code, 0, lint.output.stdout)
+      const tested = startProgram(folder, { args: ['test', file] })
+      assert.equal((await tested.ended).code, 0, tested.output.stdout)
+      assert.match(tested.output.stdout, /1 passed, 0 failed/)
+      writeFileSync(join(folder, file), 'mine')
+      const again = startProgram(folder, { args: ['new', ...args] })
+      assert.equal((await again.ended).code, 3)
+      assert.match(again.output.stderr, /is there already, and is not replaced/)
+      assert.equal(readFileSync(join(folder, file), 'utf8'), 'mine')
+    })
+  }
+
+  test('gives what the sample has', async (context) => {
+    const folder = folderOf(context, { 'order.json': { id: '1', patient: { name: 'Ada' }, 'a.b': [1] } })
+    await startProgram(folder, { args: ['new', 'Order', '--sample', 'order.json'] }).ended
+    const run = startProgram(folder, { args: ['run', 'order.json', '--input', 'order.json'] })
+    await run.ended
+    // The sample has the name of the file that the document would get.
+    assert.match(run.output.stderr, /error/)
+    await startProgram(folder, { args: ['new', 'Order 2', '--sample', 'order.json'] }).ended
+    const same = startProgram(folder, { args: ['run', 'order-2.json', '--input', 'order.json'] })
+    assert.equal((await same.ended).code, 0, same.output.stderr)
+    const sample: Json = JSON.parse(readFileSync(join(folder, 'order.json'), 'utf8'))
+    assert.deepEqual(JSON.parse(same.output.stdout), sample)
+    const { tests } = JSON.parse(readFileSync(join(folder, 'order-2.tests.json'), 'utf8')) as { tests: JsonObject[] }
+    assert.deepEqual(tests[0]?.expect, { outcome: 'done', answer: { status: 200, body: sample } })
+  })
+
+  test('lints clean for any sample', async () => {
+    const check = async (document: Json) => {
+      const [one] = await checkFiles([{ file: '', document }], { services: createOfflineServices(settings), settings })
+      return one?.lints ?? []
+    }
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), async (sample) => {
+        const value: Json = JSON.parse(JSON.stringify(sample))
+        const { lints } = await withoutFaults(newDocument('Any', '/any', { value, format: 'JSON' }), check)
+        assert.deepEqual(lints, [])
+      }),
+      { numRuns: 200 },
+    )
+  })
+})

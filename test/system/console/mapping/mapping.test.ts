@@ -1,0 +1,339 @@
+/** /endpoints/:id/mapping in a real browser. */
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import type { JsonObject } from '../../../../src/domain/json.ts'
+import { bearer, JSON_TYPE, startServiceWithKeys } from '../../../support/access/service-with-keys.ts'
+import { call } from '../../../support/adapters/http-server/management/call.ts'
+import { endpointDocument, json } from '../../../support/service.ts'
+import { until } from '../../../support/until.ts'
+import { NO_BROWSER, signIn } from '../browser.ts'
+import { openConsole } from '../console-page.ts'
+
+const MESSAGE = {
+  id: 17,
+  patient: { family: 'Doe', given: ['Jane', 'Q'], birthDate: '1980-02-03' },
+  lines: [
+    { nr: 1, code: 'a' },
+    { nr: 2, code: 'b' },
+  ],
+}
+const MAPPING = { 'requestBody.id': 'id', 'requestBody.lines[].nr': 'list[].number', 'requestBody.gone': 'gone' }
+
+/** An endpoint that has taken one message, open in the mapping view with this message. */
+async function openMapping(
+  test: TestContext,
+  inputMapping: JsonObject = MAPPING,
+  body: JsonObject = MESSAGE,
+  view = {},
+) {
+  const opened = await openConsole(test, { env: { MESSAGE_LOG: 'all' }, ...view })
+  const { service } = opened
+  const { _id: id } = await service.register({ name: 'Orders', endpoint: { pattern: '/orders' }, inputMapping })
+  await service.fetch('/orders', json('POST', body))
+  const list = async () =>
+    (await fetch(`${service.adminUrl}/messages`)).json() as Promise<{ messages: { id: string }[] }>
+  const { messages } = await until(list, (now) => now.messages.length > 0)
+  const message = messages[0]?.id ?? ''
+  await opened.open(`endpoints/${id}/mapping?message=${message}`)
+  await opened.page.getByText('ran dry on').waitFor()
+  return { ...opened, id, message }
+}
+
+/** The mapping as the draft has it, which a reload keeps. */
+async function draftOf(page: Page, id: string): Promise<string> {
+  const read = () => page.evaluate((name) => sessionStorage.getItem(name), `crosswalk-draft:${id}`)
+  const kept = await until(read, (text) => text !== null)
+  return (JSON.parse(kept ?? '') as { text: string }).text
+}
+
+const source = (page: Page, name: string) =>
+  page.getByRole('treegrid', { name: 'Can be read' }).getByRole('row', { name, exact: true })
+const target = (page: Page, name: string) =>
+  page.getByRole('treegrid', { name: 'Is written' }).getByRole('row', { name, exact: true })
+
+/** Three ways to connect `family` with `code`. */
+const BY_HAND: Readonly<Record<string, (page: Page) => Promise<void>>> = {
+  'a drag': async (page) => {
+    await source(page, 'family').dragTo(target(page, 'code'))
+  },
+  'a drag by keys': async (page) => {
+    await source(page, 'family').click()
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Enter')
+    await target(page, 'code')
+      .and(page.locator('[data-drop-target]'))
+      .or(page.locator('[data-drop-target]'))
+      .first()
+      .waitFor()
+    for (let step = 0; step < 10; step += 1) {
+      const name = await page.evaluate('document.activeElement?.getAttribute("aria-label") ?? ""')
+      if (String(name).includes('code')) break
+      await page.keyboard.press('ArrowDown')
+    }
+    await page.keyboard.press('Enter')
+  },
+  M: async (page) => {
+    await source(page, 'family').click()
+    await page.keyboard.press('m')
+    await page.getByRole('combobox', { name: 'Target of requestBody.patient.family' }).fill('subject.code')
+    await page.keyboard.press('Escape')
+  },
+}
+
+/** Another entry writes `code` already, so each way asks first. */
+async function confirm(page: Page, says = 'requestBody.patient.birthDate writes subject.code already.'): Promise<void> {
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText(says).waitFor()
+  await dialog.getByRole('button', { name: 'Connect', exact: true }).click()
+}
+
+const SMALL = { 'requestBody.id': 'id', 'requestBody.patient.birthDate': ['subject.code', 'subject.born'] }
+
+describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
+  test('shows fields, lines and coverage of a message', async (test) => {
+    const { page, checkAccessibility } = await openMapping(test)
+    await source(page, 'birthDate').getByText('1980-02-03').waitFor()
+    await page.getByRole('button', { name: /fields not read/ }).waitFor()
+    await checkAccessibility()
+  })
+
+  describe('a connection', () => {
+    const made: string[] = []
+    for (const [way, connect] of Object.entries(BY_HAND)) {
+      test(`by ${way}`, async (test) => {
+        const { page, id } = await openMapping(test, SMALL)
+        await connect(page)
+        await confirm(page)
+        await page.getByRole('region', { name: 'Selected entry' }).waitFor()
+        made.push(await draftOf(page, id))
+      })
+    }
+    test('is the same document in each way', () => {
+      assert.equal(made.length, 3)
+      assert.match(made[0] ?? '', /"requestBody.patient.family": "subject.code"/)
+      assert.deepEqual(new Set(made).size, 1)
+    })
+  })
+
+  test('asks what is meant where the lists of two fields differ, and shows what each choice writes', async (test) => {
+    const { page, id, checkAccessibility } = await openMapping(test)
+    await source(page, 'nr').dragTo(target(page, 'id'))
+    const dialog = page.getByRole('dialog', { name: 'How to connect' })
+    await dialog.getByText('the first value only').waitFor()
+    await dialog.locator('.choice').first().getByText('/id').waitFor()
+    // `requestBody.id` writes a single value there.
+    await dialog
+      .locator('.choice')
+      .nth(1)
+      .getByText('needs a list where an earlier entry wrote a single value')
+      .waitFor()
+    await checkAccessibility()
+    await dialog.getByText('the list of all values').click()
+    await dialog.getByLabel('Target path').fill('numbers')
+    await dialog.getByRole('button', { name: 'Connect', exact: true }).click()
+    assert.match(await draftOf(page, id), /"requestBody.lines\[\].nr": \["list\[\].number", "numbers"\]/)
+  })
+
+  test('changes and removes an entry, and undoes it', async (test) => {
+    const { page, id, checkAccessibility } = await openMapping(test)
+    await page
+      .getByRole('grid', { name: 'Entries' })
+      .getByRole('row', { name: /requestBody.id to id/ })
+      .click()
+    const detail = page.getByRole('region', { name: 'Selected entry' })
+    await detail.getByLabel('Target path').fill('nr')
+    await page.keyboard.press('Enter')
+    await until(
+      () => draftOf(page, id),
+      (text) => text.includes('"requestBody.id": "nr"'),
+    )
+    await detail.getByLabel('Function').selectOption('stringify')
+    await detail.getByLabel('Default, as JSON').fill('none')
+    await page.keyboard.press('Enter')
+    await detail.getByText('A default is JSON').waitFor()
+    await detail.getByLabel('Default, as JSON').fill('"none"')
+    await page.keyboard.press('Tab')
+    const whole = '"requestBody.id": { "key": "nr", "transform": "stringify", "default": "none" }'
+    await until(
+      () => draftOf(page, id),
+      (text) => text.includes(whole),
+    )
+    await detail.getByText('"17"').waitFor()
+    await checkAccessibility()
+    await page
+      .getByRole('grid', { name: 'Entries' })
+      .getByRole('row', { name: /requestBody.id to nr/ })
+      .click()
+    await page.keyboard.press('Delete')
+    await until(
+      () => draftOf(page, id),
+      (text) => !text.includes('requestBody.id'),
+    )
+    for (let step = 0; step < 4; step += 1) await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('row', { name: /requestBody.id to id/ }).waitFor()
+    await page.getByRole('link', { name: 'Open in the editor', exact: true }).waitFor()
+    // Nothing is left to keep: the text is that of the stored document again, byte by byte.
+    await until(
+      () => page.evaluate((name) => sessionStorage.getItem(name), `crosswalk-draft:${id}`),
+      (kept) => kept === null,
+    )
+  })
+
+  test('takes the fields of an output, and suggests entries that are ticked one by one', async (test) => {
+    const { page, id, checkAccessibility } = await openMapping(test)
+    await page.getByRole('button', { name: 'Fields of the output' }).click()
+    const output = { familyName: 'x', born: '2000-01-01', lines: [{ code: 'x' }] }
+    await page.getByRole('dialog').getByLabel('Text').fill(JSON.stringify(output))
+    await page.getByRole('button', { name: 'Show its fields' }).click()
+    await target(page, 'familyName').waitFor()
+    await page.getByRole('link', { name: 'Editor', exact: true }).click()
+    await page.waitForURL(/\/edit\?message=/)
+    await page.getByRole('link', { name: 'Mapping', exact: true }).click()
+    await page.getByRole('button', { name: 'Change the fields of the output' }).waitFor()
+    await target(page, 'familyName').waitFor()
+    await page.getByRole('button', { name: 'Suggest entries' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Suggested entries' })
+    await dialog.getByText('requestBody.lines[].code').waitFor()
+    await checkAccessibility()
+    await dialog.getByRole('checkbox', { name: /lines\[\].code/ }).check()
+    await dialog.getByRole('button', { name: 'Add 1 entry' }).click()
+    const text = await draftOf(page, id)
+    assert.deepEqual((JSON.parse(text) as { inputMapping: object }).inputMapping, {
+      ...MAPPING,
+      'requestBody.lines[].code': 'lines[].code',
+    })
+  })
+
+  test('takes a JSON Schema as the output, and says what is wrong with another text', async (test) => {
+    const { page, id } = await openMapping(test)
+    await page.getByRole('button', { name: 'Fields of the output' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Fields of the output' })
+    await dialog.getByLabel('Kind').selectOption('schema')
+    await dialog.getByLabel('Text').fill('{ "type": ')
+    await dialog.getByRole('button', { name: 'Show its fields' }).click()
+    await dialog.getByText('The text is not JSON').waitFor()
+    const item = { type: 'object', properties: { total: { type: 'number' } } }
+    const schema = { type: 'object', properties: { surname: { type: 'string' }, rows: { type: 'array', items: item } } }
+    await dialog.getByLabel('Text').fill(JSON.stringify(schema))
+    await dialog.getByRole('button', { name: 'Show its fields' }).click()
+    await target(page, 'total').waitFor()
+    await source(page, 'family').dragTo(target(page, 'surname'))
+    assert.match(await draftOf(page, id), /"requestBody.patient.family": "surname"/)
+  })
+
+  test('shows names and values of any kind as text, and connects them', async (test) => {
+    const hostile = {
+      '<img src=x onerror=alert(1)>': '<script>alert(1)</script>',
+      'a.b[]*?\\"': '\u202egnp.exe',
+      __proto__: { polluted: 'javascript:alert(1)' },
+      ['n'.repeat(40_000)]: 'long',
+      '': 'no name',
+    }
+    const body = JSON.parse(JSON.stringify(hostile).replace('{', '{"__proto__":{"x":1},')) as JsonObject
+    const { page, id } = await openMapping(test, { 'requestBody.gone': 'kept' }, body)
+    await source(page, '<img src=x onerror=alert(1)>').getByText('<script>alert(1)</script>').waitFor()
+    await page.getByText('U+202E').first().waitFor()
+    await source(page, 'a.b[]*?\\"').dragTo(target(page, 'kept'))
+    await confirm(page, 'requestBody.gone writes kept already.')
+    const { inputMapping } = JSON.parse(await draftOf(page, id)) as { inputMapping: object }
+    assert.deepEqual(inputMapping, { 'requestBody.gone': 'kept', 'requestBody.a\\.b\\[\\]*?\\\\"': 'kept' })
+  })
+
+  test('lets a viewer look and change nothing, and says why', async (test) => {
+    const { service, keys } = await startServiceWithKeys()
+    const { page, checkAccessibility } = await openConsole(test, { of: service })
+    test.after(() => service.stop())
+    const body = JSON.stringify(
+      endpointDocument({ endpoint: { pattern: '/orders' }, inputMapping: { 'requestBody.a': 'b' } }),
+    )
+    const headers = { ...JSON_TYPE, ...bearer(keys.author) }
+    const reply = await call(service.adminUrl, 'POST', '/endpoints', { headers, body })
+    assert.equal(reply.status, 201, reply.text)
+    const { _id: id } = reply.json<{ _id: string }>()
+    await page.goto(`/console/endpoints/${id}/mapping`)
+    await signIn(page, keys.viewer)
+    await page.getByText('Entries (1)').waitFor()
+    await page.getByText('No message is loaded').waitFor()
+    await source(page, 'a').click()
+    await page.keyboard.press('m')
+    assert.equal(await page.getByRole('dialog').count(), 0)
+    await page.getByRole('button', { name: 'Connect …' }).getByText('M').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Connect …' }).getAttribute('aria-disabled'), 'true')
+    await checkAccessibility()
+  })
+
+  const openEntries = (test: Parameters<typeof openMapping>[0], count: number) => {
+    const names = Array.from({ length: count }, (_, index) => `field${index}`)
+    const body = { person: Object.fromEntries(names.map((name, index) => [name, index])) }
+    // The target of the last field is the first one, so most lines have an end that cannot be seen.
+    const mapping = Object.fromEntries(
+      names.map((name, index) => [`requestBody.person.${name}`, `out.${count - 1 - index}x`]),
+    )
+    return openMapping(test, mapping, body)
+  }
+  const keyTimes = async (page: Page) => {
+    const clock = await startKeyClock(page)
+    await source(page, 'field2').click()
+    const moves = await clock.press(Array.from({ length: 40 }, () => 'ArrowDown'))
+    await page.getByLabel('Fields', { exact: true }).click()
+    const word = [...'field12']
+    const letters = await clock.press([...word, ...word.map(() => 'Backspace'), ...word])
+    return { moves, letters }
+  }
+
+  test('stays readable and fast with 300 entries', async (test) => {
+    const small = await openEntries(test, 50)
+    await small.page.getByText('Entries (50)').waitFor()
+    const few = await keyTimes(small.page)
+    await small.page.close()
+    const { page, checkAccessibility } = await openEntries(test, 300)
+    await page.getByText('Entries (300)').waitFor()
+    assert.ok((await page.getByRole('treegrid', { name: 'Can be read' }).getByRole('row').count()) < 60)
+    await page.locator('.edge.source.below').waitFor()
+    await checkAccessibility()
+    const many = await keyTimes(page)
+    await page.getByText(/Entries \(1[01] of 300\)/).waitFor()
+    for (const keys of ['moves', 'letters'] as const) {
+      const times = many[keys]
+      test.diagnostic(
+        `ms of the page for each key, ${keys}: ${times.map(Math.round).join(' ')}; with 50 entries ${medianOf(few[keys])}`,
+      )
+      // A slow machine may need longer for each key, but not for more entries.
+      assert.ok(medianOf(times) <= Math.max(50, 2 * medianOf(few[keys])), keys)
+    }
+    // Selecting an entry brings both of its ends into view.
+    await page.getByLabel('Fields', { exact: true }).fill('')
+    await page.getByText('Entries (300)').waitFor()
+    const entries = page.getByRole('grid', { name: 'Entries' })
+    await entries.getByRole('row', { name: /field0 to/ }).click()
+    await page.keyboard.press('End')
+    await source(page, 'field299').waitFor()
+    await target(page, '0x').waitFor()
+    await page.locator('.line.selected').waitFor({ state: 'attached' })
+  })
+})
+
+/** Takes the time that the page needs for each key, in ms of the processor: other work of the machine counts nothing. */
+async function startKeyClock(page: Page) {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const spent = async () => {
+    const { metrics } = await session.send('Performance.getMetrics')
+    return 1_000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN)
+  }
+  const press = async (keys: readonly string[]) => {
+    const times: number[] = []
+    for (const key of keys) {
+      const before = await spent()
+      await page.keyboard.press(key)
+      await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
+      times.push((await spent()) - before)
+    }
+    return times
+  }
+  return { press }
+}
+
+const medianOf = (times: readonly number[]): number =>
+  times.toSorted((one, other) => one - other)[Math.floor(times.length / 2)] ?? Number.NaN

@@ -1,0 +1,620 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import Value from 'typebox/value'
+import { checkDocument } from '../../../src/config/checks/check-document.ts'
+import { checkField } from '../../../src/config/checks/check-field.ts'
+import { lintEndpoint } from '../../../src/config/checks/lint-endpoint.ts'
+import { EndpointField, EndpointSchema } from '../../../src/config/schema/schema.ts'
+import type { Field } from '../../../src/config/schema/schema-fields.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/domain/json.ts'
+import { collectInto, type Lint } from '../../../src/domain/lint.ts'
+import rich from '../../data/rich-document.json' with { type: 'json' }
+
+const SMALLEST = {
+  name: 'a',
+  endpoint: { pattern: '/a' },
+  transformation: { input: 'JSON', output: 'JSON' },
+} as const
+
+const LOOKUP = { id: 'l', config: { url: 'http://x.example/' } } as const
+const RESPONSE = { id: 'r', config: { url: 'http://x.example/' } } as const
+
+const reported = ({ lints }: { lints: readonly Lint[] }) => lints.map(({ path, message }) => `${path}: ${message}`)
+
+describe('defaults and forms', () => {
+  test('a smallest document gets every default, behind its own fields', () => {
+    const { endpoint, lints } = checkDocument(SMALLEST)
+    assert.deepEqual(lints, [])
+    assert.deepEqual(
+      JSON.stringify(endpoint),
+      JSON.stringify({
+        name: 'a',
+        endpoint: { pattern: '/a', method: 'POST' },
+        transformation: { input: 'JSON', output: 'JSON' },
+        labels: {},
+        inputMapping: {},
+        constants: {},
+        requests: { lookup: [], response: [] },
+        state: { config: { networkErrors: 'no-filter', includeStatuses: [] } },
+      }),
+    )
+  })
+
+  test('a document with every field is taken as it is', () => {
+    const { endpoint, lints } = checkDocument(rich)
+    assert.deepEqual(lints, [])
+    assert.equal(JSON.stringify(endpoint), JSON.stringify(rich))
+  })
+
+  test('every field of the schema is in that document', () => {
+    assert.deepEqual(missingIn(EndpointField, rich as Json, ''), [])
+  })
+
+  const forms: readonly {
+    name: string
+    change: JsonObject
+    read: (endpoint: JsonObject) => unknown
+    expect: unknown
+  }[] = [
+    {
+      name: 'a single lookup is an array of one, its method GET',
+      change: { requests: { lookup: LOOKUP } },
+      read: ({ requests }) => requests,
+      expect: { lookup: [{ id: 'l', config: { url: 'http://x.example/', method: 'GET' } }], response: [] },
+    },
+    {
+      name: 'a single response is an array of one, its method POST',
+      change: { requests: { response: RESPONSE } },
+      read: ({ requests }) => requests,
+      expect: { response: [{ id: 'r', config: { url: 'http://x.example/', method: 'POST' } }], lookup: [] },
+    },
+    {
+      name: 'methods of requests are upper case',
+      change: { requests: { lookup: [{ id: 'l', config: { method: 'delete', url: 'http://x.example/' } }] } },
+      read: ({ requests }) => requests,
+      expect: { lookup: [{ id: 'l', config: { method: 'DELETE', url: 'http://x.example/' } }], response: [] },
+    },
+    {
+      name: 'read-only fields are ignored',
+      change: { _id: 5, createdAt: null, updatedAt: {}, __v: 'x' },
+      read: (endpoint) => ['_id', 'createdAt', 'updatedAt', '__v'].filter((name) => Object.hasOwn(endpoint, name)),
+      expect: [],
+    },
+    {
+      name: 'primary stays where it was written',
+      change: { requests: { response: { ...RESPONSE, primary: true } } },
+      read: ({ requests }) => requests,
+      expect: {
+        response: [{ id: 'r', config: { url: 'http://x.example/', method: 'POST' }, primary: true }],
+        lookup: [],
+      },
+    },
+    {
+      name: 'a half-written state.config is completed',
+      change: { state: { config: { includeStatuses: [201] } } },
+      read: ({ state }) => state,
+      expect: { config: { includeStatuses: [201], networkErrors: 'no-filter' } },
+    },
+    {
+      name: 'GET needs no input type',
+      change: { endpoint: { pattern: '/a', method: 'GET' }, transformation: { output: 'XML' } },
+      read: ({ transformation }) => transformation,
+      expect: { output: 'XML' },
+    },
+    {
+      name: 'a response with a topic needs no config',
+      change: { requests: { response: { id: 'r', kafkaProducerTopic: 'a.B_c-1' } } },
+      read: ({ requests }) => requests,
+      expect: { response: [{ id: 'r', kafkaProducerTopic: 'a.B_c-1' }], lookup: [] },
+    },
+    {
+      name: 'constants keep names that prototypes own, as plain names',
+      change: { constants: JSON.parse('{"__proto__":{"a":1}}') as JsonObject },
+      read: ({ constants }) => Object.entries(constants as JsonObject),
+      expect: [['__proto__', { a: 1 }]],
+    },
+  ]
+  const sole = ({ requests }: JsonObject) => {
+    const { lookup, response } = requests as { lookup: JsonObject[]; response: JsonObject[] }
+    return lookup[0] ?? response[0]
+  }
+  const lookup = (change: JsonObject) => ({ requests: { lookup: [{ ...LOOKUP, ...change }] } })
+  const params = (written: JsonObject) => lookup({ config: { ...LOOKUP.config, params: written } })
+  const read = { ...LOOKUP, config: { ...LOOKUP.config, method: 'GET' } }
+  const query = (parameter: JsonObject) => ({ ...read, config: { ...read.config, params: { query: parameter } } })
+
+  /** Fields as other services hand them out. */
+  const absent: typeof forms = [
+    {
+      name: '_id of a lookup is absent',
+      change: lookup({ _id: '6b03322a477d2b1a1437990d' }),
+      read: sole,
+      expect: read,
+    },
+    { name: 'forEach without fields is absent', change: lookup({ forEach: {} }), read: sole, expect: read },
+    { name: 'no allowedStatuses are absent', change: lookup({ allowedStatuses: [] }), read: sole, expect: read },
+    { name: 'params without fields are absent', change: params({}), read: sole, expect: read },
+    {
+      name: 'null before and after a value is absent',
+      change: params({ query: { a: { path: 'query.a', prefix: null, postfix: null } } }),
+      read: sole,
+      expect: query({ a: { path: 'query.a' } }),
+    },
+    {
+      name: 'a parameter may be named _id',
+      change: params({ query: { _id: { path: 'query.a' } } }),
+      read: sole,
+      expect: query({ _id: { path: 'query.a' } }),
+    },
+    {
+      name: 'all of them are absent in a single response too',
+      change: { requests: { response: { _id: 'x', ...RESPONSE, forEach: {}, allowedStatuses: [] } } },
+      read: sole,
+      expect: { id: 'r', config: { url: 'http://x.example/', method: 'POST' } },
+    },
+    {
+      name: 'null before and after a key is absent',
+      change: {
+        requests: {
+          response: { id: 'r', kafkaProducerTopic: 't', key: { path: 'query.a', prefix: null, postfix: null } },
+        },
+      },
+      read: sole,
+      expect: { id: 'r', kafkaProducerTopic: 't', key: { path: 'query.a' } },
+    },
+    {
+      name: 'requests without fields are both arrays',
+      change: { requests: {} },
+      read: ({ requests }) => requests,
+      expect: { lookup: [], response: [] },
+    },
+    {
+      name: '_id of requests is absent',
+      change: { requests: { _id: 'x' } },
+      read: ({ requests }) => requests,
+      expect: { lookup: [], response: [] },
+    },
+  ]
+  for (const { name, change, read, expect } of [...forms, ...absent]) {
+    test(name, () => {
+      const checked = checkDocument({ ...SMALLEST, ...change })
+      assert.deepEqual(reported(checked), [])
+      assert.deepEqual(read(checked.endpoint), expect)
+    })
+  }
+})
+
+describe('faults of form', () => {
+  const lookup = (change: JsonObject) => ({ requests: { lookup: [{ ...LOOKUP, ...change }] } })
+  const response = (change: JsonObject) => ({ requests: { response: [{ ...RESPONSE, ...change }] } })
+  const call = (change: JsonObject) => lookup({ config: { ...LOOKUP.config, ...change } })
+
+  const cases: readonly { change: JsonObject; faults: readonly (readonly [path: string, part: string])[] }[] = [
+    { change: { name: 5 }, faults: [['name', '"name" must be a string that is not empty, not a number.']] },
+    { change: { name: ' ' }, faults: [['name', 'must be a string that is not empty.']] },
+    { change: { description: null }, faults: [['description', 'must be a string, not null.']] },
+    { change: { endpoint: [] }, faults: [['endpoint', 'must be an object, not an array.']] },
+    { change: { endpoint: {} }, faults: [['endpoint.pattern', '"endpoint.pattern" is required: ']] },
+    { change: { endpoint: { pattern: 1 } }, faults: [['endpoint.pattern', 'must be a string, not a number.']] },
+    {
+      change: { endpoint: { pattern: '/a', method: 'get' } },
+      faults: [['endpoint.method', 'must be one of "GET", "POST", "PUT", "DELETE", not "get"; did you mean "GET"?']],
+    },
+    { change: { endpoint: { pattern: '/a', method: 7 } }, faults: [['endpoint.method', '"DELETE", not a number.']] },
+    {
+      change: { transformation: { input: 'JSON', output: 'xml' } },
+      faults: [['transformation.output', 'not "xml"; did you mean "XML"?']],
+    },
+    { change: { transformation: { output: 'JSON' } }, faults: [['transformation.input', 'is required for POST']] },
+    {
+      change: { transformation: { output: 'JSON' }, endpoint: { pattern: '/a', method: 'PUT' } },
+      faults: [['transformation.input', 'is required for PUT']],
+    },
+    { change: { transformation: { input: 'CSV', output: 'JSON' } }, faults: [['transformation.input', 'not "CSV".']] },
+    { change: { transformation: 'JSON' }, faults: [['transformation', 'must be an object, not a string.']] },
+    { change: { labels: null }, faults: [['labels', 'must be an object, not null']] },
+    { change: { labels: ['lab'] }, faults: [['labels', 'must be an object, not an array']] },
+    {
+      change: { labels: { a: 1, b: 'b', c: null, d: ['x'] } },
+      faults: [
+        ['labels.a', '"labels.a" must be a string, not a number.'],
+        ['labels.c', 'must be a string, not null'],
+        ['labels.d', 'must be a string, not an array'],
+      ],
+    },
+    { change: { label: {} }, faults: [['label', 'did you mean "labels"?']] },
+    { change: { kafkaConsumerTopic: '..' }, faults: [['kafkaConsumerTopic', 'must be a topic name: 1 to 249 ']] },
+    { change: { kafkaConsumerTopic: 'a b' }, faults: [['kafkaConsumerTopic', 'must be a topic name']] },
+    { change: { kafkaConsumerTopic: 'x'.repeat(250) }, faults: [['kafkaConsumerTopic', 'must be a topic name']] },
+    ...['', 'Latest', 'end', 'group', 'group:', 'latest ', 'group:a\nb', `group:${'x'.repeat(1_001)}`, 0, null].map(
+      (kafkaConsumerStart) => ({
+        change: { kafkaConsumerTopic: 't', kafkaConsumerStart },
+        faults: [
+          ['kafkaConsumerStart', 'must be "earliest", "latest", or "group:" and the name of a consumer group'],
+        ] as const,
+      }),
+    ),
+    { change: { inputMapping: [] }, faults: [['inputMapping', 'must be an object, not an array.']] },
+    { change: { constants: 'x' }, faults: [['constants', 'must be an object, not a string.']] },
+    { change: { inputTransforms: { a: 5 } }, faults: [['inputTransforms.a', 'must be a string, not a number.']] },
+    {
+      change: { inputTransforms: { 'a.b': {} } },
+      faults: [['inputTransforms.a\\.b', 'must be a string, not an object.']],
+    },
+    {
+      change: { inputTransforms: { 12: '1' } },
+      faults: [['inputTransforms.12', 'The name "12" looks like an integer and cannot keep its place in the order']],
+    },
+    { change: { inputTransforms: { constructor: '1' } }, faults: [['inputTransforms.constructor', 'is reserved']] },
+    { change: { inputValidation: true }, faults: [['inputValidation', 'must be an object, not a boolean.']] },
+    { change: { requests: [] }, faults: [['requests', 'must be an object, not an array.']] },
+    {
+      change: { requests: { lookup: 5 } },
+      faults: [['requests.lookup', 'must be an array of objects, or one object, not a number.']],
+    },
+    { change: { requests: { lookup: [5] } }, faults: [['requests.lookup[0]', 'must be an object, not a number.']] },
+    { change: { requests: { lookup: { id: 'l' } } }, faults: [['requests.lookup.config', 'is required']] },
+    {
+      change: { requests: { lookup: [{ config: LOOKUP.config }] } },
+      faults: [['requests.lookup[0].id', 'is required']],
+    },
+    { change: lookup({ id: '' }), faults: [['requests.lookup[0].id', 'must be a string that is not empty.']] },
+    { change: lookup({ config: {} }), faults: [['requests.lookup[0].config.url', 'is required']] },
+    {
+      change: call({ method: 'TRACE' }),
+      faults: [['requests.lookup[0].config.method', 'must be one of "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"']],
+    },
+    { change: call({ headers: { a: 1.5, b: 'c' } }), faults: [] },
+    {
+      change: call({ headers: { a: true } }),
+      faults: [['requests.lookup[0].config.headers.a', 'must be a string or a number, not a boolean']],
+    },
+    {
+      change: call({ params: { query: { a: 'payload.a' } } }),
+      faults: [['requests.lookup[0].config.params.query.a', 'must be an object, not a string.']],
+    },
+    {
+      change: call({ params: { query: { a: {} } } }),
+      faults: [['requests.lookup[0].config.params.query.a.path', 'is required']],
+    },
+    {
+      change: call({ params: { query: { a: { path: 'payload.a', prefix: 5 } } } }),
+      faults: [['requests.lookup[0].config.params.query.a.prefix', 'must be a string, not a number.']],
+    },
+    {
+      change: lookup({ forEach: 'payload.x' }),
+      faults: [['requests.lookup[0].forEach', 'must be an object, not a string.']],
+    },
+    {
+      change: lookup({ forEach: { concurrency: 2 } }),
+      faults: [['requests.lookup[0].forEach.items', 'is required']],
+    },
+    { change: lookup({ forEach: null }), faults: [['requests.lookup[0].forEach', 'must be an object, not null.']] },
+    { change: lookup({ forEach: [] }), faults: [['requests.lookup[0].forEach', 'must be an object, not an array.']] },
+    ...[0, 1001, 1.5, '0', '1001', 'x', '', true].map((concurrency) => ({
+      change: lookup({ forEach: { items: 'payload.x', concurrency } }),
+      faults: [
+        [
+          'requests.lookup[0].forEach.concurrency',
+          'must be a whole number from 1 to 1000, or such a number as a string, not ',
+        ],
+      ] as const,
+    })),
+    ...[0, 300_001, 1.5, '5', null].map((timeoutMs) => ({
+      change: lookup({ timeoutMs }),
+      faults: [['requests.lookup[0].timeoutMs', 'must be a whole number from 1 to 300000, not ']] as const,
+    })),
+    { change: lookup({ retries: 11 }), faults: [['requests.lookup[0].retries', 'from 0 to 10, not 11.']] },
+    {
+      change: lookup({ idempotent: 'yes' }),
+      faults: [['requests.lookup[0].idempotent', 'must be true or false, not a string.']],
+    },
+    { change: lookup({ fhirResponse: 1 }), faults: [['requests.lookup[0].fhirResponse', 'must be true or false']] },
+    {
+      change: lookup({ allowedStatuses: '2xx' }),
+      faults: [['requests.lookup[0].allowedStatuses', 'must be an array of statuses']],
+    },
+    {
+      change: lookup({ allowedStatuses: {} }),
+      faults: [['requests.lookup[0].allowedStatuses', 'with at least one of them, not an object.']],
+    },
+    {
+      change: lookup({ allowedStatuses: ['2xx', null] }),
+      faults: [['requests.lookup[0].allowedStatuses[1]', 'must be a status such as "2xx", "404" or "*", not null.']],
+    },
+    {
+      change: response({ kafkaProducerTopic: 'a' }),
+      faults: [['requests.response[0]', 'has both "config.url" and "kafkaProducerTopic"']],
+    },
+    { change: response({ config: { primary: true } }), faults: [['requests.response[0]', 'has nowhere to go']] },
+    { change: { requests: { response: { id: 'r' } } }, faults: [['requests.response', 'has nowhere to go']] },
+    { change: response({ config: { url: 5 } }), faults: [['requests.response[0].config.url', 'must be a string']] },
+    { change: response({ config: 5 }), faults: [['requests.response[0].config', 'must be an object']] },
+    { change: { state: { config: { networkErrors: 'all' } } }, faults: [['state.config.networkErrors', 'not "all".']] },
+    {
+      change: { state: { config: { includeStatuses: '*' } } },
+      faults: [['state.config.includeStatuses', 'must be an array of statuses']],
+    },
+    {
+      change: { state: { extract: { query: { a: 5 } } } },
+      faults: [['state.extract.query.a', 'must be a string that is not empty, not a number']],
+    },
+    {
+      change: { state: { extract: { lookupRequests: { l: 'x' } } } },
+      faults: [['state.extract.lookupRequests.l', 'must be an object']],
+    },
+    {
+      change: { transfromation: 1 },
+      faults: [['transfromation', 'Unknown field "transfromation"; did you mean "transformation"?']],
+    },
+    { change: { colour: 1 }, faults: [['colour', 'Unknown field "colour".']] },
+    { change: { pattern: '/x' }, faults: [['pattern', 'Unknown field "pattern"; it belongs to "endpoint".']] },
+    { change: { networkErrors: 'include' }, faults: [['networkErrors', 'it belongs to "state.config".']] },
+    { change: lookup({ headers: {} }), faults: [['requests.lookup[0].headers', 'it belongs to "config".']] },
+    {
+      change: lookup({ primary: true }),
+      faults: [['requests.lookup[0].primary', 'it belongs to "requests.response".']],
+    },
+    { change: call({ params: { quary: {} } }), faults: [['requests.lookup[0].config.params.quary', 'mean "query"?']] },
+    {
+      change: call({ params: { quary: { path: 'query.a' } } }),
+      faults: [
+        ['requests.lookup[0].config.params.quary', 'did you mean "query"?'],
+        ['requests.lookup[0].config.params.quary.path', 'must be an object, not a string.'],
+      ],
+    },
+    { change: call({ params: { since: 'query.a' } }), faults: [['requests.lookup[0].config.params.since', 'Unknown']] },
+    {
+      change: call({ params: { since: { path: 'query.a', x: 1 } } }),
+      faults: [['requests.lookup[0].config.params.since', 'Unknown']],
+    },
+    {
+      change: JSON.parse('{"__proto__":{"name":"b"}}') as JsonObject,
+      faults: [['__proto__', 'Unknown field "__proto__".']],
+    },
+  ]
+  for (const { change, faults } of cases) {
+    test(`${JSON.stringify(change).slice(0, 100)} is refused at ${faults.map(([path]) => path).join(', ')}`, () => {
+      // Entries, since a spread would set the prototype for a name like __proto__ written in a literal.
+      const checked = checkDocument(Object.fromEntries([...Object.entries(SMALLEST), ...Object.entries(change)]))
+      assert.equal(checked.lints.length, faults.length, reported(checked).join('\n'))
+      for (const [index, [path, part]] of faults.entries()) {
+        assert.equal(checked.lints[index]?.path, path)
+        assert.equal(checked.lints[index]?.severity, 'error')
+        assert.ok(checked.lints[index]?.message.includes(part), reported(checked).join('\n'))
+      }
+      assert.deepEqual(lintsOf(checked.endpoint), [], 'a fault of form brings no second one')
+    })
+  }
+
+  const withoutEffect: readonly { change: JsonObject; path: string; message: string }[] = [
+    {
+      change: response({ forwardExistingRequestBody: true }),
+      path: 'requests.response[0].forwardExistingRequestBody',
+      message: 'A response request sends the output, whatever this says; leave it out.',
+    },
+    {
+      change: call({ params: { _since: { path: 'state.x', prefix: null } } }),
+      path: 'requests.lookup[0].config.params._since',
+      message: '"_since" stands beside "query" and "url", where nothing reads it; did you mean "query._since"?',
+    },
+  ]
+  for (const { change, path, message } of withoutEffect) {
+    test(`${path} is left out, with a warning`, () => {
+      const checked = checkDocument({ ...SMALLEST, ...change })
+      assert.deepEqual(checked.lints, [{ path, message, severity: 'warning' }])
+      const name = path.slice(path.lastIndexOf('.') + 1)
+      assert.doesNotMatch(JSON.stringify(checked.endpoint), new RegExp(`"${name}"`))
+    })
+  }
+
+  const noDocuments: readonly { raw: Json; message: string }[] = [
+    { raw: null, message: 'The document must be an object, not null.' },
+    { raw: [], message: 'The document must be an object, not an array.' },
+    { raw: 'x', message: 'The document must be an object, not a string.' },
+    { raw: 5, message: 'The document must be an object, not a number.' },
+  ]
+  for (const { raw, message } of noDocuments) {
+    test(`${JSON.stringify(raw)} is no document`, () => {
+      assert.deepEqual(checkDocument(raw).lints, [{ path: '', message, severity: 'error' }])
+    })
+  }
+
+  test('an empty document lacks exactly its required fields', () => {
+    assert.deepEqual(
+      checkDocument({}).lints.map(({ path }) => path),
+      ['name', 'endpoint', 'transformation'],
+    )
+  })
+
+  test('a misspelt field is checked as the one that was meant', () => {
+    const checked = checkDocument({
+      naem: 5,
+      endpiont: { pattern: '/a', metod: 'GET' },
+      transformation: { output: 'JSON' },
+    })
+    assert.deepEqual(reported(checked), [
+      'naem: Unknown field "naem"; did you mean "name"?',
+      'naem: "naem" must be a string that is not empty, not a number.',
+      'endpiont: Unknown field "endpiont"; did you mean "endpoint"?',
+      'endpiont.metod: Unknown field "metod"; did you mean "method"?',
+    ])
+  })
+
+  test('a misspelt field beside the right one is only reported', () => {
+    const checked = checkDocument({ ...SMALLEST, naem: 5 })
+    assert.deepEqual(reported(checked), ['naem: Unknown field "naem"; did you mean "name"?'])
+    assert.equal(checked.endpoint.name, 'a')
+  })
+
+  test('text is not echoed where it may be a secret', () => {
+    const checked = checkDocument({ ...SMALLEST, ...call({ headers: 'Bearer sesame', params: 'sesame' }) })
+    assert.equal(checked.lints.length, 2)
+    assert.doesNotMatch(reported(checked).join('\n'), /sesame/)
+  })
+})
+
+const lintsOf = (endpoint: ReturnType<typeof checkDocument>['endpoint']): readonly Lint[] => {
+  const lints: Lint[] = []
+  lintEndpoint(endpoint, collectInto(lints))
+  return lints
+}
+
+function missingIn(field: Field, value: Json | undefined, path: string): string[] {
+  if (value === undefined) return [path]
+  if (field.items && Array.isArray(value)) {
+    // A field is covered where one of the elements has it.
+    const each = value.map((item) => missingIn(field.items ?? {}, item, `${path}[]`))
+    return (each[0] ?? [`${path}[]`]).filter((missing) => each.every((others) => others.includes(missing)))
+  }
+  if (!field.properties || !isObject(value)) return []
+  return Object.entries(field.properties).flatMap(([name, property]) =>
+    missingIn(property, value[name], `${path}.${name}`),
+  )
+}
+
+describe('for any document', () => {
+  const anyJson = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>
+  /** Values that fit somewhere, so that a random change reaches the deeper checks. */
+  const likely = fc.oneof(
+    anyJson,
+    fc.constantFrom<Json>(
+      'GET',
+      'post',
+      'JSON',
+      '',
+      '/a/:b',
+      'payload.x',
+      'http://x.example/:a',
+      '2xx',
+      404,
+      0,
+      -1,
+      1.5,
+      true,
+      null,
+      [],
+      {},
+    ),
+    fc.constantFrom<Json>(
+      JSON.parse('{"__proto__":{"path":"x"}}') as Json,
+      JSON.parse('{"constructor":"1"}') as Json,
+      [{}],
+      [[]],
+    ),
+  )
+
+  const placesIn = (value: Json, path: readonly (string | number)[] = []): (readonly (string | number)[])[] => [
+    path,
+    ...(Array.isArray(value)
+      ? value.flatMap((item: Json, index) => placesIn(item, [...path, index]))
+      : isObject(value)
+        ? Object.entries(value).flatMap(([name, item]) => placesIn(item, [...path, name]))
+        : []),
+  ]
+
+  function changeAt(
+    value: Json,
+    [step, ...rest]: readonly (string | number)[],
+    to: Json | undefined,
+  ): Json | undefined {
+    if (step === undefined) return to
+    if (Array.isArray(value)) {
+      return value.flatMap(
+        (item: Json, index) => (index === step ? (changeAt(item, rest, to) ?? []) : [item]) as Json[],
+      )
+    }
+    if (!isObject(value)) return value
+    const entries = Object.entries(value).map(([name, item]) => [name, name === step ? changeAt(item, rest, to) : item])
+    return Object.fromEntries(entries.filter(([, item]) => item !== undefined)) as JsonObject
+  }
+
+  const hold = (raw: Json): void => {
+    const before = JSON.stringify(raw)
+    const checked = checkDocument(raw)
+    lintEndpoint(checked.endpoint, collectInto([]))
+    assert.ok(Value.Check(EndpointSchema, checked.endpoint), 'what comes out is an endpoint, whatever went in')
+    assert.equal(JSON.stringify(raw), before, 'the input is not changed')
+    if (checked.lints.length > 0) return
+    const again = checkDocument(checked.endpoint)
+    assert.deepEqual(again.lints, [])
+    assert.equal(JSON.stringify(again.endpoint), JSON.stringify(checked.endpoint), 'checking twice changes nothing')
+  }
+
+  test('any JSON gives an endpoint and faults, never an exception', () => {
+    const prototype = Object.getOwnPropertyNames(Object.prototype)
+    fc.assert(fc.property(anyJson, hold), { numRuns: 2000 })
+    assert.deepEqual(Object.getOwnPropertyNames(Object.prototype), prototype)
+  })
+
+  test('a sound document changed at one place is refused with a place or accepted', () => {
+    const places = placesIn(rich as Json)
+    fc.assert(
+      fc.property(fc.constantFrom(...places), fc.option(likely, { nil: undefined }), (place, to) =>
+        hold(changeAt(rich as Json, place, to) ?? null),
+      ),
+      { numRuns: 3000 },
+    )
+  })
+
+  test('a field of any unknown name is refused at its place', () => {
+    const objects: readonly (readonly (string | number)[])[] = [
+      [],
+      ['endpoint'],
+      ['requests'],
+      ['state', 'config'],
+      ['requests', 'lookup', 0],
+    ]
+    fc.assert(
+      fc.property(fc.constantFrom(...objects), fc.string({ minLength: 1, maxLength: 80 }), (place, name) => {
+        fc.pre(!/^(?:_id|createdAt|updatedAt|__v)$/.test(name))
+        const known = placesIn(rich as Json).some((other) => other.length === place.length + 1 && other.at(-1) === name)
+        fc.pre(!known)
+        const holder = place.reduce<Json>(
+          (value, step) => (value as Record<string | number, Json>)[step] ?? null,
+          rich as Json,
+        )
+        const changed = Object.fromEntries([...Object.entries(holder as JsonObject), [name, 1]])
+        const { lints } = checkDocument(changeAt(rich as Json, place, changed) ?? null)
+        assert.equal(lints.length, 1)
+        assert.ok(lints[0]?.message.startsWith(`Unknown field "${name}"`))
+      }),
+    )
+  })
+})
+
+describe('examples', () => {
+  const examplesIn = (field: Field, path: string): { path: string; field: Field; example: Json }[] => [
+    ...(field.examples ?? []).map((example) => ({ path, field, example })),
+    ...Object.entries(field.properties ?? {}).flatMap(([name, property]) => examplesIn(property, `${path}.${name}`)),
+    ...(field.items ? examplesIn(field.items, `${path}[]`) : []),
+    ...(typeof field.additionalProperties === 'object' ? examplesIn(field.additionalProperties, `${path}.*`) : []),
+  ]
+  for (const { path, field, example } of examplesIn(EndpointField, '')) {
+    test(`of ${path.slice(1)} is sound`, () => {
+      const lints: Lint[] = []
+      assert.deepEqual(checkField(field, example, collectInto(lints)), example)
+      assert.deepEqual(lints, [])
+    })
+  }
+
+  test('of the guide is sound', () => {
+    const guide = readFileSync(new URL('../../../docs/endpoint-document.md', import.meta.url), 'utf8')
+    const blocks = Array.from(
+      guide.matchAll(/```json endpoint\n([\s\S]*?)```/g),
+      ([, block]) => JSON.parse(block ?? '') as Json,
+    )
+    assert.ok(blocks.length > 0)
+    for (const block of blocks) assert.deepEqual(reported(checkDocument(block)), [])
+  })
+
+  const undescribed = (field: Field, path: string): string[] => [
+    ...(/^[A-Z].*\.$/.test(field.description ?? '') ? [] : [path]),
+    ...Object.entries(field.properties ?? {}).flatMap(([name, property]) => undescribed(property, `${path}.${name}`)),
+  ]
+  test('every field has a sentence', () => {
+    assert.deepEqual(undescribed(EndpointField, ''), [])
+  })
+})

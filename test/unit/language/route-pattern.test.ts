@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import Router from 'find-my-way'
+import { createRouteTable } from '../../../src/endpoints/route-table.ts'
+import { parseRoutePattern } from '../../../src/language/route-pattern.ts'
+
+const accepted = [
+  { pattern: '/', parameters: [], key: 'POST /' },
+  { pattern: '/patients', parameters: [], key: 'POST /patients' },
+  { pattern: '/patients/:id', parameters: ['id'], key: 'POST /patients/:' },
+  { pattern: '/:a/b/:_c1', parameters: ['a', '_c1'], key: 'POST /:/b/:' },
+  { pattern: "/~it's-1_2.3!$&+,;=@", parameters: [], key: "POST /~it's-1_2.3!$&+,;=@" },
+  { pattern: '/endpointsx', parameters: [], key: 'POST /endpointsx' },
+  { pattern: '/Uptime', parameters: [], key: 'POST /Uptime' },
+  { pattern: '/x/uptime', parameters: [], key: 'POST /x/uptime' },
+  { pattern: '/:uptime', parameters: ['uptime'], key: 'POST /:' },
+  { pattern: '/...', parameters: [], key: 'POST /...' },
+  { pattern: '/a/', parameters: [], key: 'POST /a' },
+  { pattern: '/a/:id/', parameters: ['id'], key: 'POST /a/:' },
+  { pattern: '/:org-id/:b-', parameters: ['org-id', 'b-'], key: 'POST /:/:' },
+]
+for (const { pattern, parameters, key } of accepted) {
+  test(`accepts ${pattern}`, () => {
+    const parsed = parseRoutePattern(pattern)
+    assert.ok(parsed.ok)
+    assert.equal(parsed.value.pattern, pattern)
+    assert.deepEqual(parsed.value.parameters, parameters)
+    assert.equal(parsed.value.routeKey('post'), key)
+  })
+}
+
+const refused = [
+  { pattern: '', message: /must start with "\/": write "\/"/ },
+  { pattern: 'patients', message: /write "\/patients"/ },
+  { pattern: '/uptime', message: /belong to the service; start the pattern with another/ },
+  { pattern: '/endpoints/:id', message: /"\/endpoints" and the paths below it belong/ },
+  { pattern: '/uptime/', message: /belong to the service/ },
+  { pattern: '/a//', message: /write a single "\/"/ },
+  { pattern: '//a', message: /write a single "\/"/ },
+  { pattern: '/a//b', message: /write a single "\/"/ },
+  { pattern: '//', message: /write a single "\/"/ },
+  { pattern: '/a/./b', message: /segment "\."/ },
+  { pattern: '/../b', message: /segment "\.\."/ },
+  { pattern: '/a?b=c', message: /leave out "\?"/ },
+  { pattern: '/a#b', message: /leave out "#"/ },
+  { pattern: '/a/:id?', message: /":id\?" is no parameter; write ":" and a name/ },
+  { pattern: '/a/:', message: /":" is no parameter/ },
+  { pattern: '/a/:1', message: /":1" is no parameter/ },
+  { pattern: '/a/:-x', message: /":-x" is no parameter; write ":" and a name of letters, digits, "_" and "-"/ },
+  { pattern: '/a/:id.x', message: /":id.x" is no parameter/ },
+  { pattern: '/a/:id(\\d+)', message: /is no parameter/ },
+  { pattern: '/a/::id', message: /"::id" is no parameter/ },
+  { pattern: '/:__proto__', message: /choose another name/ },
+  { pattern: '/:a/b/:a', message: /":a" appears twice/ },
+  { pattern: '/a:b', message: /write ":name" as a segment of its own/ },
+  { pattern: '/a*', message: /write a parameter such as ":name"/ },
+  { pattern: '/a(b)', message: /write a parameter such as ":name"/ },
+  { pattern: '/caf%C3%A9', message: /write the character itself/ },
+  { pattern: '/café', message: /"é" cannot stand in the segment "café"/ },
+  { pattern: '/a b', message: /" " cannot stand/ },
+  { pattern: '/a\\b', message: /cannot stand/ },
+  { pattern: '/😀', message: /"😀" cannot stand/ },
+  { pattern: `/${'a'.repeat(2_000)}`, message: /at most 2000 characters/ },
+]
+for (const { pattern, message } of refused) {
+  test(`refuses ${pattern.slice(0, 40)}`, () => {
+    const parsed = parseRoutePattern(pattern)
+    assert.ok(!parsed.ok)
+    assert.match(parsed.message, message)
+    assert.match(parsed.message, /\.$|\)\.$/)
+  })
+}
+
+const literal = fc.constantFrom('a', 'b', 'ab', 'abc', 'x-1', 'x.y', "it's", '$&+,;=', '~!@_', 'constructor')
+const segment = fc.oneof(literal, fc.constantFrom(':a', ':b', ':c_1', ':d-1', ':constructor'))
+const acceptedPattern = fc
+  .tuple(fc.array(segment, { maxLength: 4 }), fc.constantFrom('', '/'))
+  .map(([segments, end]) => `/${segments.join('/')}${segments.length === 0 ? '' : end}`)
+  .filter((pattern) => parseRoutePattern(pattern).ok)
+
+const newRouter = () => Router({ maxParamLength: Number.MAX_SAFE_INTEGER, ignoreTrailingSlash: true })
+/** The router takes a "-" for the end of a parameter's name. */
+const forRouter = (pattern: string) => pattern.replaceAll(':d-1', ':d_1')
+const keyOf = (pattern: string): string => {
+  const parsed = parseRoutePattern(pattern)
+  assert.ok(parsed.ok, pattern)
+  return parsed.value.routeKey('POST')
+}
+
+test('two patterns have one key exactly where the router takes them for one route', () => {
+  fc.assert(
+    fc.property(acceptedPattern, acceptedPattern, (one, other) => {
+      const router = newRouter()
+      router.on('POST', forRouter(one), () => {})
+      const add = () => router.on('POST', forRouter(other), () => {})
+      if (keyOf(one) === keyOf(other)) assert.throws(add, /already declared/)
+      else add()
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+/** Without the last "/", where that is not all. */
+const trimmed = (path: string) => (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path)
+
+/** What section 3 says, segment by segment: whole paths but for a last "/", a literal before a parameter, no empty values. */
+function expectedMatch(patterns: readonly string[], path: string) {
+  const parts = path === '/' ? [] : trimmed(path).slice(1).split('/')
+  const candidates = patterns
+    .map((pattern) => ({ pattern, segments: pattern === '/' ? [] : trimmed(pattern).slice(1).split('/') }))
+    .filter(({ segments }) => segments.length === parts.length)
+    .filter(({ segments }) =>
+      segments.every((name, index) =>
+        name.startsWith(':') ? parts[index] !== '' : name === decodeURI(parts[index] ?? ''),
+      ),
+    )
+  const rank = ({ segments }: { segments: string[] }) =>
+    segments.map((name) => (name.startsWith(':') ? '1' : '0')).join('')
+  const best = candidates.sort((one, other) => (rank(one) < rank(other) ? -1 : 1))[0]
+  if (best === undefined) return undefined
+  const params = best.segments.flatMap((name, index) =>
+    name.startsWith(':') ? [[name.slice(1), decodeURIComponent(parts[index] ?? '')]] : [],
+  )
+  return { pattern: best.pattern, params: Object.fromEntries(params) }
+}
+
+const value = fc.oneof(
+  literal,
+  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 5 }),
+  fc.constant('x'.repeat(5_000)),
+)
+const pathSegment = fc.oneof(
+  literal,
+  value.filter((text) => text.isWellFormed() && text !== '').map(encodeURIComponent),
+  fc.constantFrom('%2F', 'a%2Fb', '%252F', '%25', 'b%3F', '%61b', ''),
+)
+const pathOf = fc.array(pathSegment, { minLength: 1, maxLength: 4 }).map((segments) => `/${segments.join('/')}`)
+
+test('the route table finds for a path what the contract says', () => {
+  fc.assert(
+    fc.property(fc.array(acceptedPattern, { minLength: 1, maxLength: 8 }), pathOf, (patterns, path) => {
+      const table = createRouteTable<string>()
+      const distinct = [...new Map(patterns.map((pattern) => [keyOf(pattern), pattern])).values()]
+      for (const pattern of patterns) table.add('POST', pattern, pattern)
+      const found = table.find('POST', path)
+      const actual = found && { pattern: found.target, params: found.urlParams }
+      assert.deepEqual(actual, expectedMatch(distinct, path))
+    }),
+    { numRuns: 3_000 },
+  )
+})
+
+test('any text parses or is refused with a sentence', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string().map((end) => `/${end}`),
+  )
+  fc.assert(
+    fc.property(text, (pattern) => {
+      const parsed = parseRoutePattern(pattern)
+      if (parsed.ok) newRouter().on('GET', pattern, () => {})
+      else assert.match(parsed.message, /^.+\.\)?$/s)
+    }),
+    { numRuns: 2_000 },
+  )
+})

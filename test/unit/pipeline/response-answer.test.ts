@@ -1,0 +1,107 @@
+/** Whatever another system answers with an allowed status: it is an answer, in the output type or byte for byte. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { JsonObject } from '../../../src/domain/json.ts'
+import { unboundedBytes } from '../../../src/domain/message-budget.ts'
+import type { OutboundAnswer } from '../../../src/domain/ports/http-client-port.ts'
+import { startTrace } from '../../../src/domain/tracing/trace.ts'
+import { CODECS, codecOfFormat, FORMATS, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
+import { aggregate, passOn } from '../../../src/pipeline/requests/response-answer.ts'
+import { readAnyContent } from '../../../src/pipeline/requests/upstream-content.ts'
+
+const SETTINGS = { parserXmlTrim: true, parserXmlExplicitRoot: false, parserXmlExplicitArray: false }
+
+const text = fc.oneof(
+  fc.json(),
+  fc.json().map((json) => json.slice(0, -1)),
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom(
+    '<a>1</a>',
+    '<a><b></a>',
+    '<!DOCTYPE a><a/>',
+    '{"a b":1}',
+    '{"$":{"x y":1}}',
+    '%PDF-1.0',
+    '\0',
+    '\ufeff{}',
+    '['.repeat(70),
+  ),
+)
+const bytes = fc.oneof(
+  text.map((one) => Buffer.from(one)),
+  text.map((one) => Buffer.from(one, 'utf16le')),
+  fc.uint8Array({ minLength: 1, maxLength: 20 }).map((one) => Buffer.from(one)),
+)
+const types = fc.constantFrom(
+  undefined,
+  'application/json',
+  'application/fhir+json; charset=utf-16',
+  'text/xml',
+  'application/xml; charset=latin1',
+  'text/plain; charset=none',
+  'text/html',
+  'application/pdf',
+  'image/png',
+  ';',
+)
+const answers = fc
+  .record({ body: bytes, type: types, isCoded: fc.boolean(), ok: fc.boolean() })
+  .map(({ body, type, isCoded, ok }): OutboundAnswer & { ok: boolean } => ({
+    status: ok ? 201 : 422,
+    headers: {
+      ...(type === undefined ? {} : { 'content-type': type }),
+      ...(isCoded ? { 'content-encoding': 'zstd' } : {}),
+    },
+    body,
+    ...(isCoded ? { isCoded } : {}),
+    ok,
+  }))
+
+test('any answer is passed on: in the output type, or byte for byte', () => {
+  fc.assert(
+    fc.property(answers, fc.constantFrom(...FORMATS), (answer, format) => {
+      const content = readAnyContent(answer, SETTINGS, !answer.ok)
+      const { status, headers, body } = passOn(answer, content, format, {
+        trace: startTrace(),
+        budget: unboundedBytes(),
+      })
+      assert.equal(status, answer.status)
+      const type = headers['content-type']
+      if (answer.body.length === 0 && body === '') return
+      if (Buffer.from(body).equals(answer.body)) {
+        const own = answer.headers['content-type'] ?? 'application/octet-stream'
+        assert.ok(type === own || type === MEDIA_TYPES[format])
+        return
+      }
+      assert.equal(type, MEDIA_TYPES[format])
+      codecOfFormat(format).read(Buffer.from(body), undefined, SETTINGS)
+    }),
+    { numRuns: 3_000 },
+  )
+})
+
+test('any answers stand together in the output type', () => {
+  fc.assert(
+    fc.property(fc.array(answers, { maxLength: 4 }), fc.constantFrom(...FORMATS), (all, format) => {
+      const outcomes = all.map((answer) => ({
+        answer,
+        ok: answer.ok,
+        content: readAnyContent(answer, SETTINGS, !answer.ok),
+      }))
+      const ids = all.map((_, index) => ({ id: `r${index}` }))
+      const { status, body, partial } = aggregate(ids, outcomes, format, {
+        trace: startTrace(),
+        budget: unboundedBytes(),
+      })
+      assert.deepEqual([status, partial ?? false], [200, all.some(({ ok }) => !ok)])
+      const read = codecOfFormat(format).read(Buffer.from(body), undefined, SETTINGS)
+      if (codecOfFormat(format) === CODECS.json)
+        assert.deepEqual(
+          Object.keys(read as JsonObject),
+          ids.map(({ id }) => id),
+        )
+    }),
+    { numRuns: 2_000 },
+  )
+})
