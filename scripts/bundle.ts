@@ -100,3 +100,8 @@ try {
   rmSync(folder, { recursive: true, force: true })
   process.stderr.write(`No bundle was made, so the service will run from its source: ${(thrown as Error).message}\n`)
 }
+
+// npm's own Node.js, which may be older; the user of `npm ci` then wonders which one runs the service.
+const [, own = process.versions.node] = /\bnode\/v(\S+)/.exec(process.env.npm_config_user_agent ?? '') ?? []
+if (process.env.npm_lifecycle_event === 'dependencies' && own !== process.versions.node)
+  console.log(`Node.js ${process.versions.node} is installed for the service; that of the machine stays ${own}.`)

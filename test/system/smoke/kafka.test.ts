@@ -1,9 +1,8 @@
-/** What happens to the records of a topic that an endpoint consumes. */
+/** A record of a topic goes through the pipeline to another topic. Everything else of brokers: test/system/broker/. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { body, consumerOf, startBench, until } from '../../support/broker/broker.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
-import { startUpstream } from './upstream.ts'
 
 const kafka = await kafkaForTests()
 
@@ -54,32 +53,5 @@ describe('consuming', { skip: kafka.skip }, async () => {
     await until(committed, (offsets) => offsets[0] === 2 && offsets[1] === 1)
     const status = await consumerOf(service, endpoint._id)
     assert.deepEqual([status?.state, status?.lag, status?.inFlight], ['running', 0, 0])
-  })
-
-  test('never more than KAFKA_MAX_IN_FLIGHT at once, also where every partition tries a record again', async () => {
-    const [partitions, limit] = [12, 3]
-    const { service: narrow, stop: stopNarrow } = await startBench(kafka.brokers, {
-      KAFKA_MAX_IN_FLIGHT: String(limit),
-      KAFKA_RETRY_PAUSES_MS: '50,50,50',
-      CIRCUIT_BREAKER_FAILURES: '0',
-    })
-    after(stopNarrow)
-    const upstream = await startUpstream((_body, earlier, response) => {
-      setTimeout(() => response.writeHead(earlier < 2 ? 503 : 200).end('{}'), 10)
-    })
-    after(upstream.close)
-    const topic = await topics.create(partitions)
-    const records = Array.from({ length: partitions * 4 }, (_, n) => ({ ...body({ n }), partition: n % partitions }))
-    await topics.produce(topic, records)
-    await narrow.register({
-      endpoint: { pattern: '/narrow' },
-      kafkaConsumerTopic: topic,
-      requests: { response: { id: 'out', config: { url: upstream.url } } },
-    })
-    await until(
-      () => upstream.bodies.length,
-      (count) => count === records.length * 3,
-    )
-    assert.equal(upstream.most(), limit)
   })
 })
