@@ -14,6 +14,7 @@ export type StoredRecord = Readonly<{
 export interface Topics {
   /** A new topic with a name of its own, whose partitions all have a leader. */
   create(partitions?: number, name?: string, configs?: Readonly<Record<string, string>>): Promise<string>
+  /** Resolves when the broker has the topic no more: one of the same name may be made then, and all that is written goes there. */
   remove(topic: string): Promise<void>
   /** Gives a topic more partitions, so that it has `count`. */
   grow(topic: string, count: number): Promise<void>
@@ -86,7 +87,14 @@ export function openTopics(brokers: string): Topics {
       )
       return name
     },
-    remove: (topic) => admin.deleteTopics({ topics: [topic] }),
+    remove: async (topic) => {
+      await admin.deleteTopics({ topics: [topic] })
+      // The controller answers before the broker knows: records would go to the former topic, and be deleted with it.
+      await until(
+        () => exists(topic),
+        (found) => !found,
+      )
+    },
     grow: (topic, count) => admin.createPartitions({ topics: [{ name: topic, count }] }),
     trim: async (topic, partition, before) => {
       await admin.deleteRecords({ topics: [{ name: topic, partitions: [{ partition, offset: BigInt(before) }] }] })
