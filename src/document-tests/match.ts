@@ -41,7 +41,7 @@ type Within = Omit<Place, 'pointer'> & {
 const MOST_WORK = 40_000_000
 const WORK = { comparison: 100, scalar: 10, choice: 3, name: 50, mismatch: 1_000 } as const
 /** The owner of an item that no expectation has taken. */
-const NOBODY = -1
+const NO_OWNER = -1
 /** Compared, or searched for another text. */
 const CHARACTERS = { compared: 0.2, searched: 5 } as const
 
@@ -198,7 +198,7 @@ export function createMatcher(): Matcher {
         : [wrong({ $near: operand }, actual, place, 'The value is not near the expected one.')]
     }),
     $text: present((operand, actual, place) => {
-      const text = place.text ?? (typeof actual === 'string' ? actual : textOf(actual, place))
+      const text = place.text ?? (typeof actual === 'string' ? actual : writeJson(actual, place))
       return mismatches(operand, text, { ...place, text: undefined, isPartial: false })
     }),
   }
@@ -226,7 +226,7 @@ export function createMatcher(): Matcher {
     return pattern.test(text)
   }
 
-  const textOf = (value: Json, place: Within): string => {
+  const writeJson = (value: Json, place: Within): string => {
     const text = texts.get(value) ?? JSON.stringify(value)
     texts.set(value, text)
     spend(text.length * CHARACTERS.compared, place)
@@ -245,11 +245,11 @@ export function createMatcher(): Matcher {
       lists.set(item, list)
       return list
     })
-    const owners = new Int32Array(actual.length).fill(NOBODY)
+    const owners = new Int32Array(actual.length).fill(NO_OWNER)
     const take = (item: number, tried: Set<number>): boolean => {
       const own = fits[item] ?? []
       spend(own.length * WORK.choice, place)
-      const free = own.find((index) => owners[index] === NOBODY)
+      const free = own.find((index) => owners[index] === NO_OWNER)
       if (free !== undefined) {
         owners[free] = item
         return true

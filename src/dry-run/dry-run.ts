@@ -94,6 +94,8 @@ async function run(
   const refused = intake.refusal()
   if (refused !== undefined) throw refused
   const { raw, faults } = parseDocument(text)
+  // Reading a long request, running its message and each part of the report may each take some hundredths of a second.
+  await setImmediate()
   const { request, lints: wrong } = checkDryRun(raw, isOfValue)
   const outside = faults.filter(({ path }) => !path.startsWith(IN_DOCUMENT))
   if (wrong.length + outside.length > 0) throw failures.dryRunInvalid([...outside, ...wrong])
@@ -129,8 +131,8 @@ async function run(
   if (unknown.length > 0) throw failures.dryRunInvalid(unknown)
 
   trace = startTrace()
+  await setImmediate()
   const completed = await intake.rehearse(compiled, incomingOf(request, compiled, original?.incoming), trace)
-  // The message and its report may each take some hundredths of a second.
   await setImmediate()
   const values = createReportValues(trace.secrets, request)
   const secretHeaders = secretHeadersOf(settings.redactHeaders ?? [])
@@ -143,7 +145,7 @@ async function run(
           recorded: recordedOutcome(original),
           notReproduced: notReproduced(request, original, endpoint, secretHeaders),
         }),
-    ...reportOf({ completed, trace, course, canned, endpoint, values, view: request.view }),
+    ...(await reportOf({ completed, trace, course, canned, endpoint, values, view: request.view })),
   }
   return { report, at: request.at, values: values.whole }
 }

@@ -5,7 +5,7 @@ import { describeChange, diffDocuments } from '../document-diff/document-diff.ts
 import { Failure } from '../domain/failure.ts'
 import { isId } from '../domain/id.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
-import type { EndpointStore } from '../domain/ports/endpoint-store-port.ts'
+import type { DocumentVersion, EndpointStore, ListedDocument } from '../domain/ports/endpoint-store-port.ts'
 import { contentOf, type StoredDocument, type Version, type VersionSummary } from '../domain/stored-document.ts'
 import { parsePath } from '../language/paths/path.ts'
 import * as failures from './management-failures.ts'
@@ -17,10 +17,15 @@ type Filters = readonly (readonly [path: string, values: readonly string[]])[]
 /** Each method fails with STORE_UNAVAILABLE. */
 export interface EndpointReads {
   /**
-   * The documents as JSON text, oldest first, some at a time. A document matches a filter if the value at its path is one of
-   * its texts. Fails with FILTER_INVALID.
+   * The documents, oldest first, some at a time. A document matches a filter if the value at its path is one of its texts.
+   * Fails with FILTER_INVALID.
    */
-  list(filters: Filters): AsyncIterable<readonly string[]>
+  list(filters: Filters): AsyncIterable<readonly ListedDocument[]>
+  /**
+   * The same documents again, as they were in the list, some at a time. Fails with INTERNAL if a version is no longer
+   * stored, which is so after many further changes only.
+   */
+  readAgain(listed: readonly ListedLength[]): AsyncIterable<readonly Uint8Array[]>
   /** Fails with ID_MALFORMED, ENDPOINT_UNKNOWN. */
   get(id: string): Promise<StoredDocument>
   readonly versions: Readonly<{
@@ -37,6 +42,8 @@ export interface EndpointReads {
    */
   diff(id: string, text: string): Promise<DocumentDiff>
 }
+
+export type ListedLength = DocumentVersion & Readonly<{ byteLength: number }>
 
 export type DocumentDiff = Readonly<{ changes: readonly ReturnType<typeof describeChange>[] }>
 export type VersionDiff = DocumentDiff & Readonly<{ from: VersionSummary; to: VersionSummary }>
@@ -64,24 +71,35 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
   }
   /** Pages of all lists are read one after the other, and messages run between two of them. */
   let last: Promise<unknown> = Promise.resolve()
-  const readPage = (after: string) => {
-    const page = last.then(() => turn()).then(() => failures.callEndpointStore(() => store.page(after)))
+  const readPage = <T>(work: () => Promise<T>): Promise<T> => {
+    const page = last.then(() => turn()).then(() => failures.callEndpointStore(work))
     last = page.catch(() => undefined)
     return page
   }
-  async function* list(filters: Filters): AsyncGenerator<readonly string[]> {
+  async function* list(filters: Filters): AsyncGenerator<readonly ListedDocument[]> {
     const matches = compileFilters(filters)
     for (let after = ''; ; ) {
-      const page = await readPage(after)
+      const page = await readPage(() => store.page(after))
       const { id } = page.at(-1) ?? {}
       if (id === undefined) return
       after = id
-      const texts = page.map(({ text }) => text)
-      yield filters.length === 0 ? texts : texts.filter((text) => matches(JSON.parse(text) as JsonObject))
+      yield filters.length === 0
+        ? page
+        : page.filter(({ bytes }) => matches(JSON.parse(decoder.decode(bytes)) as JsonObject))
+    }
+  }
+  async function* readAgain(listed: readonly ListedLength[]): AsyncGenerator<readonly Uint8Array[]> {
+    for (const page of pagesOf(listed)) {
+      const documents = await readPage(() => store.readVersions(page))
+      yield documents.map((bytes, index) => {
+        if (bytes === undefined) throw new Error(`Version ${page[index]?.version} of ${page[index]?.id} is gone.`)
+        return bytes
+      })
     }
   }
   return {
     list,
+    readAgain,
     get,
     versions: {
       list: listVersions,
@@ -103,6 +121,26 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
       return { changes: changesOf(stored, endpoint as unknown as JsonObject) }
     },
   }
+}
+
+const decoder = new TextDecoder()
+
+/** Of documents that are read at once, which takes a few milliseconds. */
+const PAGE_DOCUMENTS = 100
+const PAGE_BYTES = 256 * 1024
+
+function* pagesOf(listed: readonly ListedLength[]): Generator<readonly ListedLength[]> {
+  let page: ListedLength[] = []
+  let bytes = 0
+  for (const one of listed) {
+    page.push(one)
+    bytes += one.byteLength
+    if (bytes < PAGE_BYTES && page.length < PAGE_DOCUMENTS) continue
+    yield page
+    page = []
+    bytes = 0
+  }
+  if (page.length > 0) yield page
 }
 
 const changesOf = (before: JsonObject, after: JsonObject): DocumentDiff['changes'] =>

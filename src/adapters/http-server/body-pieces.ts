@@ -3,15 +3,15 @@
  * read at once: small pieces are copied together, so that a body takes at most about twice its bytes.
  */
 import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
-import { asFailure, Failure } from '../../domain/failure.ts'
+import { asFailure } from '../../domain/failure.ts'
+import { chunksRefused } from './chunk-limits.ts'
 import { bodyTooLarge } from './framework-failures.ts'
 import { closeUnread, isTooLong } from './unread-bodies.ts'
 
 export interface BodyPieces {
-  /** Fails with REQUEST_MALFORMED where very many pieces have only a few bytes each. */
+  /** Fails where the chunks of the body cost too much (chunk-limits.ts). */
   add(piece: Buffer): void
   /** The memory that the pieces take. */
   readonly heldBytes: number
@@ -24,29 +24,12 @@ const MIN_KEPT_BYTES = 4 * 1024
 const MIN_BUFFER_BYTES = 1024
 const MAX_BUFFER_BYTES = 64 * 1024
 
-/**
- * Each piece costs about a microsecond and 200 bytes until it is collected, so a body of 1 MiB in pieces of one byte costs as
- * much as a thousand messages. Programs that write text by text send such pieces, but longer ones on average.
- */
-const MAX_TINY_PIECES = 5_000
-const MIN_BYTES_ON_AVERAGE = 4
-
-const tooFragmented = (): Failure =>
-  new Failure(
-    'REQUEST_MALFORMED',
-    `The body arrives in more than ${MAX_TINY_PIECES} pieces of less than ${MIN_BYTES_ON_AVERAGE} bytes on average; send it in larger pieces.`,
-    { headers: { connection: 'close' } },
-  )
-
-/** `request`: whose body it is. Its socket is read on in a later turn of the event loop if it sends too many at once. */
+/** `request`: whose body it is. */
 export function createBodyPieces(request: IncomingMessage): BodyPieces {
-  const { socket } = request
   const full: Buffer[] = []
   let filling: Buffer | undefined
   let filled = 0
   let heldBytes = 0
-  let count = 0
-  let bytes = 0
 
   function endFilling(): void {
     if (filling !== undefined) full.push(filling.subarray(0, filled))
@@ -70,13 +53,11 @@ export function createBodyPieces(request: IncomingMessage): BodyPieces {
 
   return {
     add: (piece) => {
-      count += 1
-      bytes += piece.length
-      if (count > MAX_TINY_PIECES && bytes < count * MIN_BYTES_ON_AVERAGE) {
+      const failure = chunksRefused(request)
+      if (failure !== undefined) {
         closeUnread(request)
-        throw tooFragmented()
+        throw failure
       }
-      if (piece.length < MIN_KEPT_BYTES) countSmall(socket)
       if (piece.length < MIN_KEPT_BYTES || piece.length * 2 < piece.buffer.byteLength) copy(piece)
       else {
         endFilling()
@@ -93,38 +74,6 @@ export function createBodyPieces(request: IncomingMessage): BodyPieces {
       return first !== undefined && full.length === 1 ? first : Buffer.concat(full)
     },
   }
-}
-
-/** A socket gives ten thousand pieces of one byte at once, and other callers wait meanwhile. */
-const MAX_SMALL_AT_ONCE = 1_000
-
-let small = 0
-let isCounting = false
-const waiting = new Set<Socket>()
-
-function countSmall(socket: Socket): void {
-  small += 1
-  if (small > MAX_SMALL_AT_ONCE && !waiting.has(socket)) {
-    waiting.add(socket)
-    socket.pause()
-    // Node resumes a socket whenever its request may be read.
-    socket.resume = () => socket
-  }
-  if (isCounting) return
-  isCounting = true
-  setImmediate(nextTurn)
-}
-
-/** One socket in each turn. */
-function nextTurn(): void {
-  small = 0
-  const [next] = waiting
-  isCounting = next !== undefined
-  if (next === undefined) return
-  waiting.delete(next)
-  Reflect.deleteProperty(next, 'resume')
-  next.resume()
-  setImmediate(nextTurn)
 }
 
 /** Reads the body of a call to the management API. Fastify would keep every piece, of which a body may have a million. */

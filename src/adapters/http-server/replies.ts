@@ -62,7 +62,7 @@ export function refuseBelow(scope: FastifyInstance, url: string, needed: Needed 
   })
 }
 
-/** Keeps a path and those below it for another port, whoever calls. `sentence`: where to call instead. */
+/** Keeps a path and those below it for another port, for every caller. `sentence`: where to call instead. */
 export function leaveToOtherPort(scope: FastifyInstance, url: string, sentence: () => string): void {
   for (const path of [url, `${url}/*`]) {
     refuse(scope, path, scope.supportedMethods, 'open', () => new Failure('ROUTE_UNKNOWN', sentence()))

@@ -1,6 +1,7 @@
 /** What the server does with a body before it wants it: it asks for it, or refuses it and still lets the caller read why. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { ignoreBody } from './chunk-limits.ts'
 import { hasBody } from './replies.ts'
 
 /** The most that is read of a body that was refused. */
@@ -44,6 +45,7 @@ export const closeUnread = (request: IncomingMessage): void => void notRead.add(
 export function readOn(request: IncomingMessage): boolean {
   if (request.complete || !hasBody(request)) return false
   const { socket } = request
+  ignoreBody(request)
   const { destroySoon } = socket
   const close = () => destroySoon.call(socket)
   // Node calls this when the answer is written.

@@ -18,6 +18,7 @@ export const compileDialect = (): SqlDialect => ({
   queries: compileQueryBuilder(),
   now: sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
   bytes: sql`bytea`,
+  textBytes: (text) => text,
   elements: (json) => sql`jsonb_array_elements(cast(${json} as jsonb))`,
   lockRows: sql`for update`,
   nextStateSequence: () => sql`nextval('states_sequence')`,

@@ -15,6 +15,8 @@ export type SqlDialect = Readonly<{
   now: RawBuilder<number>
   /** The column type of bytes. */
   bytes: RawBuilder<unknown>
+  /** A text as bytes in UTF-8 if the driver reads these without a copy as a text, else the text. */
+  textBytes(text: RawBuilder<string>): RawBuilder<Uint8Array | string>
   /** The elements of a JSON array of arrays as rows: `from … as element`, then `element.value ->> 0`. */
   elements(json: RawBuilder<string>): RawBuilder<unknown>
   /** The end of a query in a transaction: locks its rows, in their order, if other transactions can run beside this one. */

@@ -22,6 +22,7 @@ export const compileDialect = (): SqlDialect => ({
   queries: compileQueryBuilder(),
   now: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
   bytes: sql`blob`,
+  textBytes: (text) => sql`cast(${text} as blob)`,
   elements: (json) => sql`json_each(${json})`,
   lockRows: sql``,
   nextStateSequence: (endpointId) =>

@@ -63,7 +63,7 @@ export function createChangeTests({
       ]
     }
 
-    const textOf = async (endpointId: string): Promise<string | undefined> => {
+    const readTests = async (endpointId: string): Promise<string | undefined> => {
       count += 1
       // One read gives the ids of all endpoints with tests.
       if (count === 2) tested = await store.endpoints()
@@ -71,7 +71,7 @@ export function createChangeTests({
     }
 
     const runStored = async (endpointId: string, document: Json): Promise<readonly Lint[]> => {
-      const text = await textOf(endpointId)
+      const text = await readTests(endpointId)
       if (text === undefined) return []
       try {
         return await run(document, text)
@@ -82,7 +82,7 @@ export function createChangeTests({
       }
     }
 
-    return { run: runStored, versionOf: textOf }
+    return { run: runStored, versionOf: readTests }
   }
 }
 

@@ -27,6 +27,12 @@ export type EndpointWrite = Readonly<{ change?: Partial<Change>; entry?: AuditEn
 /** The first write that is refused, by its place among the writes, and the reason as for a single write. */
 export type RefusedWrite = Readonly<{ index: number; reason: 'gone' | 'stale' | StoreClash }>
 
+/** A document at one of its versions. */
+export type DocumentVersion = Readonly<{ id: string; version: number }>
+
+/** A stored document as JSON text in UTF-8: texts of V8 would stay in its heap until the next full collection. */
+export type ListedDocument = DocumentVersion & Readonly<{ bytes: Uint8Array }>
+
 /**
  * Where endpoint documents live, with their versions. A promise that resolves is durable: the change survives `kill -9`.
  * A store that does not answer rejects with `StoreUnavailable`.
@@ -37,8 +43,13 @@ export type RefusedWrite = Readonly<{ index: number; reason: 'gone' | 'stale' | 
 export interface EndpointStore {
   /** All documents, oldest first. */
   list(): Promise<readonly StoredDocument[]>
-  /** The first documents, as JSON text, whose ids are greater than `after`, oldest first: some hundred KiB of them. */
-  page(after: string): Promise<readonly Readonly<{ id: string; text: string }>[]>
+  /** The first documents whose ids are greater than `after`, oldest first: some hundred KiB of them. */
+  page(after: string): Promise<readonly ListedDocument[]>
+  /**
+   * The documents as they were at these versions, in this order. Undefined if the version is no longer stored, which is so
+   * after many further changes only.
+   */
+  readVersions(listed: readonly DocumentVersion[]): Promise<readonly (Uint8Array | undefined)[]>
   get(id: string): Promise<StoredDocument | undefined>
   insert(record: EndpointRecord, change?: Partial<Change>, entry?: AuditEntry): Promise<'stored' | StoreClash>
   /**

@@ -27,7 +27,8 @@ type ReportOfRun = Readonly<{
   view: DryRunRequest['view']
 }>
 
-export function reportOf({ completed, trace, course, canned, endpoint, values, view }: ReportOfRun): JsonObject {
+export async function reportOf(run: ReportOfRun): Promise<JsonObject> {
+  const { completed, trace, course, canned, endpoint, values, view } = run
   const { outcome, ms, failure, answer } = completed
   const kept = canned.kept()
   const { secrets } = trace
@@ -39,7 +40,7 @@ export function reportOf({ completed, trace, course, canned, endpoint, values, v
   const coverage = coverageOfMessage(endpoint, course, trace)
   if (view === 'mapping') {
     return shownSafely(
-      { ...result, ...mappingView(course, endpoint, secrets), ...failed, coverage },
+      { ...result, ...(await mappingView(course, endpoint, secrets)), ...failed, coverage },
       secrets,
     ) as JsonObject
   }

@@ -1,4 +1,5 @@
 /** The report for a view of the mapping: what can be read and what was written as fields with samples, in place of values. */
+import { setImmediate } from 'node:timers/promises'
 import type { Endpoint } from '../../config/schema/schema.ts'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { ROOTS } from '../../domain/message.ts'
@@ -14,16 +15,25 @@ import { fieldsOf, sampleOf } from './value-fields.ts'
 const MOST_WRITTEN = 200
 
 /** `secrets`: of the run; none of their values is in the report. */
-export function mappingView(course: Course, endpoint: Endpoint, secrets: SecretValues | undefined): JsonObject {
+export async function mappingView(
+  course: Course,
+  endpoint: Endpoint,
+  secrets: SecretValues | undefined,
+): Promise<JsonObject> {
   // A message that failed before the mapping still has what the stages before made of it.
   const last = STAGE_NAMES.findLast((name) => course.stage(name) !== undefined)
   const source = course.stage('map')?.before ?? (last && course.stage(last)?.before) ?? {}
   const output = course.stage('map')?.after?.responseBody
   const mapping = mappingReport(course, endpoint)
+  await setImmediate()
+  const sampled = mapping && withSamples(mapping, output, secrets)
+  await setImmediate()
+  const sourceFields = fieldsOf(pick(source, Object.keys(ROOTS)), secrets)
+  await setImmediate()
   return {
-    ...(mapping === undefined ? {} : { mapping: withSamples(mapping, output, secrets) }),
+    ...(sampled === undefined ? {} : { mapping: sampled }),
     fields: {
-      source: fieldsOf(pick(source, Object.keys(ROOTS)), secrets),
+      source: sourceFields,
       ...(output === undefined ? {} : { output: fieldsOf(output, secrets) }),
     },
   }

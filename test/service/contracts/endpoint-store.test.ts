@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../../../src/domain/json.ts'
 import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
-import type { StoredDocument } from '../../../src/domain/stored-document.ts'
+import { type StoredDocument, VERSIONS_OF_AN_ENDPOINT } from '../../../src/domain/stored-document.ts'
 import { EVERYTHING, endpointOf, idOf, stateOf } from '../../support/contracts/records.ts'
 import { describeStores } from '../../support/contracts/stores.ts'
 
@@ -33,11 +33,30 @@ describeStores('endpoints', (stage) => {
       const last = page.at(-1)
       if (last === undefined) break
       after = last.id
-      pages.push(page.map(({ text }) => text))
+      pages.push(page.map(({ bytes }) => Buffer.from(bytes).toString()))
     }
     assert.equal(pages.flat().join(), (await endpoints().list()).map((document) => JSON.stringify(document)).join())
     const counts = pages.map(({ length }) => length)
     assert.deepEqual([counts[0], counts.slice(2)], [100, [3, 1, 1]])
+  })
+
+  it('gives documents as a page had them, whatever changed since, as long as their versions are stored', async () => {
+    for (const number of [1, 2, 3, 4]) await endpoints().insert(endpointOf(number))
+    const replace = (number: number, before: string, after: string) =>
+      endpoints().replace(endpointOf(number, { name: after }), endpointOf(number, { name: before }).document)
+    assert.equal(await replace(3, 'endpoint 3', 'three'), 'stored')
+    const page = await endpoints().page('')
+    const texts = page.map(({ bytes }) => Buffer.from(bytes).toString())
+    assert.equal(await replace(1, 'endpoint 1', 'one'), 'stored')
+    assert.equal(await endpoints().remove(endpointOf(2).document), 'removed')
+    for (let n = 0; n < VERSIONS_OF_AN_ENDPOINT; n += 1) {
+      assert.equal(await replace(4, n === 0 ? 'endpoint 4' : `four ${n - 1}`, `four ${n}`), 'stored')
+    }
+    const read = await endpoints().readVersions(page.toReversed())
+    assert.deepEqual(
+      read.map((bytes) => bytes && Buffer.from(bytes).toString()),
+      [undefined, ...texts.slice(0, 3).reverse()],
+    )
   })
 
   it('lists oldest first, whatever the order of writing', async () => {

@@ -60,7 +60,9 @@ async function openFilled() {
   }
   /** Name, route and number of versions of all, and that the active ones are the stored ones. */
   const contents = async () => {
-    const documents = (await Array.fromAsync(opened.endpointService.list([]))).flat().map((text) => JSON.parse(text))
+    const documents = (await Array.fromAsync(opened.endpointService.list([])))
+      .flat()
+      .map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()))
     assert.deepEqual(
       opened.registry.all().map(({ document }) => document),
       documents,

@@ -61,7 +61,10 @@ describe('a store that does not answer', () => {
       const { _id: id } = document
       const other = text('second').replace('one', 'two').replace('/one', '/two')
       const call = {
-        list: async () => (await Array.fromAsync(catalogue.list([]))).flat().map((text) => JSON.parse(text)),
+        list: async () =>
+          (await Array.fromAsync(catalogue.list([])))
+            .flat()
+            .map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString())),
         get: () => catalogue.get(id),
         create: () => catalogue.create(other),
         replace: () => catalogue.replace(id, other, undefined),

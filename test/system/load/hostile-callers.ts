@@ -278,7 +278,7 @@ export async function runHostileCallers(seconds: number, seed: number): Promise<
         bearers.author,
       )
       if (answer.status !== 201) throw new Error(`The document was refused: ${answer.text}`)
-      // The endpoint of the others is changed by nobody.
+      // No one changes the endpoint of the others.
       if (document.name !== 'others') ids.push(JSON.parse(answer.text)._id)
     }
     const calls = callsOf(await readPaths(service, bearers.viewer, ids), ids)

@@ -1,6 +1,4 @@
 /** `/endpoints`: endpoint documents and their statistics, the same on both ports. */
-import { createHash } from 'node:crypto'
-import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { allows, type Caller } from '../../../domain/access.ts'
 import { Failure } from '../../../domain/failure.ts'
@@ -13,6 +11,7 @@ import { etagOf } from '../../../endpoints/precondition.ts'
 import { type ById, NO_STORE, queryOf, refuseBelow, refuseOtherMethods, sendAnswer, sendJson } from '../replies.ts'
 import { callerOf, entryOfChange, needs } from './auth-hook.ts'
 import { readDocument } from './read-document.ts'
+import { sendList } from './send-list.ts'
 
 /** In a scope with the auth hook. */
 export function serveManagement(
@@ -26,7 +25,7 @@ export function serveManagement(
     if (view === 'summary') return sendJson(reply, 200, await listSummaries(query), NO_STORE)
     // No document has a field of this name, so as a filter it would find nothing.
     if (view !== undefined) throw new Failure('FILTER_INVALID', `view cannot be "${view}"; it is "summary".`)
-    return sendList(request, reply, () => endpoints.list([...query]))
+    return sendList(request, reply, endpoints, [...query])
   })
   scope.post('/endpoints', needs('author'), async (request, reply) => {
     const accepted = await endpoints.create(readDocument(request), originOf(request), entryOfChange(request, 201))
@@ -75,43 +74,6 @@ export function send(request: FastifyRequest, reply: FastifyReply, status: numbe
     return sendAnswer(reply, { status: 304, headers: { etag }, body: '' })
   }
   return sendJson(reply, status, representation, { etag })
-}
-
-/** A longer list is read twice: once for its ETag, and once more as it is sent. */
-const LONGEST_KEPT_LIST = 1024 * 1024
-
-/** Sends documents as an array. All together may be too long for the memory, and for a text. */
-async function sendList(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  list: () => AsyncIterable<readonly string[]>,
-): Promise<FastifyReply> {
-  const hash = createHash('sha256')
-  const kept: string[] = []
-  let length = 0
-  for await (const part of partsOf(list())) {
-    // The caller has left.
-    if (reply.raw.destroyed) return reply.hijack()
-    hash.update(part)
-    length += part.length
-    if (length <= LONGEST_KEPT_LIST) kept.push(part)
-  }
-  const etag = `"${hash.digest('base64url')}"`
-  if (request.headers['if-none-match'] === etag) return sendAnswer(reply, { status: 304, headers: { etag }, body: '' })
-  const headers = { etag, 'content-type': 'application/json' }
-  if (length <= LONGEST_KEPT_LIST) return sendAnswer(reply, { status: 200, headers, body: kept.join('') })
-  return reply.headers(headers).send(Readable.from(partsOf(list()), { objectMode: false }))
-}
-
-/** The text of the array. */
-async function* partsOf(list: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
-  let before = '['
-  for await (const texts of list) {
-    if (texts.length === 0) continue
-    yield `${before}${texts.join()}`
-    before = ','
-  }
-  yield before === '[' ? '[]' : ']'
 }
 
 /** Clients commonly accept 16 KiB of all headers together. */

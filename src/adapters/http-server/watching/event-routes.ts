@@ -31,7 +31,7 @@ export function serveEvents(server: FastifyInstance, hub: EventHub, heartbeatMs 
   refuseOtherMethods(server, '/events', ['GET'])
 }
 
-/** Callers without a name are told apart by their address. */
+/** Callers without a name are distinguished by their address. */
 function streamCallerOf(request: FastifyRequest): string {
   const who = callerOf(request)?.who ?? ''
   return who.includes(':') ? who : (request.socket.remoteAddress ?? '')

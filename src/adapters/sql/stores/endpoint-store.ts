@@ -1,13 +1,13 @@
 /** The store of endpoint documents with their versions, of both databases. */
-import { type Kysely, sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type {
   EndpointStore,
   EndpointWrite,
   RefusedWrite,
   StoreClash,
 } from '../../../domain/ports/endpoint-store-port.ts'
-import type { SqlDatabase } from '../database.ts'
-import { compileStatement } from '../statement.ts'
+import type { SqlDatabase, SqlDialect } from '../database.ts'
+import { compileStatement, rawQuery } from '../statement.ts'
 import { documentOf, type Tables } from '../tables.ts'
 import { compileEndpointWrites } from './endpoint-writes.ts'
 import { compileVersionStatements, newestOf, summaryOf, versionOf } from './stored-versions.ts'
@@ -20,13 +20,17 @@ const PAGE_BYTES = 256 * 1024
 
 const UNIQUE_INDEXES: Readonly<Record<string, StoreClash>> = { endpoints_name: 'name', endpoints_route_key: 'route' }
 
-function compileReads(queries: Kysely<Tables>) {
+type ListedRow = Readonly<{ id: string; version: number; document: Uint8Array | string }>
+
+function compileReads({ queries, textBytes, elements }: SqlDialect) {
+  const newest = (id: RawBuilder<string>) =>
+    sql<number>`(select coalesce(max(version), 0) from endpoint_versions where endpoint_id = ${id})`
   return {
     list: compileStatement<Record<never, never>, Pick<Row, 'document'>>(() =>
       queries.selectFrom('endpoints').select('document').orderBy('id'),
     ),
     /** The lengths are read without the texts. */
-    page: compileStatement<Readonly<{ after: string }>, Pick<Row, 'id' | 'document'>>((value) =>
+    page: compileStatement<Readonly<{ after: string }>, ListedRow>((value) =>
       queries
         .with('lengths', (query) =>
           query
@@ -42,11 +46,26 @@ function compileReads(queries: Kysely<Tables>) {
             .select(['id', sql<number>`sum(bytes) over (order by id) - bytes`.as('before_it')]),
         )
         .selectFrom('endpoints')
-        .select(['id', 'document'])
+        .select([
+          'id',
+          newest(sql.ref('endpoints.id')).as('version'),
+          textBytes(sql.ref('endpoints.document')).as('document'),
+        ])
         .where('id', 'in', (query) =>
           query.selectFrom('sized').select('sized.id').where('before_it', '<', sql.lit(PAGE_BYTES)),
         )
         .orderBy('id'),
+    ),
+    /** `listed`: a JSON array of the id and version of each. A document without a stored version has version 0. */
+    atVersions: compileStatement<Readonly<{ listed: string }>, Pick<ListedRow, 'id' | 'document'>>((value) =>
+      rawQuery(queries)(sql`with listed as (
+          select element.value ->> 0 as id, cast(element.value ->> 1 as integer) as version
+          from ${elements(value('listed'))} as element)
+        select listed.id as id, ${textBytes(sql`coalesce(endpoints.document, endpoint_versions.document)`)} as document
+        from listed
+        left join endpoints on endpoints.id = listed.id and listed.version = ${newest(sql.ref('listed.id'))}
+        left join endpoint_versions on endpoint_versions.endpoint_id = listed.id
+          and endpoint_versions.version = listed.version`),
     ),
     get: compileStatement<Readonly<{ id: string }>, Pick<Row, 'document'>>((value) =>
       queries.selectFrom('endpoints').select('document').where('id', '=', value('id')),
@@ -57,7 +76,7 @@ function compileReads(queries: Kysely<Tables>) {
 /** Builds the store over a database whose tables are up to date. `close` closes the database. */
 export function compileEndpointStore(database: SqlDatabase, close: () => Promise<void>): EndpointStore {
   const { dialect } = database
-  const reads = compileReads(dialect.queries)
+  const reads = compileReads(dialect)
   const versions = compileVersionStatements(dialect)
   const compileWrites = compileEndpointWrites(database, versions)
 
@@ -81,7 +100,20 @@ export function compileEndpointStore(database: SqlDatabase, close: () => Promise
   return {
     list: async () => (await database.read(reads.list, {})).map(documentOf),
     page: async (after) =>
-      (await database.read(reads.page, { after })).map(({ id, document }) => ({ id, text: document })),
+      (await database.read(reads.page, { after })).map(({ id, version, document }) => ({
+        id,
+        version,
+        bytes: bytesOf(document),
+      })),
+    readVersions: async (listed) => {
+      const pairs = JSON.stringify(listed.map(({ id, version }) => [id, version]))
+      const rows = await database.read(reads.atVersions, { listed: pairs })
+      const documents = new Map(rows.map(({ id, document }) => [id, document]))
+      return listed.map(({ id }) => {
+        const document = documents.get(id) ?? undefined
+        return document === undefined ? undefined : bytesOf(document)
+      })
+    },
     get: async (id) => (await database.read(reads.get, { id })).map(documentOf)[0],
     insert: (record, change = {}, entry) => writeOne<StoreClash>({ op: 'insert', record, change, entry }),
     replace: (record, expected, change = {}, entry) => writeOne({ op: 'replace', record, expected, change, entry }),
@@ -97,3 +129,5 @@ export function compileEndpointStore(database: SqlDatabase, close: () => Promise
     close,
   }
 }
+
+const bytesOf = (text: Uint8Array | string): Uint8Array => (typeof text === 'string' ? Buffer.from(text) : text)

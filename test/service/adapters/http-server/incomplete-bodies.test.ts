@@ -85,6 +85,44 @@ describe('bodies that do not come whole', () => {
     })
   }
 
+  test('many connections that send chunks of one byte are refused, and later ones are read as before', async () => {
+    const head = 'POST /in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n'
+    const exchange = async (text: string): Promise<string> => {
+      const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+      let received = ''
+      socket.setEncoding('utf8').on('error', () => {})
+      socket.on('data', (more: string) => {
+        received += more
+      })
+      socket.write(text)
+      await once(socket, 'close')
+      return received
+    }
+    const flood = `${head}\r\n${'1\r\n \r\n'.repeat(60_000)}`
+    for (const answer of await Promise.all(Array.from({ length: 24 }, () => exchange(flood)))) {
+      // The connection is reset while bytes arrive, and its caller may lose the answer.
+      assert.match(answer, /^$|^HTTP\/1\.1 (?:400 .*"code":"REQUEST_MALFORMED"|503 .*"code":"OVERLOADED")/s)
+    }
+    // Each takes a parser that a refused connection had.
+    const message = `${head}Connection: close\r\n\r\n${'1\r\n \r\n'.repeat(200)}2\r\n{}\r\n0\r\n\r\n`
+    for (let n = 0; n < 24; n += 1) assert.match(await exchange(message), /^HTTP\/1\.1 200 .*\{\}$/s)
+  })
+
+  test('after a body of very many chunks that nothing reads, the next one of the connection is read', async () => {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    let received = ''
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      received += text
+    })
+    const chunks = '1\r\n \r\n'.repeat(6_000)
+    socket.write(`GET /uptime HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`)
+    await once(socket, 'data')
+    socket.write('POST /in HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n')
+    socket.write('Content-Length: 7\r\n\r\n{"a":1}')
+    await once(socket, 'close')
+    assert.match(received, /^HTTP\/1\.1 200 .*HTTP\/1\.1 200 .*\{"a":1\}$/s)
+  })
+
   test('bodies that come in small pieces take no more room than others', async () => {
     const callers = Array.from({ length: 6 }, () => start('Transfer-Encoding: chunked'))
     // Each holds what it has sent while the others send.

@@ -1,6 +1,8 @@
 /** `GET /endpoints`: the order, and filters that only ever compare texts. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { json, type Service, type StoredEndpoint, startService } from '../../../../support/service.ts'
 
@@ -97,6 +99,31 @@ describe('filters', () => {
       const reply = await service.fetch(`/endpoints${query}`)
       assert.deepEqual([reply.status, reply.json().code], [400, 'FILTER_INVALID'], reply.text)
     })
+  }
+})
+
+test('a long list that is read slowly is sent as its ETag says, whatever is changed or deleted meanwhile', async () => {
+  const large = await startService()
+  try {
+    const ids: string[] = []
+    for (let n = 0; n < 60; n += 1) {
+      const document = { name: `n${n}`, endpoint: { pattern: `/n${n}` }, description: `${n % 2}`.repeat(250_000) }
+      ids.push((await large.register(document))._id)
+    }
+    const before = createHash('sha256')
+    const [response] = (await once(get(`${large.url}/endpoints`), 'response')) as [IncomingMessage]
+    response.pause()
+    for (const id of ids.slice(40, 50)) {
+      assert.equal((await large.fetch(`/endpoints/${id}`, json('PATCH', { description: '' }))).status, 200)
+    }
+    for (const id of ids.slice(50)) {
+      assert.equal((await large.fetch(`/endpoints/${id}`, { method: 'DELETE' })).status, 200)
+    }
+    for await (const chunk of response) before.update(chunk)
+    assert.equal(response.headers.etag, `"${before.digest('base64url')}"`)
+    assert.notEqual((await large.fetch('/endpoints')).headers.get('etag'), response.headers.etag)
+  } finally {
+    await large.stop()
   }
 })
 
