@@ -52,6 +52,20 @@ export function sharedAlong(written: Written, steps: readonly TargetStep[]): rea
   return shared
 }
 
+/** As `sharedAlong`: whether an earlier entry may have replaced it, by a whole value or in another shape, after another one made it. */
+export function contestedAlong(written: Written, steps: readonly TargetStep[]): readonly boolean[] {
+  const contested = [false]
+  let at: Written | undefined = written
+  let within = written.whole
+  for (const [index, step] of steps.entries()) {
+    at = at?.inner.get(keyOf(step))
+    const isList = steps[index + 1]?.kind !== 'name'
+    within ||= at !== undefined && (at.whole || [...at.inner.keys()].some((key) => (key === '[]') !== isList))
+    contested.push(within)
+  }
+  return contested
+}
+
 /** Whether an earlier entry may have written at the end of these steps, or below it. */
 export function isWritten(written: Written, steps: readonly TargetStep[]): boolean {
   let at: Written | undefined = written
