@@ -173,14 +173,15 @@ function overLists(convert: Convert): Convert {
 
 /** Of an array that is spread over the elements of a target, each element alone. `otherwise`: for one that cannot be converted. */
 export function convertEach(convert: Convert, otherwise: (element: Json) => Json | undefined): Convert {
-  const convertOne = convertOrElse(convert, otherwise)
-  return (value) => (isArray(value) ? value.map((element) => convertOne(element) ?? null) : convert(value))
-}
-
-export function convertOrElse(convert: Convert, otherwise: (value: Json) => Json | undefined): Convert {
   return (value) => {
-    const converted = convert(value)
-    return converted === undefined && value !== undefined && value !== null ? otherwise(value) : converted
+    if (!isArray(value)) return convert(value)
+    const converted = new Array<Json>(value.length)
+    for (let at = 0; at < value.length; at++) {
+      const element = value[at] ?? null
+      const result = convert(element)
+      converted[at] = (result === undefined && element !== null ? otherwise(element) : result) ?? null
+    }
+    return converted
   }
 }
 

@@ -5,8 +5,7 @@
 import type { Json } from '../../domain/json.ts'
 import { pointerTo } from '../../domain/lint.ts'
 import { isArray } from '../paths/path-read.ts'
-import type { Convert } from './mapping-functions.ts'
-import type { WriteObserver } from './target-observer.ts'
+import type { WriteObserver } from './target-write.ts'
 
 /** JSON Pointers of a target that are kept. */
 const PLACES_KEPT = 5
@@ -38,9 +37,10 @@ export type TracedEntry = Readonly<{
 }>
 
 export interface TargetTrace extends WriteObserver {
-  /** The same functions, whose calls are reported. */
-  observeRead(read: (source: Readonly<Record<string, unknown>>) => Json | undefined): typeof read
-  observeConvert(convert: Convert | undefined): Convert
+  /** The path gave this value. */
+  read(value: Json | undefined): void
+  /** The function of the target, if it has one, made this of it. */
+  converted(value: Json | undefined): void
 }
 
 export interface MappingTrace {
@@ -73,50 +73,42 @@ type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 type Counted = Omit<Mutable<TracedTarget>, 'places'> & { places: string[] }
 
 function traceTarget(traced: Counted, noteFound: (found: boolean) => void): TargetTrace {
-  const steps: (string | number)[] = []
+  /** Of each list that the target loops over: the element that is written. */
+  const elements: number[] = []
   let isFallback = false
-  let spread: readonly Json[] | undefined
-  /** Whether the element of `spread` that is being written was missing, so that the default stands in for it. */
+  /** Whether the element that is written was missing, so that the default stands in for it. */
   let isMissing = false
   return {
-    observeRead: (read) => (source) => {
-      const value = read(source)
+    read: (value) => {
       noteFound(isFound(value))
       traced.wrote ??= 'nothing'
-      // A write that failed leaves its steps.
-      steps.length = 0
-      spread = undefined
       isMissing = false
-      return value
     },
-    observeConvert:
-      (convert = itself) =>
-      (value) => {
-        const converted = convert(value)
-        isFallback = isNothing(converted)
-        return converted
-      },
-    spread: (values) => {
-      spread = values
+    converted: (value) => {
+      isFallback = isNothing(value)
     },
-    enter: (step, isSpread) => {
-      steps.push(step)
-      if (isSpread) isMissing = spread !== undefined && isNothing(spread[Number(step)])
+    element: (loop, at, missing) => {
+      elements[loop] = at
+      isMissing = missing
     },
-    leave: () => void steps.pop(),
-    wrote: () => {
+    wrote: (steps, within) => {
       const isDefault = isFallback || isMissing
       traced.count += 1
       if (isDefault) traced.defaults += 1
-      if (traced.places.length < PLACES_KEPT) traced.places.push(pointerTo('', ...steps))
+      if (traced.places.length < PLACES_KEPT) {
+        let loop = 0
+        const keys = steps.map((step) => {
+          if (step.kind === 'name') return step.name
+          return step.kind === 'index' ? step.index : (elements[loop++] ?? 0)
+        })
+        traced.places.push(pointerTo('', ...keys, ...(within === undefined ? [] : [within])))
+      }
       const empty = traced.hasDefault ? 'default' : 'null'
       if (!isDefault) traced.wrote = 'value'
       else if (traced.wrote === 'nothing') traced.wrote = empty
     },
   }
 }
-
-const itself: Convert = (value) => value
 
 const isNothing = (value: Json | undefined): boolean => value === undefined || value === null
 

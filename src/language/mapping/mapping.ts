@@ -1,25 +1,18 @@
-/**
- * `inputMapping`: turns a message into the output object. The document is read once; each message runs one closure for
- * each target, or the generated code of a busy mapping.
- */
+/** `inputMapping`: turns a message into the output object. The document is read once; each message runs its entries in order. */
 import { Failure } from '../../domain/failure.ts'
 import { type Json, type JsonObject, typeName } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
-import { type PathSource, type PathStep, parsePath, type SourcePath } from '../paths/path.ts'
-import { type Generated, generate, type MappingAssignment, type RunAssignment } from './generated/mapping-code.ts'
-import { type Convert, convertEach, convertOrElse, type MappingFunction } from './mapping-functions.ts'
+import { type PathSource, parsePath, type SourcePath } from '../paths/path.ts'
+import { type Convert, convertEach, type MappingFunction } from './mapping-functions.ts'
 import { type Plan, readTargets } from './mapping-targets.ts'
-import type { MappingTrace } from './mapping-trace.ts'
+import type { MappingTrace, TargetTrace } from './mapping-trace.ts'
 import { FIRST_ELEMENT, spreads, type TargetStep } from './target.ts'
-import type { Account } from './target-budget.ts'
+import { noPlaces, type Places, startRun } from './target-places.ts'
 import { elementsAlong, nothingWritten, recordWritten, type Written } from './target-sharing.ts'
-import { compileWrite, type Output, type Write } from './target-write.ts'
+import { compileWrite, type Write } from './target-write.ts'
 
 /** The most array elements that the indexes of one target may make in every message. */
 const FIXED_ELEMENTS_MAX = 100_000
-
-/** Messages before code is generated, which takes as long as mapping some hundred messages. */
-const GENERATE_AFTER = 200
 
 /** Characters of a value that a failure quotes. */
 const LONGEST_QUOTED = 100
@@ -46,18 +39,13 @@ export type Mapping = Readonly<{
  * Lints, each at its entry: every fault of every path, target, function and parameter; unknown keys with the nearest known
  * one; more than FIXED_ELEMENTS_MAX elements. Warns of entries that replace what an earlier one writes, or that fail beside it. A faulty entry is left out.
  *
- * `generateAfter`: the number of messages before code is generated; it changes the speed only. `trace`: gets the course of
- * the one message that is mapped; no code is generated then.
+ * `trace`: gets the course of the one message that is mapped.
  */
-export function compileMapping(
-  inputMapping: JsonObject,
-  lint: LintSink,
-  generateAfter = GENERATE_AFTER,
-  trace?: MappingTrace,
-): Mapping {
+export function compileMapping(inputMapping: JsonObject, lint: LintSink, trace?: MappingTrace): Mapping {
   const sources: SourcePath[] = []
-  const assignments: MappingAssignment[] = []
+  const entries: Entry[] = []
   const written = nothingWritten()
+  const places = noPlaces()
   const earlier: Earlier = { at: new Map(), below: new Map() }
 
   for (const [text, declared] of Object.entries(inputMapping)) {
@@ -68,38 +56,30 @@ export function compileMapping(
     const plans = readTargets(declared, sink)
     if (!path.ok || plans === undefined) continue
     for (const plan of plans) warnOfRepeat(plan, earlier)
-    assignments.push(...compileAssignments(path.value, plans, written, sink.path, trace))
+    const targets = compileTargets(path.value.text, plans, written, places, sink.path, trace)
+    entries.push({ read: path.value.read, targets })
   }
-  return { sources, apply: compileApply(assignments, trace === undefined ? generateAfter : Number.POSITIVE_INFINITY) }
+  return { sources, apply: compileApply(entries, places.count) }
 }
 
-function compileApply(assignments: readonly MappingAssignment[], generateAfter: number): Mapping['apply'] {
-  let applied = 0
-  let generated: Generated | undefined
+/** One path and what it is written to. */
+type Entry = Readonly<{ read: SourcePath['read']; targets: readonly Target[] }>
+
+/** `choose`: from the value at the path to the value to write; undefined to write nothing. */
+type Target = Readonly<{ choose: Convert; write: Write; trace: TargetTrace | undefined }>
+
+function compileApply(entries: readonly Entry[], places: number): Mapping['apply'] {
   return (source) => {
-    if (applied <= generateAfter && applied++ === generateAfter) generated = generate(assignments)
-    if (generated !== undefined) {
-      const mapped = runGenerated(generated, source)
-      if (mapped !== undefined) return mapped
+    const run = startRun(places)
+    for (const { read, targets } of entries) {
+      const value = read(source)
+      for (const { choose, write, trace } of targets) {
+        trace?.read(value)
+        const chosen = choose(value)
+        if (chosen !== undefined) write(chosen, run)
+      }
     }
-    const output: Output = {}
-    const account: Account = { addedBytes: 0 }
-    for (let at = 0; at < assignments.length; at++) assignments[at]?.run(source, output, account)
-    return output
-  }
-}
-
-/**
- * Undefined if closures must map the message. Generated code runs parts of later entries before earlier ones are done; if one
- * fails, closures find the first entry that does.
- */
-function runGenerated(generated: Generated, source: PathSource): Output | undefined {
-  const output: Output = {}
-  try {
-    return generated(source, output, { addedBytes: 0 }) ? output : undefined
-  } catch (thrown) {
-    if (thrown instanceof Failure) return undefined
-    throw thrown
+    return run.output
   }
 }
 
@@ -146,17 +126,15 @@ function warnOfRepeat({ target, function: applied, hasDefault, sink }: Plan, ear
 
 const placeOf = (steps: readonly TargetStep[]): string => JSON.stringify(steps)
 
-function compileAssignments(
-  { text, root, steps, read }: SourcePath,
+function compileTargets(
+  source: string,
   plans: readonly Plan[],
   written: Written,
+  places: Places,
   documentPath: string,
   trace: MappingTrace | undefined,
-): readonly MappingAssignment[] {
-  const first: readonly PathStep[] = [{ kind: 'name', name: root }]
-  // `concat`, not a spread: V8 gives an array that grows room for 17 elements, and this one is kept.
-  const from = first.concat(steps)
-  return plans.flatMap((plan): MappingAssignment[] => {
+): readonly Target[] {
+  return plans.flatMap((plan): Target[] => {
     const { target, function: applied, fill, hasDefault, sink } = plan
     const placement = applied?.placement ?? 'spread'
     const elements = elementsAlong(written, target, placement)
@@ -166,27 +144,13 @@ function compileAssignments(
       )
       return []
     }
-    const observer = trace?.add(documentPath, text, target.text, fill !== undefined)
+    const observer = trace?.add(documentPath, source, target.text, fill !== undefined)
     const entry = { documentPath, target: target.text, replaces: hasDefault }
-    const write = compileWrite(target, { placement, fill, written, entry, observer })
+    const write = compileWrite(target, { placement, fill, written, places, entry, observer })
     recordWritten(written, target, placement)
-    const refuse = applied === undefined || hasDefault ? undefined : compileRefusal(applied, text, documentPath)
-    const convert = compileConvert(plan, refuse)
-    const choose = compileChoice(plan, observer === undefined ? convert : observer.observeConvert(convert), refuse)
-    const run = compileRun(observer === undefined ? read : observer.observeRead(read), choose, write)
-    const element = applied?.convert
-    const convertElement = element === undefined || refuse === undefined ? element : convertOrElse(element, refuse)
-    const fills = hasDefault || target.takesNull
-    return [{ from, read, target, placement, convert: convertElement, fills, choose, run }]
+    const refuse = applied === undefined || hasDefault ? undefined : compileRefusal(applied, source, documentPath)
+    return [{ choose: compileChoice(plan, refuse, observer), write, trace: observer }]
   })
-}
-
-/** A function of its own: V8 keeps for a closure all that any closure beside it uses, here the tree `written`. */
-function compileRun(read: SourcePath['read'], choose: Convert, write: Write): RunAssignment {
-  return (source, output, account) => {
-    const value = choose(read(source))
-    if (value !== undefined) write(output, value, account)
-  }
 }
 
 type Refuse = (value: Json) => never
@@ -210,14 +174,13 @@ function compileConvert({ target, function: applied }: Plan, refuse: Refuse | un
 
 const nothing = () => undefined
 
-/** From the value at the path to the value to write; undefined to write nothing. */
-function compileChoice(
-  { target: { takesNull }, fill }: Plan,
-  convert: Convert | undefined,
-  refuse: Refuse | undefined,
-): Convert {
+function compileChoice(plan: Plan, refuse: Refuse | undefined, trace: TargetTrace | undefined): Convert {
+  const { fill } = plan
+  const { takesNull } = plan.target
+  const convert = compileConvert(plan, refuse)
   return (value) => {
     const converted = convert === undefined ? value : convert(value)
+    trace?.converted(converted)
     if (converted !== undefined && converted !== null) return converted
     if (fill !== undefined) return fill
     if (converted === undefined && value !== undefined && value !== null) refuse?.(value)

@@ -52,6 +52,23 @@ export function sharedAlong(written: Written, steps: readonly TargetStep[]): rea
   return shared
 }
 
+/** As `sharedAlong`: whether an earlier entry may have replaced what another one made there, whole or by another shape. */
+export function contestedAlong(written: Written, steps: readonly TargetStep[]): readonly boolean[] {
+  const contested = [false]
+  let at: Written | undefined = written
+  let within = written.whole
+  for (const [index, step] of steps.entries()) {
+    at = at?.inner.get(keyOf(step))
+    const isList = steps[index + 1]?.kind !== 'name'
+    within ||= at !== undefined && (at.whole || (isList ? hasFields(at) : hasElements(at)))
+    contested.push(within)
+  }
+  return contested
+}
+
+const hasElements = ({ inner }: Written): boolean => inner.has('[]')
+const hasFields = (written: Written): boolean => written.inner.size > (hasElements(written) ? 1 : 0)
+
 /** Whether an earlier entry may have written at the end of these steps, or below it. */
 export function isWritten(written: Written, steps: readonly TargetStep[]): boolean {
   let at: Written | undefined = written

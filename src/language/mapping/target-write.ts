@@ -1,23 +1,34 @@
-/** Writing to a target, compiled to a chain of closures, one for each step. */
+/** Writing to a target. Compiling it finds its places; each message loops over lists, and sets a field or appends an element. */
 import { isObject, type Json, REFUSED_NAMES } from '../../domain/json.ts'
 import { isArray, isInherited, ownField } from '../paths/path-read.ts'
 import type { Placement } from './mapping-functions.ts'
 import { checkShape, type Entry, shapeOf } from './shapes.ts'
-import { type MappingTarget, spreadSteps } from './target.ts'
-import { type Account, BYTES_PER_VALUE, charge, weighBytes } from './target-budget.ts'
+import { FIRST_ELEMENT, type MappingTarget, spreadSteps, type TargetStep } from './target.ts'
+import { type Account, charge, weighBytes } from './target-budget.ts'
 import {
-  observeEnd,
-  observeFields,
-  observeSpread,
-  observeStep,
-  type Put,
-  type WriteObserver,
-} from './target-observer.ts'
-import { isWritten, sharedAlong, type Written } from './target-sharing.ts'
+  type Container,
+  find,
+  findOrMake,
+  keyOf,
+  type Place,
+  type Places,
+  placesAlong,
+  put,
+  type Run,
+  reach,
+  read,
+} from './target-places.ts'
+import { isWritten, type Written } from './target-sharing.ts'
 
-export type Output = { [name: string]: Json }
+export type Write = (value: Json, run: Run) => void
 
-export type Write = (output: Output, value: Json, account: Account) => void
+/** Gets where a traced target writes. */
+export interface WriteObserver {
+  /** Goes on in an element of a list; `loop` counts the lists around it. `isMissing`: the default stands in for its value. */
+  element(loop: number, at: number, isMissing: boolean): void
+  /** Wrote a value at these steps, or into what is there, as this field or element. */
+  wrote(steps: readonly TargetStep[], within?: string | number): void
+}
 
 export type WriteOptions = Readonly<{
   placement: Placement
@@ -25,6 +36,8 @@ export type WriteOptions = Readonly<{
   fill: Json | undefined
   /** The targets of the entries before this one. */
   written: Written
+  /** Of the mapping. */
+  places: Places
   entry: Entry
   /** Of a mapping that is traced. */
   observer?: WriteObserver | undefined
@@ -42,154 +55,139 @@ export type WriteOptions = Readonly<{
  * where a value of another shape stands (`checkShape`).
  */
 export function compileWrite(target: MappingTarget, options: WriteOptions): Write {
-  const { observer } = options
-  if (options.placement === 'root') {
-    const write = compileFields(options.entry)
-    return observer === undefined ? write : observeFields(write, observer)
+  const { placement, fill, entry, observer } = options
+  if (placement === 'root') return compileFields(entry, observer)
+  const plan = planWrite(target, options)
+  if (plan.segments.length > 1) {
+    return placement === 'all' ? compileToAll(plan) : compileSpread(plan, fill ?? (target.takesNull ? null : undefined))
   }
-  const put = compilePut(target, options)
-  return (output, value, account) => void put(output, value, account)
+  const place = plan.segments[0]?.at(-1)
+  return (value, run) => writeLast(reach(place, entry, run), value, plan, run.account)
 }
 
-function compileFields(entry: Entry): Write {
-  return (output, value) => {
+function compileFields(entry: Entry, observer: WriteObserver | undefined): Write {
+  return (value, { output }) => {
     if (!isObject(value)) return
     for (const name of Object.keys(value)) {
       if (REFUSED_NAMES.has(name)) continue
       const field = value[name] ?? null
       checkShape(ownField(output, name), shapeOf(field), entry)
       output[name] = field
+      observer?.wrote([], name)
     }
   }
 }
 
-function compilePut(target: MappingTarget, { placement, fill, written, entry, observer }: WriteOptions): Put {
-  const steps = placement === 'spread' ? spreadSteps(target) : target.steps
-  const shared = sharedAlong(written, steps)
-  const appends = steps.at(-1)?.kind === 'each'
-  const kept = appends ? steps.slice(0, -1) : steps
-  const containerAt = (at: number): Container => ({ isShared: shared[at] ?? true, entry })
-
-  let put: Put = isWritten(written, kept) ? replaceAlike(entry) : replace
-  if (appends || placement === 'concat') put = putAppended(placement === 'concat', containerAt(kept.length))
-  if (observer !== undefined) put = observeEnd(put, appends || placement === 'concat', observer)
-  for (const [at, step] of [...kept.entries()].reverse()) {
-    const container = containerAt(at)
-    const isSpread = step.kind === 'each' && placement === 'spread'
-    if (observer !== undefined) put = observeStep(put, step, isSpread, observer)
-    if (step.kind === 'name') put = putInField(step.name, put, container)
-    else if (step.kind === 'index') put = putAt(step.index, put, container)
-    else if (placement === 'all') put = putInAll(put, container)
-    else if (placement === 'spread') put = putSpread(put, fill ?? (target.takesNull ? null : undefined), container)
-    else put = putAt(0, put, container)
-    if (observer !== undefined && isSpread) put = observeSpread(put, observer)
-  }
-  return put
-}
-
-const replace: Put = (_existing, value) => value
-
-function replaceAlike(entry: Entry): Put {
-  return (existing, value) => {
-    checkShape(existing, shapeOf(value), entry)
-    return value
-  }
-}
-
-type Container = Readonly<{
-  /** Whether the object or array may belong to the message too, or stand in the output twice: a write copies it first. */
-  isShared: boolean
+type Plan = Readonly<{
+  /** The target without the `[]` at its end. Every `each` in it is a loop. */
+  steps: readonly TargetStep[]
+  /** The objects and lists along the steps. Each segment but the first starts with the elements of the list before it. */
+  segments: readonly (readonly Place[])[]
+  /** The field or element of the last object or list; undefined to append to that list. */
+  last: string | number | undefined
+  /** Whether every object inherits something of that name. */
+  isInherited: boolean
+  /** Whether an earlier entry may have written there. */
+  isWritten: boolean
+  /** Whether the elements of an array are appended, not the array. */
+  joins: boolean
   entry: Entry
+  observer: WriteObserver | undefined
 }>
 
-function putInField(name: string, next: Put, container: Container): Put {
-  const isOwn = !isInherited(name)
-  return (existing, value, account) => {
-    if (existing !== undefined && !isObject(existing)) checkShape(existing, 'an object', container.entry)
-    const before = isObject(existing) ? (isOwn ? existing[name] : ownField(existing, name)) : undefined
-    const after = next(before, value, account)
-    if (after === undefined) return undefined
-    if (after === before) return existing
-    const object = ownObject(existing, container, account)
-    object[name] = after
-    return object
+function planWrite(target: MappingTarget, { placement, places, written, entry, observer }: WriteOptions): Plan {
+  const steps = stepsOf(target, placement)
+  const appends = target.steps.at(-1)?.kind === 'each' || placement === 'concat'
+  const segments: Place[][] = [[]]
+  for (const place of placesAlong(places, written, steps, appends ? steps.length : steps.length - 1)) {
+    if (place.key === undefined) segments.push([place])
+    else segments.at(-1)?.push(place)
+  }
+  const last = appends ? undefined : keyOf(steps.at(-1))
+  return {
+    steps,
+    segments,
+    last,
+    isInherited: typeof last === 'string' && isInherited(last),
+    isWritten: isWritten(written, steps),
+    joins: placement === 'concat',
+    entry,
+    observer,
   }
 }
 
-function putAt(index: number, next: Put, container: Container): Put {
-  return (existing, value, account) => {
-    if (existing !== undefined && !isArray(existing)) checkShape(existing, 'a list', container.entry)
-    const before = isArray(existing) && index < existing.length ? existing[index] : undefined
-    const after = next(before, value, account, index)
-    if (after === undefined) return undefined
-    const elements = ownArray(existing, container, account)
-    if (elements.length < index)
-      charge((index - elements.length) * BYTES_PER_VALUE, account, container.entry.documentPath)
-    while (elements.length < index) elements.push(null)
-    elements[index] = after
-    return elements
-  }
+function stepsOf(target: MappingTarget, placement: Placement): readonly TargetStep[] {
+  const steps = placement === 'spread' ? spreadSteps(target) : target.steps
+  const kept = steps.at(-1)?.kind === 'each' ? steps.slice(0, -1) : steps
+  return placement === 'concat' ? kept.map((step) => (step.kind === 'each' ? FIRST_ELEMENT : step)) : kept
 }
 
-function putSpread(next: Put, fill: Json | undefined, container: Container): Put {
-  const single = putAt(0, next, container)
+/** Writes each element of an array into an element of the target's list; of another value, itself into the first. */
+function compileSpread(plan: Plan, fill: Json | undefined): Write {
+  const { entry, observer } = plan
+  const [outer = [], inner = []] = plan.segments
+  const listPlace = outer.at(-1)
   const fillBytes = fill === undefined ? 0 : weighBytes(fill)
-  return (existing, value, account) => {
-    if (!isArray(value)) return single(existing, value, account)
-    const elements = ownArray(existing, container, account)
+  const writeElement = (list: Json[], index: number, value: Json, account: Account): void => {
+    let within: Container = list
+    for (const place of inner) within = findOrMake(within, place.key ?? index, place, entry, account)
+    writeLast(within, value, plan, account)
+  }
+  return (value, run) => {
+    const { account } = run
+    const list = reach(listPlace, entry, run) as Json[]
+    if (!isArray(value)) {
+      observer?.element(0, 0, false)
+      writeElement(list, 0, value, account)
+      return
+    }
     for (let at = 0; at < value.length; at++) {
-      let element: Json | undefined = value[at] ?? undefined
-      if (element === undefined && fill !== undefined) {
-        charge(fillBytes, account, container.entry.documentPath)
-        element = fill
-      }
-      const exists = at < elements.length
-      const after = element === undefined ? undefined : next(exists ? elements[at] : undefined, element, account, at)
-      if (!exists) elements.push(after ?? null)
-      else if (after !== undefined) elements[at] = after
+      const given = value[at] ?? undefined
+      const element = given ?? fill
+      if (element !== undefined) {
+        if (given === undefined) charge(fillBytes, account, entry.documentPath)
+        observer?.element(0, at, given === undefined)
+        writeElement(list, at, element, account)
+      } else if (at === list.length) list.push(null)
     }
-    return elements
   }
 }
 
-function putInAll(next: Put, container: Container): Put {
-  return (existing, value, account) => {
-    if (!isArray(existing)) checkShape(existing, 'a list', container.entry)
-    if (!isArray(existing) || existing.length === 0) return undefined
-    charge(weighBytes(value) * existing.length, account, container.entry.documentPath)
-    const elements = ownArray(existing, container, account)
-    for (let at = 0; at < elements.length; at++) {
-      const after = next(elements[at], value, account, at)
-      if (after !== undefined) elements[at] = after
+/** Writes the value into every element that the target's lists have, and makes no list. */
+function compileToAll(plan: Plan): Write {
+  const { segments, entry, observer } = plan
+  const writeFrom = (from: Container, index: number, depth: number, value: Json, account: Account): void => {
+    const isLast = depth === segments.length - 1
+    const walk = isLast ? findOrMake : find
+    let within: Container | undefined = from
+    for (const place of segments[depth] ?? []) {
+      within = walk(within, place.key ?? index, place, entry, account)
+      if (within === undefined) return
     }
-    return elements
+    if (isLast) writeLast(within, value, plan, account)
+    else writeInEach(within as Json[], depth, value, account)
   }
+  const writeInEach = (list: Json[], depth: number, value: Json, account: Account): void => {
+    charge(weighBytes(value) * list.length, account, entry.documentPath)
+    for (let at = 0; at < list.length; at++) {
+      observer?.element(depth, at, false)
+      writeFrom(list, at, depth + 1, value, account)
+    }
+  }
+  return (value, { output, account }) => writeFrom(output, 0, 0, value, account)
 }
 
-/** `joins`: whether the elements of an array are appended, not the array. */
-function putAppended(joins: boolean, container: Container): Put {
-  return (existing, value, account) => {
-    const elements = ownArray(existing, container, account)
-    if (joins && isArray(value)) for (const element of value) elements.push(element)
-    else elements.push(value)
-    return elements
+function writeLast(within: Container, value: Json, plan: Plan, account: Account): void {
+  const { last, entry, steps, observer } = plan
+  if (last !== undefined) {
+    if (plan.isWritten) checkShape(read(within, last, plan.isInherited), shapeOf(value), entry)
+    put(within, last, value, entry, account)
+    observer?.wrote(steps)
+    return
   }
-}
-
-/** An object that may be changed: the existing one, a copy of a shared one, or a new one. */
-function ownObject(existing: Json | undefined, { isShared, entry }: Container, account: Account): Output {
-  if (!isObject(existing)) return {}
-  if (!isShared) return existing as Output
-  charge(Object.keys(existing).length * BYTES_PER_VALUE, account, entry.documentPath)
-  return { ...existing }
-}
-
-function ownArray(existing: Json | undefined, { isShared, entry }: Container, account: Account): Json[] {
-  if (!isArray(existing)) {
-    checkShape(existing, 'a list', entry)
-    return []
+  const elements = within as Json[]
+  for (const element of plan.joins && isArray(value) ? value : [value]) {
+    observer?.wrote(steps, elements.length)
+    elements.push(element)
   }
-  if (!isShared) return existing as Json[]
-  charge(existing.length * BYTES_PER_VALUE, account, entry.documentPath)
-  return existing.slice()
 }

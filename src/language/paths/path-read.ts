@@ -1,12 +1,9 @@
-/** Reading the steps of a path, compiled to a chain of closures, one for each step. */
+/** Reading the steps of a path: a loop that goes down from step to step, and at an array reads the rest in each element. */
 import type { Json, JsonObject } from '../../domain/json.ts'
 import { isElementName, type PathStep } from './path-steps.ts'
 
 /** The most arrays directly within arrays that a name is read through; deeper ones read as missing, to spare the stack. */
 const NESTING_MAX = 256
-
-/** `nesting`: the arrays directly around `value` that the same name has been read through. */
-type Read = (value: Json | undefined, nesting: number) => Json | undefined
 
 export const isArray = (value: unknown): value is readonly Json[] => Array.isArray(value)
 
@@ -16,41 +13,57 @@ export const isInherited = (name: string): boolean => name in Object.prototype
 export const ownField = (object: JsonObject, name: string): Json | undefined =>
   Object.hasOwn(object, name) ? object[name] : undefined
 
+/** A step, as reading needs it. */
+type Step = Readonly<{
+  kind: 'name' | 'element' | 'index' | 'each' | 'any'
+  name: string
+  isInherited: boolean
+  index: number
+  next: Step | undefined
+  /** Whether arrays within the result are joined to one; the same for all steps of a path. */
+  joins: boolean
+}>
+
 /** The reader of these steps. Never throws. */
-export function compileRead(steps: readonly PathStep[]): Read {
-  const joined = steps.at(-1)?.kind !== 'each'
-  return steps.reduceRight<Read>((next, step) => compileStep(step, next, joined), itself)
+export function compileRead(steps: readonly PathStep[]): (value: Json | undefined) => Json | undefined {
+  const joins = steps.at(-1)?.kind !== 'each'
+  const first = steps.reduceRight<Step | undefined>((next, step) => {
+    const name = step.kind === 'name' ? step.name : ''
+    const kind = isElementName(name) ? 'element' : step.kind
+    const index = step.kind === 'index' ? step.index : 0
+    return { kind, name, isInherited: isInherited(name), index, next, joins }
+  }, undefined)
+  return (value) => readFrom(value, first, 0)
 }
 
-const itself: Read = (value) => value
-
-/** Reads one step, then `next` from its value; `itself` after the last step. */
-function compileStep(step: PathStep, next: Read, joined: boolean): Read {
-  switch (step.kind) {
-    case 'name':
-      if (isElementName(step.name)) return (value) => next(elementOrField(value, step.name), 0)
-      return readName(step.name, next, joined)
-    case 'index':
-      return (value) => next(elementAt(value, step.index), 0)
-    case 'each':
-      return next === itself ? itself : readEach(next, joined)
-    case 'any':
-      return readFields((object) => gather(Object.values(object), next, joined, 0), joined)
+/** `nesting`: the arrays directly around `from` that the first step has been read through. */
+function readFrom(from: Json | undefined, first: Step | undefined, nesting: number): Json | undefined {
+  let value = from
+  let around = nesting
+  for (let step = first; step !== undefined; step = step.next) {
+    switch (step.kind) {
+      case 'name':
+        if (typeof value !== 'object' || value === null) return undefined
+        if (isArray(value)) return readEach(value, step, step.joins, around + 1)
+        value = step.isInherited ? ownField(value, step.name) : value[step.name]
+        break
+      case 'element':
+        value = elementOrField(value, step.name)
+        break
+      case 'index':
+        value = elementAt(value, step.index)
+        break
+      case 'each':
+        if (step.next !== undefined && isArray(value)) return readEach(value, step.next, step.joins, 0)
+        break
+      case 'any':
+        if (typeof value !== 'object' || value === null) return undefined
+        if (isArray(value)) return readEach(value, step, step.joins, around + 1)
+        return readEach(Object.values(value), step.next, step.joins, 0)
+    }
+    around = 0
   }
-}
-
-function readName(name: string, next: Read, joined: boolean): Read {
-  const isOwn = !isInherited(name)
-  return readFields((object) => next(isOwn ? object[name] : ownField(object, name), 0), joined)
-}
-
-/** Reads an object; of an array, each element. */
-function readFields(readObject: (object: JsonObject) => Json | undefined, joined: boolean): Read {
-  const read: Read = (value, nesting) => {
-    if (typeof value !== 'object' || value === null) return undefined
-    return isArray(value) ? gather(value, read, joined, nesting + 1) : readObject(value)
-  }
-  return read
+  return value
 }
 
 /** A number as a name: the element of an array, or the field of an object. No object inherits such a field. */
@@ -64,19 +77,15 @@ export function elementAt(value: Json | undefined, index: number): Json | undefi
   return index < value.length ? value[index] : undefined
 }
 
-function readEach(next: Read, joined: boolean): Read {
-  return (value) => (isArray(value) ? gather(value, next, joined, 0) : next(value, 0))
-}
-
-/** The values of `read`, one for each value; null for undefined. */
-function gather(values: readonly Json[], read: Read, joined: boolean, nesting: number): Json | undefined {
+/** The values at the steps, one for each of these values; null for undefined. */
+function readEach(values: readonly Json[], first: Step | undefined, joins: boolean, nesting: number): Json | undefined {
   if (nesting > NESTING_MAX) return undefined
   const results = new Array<Json>(values.length)
   let within = false
   for (let at = 0; at < values.length; at++) {
-    const result = read(values[at], nesting) ?? null
+    const result = readFrom(values[at], first, nesting) ?? null
     results[at] = result
     within ||= isArray(result)
   }
-  return joined && within ? results.flat() : results
+  return joins && within ? results.flat() : results
 }

@@ -44,7 +44,7 @@ export function parsePath(text: string): Result<SourcePath> {
   const read = compileRead(parsed.value)
   const names = leadingNames(parsed.value)
   // The parts of a source that are no JSON, such as the bytes of a body, are no roots of documents.
-  return found({ text, root: root.name, names, steps, read: (source) => read(source as Json, 0) })
+  return found({ text, root: root.name, names, steps, read: (source) => read(source as Json) })
 }
 
 function leadingNames(steps: readonly PathStep[]): readonly string[] {

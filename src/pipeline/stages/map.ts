@@ -17,7 +17,7 @@ import type { Stage } from '../chain.ts'
  */
 export function compileMap(endpoint: Endpoint, lint: LintSink, trace?: MappingTrace): Stage<Transformed, Mapped> {
   const sink = lint.at('inputMapping')
-  const { sources, apply } = compileMapping(endpoint.inputMapping, sink, undefined, trace)
+  const { sources, apply } = compileMapping(endpoint.inputMapping, sink, trace)
   for (const path of sources) checkPath(path, 'map', endpoint, sink.at(path.text))
 
   if (Object.keys(endpoint.inputMapping).length > 0) {
