@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../../../src/domain/lint.ts'
 import { compileFunction, convertEach, FUNCTIONS } from '../../../../src/language/mapping/mapping-functions.ts'
+import { LONG } from '../../../support/form.ts'
 
 function convert(name: string, value: Json | undefined, parameters?: JsonObject): Json | undefined {
   const lints: Lint[] = []
@@ -119,7 +120,7 @@ describe('functions', () => {
           if (any !== deep) assert.ok(result === undefined || JSON.stringify(result) !== undefined)
           if (compiled?.convert !== undefined) convertEach(compiled.convert, () => undefined)(any)
         }),
-        { numRuns: 300 },
+        { numRuns: LONG ? 300 : 60 },
       )
     }
   })

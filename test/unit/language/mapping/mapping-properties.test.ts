@@ -7,6 +7,7 @@ import { compileMapping, type Mapping } from '../../../../src/language/mapping/m
 import { parseTarget, type TargetStep } from '../../../../src/language/mapping/target.ts'
 import { parsePath } from '../../../../src/language/paths/path.ts'
 import { object, outcomeOf, path, target, transform, tree } from '../../../support/any-mapping.ts'
+import { LONG } from '../../../support/form.ts'
 import { freeze } from './frozen-source.ts'
 
 function compile(inputMapping: JsonObject): { mapping: Mapping; lints: readonly Lint[] } {
@@ -30,7 +31,7 @@ describe('any mapping of any source', () => {
         )
         assert.equal(JSON.stringify(Object.getOwnPropertyNames(Object.prototype)), inherited)
       }),
-      { numRuns: 3000, seed: 1 },
+      { numRuns: LONG ? 3_000 : 600 },
     )
   })
 
@@ -58,7 +59,7 @@ describe('any mapping of any source', () => {
         outcomeOf(() => mapping.apply(from))
         assert.deepEqual(plainly(outcome), expected)
       }),
-      { numRuns: 5000, seed: 2 },
+      { numRuns: LONG ? 5_000 : 1_000 },
     )
   })
 
@@ -82,7 +83,7 @@ describe('any mapping of any source', () => {
         assert.deepEqual(JSON.parse(text), outcome)
         assert.equal(JSON.stringify(Object.getOwnPropertyNames(Object.prototype)), inherited)
       }),
-      { numRuns: 3000, seed: 3 },
+      { numRuns: LONG ? 3_000 : 600 },
     )
   })
 
@@ -96,7 +97,7 @@ describe('any mapping of any source', () => {
         for (const sentence of [...sentences, ...lints.map(({ message }) => message)])
           assert.match(sentence, /^[a-zA-Z].*[.?]$/s)
       }),
-      { numRuns: 1000, seed: 4 },
+      { numRuns: LONG ? 1_000 : 200 },
     )
   })
 })

@@ -7,6 +7,7 @@ import { collectInto } from '../../../../src/domain/lint.ts'
 import { compileMapping } from '../../../../src/language/mapping/mapping.ts'
 import { createMappingTrace, type TracedEntry } from '../../../../src/language/mapping/mapping-trace.ts'
 import { object, outcomeOf, path, target, transform, tree } from '../../../support/any-mapping.ts'
+import { LONG } from '../../../support/form.ts'
 import { all, append, freeze, source, through } from './frozen-source.ts'
 
 function trace(
@@ -140,7 +141,7 @@ describe('a mapping with a trace, for any mapping and message', () => {
           plain,
         )
       }),
-      { numRuns: 2_000 },
+      { numRuns: LONG ? 2_000 : 400 },
     )
   })
 
@@ -160,7 +161,7 @@ describe('a mapping with a trace, for any mapping and message', () => {
         const wrote = entries.some(({ targets }) => targets.some(({ count }) => count > 0))
         if (!wrote) assert.deepEqual(leaves(output), [])
       }),
-      { numRuns: 2_000 },
+      { numRuns: LONG ? 2_000 : 400 },
     )
   })
 
