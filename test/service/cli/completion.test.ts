@@ -5,7 +5,6 @@ import { before, describe, test } from 'node:test'
 import { completionScript, type Shell } from '../../../src/cli/completion/completion-scripts.ts'
 import { type DescribedCommand, describeCommand, withAllBelow } from '../../../src/cli/completion/described-commands.ts'
 import { createProgram } from '../../../src/cli/program.ts'
-import { freshFolder, startProgram } from '../../support/spawned-service.ts'
 
 const program = describeCommand(createProgram({ version: '0.0.0', description: '', start: async () => undefined }))
 
@@ -67,15 +66,5 @@ describe('completion of every shell', () => {
     }
     assert.match(completionScript(odd, 'fish'), / -a x -d 'it\\'s \\\\ \$\(a\) "b": c'\n/)
     assert.match(completionScript(odd, 'zsh'), /'x:it'\\''s \\\\ \$\(a\) "b": c'/)
-  })
-
-  test('is printed by the command', async (context) => {
-    const folder = freshFolder(context)
-    const { output, ended } = startProgram(folder, { args: ['completion', 'fish'] })
-    assert.equal((await ended).code, 0)
-    assert.match(output.stdout, /complete -c crosswalk -n '__fish_use_subcommand' -a lint -d 'checks /)
-    const wrong = startProgram(folder, { args: ['completion', 'csh'] })
-    assert.equal((await wrong.ended).code, 3)
-    assert.match(wrong.output.stderr, /Allowed choices are bash, zsh, fish/)
   })
 })

@@ -8,7 +8,6 @@ import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { DOCUMENT, folderOf } from '../../support/cli/project/folder.ts'
 import { assertValid, type OpenApi } from '../../support/published-api/documents.ts'
 import { json, startService } from '../../support/service.ts'
-import { startProgram } from '../../support/spawned-service.ts'
 
 const OPTIONS = { title: 'Crosswalk endpoints', apiVersion: '0.0.0' }
 
@@ -90,12 +89,6 @@ describe('crosswalk openapi', () => {
     })
   })
 
-  test('writes to standard output, and only there', async (context) => {
-    const { code, stdout } = await run([folderOf(context, { 'a.json': DOCUMENT })])
-    assert.equal(code, 0)
-    assert.deepEqual(Object.keys((JSON.parse(stdout) as OpenApi).paths), ['/greet'])
-  })
-
   const refusals = [
     {
       name: 'a document with a fault',
@@ -127,14 +120,4 @@ describe('crosswalk openapi', () => {
       assert.match(result.stderr, stderr)
     })
   }
-
-  test('names the places of the faults of crosswalk.json', async (context) => {
-    const program = startProgram(folderOf(context, { 'crosswalk.json': '{ "endpoints": 5, "label": {} }' }), {
-      args: ['openapi'],
-    })
-    const { code } = await program.ended
-    assert.equal(code, 3)
-    assert.match(program.output.stderr, /^crosswalk: crosswalk\.json:1:3: error: endpoints: /)
-    assert.match(program.output.stderr, /^crosswalk: crosswalk\.json:1:19: error: label: /m)
-  })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import type { MessageFilter } from '../../../src/domain/ports/message-store-port.ts'
 import type { MessageRecord } from '../../../src/domain/records/message-record.ts'
 import {
@@ -46,40 +46,27 @@ const NO_MINUTES = { from: 0, count: 0 }
 const E1 = '1'.repeat(24)
 const E2 = '2'.repeat(24)
 
+const AWAY = {
+  outcome: 'failed',
+  status: 502,
+  code: 'LOOKUP_UNREACHABLE',
+  stage: 'lookup',
+  path: 'requests.lookup[0]',
+} as const
 const RECORDS: readonly MessageRecord[] = [
   recordAt(0, { endpointId: E1, keys: { patient: 'P1' } }),
-  recordAt(1, {
-    endpointId: E1,
-    endpointVersion: 3,
-    outcome: 'failed',
-    status: 502,
-    code: 'LOOKUP_UNREACHABLE',
-    stage: 'lookup',
-    path: 'requests.lookup[0]',
-    error: 'The lookup "a" got no Answer (100 %).',
-  }),
+  recordAt(1, { endpointId: E1, endpointVersion: 3, ...AWAY, error: 'The lookup "a" got no Answer (100 %).' }),
   recordAt(2, { endpointId: E2, endpointVersion: 3, source: 'broker', keys: { patient: ['P1', 'P2'], order: 'O1' } }),
   recordAt(3, { endpointId: E2, outcome: 'refused', status: 400, code: 'VALIDATION_FAILED', stage: 'validate' }),
   recordAt(4, { endpointId: E1, outcome: 'partial', keys: { order: 'P1' }, captured: true }),
   recordAt(5, { endpointId: E1, source: 'replay', replayOf: messageId(1) }),
-  recordAt(6, {
-    endpointId: E1,
-    endpointVersion: 4,
-    outcome: 'failed',
-    status: 502,
-    code: 'LOOKUP_UNREACHABLE',
-    stage: 'lookup',
-    path: 'requests.lookup[0]',
-    error: 'no answer: ÄRZTE',
-  }),
+  recordAt(6, { endpointId: E1, endpointVersion: 4, ...AWAY, error: 'no answer: ÄRZTE' }),
 ]
 
 const FILTERS: readonly Readonly<{ filter: MessageFilter; finds: readonly number[] }>[] = [
   { filter: {}, finds: [6, 5, 4, 3, 2, 1, 0] },
   { filter: { endpointId: [E2] }, finds: [3, 2] },
-  { filter: { endpointId: [E1, E2] }, finds: [6, 5, 4, 3, 2, 1, 0] },
   { filter: { endpointId: [] }, finds: [] },
-  { filter: { outcome: ['failed'] }, finds: [6, 1] },
   { filter: { outcome: ['failed', 'partial'] }, finds: [6, 4, 1] },
   { filter: { outcome: ['done', 'partial'] }, finds: [5, 4, 2, 0] },
   { filter: { code: ['VALIDATION_FAILED'] }, finds: [3] },
@@ -96,12 +83,10 @@ const FILTERS: readonly Readonly<{ filter: MessageFilter; finds: readonly number
   { filter: { from: START + 2, to: START + 4, endpointId: [E2] }, finds: [3, 2] },
   { filter: { replayOf: [messageId(1)] }, finds: [5] },
   { filter: { captured: true }, finds: [4] },
-  { filter: { captured: true, endpointId: [E2] }, finds: [] },
   { filter: { captured: false }, finds: [6, 5, 3, 2, 1, 0] },
   { filter: { replayed: true }, finds: [1] },
   { filter: { replayed: false }, finds: [6, 4, 3] },
   { filter: { replayed: false, outcome: ['failed'] }, finds: [6] },
-  { filter: { replayed: false, outcome: ['done'] }, finds: [] },
   { filter: { outcome: ['failed'], endpointId: [E2] }, finds: [] },
   { filter: { id: [messageId(6), messageId(0), messageId(9)] }, finds: [6, 0] },
   { filter: { id: [messageId(6), messageId(0)], outcome: ['failed'] }, finds: [6] },
@@ -266,22 +251,19 @@ describeStores('messages', (stage) => {
     assert.deepEqual(await ids(2, messageId(0)), [])
   })
 
-  describe('filters', () => {
+  it('finds the records of a filter, and counts them', async () => {
+    await append(...RECORDS)
     for (const { filter, finds } of FILTERS) {
-      it(`${JSON.stringify(filter)} finds ${JSON.stringify(finds)}`, async () => {
-        await append(...RECORDS)
-        assert.deepEqual(
-          (await store().find(filter, 10)).map(({ id }) => id),
-          finds.map(messageId),
-        )
-        assert.equal(await store().count(filter), finds.length)
-        const failures = finds.filter((ms) => RECORDS[ms]?.outcome !== 'done')
-        const groups = await store().groups(filter, NO_MINUTES)
-        assert.equal(
-          groups.reduce((sum, { count }) => sum + count, 0),
-          failures.length,
-        )
-      })
+      const found = await store().find(filter, 10)
+      const shown = found.map(({ id }) => id)
+      assert.deepEqual(shown, finds.map(messageId), JSON.stringify(filter))
+      assert.equal(await store().count(filter), finds.length)
+      const failures = finds.filter((ms) => RECORDS[ms]?.outcome !== 'done')
+      const groups = await store().groups(filter, NO_MINUTES)
+      assert.equal(
+        groups.reduce((sum, { count }) => sum + count, 0),
+        failures.length,
+      )
     }
   })
 
@@ -306,63 +288,26 @@ describeStores('messages', (stage) => {
   })
 
   it('groups failures that are alike, the most first', async () => {
-    await append(
-      ...RECORDS,
-      recordAt(7, {
-        endpointId: E2,
-        endpoint: 'renamed',
-        outcome: 'refused',
-        status: 400,
-        code: 'VALIDATION_FAILED',
-        stage: 'validate',
-      }),
-      recordAt(8, {
-        endpointId: E2,
-        endpoint: 'renamed',
-        outcome: 'refused',
-        status: 400,
-        code: 'VALIDATION_FAILED',
-        stage: 'validate',
-      }),
-    )
-    const at = (ms: number) => new Date(START + ms).toISOString()
+    const invalid = { outcome: 'refused', status: 400, code: 'VALIDATION_FAILED', stage: 'validate' } as const
+    const renamed = [7, 8].map((ms) => recordAt(ms, { endpointId: E2, endpoint: 'renamed', ...invalid }))
+    await append(...RECORDS, ...renamed)
+    const groupOf = (key: object, count: number, first: number, last: number) => ({
+      endpointId: E1,
+      endpoint: 'intake',
+      stage: undefined,
+      code: undefined,
+      path: undefined,
+      count,
+      firstSeen: new Date(START + first).toISOString(),
+      lastSeen: new Date(START + last).toISOString(),
+      sampleId: messageId(last),
+      minutes: [],
+      ...key,
+    })
     assert.deepEqual(await store().groups({}, NO_MINUTES), [
-      {
-        endpointId: E2,
-        endpoint: 'renamed',
-        stage: 'validate',
-        code: 'VALIDATION_FAILED',
-        path: undefined,
-        count: 3,
-        firstSeen: at(3),
-        lastSeen: at(8),
-        sampleId: messageId(8),
-        minutes: [],
-      },
-      {
-        endpointId: E1,
-        endpoint: 'intake',
-        stage: 'lookup',
-        code: 'LOOKUP_UNREACHABLE',
-        path: 'requests.lookup[0]',
-        count: 2,
-        firstSeen: at(1),
-        lastSeen: at(6),
-        sampleId: messageId(6),
-        minutes: [],
-      },
-      {
-        endpointId: E1,
-        endpoint: 'intake',
-        stage: undefined,
-        code: undefined,
-        path: undefined,
-        count: 1,
-        firstSeen: at(4),
-        lastSeen: at(4),
-        sampleId: messageId(4),
-        minutes: [],
-      },
+      groupOf({ endpointId: E2, endpoint: 'renamed', stage: 'validate', code: 'VALIDATION_FAILED' }, 3, 3, 8),
+      groupOf({ stage: 'lookup', code: 'LOOKUP_UNREACHABLE', path: 'requests.lookup[0]' }, 2, 1, 6),
+      groupOf({}, 1, 4, 4),
     ])
   })
 
@@ -389,19 +334,14 @@ describeStores('messages', (stage) => {
       recordAt(5, { endpointId: E1 }),
     )
     const groups = await store().groups({ endpointId: [E1] }, { from, count: 3 })
-    assert.deepEqual(
-      groups.map(({ path, count, minutes }) => ({ path, count, minutes })),
-      [
-        { path: 'a', count: 5, minutes: [2, 1, 0] },
-        { path: long, count: 1, minutes: [0, 0, 1] },
-        { path: 'b\u0000', count: 1, minutes: [1, 0, 0] },
-      ],
-    )
     const within = await store().groups({ path: ['a'], to: from + 1 }, { from, count: 3 })
-    assert.deepEqual(
-      within.map(({ path, count, minutes }) => ({ path, count, minutes })),
-      [{ path: 'a', count: 2, minutes: [1, 0, 0] }],
-    )
+    const shown = [...groups, ...within].map(({ path, count, minutes }) => [path, count, minutes])
+    assert.deepEqual(shown, [
+      ['a', 5, [2, 1, 0]],
+      [long, 1, [0, 0, 1]],
+      ['b\u0000', 1, [1, 0, 0]],
+      ['a', 2, [1, 0, 0]],
+    ])
     assert.equal(await store().count({ path: [long] }), 1)
   })
 
@@ -418,10 +358,8 @@ describeStores('messages', (stage) => {
     const many = Array.from({ length: 1_200 }, (_, ms) => recordedAt(ms, { keys: { a: 'k' } }))
     await store().append(many.map((recorded) => withBodies(recorded, { incoming: 'x' })))
     assert.equal(await purgeAll(START + 1_199, 1e12), 1_199)
-    assert.deepEqual(
-      (await store().find({}, 10)).map(({ id }) => id),
-      [messageId(1_199)],
-    )
+    const ids = (await store().find({}, 10)).map(({ id }) => id)
+    assert.deepEqual(ids, [messageId(1_199)])
     assert.equal(await store().count({ key: [{ value: 'k' }] }), 1)
     assert.equal(await store().body(messageId(1), 'incoming'), undefined)
     assert.notEqual(await store().body(messageId(1_199), 'incoming'), undefined)

@@ -89,10 +89,8 @@ describeStores(
       const results = await Promise.all(['a', 'b', 'c', 'd'].map(claim))
       const [owner] = results.map((plan) => plan?.owner)
       assert.ok(owner !== undefined)
-      assert.deepEqual(
-        results.map((plan) => plan?.owner),
-        Array(4).fill(owner),
-      )
+      const owners = results.map((plan) => plan?.owner)
+      assert.deepEqual(owners, Array(4).fill(owner))
     })
 
     it('are saved by their owner alone', async () => {
@@ -176,9 +174,7 @@ describeStores('marks of failure groups', (stage) => {
 
   it('are bounded: the oldest are removed', async () => {
     for (let n = 0; n < 6; n += 1) await groups().put(group(`p${n}`), mark(n), 4)
-    assert.deepEqual(
-      (await groups().list()).map(({ group: { path } }) => path),
-      ['p5', 'p4', 'p3', 'p2'],
-    )
+    const shown = (await groups().list()).map(({ group: { path } }) => path)
+    assert.deepEqual(shown, ['p5', 'p4', 'p3', 'p2'])
   })
 })

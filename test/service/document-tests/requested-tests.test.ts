@@ -41,7 +41,7 @@ describe('tests over HTTP', () => {
   let isolated: Service
   before(async () => {
     service = await startService()
-    isolated = await startService({ ISOLATION: 'process' })
+    isolated = await startService({ ISOLATION: 'process', EXPRESSION_TIMEOUT_MS: '10000' })
   })
   after(() => Promise.all([service.stop(), isolated.stop()]))
 
@@ -59,10 +59,8 @@ describe('tests over HTTP', () => {
 
   test('give the same in isolated processes, at every run', async () => {
     const first = withoutTimes(await reportOf({ endpoint: DOCUMENT, tests }))
-    assert.deepEqual(
-      first.map(({ verdict }) => verdict),
-      ['passed', 'passed', 'failed'],
-    )
+    const verdicts = first.map(({ verdict }) => verdict)
+    assert.deepEqual(verdicts, ['passed', 'passed', 'failed'])
     const runs = [service, isolated, isolated].map((on) => reportOf({ endpoint: DOCUMENT, tests }, on))
     const reports = await Promise.all(runs)
     for (const report of reports) assert.deepEqual(withoutTimes(report), first)
@@ -115,35 +113,23 @@ describe('tests over HTTP', () => {
     assert.deepEqual(report.lint.errors, refused.json().details)
   })
 
-  const refusals: readonly (readonly [name: string, request: Json, status: number, path: string])[] = [
-    ['no object', [], 400, ''],
-    ['no document', { tests }, 400, ''],
-    ['no tests', { endpoint: DOCUMENT }, 400, 'tests'],
-    ['an unknown field', { endpoint: DOCUMENT, tests, snapshot: {} }, 400, 'snapshot'],
-    ['a document that is none', { endpoint: 'a', tests }, 400, 'endpoint'],
-    ['snapshots that are none', { endpoint: DOCUMENT, tests, snapshots: [] }, 400, 'snapshots'],
-    ['a wrong flag', { endpoint: DOCUMENT, tests, coverage: 'yes' }, 400, 'coverage'],
-    ['a wrong update', { endpoint: DOCUMENT, tests, update: 1 }, 400, 'update'],
-    ['a faulty test', { endpoint: DOCUMENT, tests: [{ name: 'a' }] }, 400, 'tests[0].expect'],
-    ['a faulty file of tests', { endpoint: DOCUMENT, tests: { tests: [{ name: 'a' }] } }, 400, 'tests.tests[0].expect'],
-    [
-      'a file',
-      { endpoint: DOCUMENT, tests: [{ name: 'a', given: { message: { body: { $file: 'a.json' } } }, expect: {} }] },
-      400,
-      'tests[0].given.message.body',
-    ],
+  const refusals: readonly (readonly [request: Json, path: string])[] = [
+    [[], ''],
+    [{ tests }, ''],
+    [{ endpoint: DOCUMENT }, 'tests'],
+    [{ endpoint: DOCUMENT, tests, snapshot: {} }, 'snapshot'],
+    [{ endpoint: DOCUMENT, tests, snapshots: [] }, 'snapshots'],
+    [{ endpoint: DOCUMENT, tests, coverage: 'yes' }, 'coverage'],
+    [{ endpoint: DOCUMENT, tests: [{ name: 'a' }] }, 'tests[0].expect'],
+    [{ endpoint: DOCUMENT, tests: { tests: [{ name: 'a' }] } }, 'tests.tests[0].expect'],
   ]
-  for (const [name, request, status, path] of refusals) {
-    test(`refuse ${name} in place`, async () => {
-      const reply = await run(request)
-      assert.equal(reply.status, status, reply.text)
-      assert.equal(reply.json().code, 'TESTS_INVALID')
-      assert.deepEqual(
-        (reply.json().details as JsonObject[]).map((detail) => detail.path),
-        [path],
-      )
-    })
-  }
+  test('refuse what is wrong, in place', async () => {
+    for (const [request, path] of refusals) {
+      const { status, text, json: read } = await run(request)
+      const { code, details } = read<{ code: string; details: readonly JsonObject[] }>()
+      assert.deepEqual([status, code, details.length, details[0]?.path], [400, 'TESTS_INVALID', 1, path], text)
+    }
+  })
 
   test('refuse an endpoint that does not exist, and other methods', async () => {
     assert.equal((await run({ endpointId: '0'.repeat(24), tests })).status, 404)

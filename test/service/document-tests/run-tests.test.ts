@@ -6,7 +6,6 @@ import type { RunTestsOptions } from '../../../src/document-tests/run-tests.ts'
 import type { Mismatch, TestReport } from '../../../src/document-tests/test-report.ts'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { createOfflineTests } from '../../../src/wiring/offline-tests.ts'
-import { startCpuTime } from '../../support/cpu-time.ts'
 import { loggerInto, readTestSettings, startUpstream, type Upstream } from '../../support/service.ts'
 
 const run = createOfflineTests(readTestSettings({}), loggerInto([]))
@@ -41,378 +40,307 @@ async function mismatchesOf(on: JsonObject, given: JsonObject, expect: JsonObjec
   return result?.mismatches ?? []
 }
 
-type Case = Readonly<{
-  name: string
-  document?: JsonObject
-  given?: JsonObject
-  expect: JsonObject
-  /** The places that differ; none if the test passes. */
-  at?: readonly string[]
-}>
+/** At which places it differs; none if the test passes. `document`, `given` and `lookups` in place of those of the group. */
+type Case = readonly [
+  name: string,
+  expect: JsonObject,
+  at?: readonly string[],
+  own?: Readonly<{ document?: JsonObject; given?: JsonObject; lookups?: JsonObject }>,
+]
+type Group = Readonly<{ document?: JsonObject; given?: JsonObject; cases: readonly Case[] }>
 
-const twoLookups = { requests: { lookup: [lookup('one'), lookup('two')] } }
-const answers = { one: { body: { v: 1 } }, two: { body: { v: 2 } } }
 const message = { body: { x: 1 } }
-const forEach = {
-  requests: {
-    lookup: [
-      lookup(
-        'each',
-        { forEach: { items: 'requestBody.list' } },
-        { url: 'http://each.test/:n', params: { url: { n: { path: 'item' } } } },
-      ),
+const answers = { one: { body: { v: 1 } }, two: { body: { v: 2 } } }
+const twoLookups = {
+  document: { requests: { lookup: [lookup('one'), lookup('two')] } },
+  given: { message, lookups: answers },
+}
+const each = { url: 'http://each.test/:n', params: { url: { n: { path: 'item' } } } }
+const forEach = { requests: { lookup: [lookup('each', { forEach: { items: 'requestBody.list' } }, each)] } }
+const xml = { transformation: { input: 'JSON', output: 'XML' }, inputMapping: { 'requestBody.x': 'a.b' } }
+const sends = (...response: readonly JsonObject[]) => ({ requests: { response } })
+const keeps = { state: { extract: { requestBody: { last: 'x' } } } }
+const items = (list: readonly number[], answer: Json) => ({
+  document: forEach,
+  given: { message: { body: { list } }, lookups: { each: answer } },
+})
+const BROKEN = { message: { body: '{' } }
+const SECRET = { document: { constants: { key: `\${env:KEY}` }, inputMapping: { 'constants.key': 'key' } } }
+
+const GROUPS: Readonly<Record<string, Group>> = {
+  'an answer': {
+    cases: [
+      [
+        'all of it',
+        { outcome: 'done', answer: { status: 200, headers: { 'Content-Type': 'application/json' }, body: { x: 1 } } },
+      ],
+      ['another status', { answer: { status: 201 } }, ['/expect/answer/status']],
+      ['a status that matches', { answer: { status: { $oneOf: [200, 201] } } }],
+      [
+        'another header',
+        { answer: { headers: { 'content-type': { $matches: 'xml' } } } },
+        ['/expect/answer/headers/content-type'],
+      ],
+      ['no header', { answer: { headers: { 'x-crosswalk-status': { $absent: true } } } }],
+      ['another body', { answer: { body: { x: 2, y: 3 } } }, ['/expect/answer/body/x', '/expect/answer/body/y']],
+      ['the text of a body', { answer: { body: { $text: '{"x":1}' } } }],
+      ['no body', { answer: { body: {} } }, [], { given: { message: {} } }],
+      ['XML by its value', { answer: { body: { b: '1' } } }, [], { document: xml }],
+      ['XML by its text', { answer: { body: { $text: { $contains: '<b>1</b>' } } } }, [], { document: xml }],
+      ['another outcome', { outcome: 'failed' }, ['/expect/outcome']],
+      ['nothing', {}],
+    ],
+  },
+  'what a message is given': {
+    cases: [
+      [
+        'its parts',
+        { mapped: { q: ['1', '2'], id: '7', h: 'h', n: 5, a: 1 } },
+        [],
+        {
+          document: {
+            endpoint: { pattern: '/tested/:id', method: 'POST' },
+            state: { extract: { requestBody: { n: 'a' } } },
+            inputMapping: {
+              'query.q': 'q',
+              'urlParams.id': 'id',
+              'requestHeaders.x-h': 'h',
+              'state.requestBody.n': 'n',
+              'requestBody.a': 'a',
+            },
+          },
+          given: {
+            message: {
+              body: '{"a":1}',
+              contentType: 'application/json',
+              query: { q: ['1', '2'] },
+              urlParams: { id: '7' },
+              headers: { 'X-H': 'h' },
+            },
+            state: { requestBody: { n: 5 } },
+          },
+        },
+      ],
+      [
+        'the default time',
+        { mapped: { t: '2026-01-01T00:00:00.000Z', s: '2026-01-01T00:00:00.000Z' }, transforms: { m: 1767225600000 } },
+        [],
+        {
+          document: {
+            inputTransforms: { t: '$now()', m: '$millis()' },
+            inputMapping: { 'transforms.t': 't', 'timestamps.endpointStart': 's' },
+          },
+        },
+      ],
+      [
+        'a time',
+        { transforms: { t: '2020-02-03T02:05:06.000Z' } },
+        [],
+        { document: { inputTransforms: { t: '$now()' } }, given: { message, now: '2020-02-03T04:05:06+02:00' } },
+      ],
+      [
+        'durations of nothing',
+        {
+          mapped: {
+            one: {
+              requestStart: '2026-01-01T00:00:00.000Z',
+              requestEnd: '2026-01-01T00:00:00.000Z',
+              requestDuration: { milliseconds: 0 },
+            },
+          },
+        },
+        [],
+        {
+          ...twoLookups,
+          document: { ...twoLookups.document, inputMapping: { 'timestamps.lookupRequests.one': 'one' } },
+        },
+      ],
+      ['secrets', { mapped: { key: 'k' } }, [], { ...SECRET, given: { message, secrets: { KEY: 'k' } } }],
+      ['a secret that is not given', { mapped: { key: 'key' } }, [], SECRET],
+      [
+        'a secret by its reference',
+        { mapped: { key: `\${env:KEY}` } },
+        [],
+        { ...SECRET, given: { message, secrets: { KEY: 'secret value' } } },
+      ],
+      ['a constant id', { answer: { body: { $contains: { messageId: '0'.repeat(24) } } } }, [], { given: BROKEN }],
+    ],
+  },
+  calls: {
+    ...twoLookups,
+    cases: [
+      [
+        'all of them',
+        {
+          calls: [
+            { id: 'one' },
+            { id: 'two', method: 'GET', url: 'http://two.test/v', headers: { Accept: { $contains: 'json' } } },
+          ],
+        },
+      ],
+      ['in any order of requests', { calls: [{ id: 'two' }, { id: 'one' }] }],
+      ['one too few', { calls: [{ id: 'one' }] }, ['/expect/calls']],
+      ['one too many', { calls: [{ id: 'one' }, { id: 'two' }, { id: 'two' }] }, ['/expect/calls/2']],
+      ['another URL', { calls: [{ id: 'one', url: 'http://two.test/v' }, { id: 'two' }] }, ['/expect/calls/0/url']],
+      ['some of them', { calls: { $contains: [{ id: 'two', method: 'GET' }] } }],
+      ['any', { calls: { $items: { $contains: { kind: 'lookup' } } } }],
+      ['none', { calls: [] }, [], { document: {}, given: { message } }],
+      [
+        'of each item',
+        {
+          calls: [
+            { id: 'each', item: 0, url: 'http://each.test/7' },
+            { id: 'each', url: 'http://each.test/8' },
+          ],
+        },
+        [],
+        items([7, 8], [{ body: {} }, { body: {} }]),
+      ],
+      [
+        'of each item in another order',
+        {
+          calls: [
+            { id: 'each', url: 'http://each.test/8' },
+            { id: 'each', url: 'http://each.test/7' },
+          ],
+        },
+        ['/expect/calls/0/url', '/expect/calls/1/url'],
+        items([7, 8], { body: {} }),
+      ],
+      [
+        'with a body in XML',
+        { calls: [{ id: 'to', method: 'POST', body: { b: '1' } }] },
+        [],
+        {
+          document: { ...xml, ...sends(lookup('to', {}, { method: 'POST' })) },
+          given: { message, responses: { to: { status: 204 } } },
+        },
+      ],
+      [
+        'to a topic',
+        {
+          calls: [
+            {
+              id: 'to',
+              topic: 'orders',
+              key: '1',
+              body: { x: 1 },
+              headers: { 'crosswalk.message-id': '0'.repeat(24) },
+            },
+          ],
+        },
+        [],
+        {
+          document: sends({ id: 'to', kafkaProducerTopic: 'orders', key: { path: 'requestBody.x' } }),
+          given: { message },
+        },
+      ],
+      [
+        'with a secret by its value',
+        { calls: [{ id: 'one', url: `\${env:BASE}/v`, headers: { Authorization: 'Bearer abc' } }] },
+        [],
+        {
+          document: {
+            requests: {
+              lookup: [lookup('one', {}, { headers: { authorization: `Bearer \${env:KEY}` }, url: `\${env:BASE}/v` })],
+            },
+          },
+          given: { message, lookups: { one: {} }, secrets: { KEY: 'abc', BASE: 'http://base.test' } },
+        },
+      ],
+    ],
+  },
+  failures: {
+    ...twoLookups,
+    cases: [
+      [
+        'its parts',
+        {
+          outcome: 'refused',
+          answer: { status: 404 },
+          failure: { code: 'LOOKUP_REFUSED', stage: 'lookup', path: 'requests.lookup[0]', status: 404 },
+        },
+        [],
+        { lookups: { one: { status: 404 } } },
+      ],
+      ['a fault', { failure: { code: 'LOOKUP_TIMED_OUT' } }, [], { lookups: { one: { fault: 'timeout' } } }],
+      ['another code', { failure: { code: 'X' } }, ['/expect/failure/code'], { lookups: { one: { status: 404 } } }],
+      ['none', { failure: { $absent: true } }],
+      [
+        'one that is not expected',
+        { outcome: 'done' },
+        ['/expect/outcome', '/expect/failure'],
+        { document: {}, given: BROKEN },
+      ],
+      ['one that did not happen', { failure: { code: 'LOOKUP_REFUSED' } }, ['/expect/failure']],
+    ],
+  },
+  'answers of other systems': {
+    ...twoLookups,
+    cases: [
+      [
+        'one that is missing',
+        { outcome: 'done' },
+        ['/given/lookups/two'],
+        { given: { message, lookups: { one: {} } } },
+      ],
+      ['all that are missing', {}, ['/given/lookups/one', '/given/lookups/two'], { given: { message } }],
+      ['of an item that is missing', {}, ['/given/lookups/each/1'], items([7, 8], [{}])],
+      [
+        'one that is missing for an optional lookup',
+        {},
+        ['/given/lookups/one'],
+        { document: { requests: { lookup: [lookup('one', { optional: true })] } }, given: { message } },
+      ],
+      ['of a lookup that does not exist', {}, ['/given/lookups/tow'], { lookups: { tow: {} } }],
+      ['that nothing asks for', {}, ['/given/lookups/each/1'], items([7], [{}, {}])],
+      ['of no item', {}, ['/given/lookups/each'], items([], {})],
+      [
+        'of a response that is not reached',
+        { outcome: 'failed', failure: { code: 'LOOKUP_REFUSED' } },
+        ['/given/responses/to'],
+        {
+          document: { requests: { lookup: [lookup('one')], response: [lookup('to')] } },
+          given: { message, lookups: { one: { status: 500 } }, responses: { to: {} } },
+        },
+      ],
+      [
+        'of responses are assumed',
+        { outcome: 'done', calls: [{ kind: 'response', id: 'to' }] },
+        [],
+        { document: sends(lookup('to', {}, { method: 'POST' })), given: { message } },
+      ],
+    ],
+  },
+  'what is left': {
+    cases: [
+      ['state', { state: { requestBody: { last: 1 } } }, [], { document: keeps }],
+      [
+        'another state',
+        { state: { requestBody: { last: 2 } } },
+        ['/expect/state/requestBody/last'],
+        { document: keeps },
+      ],
+      [
+        'a transform, and another one',
+        { transforms: { a: 2, b: 'c', c: { $absent: true } } },
+        ['/expect/transforms/b'],
+        { document: { inputTransforms: { a: 'requestBody.x + 1', b: '"b"' } } },
+      ],
+      ['the mapped output', { mapped: { y: 1 } }, [], { document: { inputMapping: { 'requestBody.x': 'y' } } }],
     ],
   },
 }
-const xml = { transformation: { input: 'JSON', output: 'XML' }, inputMapping: { 'requestBody.x': 'a.b' } }
-const sends = (...response: readonly JsonObject[]) => ({ requests: { response } })
 
-const CASES: Readonly<Record<string, readonly Case[]>> = {
-  'an answer': [
-    {
-      name: 'all of it',
-      expect: {
-        outcome: 'done',
-        answer: { status: 200, headers: { 'Content-Type': 'application/json' }, body: { x: 1 } },
-      },
-    },
-    { name: 'another status', expect: { answer: { status: 201 } }, at: ['/expect/answer/status'] },
-    { name: 'a status that matches', expect: { answer: { status: { $oneOf: [200, 201] } } } },
-    {
-      name: 'another header',
-      expect: { answer: { headers: { 'content-type': { $matches: 'xml' } } } },
-      at: ['/expect/answer/headers/content-type'],
-    },
-    { name: 'no header', expect: { answer: { headers: { 'x-crosswalk-status': { $absent: true } } } } },
-    {
-      name: 'another body',
-      expect: { answer: { body: { x: 2, y: 3 } } },
-      at: ['/expect/answer/body/x', '/expect/answer/body/y'],
-    },
-    { name: 'the text of a body', expect: { answer: { body: { $text: '{"x":1}' } } } },
-    { name: 'no body', given: { message: {} }, expect: { answer: { body: {} } } },
-    { name: 'XML by its value', document: xml, expect: { answer: { body: { b: '1' } } } },
-    { name: 'XML by its text', document: xml, expect: { answer: { body: { $text: { $contains: '<b>1</b>' } } } } },
-    { name: 'another outcome', expect: { outcome: 'failed' }, at: ['/expect/outcome'] },
-    { name: 'nothing', expect: {} },
-  ],
-  'what a message is given': [
-    {
-      name: 'its parts',
-      document: {
-        endpoint: { pattern: '/tested/:id', method: 'POST' },
-        state: { extract: { requestBody: { n: 'a' } } },
-        inputMapping: {
-          'query.q': 'q',
-          'urlParams.id': 'id',
-          'requestHeaders.x-h': 'h',
-          'state.requestBody.n': 'n',
-          'requestBody.a': 'a',
-        },
-      },
-      given: {
-        message: {
-          body: '{"a":1}',
-          contentType: 'application/json',
-          query: { q: ['1', '2'] },
-          urlParams: { id: '7' },
-          headers: { 'X-H': 'h' },
-        },
-        state: { requestBody: { n: 5 } },
-      },
-      expect: { mapped: { q: ['1', '2'], id: '7', h: 'h', n: 5, a: 1 } },
-    },
-    {
-      name: 'the default time',
-      document: {
-        inputTransforms: { t: '$now()', m: '$millis()' },
-        inputMapping: { 'transforms.t': 't', 'timestamps.endpointStart': 's' },
-      },
-      expect: {
-        mapped: { t: '2026-01-01T00:00:00.000Z', s: '2026-01-01T00:00:00.000Z' },
-        transforms: { m: 1767225600000 },
-      },
-    },
-    {
-      name: 'a time',
-      document: { inputTransforms: { t: '$now()' } },
-      given: { message, now: '2020-02-03T04:05:06+02:00' },
-      expect: { transforms: { t: '2020-02-03T02:05:06.000Z' } },
-    },
-    {
-      name: 'durations of nothing',
-      document: { ...twoLookups, inputMapping: { 'timestamps.lookupRequests.one': 'one' } },
-      given: { message, lookups: answers },
-      expect: {
-        mapped: {
-          one: {
-            requestStart: '2026-01-01T00:00:00.000Z',
-            requestEnd: '2026-01-01T00:00:00.000Z',
-            requestDuration: { milliseconds: 0 },
-          },
-        },
-      },
-    },
-    {
-      name: 'secrets',
-      document: {
-        constants: { key: `\${env:KEY}`, other: `\${env:OTHER_KEY}` },
-        inputMapping: { 'constants.key': 'key', 'constants.other': 'other' },
-      },
-      given: { message, secrets: { KEY: 'k' } },
-      expect: { mapped: { key: 'k', other: 'other-key' } },
-    },
-    {
-      name: 'a secret by its reference',
-      document: { constants: { key: `\${env:KEY}` }, inputMapping: { 'constants.key': 'key' } },
-      given: { message, secrets: { KEY: 'secret value' } },
-      expect: { mapped: { key: `\${env:KEY}` } },
-    },
-    {
-      name: 'a constant id',
-      given: { message: { body: '{' } },
-      expect: { answer: { body: { $contains: { messageId: '000000000000000000000000' } } } },
-    },
-  ],
-  calls: [
-    {
-      name: 'all of them',
-      document: twoLookups,
-      given: { message, lookups: answers },
-      expect: {
-        calls: [
-          { id: 'one' },
-          { id: 'two', method: 'GET', url: 'http://two.test/v', headers: { Accept: { $contains: 'json' } } },
-        ],
-      },
-    },
-    {
-      name: 'in any order of requests',
-      document: twoLookups,
-      given: { message, lookups: answers },
-      expect: { calls: [{ id: 'two' }, { id: 'one' }] },
-    },
-    {
-      name: 'one too few',
-      document: twoLookups,
-      given: { message, lookups: answers },
-      expect: { calls: [{ id: 'one' }] },
-      at: ['/expect/calls'],
-    },
-    {
-      name: 'one too many',
-      document: twoLookups,
-      given: { message, lookups: answers },
-      expect: { calls: [{ id: 'one' }, { id: 'two' }, { id: 'two' }] },
-      at: ['/expect/calls/2'],
-    },
-    {
-      name: 'another URL',
-      document: twoLookups,
-      given: { message, lookups: answers },
-      expect: { calls: [{ id: 'one', url: 'http://two.test/v' }, { id: 'two' }] },
-      at: ['/expect/calls/0/url'],
-    },
-    {
-      name: 'some of them',
-      document: twoLookups,
-      given: { message, lookups: answers },
-      expect: { calls: { $contains: [{ id: 'two', method: 'GET' }] } },
-    },
-    {
-      name: 'any',
-      document: twoLookups,
-      given: { message, lookups: answers },
-      expect: { calls: { $items: { $contains: { kind: 'lookup' } } } },
-    },
-    { name: 'none', expect: { calls: [] } },
-    {
-      name: 'of each item',
-      document: forEach,
-      given: { message: { body: { list: [7, 8] } }, lookups: { each: [{ body: {} }, { body: {} }] } },
-      expect: {
-        calls: [
-          { id: 'each', item: 0, url: 'http://each.test/7' },
-          { id: 'each', url: 'http://each.test/8' },
-        ],
-      },
-    },
-    {
-      name: 'of each item in another order',
-      document: forEach,
-      given: { message: { body: { list: [7, 8] } }, lookups: { each: { body: {} } } },
-      expect: {
-        calls: [
-          { id: 'each', url: 'http://each.test/8' },
-          { id: 'each', url: 'http://each.test/7' },
-        ],
-      },
-      at: ['/expect/calls/0/url', '/expect/calls/1/url'],
-    },
-    {
-      name: 'with a body in XML',
-      document: { ...xml, ...sends(lookup('to', {}, { method: 'POST' })) },
-      given: { message, responses: { to: { status: 204 } } },
-      expect: { calls: [{ id: 'to', method: 'POST', body: { b: '1' } }] },
-    },
-    {
-      name: 'to a topic',
-      document: sends({ id: 'to', kafkaProducerTopic: 'orders', key: { path: 'requestBody.x' } }),
-      expect: {
-        calls: [
-          {
-            id: 'to',
-            topic: 'orders',
-            key: '1',
-            body: { x: 1 },
-            headers: { 'crosswalk.message-id': '000000000000000000000000' },
-          },
-        ],
-      },
-    },
-    {
-      name: 'with a secret by its value',
-      document: {
-        requests: {
-          lookup: [lookup('one', {}, { headers: { authorization: `Bearer \${env:KEY}` }, url: `\${env:BASE}/v` })],
-        },
-      },
-      given: { message, lookups: { one: {} }, secrets: { KEY: 'abc', BASE: 'http://base.test' } },
-      expect: { calls: [{ id: 'one', url: `\${env:BASE}/v`, headers: { Authorization: 'Bearer abc' } }] },
-    },
-  ],
-  failures: [
-    {
-      name: 'its parts',
-      document: twoLookups,
-      given: { message, lookups: { ...answers, one: { status: 404 } } },
-      expect: {
-        outcome: 'refused',
-        answer: { status: 404 },
-        failure: { code: 'LOOKUP_REFUSED', stage: 'lookup', path: 'requests.lookup[0]', status: 404 },
-      },
-    },
-    {
-      name: 'a fault',
-      document: twoLookups,
-      given: { message, lookups: { ...answers, one: { fault: 'timeout' } } },
-      expect: { failure: { code: 'LOOKUP_TIMED_OUT' } },
-    },
-    {
-      name: 'another code',
-      document: twoLookups,
-      given: { message, lookups: { ...answers, one: { status: 404 } } },
-      expect: { failure: { code: 'LOOKUP_UNREACHABLE' } },
-      at: ['/expect/failure/code'],
-    },
-    { name: 'none', expect: { failure: { $absent: true } } },
-    {
-      name: 'one that is not expected',
-      given: { message: { body: '{' } },
-      expect: { outcome: 'done' },
-      at: ['/expect/outcome', '/expect/failure'],
-    },
-    { name: 'one that did not happen', expect: { failure: { code: 'LOOKUP_REFUSED' } }, at: ['/expect/failure'] },
-  ],
-  'answers of other systems': [
-    {
-      name: 'one that is missing',
-      document: twoLookups,
-      given: { message, lookups: { one: {} } },
-      expect: { outcome: 'done' },
-      at: ['/given/lookups/two'],
-    },
-    {
-      name: 'all that are missing',
-      document: twoLookups,
-      given: { message },
-      expect: {},
-      at: ['/given/lookups/one', '/given/lookups/two'],
-    },
-    {
-      name: 'of an item that is missing',
-      document: forEach,
-      given: { message: { body: { list: [7, 8] } }, lookups: { each: [{}] } },
-      expect: {},
-      at: ['/given/lookups/each/1'],
-    },
-    {
-      name: 'one that is missing for an optional lookup',
-      document: { requests: { lookup: [lookup('one', { optional: true })] } },
-      expect: {},
-      at: ['/given/lookups/one'],
-    },
-    {
-      name: 'of a lookup that does not exist',
-      document: twoLookups,
-      given: { message, lookups: { ...answers, tow: {} } },
-      expect: {},
-      at: ['/given/lookups/tow'],
-    },
-    {
-      name: 'that nothing asks for',
-      document: forEach,
-      given: { message: { body: { list: [7] } }, lookups: { each: [{}, {}] } },
-      expect: {},
-      at: ['/given/lookups/each/1'],
-    },
-    {
-      name: 'of no item',
-      document: forEach,
-      given: { message: { body: { list: [] } }, lookups: { each: {} } },
-      expect: {},
-      at: ['/given/lookups/each'],
-    },
-    {
-      name: 'of a response that is not reached',
-      document: { ...twoLookups, ...{ requests: { lookup: [lookup('one')], response: [lookup('to')] } } },
-      given: { message, lookups: { one: { status: 500 } }, responses: { to: {} } },
-      expect: { outcome: 'failed', failure: { code: 'LOOKUP_REFUSED' } },
-      at: ['/given/responses/to'],
-    },
-    {
-      name: 'of responses are assumed',
-      document: sends(lookup('to', {}, { method: 'POST' })),
-      expect: { outcome: 'done', calls: [{ kind: 'response', id: 'to' }] },
-    },
-  ],
-  'what is left': [
-    {
-      name: 'state',
-      document: { state: { extract: { requestBody: { last: 'x' } } } },
-      expect: { state: { requestBody: { last: 1 } } },
-    },
-    {
-      name: 'another state',
-      document: { state: { extract: { requestBody: { last: 'x' } } } },
-      expect: { state: { requestBody: { last: 2 } } },
-      at: ['/expect/state/requestBody/last'],
-    },
-    {
-      name: 'a transform',
-      document: { inputTransforms: { a: 'requestBody.x + 1', b: '"b"' } },
-      expect: { transforms: { a: 2 } },
-    },
-    {
-      name: 'another transform',
-      document: { inputTransforms: { a: 'requestBody.x + 1' } },
-      expect: { transforms: { a: 3, c: { $absent: true } } },
-      at: ['/expect/transforms/a'],
-    },
-    { name: 'the mapped output', document: { inputMapping: { 'requestBody.x': 'y' } }, expect: { mapped: { y: 1 } } },
-  ],
-}
-
-for (const [group, cases] of Object.entries(CASES)) {
+for (const [group, { document: common = {}, given: usual = { message }, cases }] of Object.entries(GROUPS)) {
   describe(group, () => {
-    for (const { name, document: changes = {}, given = { message }, expect, at = [] } of cases) {
+    for (const [name, expect, at = [], own = {}] of cases) {
       test(name, async () => {
-        const mismatches = await mismatchesOf(document(changes), given, expect)
-        assert.deepEqual(
-          mismatches.map(({ path }) => path),
-          at,
-          JSON.stringify(mismatches),
-        )
+        const { document: changes = common, given = usual, lookups } = own
+        const all = lookups === undefined ? given : { ...given, lookups: { ...answers, ...lookups } }
+        const mismatches = await mismatchesOf(document(changes), all, expect)
+        const paths = mismatches.map(({ path }) => path)
+        assert.deepEqual(paths, at, JSON.stringify(mismatches))
       })
     }
   })
@@ -461,10 +389,8 @@ describe('a test', () => {
       step(4, { now: 4, before: 2 }),
     ]
     const [result] = (await reportOf(kept, { tests: [{ name: 'a', steps }] })).tests
-    assert.deepEqual(
-      result?.mismatches.map(({ path }) => path),
-      ['/steps/3/expect/mapped/before'],
-    )
+    const paths = result?.mismatches.map(({ path }) => path)
+    assert.deepEqual(paths, ['/steps/3/expect/mapped/before'])
   })
 
   test('with steps skips states that state.config skips', async () => {
@@ -516,10 +442,8 @@ describe('a test', () => {
     })
     assert.equal((await reportOf(document({}), file, { snapshots })).passed, 1)
     const changed = await reportOf(document({ inputMapping: { 'requestBody.y': 'z' } }), file, { snapshots })
-    assert.deepEqual(
-      changed.tests[0]?.mismatches.map(({ path }) => path),
-      ['/expect/snapshot/answer/body/y', '/expect/snapshot/answer/body/z'],
-    )
+    const paths = changed.tests[0]?.mismatches.map(({ path }) => path)
+    assert.deepEqual(paths, ['/expect/snapshot/answer/body/y', '/expect/snapshot/answer/body/z'])
   })
 
   test('shows no credentials in mismatches and snapshots', async () => {
@@ -565,7 +489,7 @@ describe('all tests', () => {
   })
   after(() => upstream.stop())
 
-  test('make no connection, and 200 of them take less than five seconds of processor time', async () => {
+  test('make no connection', async () => {
     const url = `${upstream.url}/v`
     const calling = document({
       inputTransforms: { sum: '$sum(requestBody.list)', text: '$join($map([1..20], $string), ",")' },
@@ -587,12 +511,8 @@ describe('all tests', () => {
         ],
       },
     }))
-    const cpuMs = startCpuTime()
     const report = await reportOf(calling, { tests })
-    const takenMs = cpuMs()
-    assert.equal(report.passed, 133)
-    assert.equal(report.failed, 67)
-    assert.ok(takenMs < 5_000, `${takenMs} ms`)
+    assert.deepEqual([report.passed, report.failed], [133, 67])
     assert.equal(upstream.received.length, 0)
   })
 

@@ -1,46 +1,13 @@
 /** What cannot be distinguished over HTTP: a store that does not answer, changes at once, and a clock that goes back. */
 import assert from 'node:assert/strict'
-import { after, describe, test } from 'node:test'
-import { createHttpClient } from '../../../src/adapters/http-client/http-client.ts'
-import { createTokenVerifier } from '../../../src/adapters/jwt/token-verifier.ts'
-import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
+import { describe, test } from 'node:test'
 import { Failure } from '../../../src/domain/failure.ts'
-import { createIds } from '../../../src/domain/id.ts'
 import type { ChangeFeed } from '../../../src/domain/ports/change-feed-port.ts'
 import type { EndpointStore } from '../../../src/domain/ports/endpoint-store-port.ts'
 import { StoreUnavailable, waitForStore, withStoreAccess } from '../../../src/domain/ports/store-port.ts'
-import { createEndpointRegistry } from '../../../src/endpoints/endpoint-registry.ts'
-import { createEndpointService, type EndpointService } from '../../../src/endpoints/endpoint-service.ts'
-import { readSettings } from '../../../src/settings/settings.ts'
+import type { EndpointService } from '../../../src/endpoints/endpoint-service.ts'
 import { silent } from '../../support/contracts/stores.ts'
-import { guards } from '../../support/guards.ts'
-
-const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000 })
-const producer = { produce: () => assert.fail('something was produced') }
-after(() => http.close())
-
-async function open(
-  clock = Date.now,
-  over = (endpoints: EndpointStore) => endpoints,
-  logger = silent,
-  changes?: ChangeFeed,
-) {
-  const store = await openSqliteStore({ path: ':memory:', logger: silent })
-  const reading = readSettings({})
-  assert.ok(reading.ok)
-  const registry = createEndpointRegistry()
-  const catalogue = createEndpointService({
-    store: over(store.endpoints),
-    registry,
-    changes,
-    services: { http, states: store.states, producer, tokens: createTokenVerifier(http), ...guards },
-    settings: reading.settings,
-    clock,
-    newId: createIds(clock, 1),
-    logger,
-  })
-  return { store, registry, catalogue }
-}
+import { openEndpointService } from '../../support/endpoints/open-endpoint-service.ts'
 
 const text = (description: string) =>
   JSON.stringify({
@@ -50,47 +17,36 @@ const text = (description: string) =>
     transformation: { input: 'JSON', output: 'JSON' },
   })
 
-describe('a store that does not answer', () => {
-  const calls = ['list', 'get', 'create', 'replace', 'patch', 'remove'] as const
-  for (const name of calls) {
-    test(`fails ${name} with 503, and changes nothing that is in force`, async () => {
-      const { store, registry, catalogue } = await open()
-      const { document } = await catalogue.create(text('first'))
-      const before = registry.all()
-      await store.close()
-      const { _id: id } = document
-      const other = text('second').replace('one', 'two').replace('/one', '/two')
-      const call = {
-        list: async () =>
-          (await Array.fromAsync(catalogue.list([])))
-            .flat()
-            .map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString())),
-        get: () => catalogue.get(id),
-        create: () => catalogue.create(other),
-        replace: () => catalogue.replace(id, other, undefined),
-        patch: () => catalogue.patch(id, '{}', undefined),
-        remove: () => catalogue.remove(id, undefined),
-      }[name]
-      await assert.rejects(call, (thrown) => {
-        assert.ok(thrown instanceof Failure)
-        assert.deepEqual([thrown.code, thrown.status], ['STORE_UNAVAILABLE', 503])
-        return true
-      })
-      assert.deepEqual(registry.all(), before)
-      assert.equal(registry.match('POST', '/one').kind, 'endpoint')
-      assert.equal(registry.match('POST', '/two').kind, 'unknown')
-    })
-  }
+test('a store that does not answer fails every call with 503, and changes nothing that is in force', async () => {
+  const { store, registry, endpointService: catalogue } = await openEndpointService()
+  const { _id: id } = (await catalogue.create(text('first'))).document
+  const before = registry.all()
+  await store.close()
+  const other = text('second').replace('one', 'two').replace('/one', '/two')
+  const calls = [
+    () => Array.fromAsync(catalogue.list([])),
+    () => catalogue.get(id),
+    () => catalogue.create(other),
+    () => catalogue.replace(id, other, undefined),
+    () => catalogue.patch(id, '{}', undefined),
+    () => catalogue.remove(id, undefined),
+  ]
+  for (const call of calls) await assert.rejects(call, { code: 'STORE_UNAVAILABLE', status: 503 })
+  assert.deepEqual(registry.all(), before)
+  assert.equal(registry.match('POST', '/one').kind, 'endpoint')
+  assert.equal(registry.match('POST', '/two').kind, 'unknown')
 })
 
 test('a change waits no longer for the store than one access, though the changes of others are read before it', async () => {
   const watchers: ((version: number) => void)[] = []
   const never = new Promise<never>(() => undefined)
-  const { catalogue } = await open(Date.now, undefined, silent, {
-    watch: (onVersion) => void watchers.push(onVersion),
-    // A store that does not answer: the access itself goes on for ever.
-    since: () => waitForStore(50, () => never),
-  } as ChangeFeed)
+  const { endpointService: catalogue } = await openEndpointService({
+    changes: {
+      watch: (onVersion) => void watchers.push(onVersion),
+      // A store that does not answer: the access itself goes on for ever.
+      since: () => waitForStore(50, () => never),
+    } as ChangeFeed,
+  })
   catalogue.follow()
   for (const onVersion of watchers) onVersion(1)
   await withStoreAccess({ lost: undefined, isOver: false }, async () => {
@@ -123,11 +79,10 @@ describe('a store that keeps a change and cannot confirm it', () => {
       insert: kept(store.insert),
       replace: kept(store.replace),
       remove: kept(store.remove),
+      writeAll: kept(store.writeAll),
       get: async (id) => (disk.reads ? store.get(id) : fail()),
     })
   }
-
-  const isUnavailable = (thrown: unknown) => thrown instanceof Failure && thrown.code === 'STORE_UNAVAILABLE'
 
   type Change = (catalogue: EndpointService, id: string) => Promise<unknown>
   const moved = text('moved').replace('/one', '/two')
@@ -137,6 +92,16 @@ describe('a store that keeps a change and cannot confirm it', () => {
     replace: [(catalogue, id) => catalogue.replace(id, moved, undefined), ['/two']],
     patch: [(catalogue, id) => catalogue.patch(id, '{"endpoint":{"pattern":"/two"}}', undefined), ['/two']],
     remove: [(catalogue, id) => catalogue.remove(id, undefined), []],
+    batch: [
+      (catalogue, id) => {
+        const operations = [
+          { op: 'replace', id, document: JSON.parse(moved) },
+          { op: 'create', document: { ...JSON.parse(text('third')), name: 'three' } },
+        ]
+        return catalogue.batch(JSON.stringify({ operations }))
+      },
+      ['/one', '/two'],
+    ],
     'restore of a removed one': [
       (catalogue, id) => catalogue.restore(id, 1, undefined),
       ['/one'],
@@ -149,13 +114,13 @@ describe('a store that keeps a change and cannot confirm it', () => {
         const disk = { confirms: true, reads: true, readsOn }
         const warnings: object[] = []
         const logger = { ...silent, warn: (fields: object) => void warnings.push(fields) }
-        const { store, registry, catalogue } = await open(Date.now, over(disk), logger)
+        const { store, registry, endpointService: catalogue } = await openEndpointService({ over: over(disk), logger })
         const inForce = () => ['/one', '/two'].filter((path) => registry.match('POST', path).kind === 'endpoint')
         const { document } = await catalogue.create(text('first'))
         await prepare?.(catalogue, document._id)
         const before = inForce()
         disk.confirms = false
-        await assert.rejects(change(catalogue, document._id), isUnavailable)
+        await assert.rejects(change(catalogue, document._id), { code: 'STORE_UNAVAILABLE' })
         if (!readsOn) {
           assert.deepEqual(inForce(), before)
           disk.reads = true
@@ -164,13 +129,11 @@ describe('a store that keeps a change and cannot confirm it', () => {
         }
         assert.deepEqual(inForce(), routes)
         const stored = await store.endpoints.list()
-        assert.deepEqual(
-          registry.all().map((compiled) => compiled.document),
-          stored,
-        )
+        const documents = registry.all().map((compiled) => compiled.document)
+        assert.deepEqual(documents, stored)
         const newest = await store.endpoints.newestVersions()
         for (const compiled of registry.all()) assert.equal(compiled.version, newest.get(compiled.document._id))
-        assert.equal(warnings.length, 1)
+        assert.equal(warnings.length, name === 'batch' ? 2 : 1)
         await store.close()
       })
     }
@@ -179,7 +142,7 @@ describe('a store that keeps a change and cannot confirm it', () => {
 
 describe('changes at once', () => {
   test('without a condition are all made, one after the other', async () => {
-    const { store, catalogue } = await open()
+    const { store, endpointService: catalogue } = await openEndpointService()
     const { document } = await catalogue.create(text('first'))
     const patches = Array.from({ length: 20 }, (_, n) => `{"constants":{"n${n}":${n}}}`)
     await Promise.all(patches.map((patch) => catalogue.patch(document._id, patch, undefined)))
@@ -189,7 +152,7 @@ describe('changes at once', () => {
   })
 
   test('of which one can be made name it to the others', async () => {
-    const { store, catalogue } = await open()
+    const { store, endpointService: catalogue } = await openEndpointService()
     const results = await Promise.allSettled(Array.from({ length: 20 }, () => catalogue.create(text('same'))))
     const [winner, ...others] = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value.document._id] : []))
     assert.deepEqual(others, [])
@@ -205,7 +168,7 @@ describe('changes at once', () => {
   })
 
   test('go on after one that failed', async () => {
-    const { store, catalogue } = await open()
+    const { store, endpointService: catalogue } = await openEndpointService()
     const [failed, made] = await Promise.allSettled([catalogue.create('{'), catalogue.create(text('made'))])
     assert.deepEqual([failed.status, made.status], ['rejected', 'fulfilled'])
     await store.close()
@@ -214,21 +177,19 @@ describe('changes at once', () => {
 
 test('updatedAt moves on even where the clock goes back', async () => {
   let now = Date.parse('2024-01-01T00:00:01.000Z')
-  const { store, catalogue } = await open(() => now)
+  const { store, endpointService: catalogue } = await openEndpointService({ clock: () => now })
   const { document } = await catalogue.create(text('first'))
   now -= 1_000
   const { document: second } = await catalogue.replace(document._id, text('second'), undefined)
   const { document: third } = await catalogue.patch(document._id, '{"description":"third"}', undefined)
-  assert.deepEqual(
-    [document, second, third].map(({ updatedAt }) => updatedAt),
-    ['2024-01-01T00:00:01.000Z', '2024-01-01T00:00:01.001Z', '2024-01-01T00:00:01.002Z'],
-  )
+  const updatedAts = [document, second, third].map(({ updatedAt }) => updatedAt)
+  assert.deepEqual(updatedAts, ['2024-01-01T00:00:01.000Z', '2024-01-01T00:00:01.001Z', '2024-01-01T00:00:01.002Z'])
   assert.equal(third.createdAt, '2024-01-01T00:00:01.000Z')
   await store.close()
 })
 
 test('a change that another process made meanwhile is not overwritten', async () => {
-  const { store, registry, catalogue } = await open()
+  const { store, registry, endpointService: catalogue } = await openEndpointService()
   const { document } = await catalogue.create(text('first'))
   const [compiled] = registry.all()
   assert.ok(compiled)

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { PLAIN } from '../../support/fuzz/documents.ts'
-import { assertStatus } from './answers.ts'
 import { openInProcess } from './in-process.ts'
 import { outgoingRequests } from './requests.ts'
-import { fuzz } from './run.ts'
+import { assertStatus, fuzz } from './run.ts'
 
 const service = await openInProcess()
 after(() => service.close())

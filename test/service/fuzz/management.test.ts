@@ -5,9 +5,8 @@ import fc from 'fast-check'
 import { bytesNear, jsonText, xmlText } from '../../support/fuzz/arbitraries.ts'
 import { documentTexts, PLAIN } from '../../support/fuzz/documents.ts'
 import { CANNED_REQUESTS, dryRunTexts } from '../../support/fuzz/dry-runs.ts'
-import { assertStatus, codeOf } from './answers.ts'
 import { openInProcess } from './in-process.ts'
-import { fuzz } from './run.ts'
+import { assertStatus, codeOf, fuzz } from './run.ts'
 
 const service = await openInProcess()
 after(() => service.close())

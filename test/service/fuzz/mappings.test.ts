@@ -4,9 +4,8 @@ import fc from 'fast-check'
 import type { JsonObject } from '../../../src/domain/json.ts'
 import { jsonText, mappingText, objectText, xmlText } from '../../support/fuzz/arbitraries.ts'
 import { PLAIN } from '../../support/fuzz/documents.ts'
-import { assertStatus } from './answers.ts'
 import { openInProcess } from './in-process.ts'
-import { fuzz } from './run.ts'
+import { assertStatus, fuzz } from './run.ts'
 
 const service = await openInProcess()
 after(() => service.close())

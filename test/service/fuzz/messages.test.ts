@@ -6,10 +6,9 @@ import fc from 'fast-check'
 import { bytesNear, jsonText, xmlText } from '../../support/fuzz/arbitraries.ts'
 import { exchange, statusesIn } from '../../support/raw-exchange.ts'
 import { json, startService } from '../../support/service.ts'
-import { assertStatus, codeOf } from './answers.ts'
 import { openInProcess } from './in-process.ts'
 import { incomingUrls, requestHeads } from './requests.ts'
-import { fuzz } from './run.ts'
+import { assertStatus, codeOf, fuzz } from './run.ts'
 
 const service = await openInProcess()
 after(() => service.close())

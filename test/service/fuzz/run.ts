@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { LONG } from '../../support/form.ts'
 import { assertObjectsClean, assertPrototypesUnchanged } from './prototypes.ts'
 
-/** The short form runs a tenth of each kind. */
-const SHARE = LONG ? 1 : 0.1
+/** The short form runs a twentieth of each kind. */
+const SHARE = LONG ? 1 : 0.05
 
 /**
  * Runs `check` on that many inputs, of which each run takes `each`. `check` gives whether the input came past the first
@@ -28,4 +28,11 @@ export async function fuzz<T>(
   assert.equal(tried, numRuns)
   assert.ok(came / numRuns > deep, `only ${came} of ${numRuns} inputs came past the first refusal`)
   assertPrototypesUnchanged()
+}
+
+export const codeOf = (text: string): unknown =>
+  /"code":"([A-Z_]+)"|<code>([A-Z_]+)<\/code>/.exec(text)?.slice(1).find(Boolean)
+
+export function assertStatus(status: number, allowed: readonly number[], text: string): void {
+  assert.ok(allowed.includes(status), `${status} ${text}`)
 }

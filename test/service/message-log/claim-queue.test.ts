@@ -84,10 +84,8 @@ test('takes one message of any size, and no more than there is memory for', asyn
   ]
   for (const [limitBytes, taken] of cases) {
     const work = async ({ queue, recorded }: Stage) => {
-      assert.deepEqual(
-        numbers(3).map((n) => queue.offer(message(n))),
-        taken,
-      )
+      const shown = numbers(3).map((n) => queue.offer(message(n)))
+      assert.deepEqual(shown, taken)
       await queue.drained(10_000)
       assert.equal(queue.offer(message(4)), true)
       await queue.drained(10_000)

@@ -104,10 +104,8 @@ describeLogged('groups of failures', (stage) => {
     const sample = (await stage.get(`/messages/${group.sampleId}`)).json<{ group?: string }>()
     assert.equal(sample.group, key)
     const { messages } = (await stage.get(`/messages?group=${key}`)).json<{ messages: ListedMessage[] }>()
-    assert.deepEqual(
-      messages.map(({ id }) => id),
-      [sent.second, sent.first],
-    )
+    const ids = messages.map(({ id }) => id)
+    assert.deepEqual(ids, [sent.second, sent.first])
     const plan = (await stage.post('/messages/replay', { group: key })).json<PlanView & JsonObject>()
     assert.deepEqual([plan.count, plan.groups[0]?.path], [2, group.path])
   })
@@ -146,31 +144,28 @@ describeLogged('groups of failures', (stage) => {
     )
   })
 
-  const wrong: readonly { body: Json; says: RegExp }[] = [
-    { body: {}, says: /"state": "acknowledged"/ },
-    { body: [], says: /"state": "acknowledged"/ },
-    { body: { state: 'closed' }, says: /open, acknowledged, ignored/ },
-    { body: { state: 'open', note: 1 }, says: /note is a text/ },
-    { body: { state: 'open', note: 'x'.repeat(2_001) }, says: /2000 characters/ },
-    { body: { state: 'open', notes: 'x' }, says: /did you mean "note"/ },
-  ]
-  for (const { body, says } of wrong) {
-    test(`are not marked by ${JSON.stringify(body).slice(0, 60)}`, async () => {
-      const reply = await put((await groupOf('first')).key, body)
+  test('are not marked by what is no mark', async () => {
+    const { key } = await groupOf('first')
+    for (const [body, says] of [
+      [{}, /"state": "acknowledged"/],
+      [{ state: 'closed' }, /open, acknowledged, ignored/],
+      [{ state: 'open', note: 1 }, /note is a text/],
+      [{ state: 'open', note: 'x'.repeat(2_001) }, /2000 characters/],
+      [{ state: 'open', notes: 'x' }, /did you mean "note"/],
+    ] as const) {
+      const reply = await put(key, body)
       assert.deepEqual([reply.status, reply.json().code], [400, 'FAILURE_GROUP_INVALID'], reply.text)
       assert.match(String(reply.json().error), says)
-    })
-  }
+    }
+  })
 
-  const nobody = groupKeyText({ endpointId: undefined, stage: 'map', code: 'MAPPING_FAILED', path: undefined })
-  for (const key of ['x', nobody]) {
-    test(`are not there by the key ${key}`, async () => {
+  test('are not there by another key or state', async () => {
+    const nobody = groupKeyText({ endpointId: undefined, stage: 'map', code: 'MAPPING_FAILED', path: undefined })
+    for (const key of ['x', nobody]) {
       for (const reply of [await stage.get(`/messages/groups/${key}`), await put(key, { state: 'open' })]) {
         assert.deepEqual([reply.status, reply.json().code], [404, 'FAILURE_GROUP_UNKNOWN'], reply.text)
       }
-    })
-  }
-  test('are not asked for by a state that there is not', async () => {
+    }
     const reply = await stage.get('/messages/groups?state=opened')
     assert.deepEqual([reply.status, reply.json().code], [400, 'FILTER_INVALID'])
   })

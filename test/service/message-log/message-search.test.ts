@@ -1,6 +1,7 @@
 /** `GET /messages` and what is below it: what was recorded, found again. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { JsonObject } from '../../../src/domain/json.ts'
 import type { ListedMessage } from '../../../src/message-log/message-search.ts'
 import { describeLogged } from '../../support/message-log/log-stage.ts'
 import { json, startUpstream, type Upstream } from '../../support/service.ts'
@@ -72,45 +73,21 @@ describeLogged('the message log', (stage) => {
   const all = ['replay', 'nowhere', 'failed too', 'failed', 'partial', 'again', 'broken', 'done']
   const cases: readonly { query: string; gives: readonly string[] }[] = [
     { query: '', gives: all },
-    { query: '?endpoint=Orders', gives: ['again', 'broken', 'done'] },
-    { query: '?endpoint={orders}', gives: ['again', 'broken', 'done'] },
     { query: '?endpoint={reports}&endpoint=Orders', gives: ['partial', 'again', 'broken', 'done'] },
-    { query: `?endpoint=${'0'.repeat(24)}`, gives: [] },
-    { query: '?outcome=done', gives: ['again', 'done'] },
     { query: '?outcome=partial&outcome=refused', gives: ['nowhere', 'partial', 'broken'] },
-    { query: '?outcome=failed', gives: ['replay', 'failed too', 'failed'] },
-    { query: '?code=BODY_UNREADABLE', gives: ['broken'] },
     { query: '?code=ROUTE_UNKNOWN', gives: ['nowhere'] },
-    { query: '?stage=parse', gives: ['broken'] },
     { query: '?stage=lookup', gives: ['replay', 'failed too', 'failed'] },
-    { query: '?source=replay', gives: ['replay'] },
     { query: '?source=http&outcome=failed', gives: ['failed too', 'failed'] },
-    { query: '?source=broker', gives: [] },
-    { query: '?status=502', gives: ['replay', 'failed too', 'failed'] },
     { query: '?status=4xx', gives: ['nowhere', 'broken'] },
     { query: '?replayOf={failed}', gives: ['replay'] },
-    { query: '?replayed=true', gives: [] },
     { query: '?replayed=false', gives: ['nowhere', 'failed too', 'failed', 'partial', 'broken'] },
-    { query: '?replayed=false&outcome=failed', gives: ['failed too', 'failed'] },
-    { query: '?key=p1', gives: ['done'] },
-    { query: '?key=patient:p1', gives: ['done'] },
-    { query: '?key=order:p1', gives: [] },
-    { query: '?key=order:2', gives: ['again'] },
-    { query: '?key=urn:oid:2', gives: ['again'] },
     { query: '?key=patient:urn:oid:2&key=order:1', gives: ['again', 'done'] },
     { query: "?key='+OR+1=1+--", gives: [] },
     { query: '?id={done}&id={failed}&id={nowhere}', gives: ['nowhere', 'failed', 'done'] },
-    { query: '?id={done}&outcome=failed', gives: [] },
     { query: '?path=requests.lookup[0]', gives: ['replay', 'failed too', 'failed'] },
-    { query: '?path=requests.lookup', gives: [] },
-    { query: '?endpoint=Unreachable&version=1', gives: ['replay', 'failed too', 'failed'] },
     { query: '?endpoint=Orders&version=1', gives: ['again', 'broken', 'done'] },
-    { query: '?endpoint=Orders&version=2', gives: [] },
     { query: '?endpoint=Unreachable&error=AWAY', gives: ['replay', 'failed too', 'failed'] },
-    { query: '?from=-1h&error=%25', gives: [] },
     { query: '?from=-1h', gives: all },
-    { query: '?to=-1h', gives: [] },
-    { query: '?limit=2', gives: ['replay', 'nowhere'] },
     { query: '?outcome=failed&limit=1', gives: ['replay'] },
   ]
   for (const { query, gives } of cases) {
@@ -133,10 +110,8 @@ describeLogged('the message log', (stage) => {
     }
     assert.deepEqual(replayable, { can: true })
     assert.ok((await found(`?group=${encodeURIComponent(group)}`)).includes('failed too'))
-    assert.deepEqual(
-      stages.map((one) => one.stage),
-      ['parse', 'lookup'],
-    )
+    const shown = stages.map((one) => one.stage)
+    assert.deepEqual(shown, ['parse', 'lookup'])
     assert.deepEqual(
       calls.map(({ id, target, fault }) => [id, target, fault]),
       [['away', NOBODY, 'unreachable']],
@@ -158,23 +133,12 @@ describeLogged('the message log', (stage) => {
 
   const wrong: readonly { query: string; says: RegExp }[] = [
     { query: 'outcom=failed', says: /"outcom"; did you mean "outcome"\?/ },
-    { query: 'outcome=fialed', says: /did you mean "failed"/ },
     { query: 'limit=0', says: /limit cannot be "0"; it is a whole number from 1 to 500/ },
     { query: 'limit=501', says: /limit cannot be "501"/ },
     { query: 'limit=1.5', says: /limit cannot be "1.5"/ },
     { query: 'limit=1&limit=2', says: /limit cannot be "1, 2"/ },
     { query: 'cursor=x', says: /cursor must be what an earlier page gave/ },
     { query: 'cursor=', says: /cursor must be/ },
-    { query: 'from=soon', says: /from cannot be "soon"/ },
-    { query: 'id=x', says: /id cannot be "x"/ },
-    { query: 'version=1', says: /version needs endpoint beside it/ },
-    { query: 'endpoint=Orders&version=0', says: /version cannot be "0"/ },
-    { query: 'error=x', says: /error needs another filter beside it/ },
-    { query: 'from=-1h&error=', says: /error must have from 1 to 1000 characters/ },
-    { query: `path=${'x'.repeat(1_001)}`, says: /path must have from 1 to 1000 characters/ },
-    { query: `${'path=x&'.repeat(51)}`, says: /path takes 50 values at most/ },
-    { query: 'group=x', says: /group must be the key of a group/ },
-    { query: '$where=1', says: /There is no filter "\$where"/ },
   ]
   for (const { query, says } of wrong) {
     test(`refuses ?${query}`, async () => {
@@ -186,10 +150,8 @@ describeLogged('the message log', (stage) => {
 
   const bodies: readonly { of: string; which: string; type: string; text: string }[] = [
     { of: 'done', which: 'incoming', type: 'application/json', text: '{"nr":1,"patient":"p1"}' },
-    { of: 'broken', which: 'incoming', type: 'application/json', text: '{"nr":' },
     { of: 'done', which: 'lookup.patient', type: 'application/json', text: '{"url":"/patients"}' },
     { of: 'done', which: 'answer', type: 'application/json', text: '{"id":1,"ward":"7"}' },
-    { of: 'partial', which: 'response.archive', type: 'application/json', text: '{"url":"/archive"}' },
   ]
   for (const { of, which, type, text } of bodies) {
     test(`gives the body ${which} of ${of}, as nothing that a browser would run`, async () => {
@@ -217,30 +179,15 @@ describeLogged('the message log', (stage) => {
   })
 
   const unknown = '000000000000000000000001'
-  const missing: readonly { path: string; status: number; code: string; says: RegExp }[] = [
-    { path: '/messages/x', status: 400, code: 'ID_MALFORMED', says: /'x' is not an ID/ },
-    {
-      path: `/messages/${unknown}`,
-      status: 404,
-      code: 'MESSAGE_UNKNOWN',
-      says: /\d+ days old.*MESSAGE_LOG_DAYS/,
-    },
-    {
-      path: `/messages/${'f'.repeat(24)}`,
-      status: 404,
-      code: 'MESSAGE_UNKNOWN',
-      says: /not one that this service/,
-    },
-    { path: `/messages/${unknown}/body/incoming`, status: 404, code: 'MESSAGE_UNKNOWN', says: /no record/ },
-    {
-      path: '/messages/{failed}/body/mapped',
-      status: 404,
-      code: 'MESSAGE_BODY_UNKNOWN',
-      says: /has no body 'mapped': kept are .*incoming/,
-    },
-    { path: '/messages/a/b', status: 404, code: 'ROUTE_UNKNOWN', says: /reserved/ },
+  const missing: readonly (readonly [path: string, status: number, code: string, says: RegExp])[] = [
+    ['/messages/x', 400, 'ID_MALFORMED', /'x' is not an ID/],
+    [`/messages/${unknown}`, 404, 'MESSAGE_UNKNOWN', /\d+ days old.*MESSAGE_LOG_DAYS/],
+    [`/messages/${'f'.repeat(24)}`, 404, 'MESSAGE_UNKNOWN', /not one that this service/],
+    [`/messages/${unknown}/body/incoming`, 404, 'MESSAGE_UNKNOWN', /no record/],
+    ['/messages/{failed}/body/mapped', 404, 'MESSAGE_BODY_UNKNOWN', /has no body 'mapped': kept are .*incoming/],
+    ['/messages/a/b', 404, 'ROUTE_UNKNOWN', /reserved/],
   ]
-  for (const { path, status, code, says } of missing) {
+  for (const [path, status, code, says] of missing) {
     test(`says why there is nothing at ${path}`, async () => {
       const reply = await stage.get(withIds(path))
       assert.deepEqual([reply.status, reply.json().code], [status, code], reply.text)
@@ -263,8 +210,8 @@ describeLogged('paging', (stage) => {
       const reply = await stage.service.fetch('/page', json('POST', {}))
       sent.push(reply.headers.get('x-crosswalk-message-id') ?? '')
     }
-    for (let count = 0; count < 50; count += 1) await send()
-    await stage.recorded('', 50)
+    for (let count = 0; count < 20; count += 1) await send()
+    await stage.recorded('', 20)
     const there = [...sent]
     const seen: string[] = []
     let cursor: string | undefined
@@ -276,52 +223,46 @@ describeLogged('paging', (stage) => {
       await stage.record(sent.at(-1) ?? '')
     } while (cursor !== undefined)
     assert.deepEqual(seen, there.reverse())
-    assert.ok(sent.length > 50)
+    assert.ok(sent.length > 20)
   })
 
   test('ends where a page is just full', async () => {
-    const total = (await stage.recorded('', 50)).length
+    const total = (await stage.recorded('', 20)).length
     const reply = await stage.get(`/messages?limit=${total}`)
     assert.deepEqual([reply.json<{ messages: unknown[] }>().messages.length, reply.json().next], [total, undefined])
   })
 })
 
 describeLogged(
-  'a log without bodies',
-  (stage) => {
-    test('says that none was kept', async () => {
-      await stage.service.register({ endpoint: { pattern: '/plain' } })
-      const reply = await stage.service.fetch('/plain', json('POST', {}))
-      const { id } = await stage.record(reply.headers.get('x-crosswalk-message-id') ?? '')
-      const body = await stage.get(`/messages/${id}/body/incoming`)
-      assert.deepEqual([body.status, body.json().code], [404, 'MESSAGE_BODY_UNKNOWN'])
-      assert.match(body.json<{ error: string }>().error, /none of its bodies was kept \(MESSAGE_LOG/)
-    })
-  },
-  { MESSAGE_LOG: 'metadata' },
-)
-
-describeLogged(
   'a log with little room for bodies',
   (stage) => {
-    test('marks what was cut', async () => {
-      await stage.service.register({ endpoint: { pattern: '/long' } })
-      const text = JSON.stringify({ a: 'x'.repeat(3_000) })
-      const reply = await stage.service.fetch('/long', { ...json('POST', undefined), body: text })
+    const bodyOf = async (message: JsonObject, changes: JsonObject = {}) => {
+      const pattern = `/${Object.keys(message)[0]}`
+      await stage.service.register({ endpoint: { pattern }, ...changes })
+      const reply = await stage.service.fetch(pattern, json('POST', message))
       const { id } = await stage.record(reply.headers.get('x-crosswalk-message-id') ?? '')
-      const body = await stage.get(`/messages/${id}/body/incoming`)
+      return stage.get(`/messages/${id}/body/incoming`)
+    }
+
+    test('marks what was cut', async () => {
+      const message = { a: 'x'.repeat(3_000) }
+      const text = JSON.stringify(message)
+      const body = await bodyOf(message)
       assert.deepEqual([body.status, body.headers['x-crosswalk-body']], [200, 'cut'])
       assert.equal(body.headers['x-crosswalk-body-size'], String(text.length))
       assert.equal(body.text, text.slice(0, 1_024))
     })
 
     test('marks what was masked', async () => {
-      await stage.service.register({ endpoint: { pattern: '/masked' } })
-      const reply = await stage.service.fetch('/masked', json('POST', { ssn: '123-45', a: 1 }))
-      const { id } = await stage.record(reply.headers.get('x-crosswalk-message-id') ?? '')
-      const body = await stage.get(`/messages/${id}/body/incoming`)
+      const body = await bodyOf({ ssn: '123-45', a: 1 })
       assert.deepEqual([body.status, body.headers['x-crosswalk-body']], [200, 'masked'])
       assert.ok(!body.text.includes('123-45'), body.text)
+    })
+
+    test('says that none was kept', async () => {
+      const body = await bodyOf({ plain: 1 }, { messageLog: 'metadata' })
+      assert.deepEqual([body.status, body.json().code], [404, 'MESSAGE_BODY_UNKNOWN'])
+      assert.match(body.json<{ error: string }>().error, /none of its bodies was kept \(MESSAGE_LOG/)
     })
   },
   { MESSAGE_LOG_BODY_LIMIT: '1kb', REDACT_PATHS: 'ssn' },

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
+import type { Logger } from '../../../src/domain/ports/logger-port.ts'
 import type { MessageStore } from '../../../src/domain/ports/message-store-port.ts'
 import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
 import type { Recorded } from '../../../src/domain/records/message-record.ts'
@@ -49,11 +50,15 @@ function awayOnce({ append, appendDone }: MessageStore, nth: number): Pick<Messa
   }
 }
 
+function start(store: Pick<MessageStore, 'append' | 'appendDone'>, logger: Logger = silent, records = 100) {
+  const queue = createRecordQueue({ records, bytes: 1e6 })
+  return { queue, writer: createRecordWriter({ store, queue, logger }) }
+}
+
 for (const at of [0, 3, 6]) {
   test(`line ${at} of seven is refused: the others are written, and it is counted`, () =>
     withLog(async (store) => {
-      const queue = createRecordQueue({ records: 100, bytes: 1e6 })
-      const writer = createRecordWriter({ store, queue, logger: silent })
+      const { queue, writer } = start(store)
       for (let ms = 0; ms < 7; ms += 1) queue.pushDone(lineAt(ms, ms === at ? REFUSED : 200))
       assert.equal(await writer.close(5_000), 0)
       assert.equal(await store.count({}), 6)
@@ -63,8 +68,7 @@ for (const at of [0, 3, 6]) {
 
 test('a record that is refused is counted by its outcome', () =>
   withLog(async (store) => {
-    const queue = createRecordQueue({ records: 100, bytes: 1e6 })
-    const writer = createRecordWriter({ store, queue, logger: silent })
+    const { queue, writer } = start(store)
     for (let ms = 0; ms < 7; ms += 1) queue.push(failed(ms, ms === 3 ? { status: REFUSED } : {}))
     assert.equal(await writer.close(5_000), 0)
     assert.equal(await store.count({}), 6)
@@ -74,8 +78,7 @@ test('a record that is refused is counted by its outcome', () =>
 for (const nth of [1, 2, 3, 4, 5, 6]) {
   test(`each record is counted once where the store was away for its call ${nth}`, () =>
     withLog(async (messages) => {
-      const queue = createRecordQueue({ records: 100, bytes: 1e6 })
-      const writer = createRecordWriter({ store: awayOnce(messages, nth), queue, logger: silent })
+      const { queue, writer } = start(awayOnce(messages, nth))
       for (let ms = 0; ms < 8; ms += 1) queue.push(failed(ms, ms === 5 ? { status: REFUSED } : {}))
       for (let ms = 10; ms < 18; ms += 1) queue.pushDone(lineAt(ms, ms === 15 ? REFUSED : 200))
       assert.equal(await writer.close(10_000), 0)
@@ -88,8 +91,7 @@ test('reports once that records were given up, and at the end how many', () =>
   withLog(async (store) => {
     const reported: unknown[] = []
     const logger = { ...silent, warn: (fields: object | string) => void reported.push(fields) }
-    const queue = createRecordQueue({ records: 1, bytes: 1e6 })
-    const writer = createRecordWriter({ store, queue, logger })
+    const { queue, writer } = start(store, logger, 1)
     for (let ms = 0; ms < 5; ms += 1) {
       queue.pushDone(lineAt(ms))
       writer.wake()
@@ -100,17 +102,16 @@ test('reports once that records were given up, and at the end how many', () =>
     assert.equal(reported.length, 2)
   }))
 
-const waiting: readonly Readonly<{ what: string; push(queue: RecordQueue): void }>[] = [
-  { what: 'a record of a failure', push: (queue) => queue.push(failed(0)) },
-  { what: 'the line of a message that ended done', push: (queue) => queue.pushDone(lineAt(0)) },
-]
-for (const { what, push } of waiting) {
+const waiting: Readonly<Record<string, (queue: RecordQueue) => void>> = {
+  'a record of a failure': (queue) => queue.push(failed(0)),
+  'the line of a message that ended done': (queue) => queue.pushDone(lineAt(0)),
+}
+for (const [what, push] of Object.entries(waiting)) {
   test(`reports that ${what} waits, since the store does not answer`, () =>
     withLog(async (messages) => {
       const reported: string[] = []
       const logger = { ...silent, warn: (_fields: object, message: string) => void reported.push(message) }
-      const queue = createRecordQueue({ records: 100, bytes: 1e6 })
-      const writer = createRecordWriter({ store: awayOnce(messages, 1), queue, logger })
+      const { queue, writer } = start(awayOnce(messages, 1), logger)
       push(queue)
       assert.equal(await writer.close(10_000), 0)
       assert.deepEqual(reported, ['The message log did not answer; its records wait'])

@@ -78,10 +78,8 @@ describeLogged('a URL with a broken percent-encoding', (stage) => {
       },
     )
     const lines = stage.service.log.filter(({ fields }) => fields.messageId === id)
-    assert.deepEqual(
-      lines.map(({ fields }) => fields.code),
-      ['URL_MALFORMED'],
-    )
+    const shown = lines.map(({ fields }) => fields.code)
+    assert.deepEqual(shown, ['URL_MALFORMED'])
   })
 
   test('is no message where the path is one of the service', async () => {

@@ -79,10 +79,8 @@ describe('minutes', () => {
     const minutes = createMinutes()
     minutes.count(reported(START + MINUTE - 10, { ms: 20 }))
     minutes.count(reported(START))
-    assert.deepEqual(
-      own(minutes.take(minute)).map(({ minute: of, count }) => [of - minute, count]),
-      [[1, 2]],
-    )
+    const shown = own(minutes.take(minute)).map(({ minute: of, count }) => [of - minute, count])
+    assert.deepEqual(shown, [[1, 2]])
   })
 
   test('have the time of messages only that came as far as the pipeline', () => {
@@ -150,12 +148,8 @@ describe('a report', () => {
 
   test('has the last hour and day, and every minute in which messages ended', async (context) => {
     const { stats, count, pass } = await open(context)
-    assert.deepEqual(await stats.report(ID), {
-      endpointId: ID,
-      hour: { count: 0, failures: 0, p50: null, p95: null, p99: null },
-      day: { count: 0, failures: 0, p50: null, p95: null, p99: null },
-      minutes: [],
-    })
+    const none = { count: 0, failures: 0, p50: null, p95: null, p99: null }
+    assert.deepEqual(await stats.report(ID), { endpointId: ID, hour: none, day: none, minutes: [] })
     count()
     pass(MINUTE * 60 * 23)
     for (let n = 0; n < 99; n += 1) count({ ms: 10 })
@@ -164,9 +158,7 @@ describe('a report', () => {
     const near = (value: number, exact: number) => assert.ok(Math.abs(value / exact - 1) <= 0.1, `${value}, ${exact}`)
     const { p50, p95, p99, ...counts } = hour as Record<string, number>
     assert.deepEqual(counts, { count: 100, failures: 1 })
-    near(p50 as number, 10)
-    near(p95 as number, 10)
-    near(p99 as number, 10)
+    for (const one of [p50, p95, p99]) near(one as number, 10)
     assert.deepEqual([(day as Record<string, number>).count], [101])
     assert.deepEqual(
       (minutes as { at: string; count: number }[]).map((one) => [one.at, one.count]),
@@ -214,9 +206,7 @@ describe('a report', () => {
     setAway(false)
     const { day, minutes } = await stats.report(ID)
     assert.equal((day as { count: number }).count, 3)
-    assert.deepEqual(
-      (minutes as { count: number }[]).map((one) => one.count),
-      [1, 2],
-    )
+    const counts = (minutes as { count: number }[]).map((one) => one.count)
+    assert.deepEqual(counts, [1, 2])
   })
 })

@@ -5,10 +5,11 @@ import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import type { ListedMessage } from '../../../src/message-log/message-search.ts'
 import type { PlanView } from '../../../src/replay/plans/plan-view.ts'
 import { PLANS_KEPT } from '../../../src/replay/plans/replay-plans.ts'
+import { LONG } from '../../support/form.ts'
 import { describeLogged, type LogStage, until } from '../../support/message-log/log-stage.ts'
 import { json, startUpstream, type Upstream } from '../../support/service.ts'
 
-const MANY = 1_000
+const MANY = LONG ? 1_000 : 200
 
 const planOf = async (stage: LogStage, filter: Json): Promise<PlanView> => {
   const reply = await stage.post('/messages/replay', filter)
@@ -25,6 +26,12 @@ const ended = (stage: LogStage, plan: PlanView): Promise<PlanView> =>
     () => viewOf(stage, plan),
     ({ state }) => state !== 'running',
   )
+
+const isBusy = async (asked: ReturnType<typeof run>, says = /./): Promise<void> => {
+  const reply = await asked
+  assert.deepEqual([reply.status, reply.json().code], [409, 'REPLAY_PLAN_BUSY'])
+  assert.match(String(reply.json().error), says)
+}
 
 const everyPage = async (stage: LogStage, query: string): Promise<readonly ListedMessage[]> => {
   const found: ListedMessage[] = []
@@ -71,7 +78,7 @@ describeLogged('replaying many messages', (stage) => {
 
   const numbersOf = (received: Upstream['received']): number[] => received.map(({ body }) => JSON.parse(body).n)
 
-  test('does each of a thousand that failed once, in two runs at the same time, and leaves them as they were', async () => {
+  test('does each of many that failed once, in two runs at the same time, and leaves them as they were', async () => {
     const originals = await everyPage(stage, 'source=http')
     const [plan, same] = [await planOf(stage, { endpoint: 'Orders' }), await planOf(stage, { endpoint: endpointId })]
     const group = {
@@ -161,6 +168,16 @@ describeLogged('replaying many messages', (stage) => {
       away = true
     })
 
+    const arrived = (calls: number) =>
+      until(
+        async () => upstream.received.length,
+        (count) => count === calls,
+      )
+    const firstDone = (plan: PlanView) =>
+      until(
+        () => viewOf(stage, plan),
+        ({ done }) => done === 1,
+      )
     const idsOf = async ({ from }: JsonObject): Promise<string[]> => {
       const found = await everyPage(stage, `endpoint=Later&source=http&from=${String(from)}`)
       return found.map(({ id }) => id)
@@ -180,15 +197,13 @@ describeLogged('replaying many messages', (stage) => {
         numbers.toSorted((a, b) => a - b),
       )
       assert.equal(numbers.length, 10)
-      const again = await run(stage, plan)
-      assert.deepEqual([again.status, again.json().code], [409, 'REPLAY_PLAN_BUSY'])
+      await isBusy(run(stage, plan))
     })
 
     test('a plan replays one message first, and the rest when it is continued', async () => {
       const plan = await planOf(stage, await fresh(5))
       const [id] = (await idsOf(plan.filter as JsonObject)).toReversed()
-      const early = await stage.post(`/messages/replay/${plan.id}/continue`)
-      assert.deepEqual([early.status, early.json().code], [409, 'REPLAY_PLAN_BUSY'])
+      await isBusy(stage.post(`/messages/replay/${plan.id}/continue`))
       assert.equal((await run(stage, plan, { canary: 1, concurrency: 4, max: 4 })).status, 202)
       const waiting = await ended(stage, plan)
       assert.deepEqual([waiting.state, waiting.done, waiting.left, waiting.limits?.canary], ['waiting', 1, 4, 1])
@@ -198,9 +213,7 @@ describeLogged('replaying many messages', (stage) => {
       )
       const [canary] = waiting.canaries ?? []
       assert.equal((await stage.record(canary?.replayId ?? '')).replayOf, id)
-      const again = await run(stage, plan)
-      assert.deepEqual([again.status, again.json().code], [409, 'REPLAY_PLAN_BUSY'])
-      assert.match(String(again.json().error), /continue it/)
+      await isBusy(run(stage, plan), /continue it/)
       assert.equal((await stage.post(`/messages/replay/${plan.id}/continue`)).status, 202)
       const paused = await ended(stage, plan)
       assert.deepEqual([paused.state, paused.done, paused.left, paused.canaries?.length], ['paused', 4, 1, 1])
@@ -223,19 +236,14 @@ describeLogged('replaying many messages', (stage) => {
       )
       assert.deepEqual(waiting.failures, waiting.canaries?.toReversed())
       assert.equal((await stage.post(`/messages/replay/${plan.id}/cancel`)).json().state, 'cancelled')
-      const late = await stage.post(`/messages/replay/${plan.id}/continue`)
-      assert.deepEqual([late.status, late.json().code], [409, 'REPLAY_PLAN_BUSY'])
+      await isBusy(stage.post(`/messages/replay/${plan.id}/continue`))
     })
 
     test('a plan is paused and run again', async () => {
       const plan = await planOf(stage, await fresh(5))
-      const early = await stage.post(`/messages/replay/${plan.id}/pause`)
-      assert.deepEqual([early.status, early.json().code], [409, 'REPLAY_PLAN_BUSY'])
+      await isBusy(stage.post(`/messages/replay/${plan.id}/pause`))
       await run(stage, plan, { perSecond: 0.01 })
-      await until(
-        () => viewOf(stage, plan),
-        ({ done }) => done === 1,
-      )
+      await firstDone(plan)
       const paused = await stage.post(`/messages/replay/${plan.id}/pause`)
       assert.deepEqual([paused.status, paused.json().state, paused.json().left], [200, 'paused', 4])
       // Until the run that was paused has ended, the plan cannot be run.
@@ -248,25 +256,13 @@ describeLogged('replaying many messages', (stage) => {
       assert.equal(upstream.received.length, 5)
     })
 
-    test('a plan keeps to its pace', async () => {
-      const plan = await planOf(stage, await fresh(5))
-      const startedAt = performance.now()
-      await run(stage, plan, { perSecond: 20, concurrency: 5 })
-      assert.equal((await ended(stage, plan)).done, 5)
-      assert.ok(performance.now() - startedAt >= 200)
-    })
-
     test('a plan that is cancelled starts nothing more', async () => {
       const plan = await planOf(stage, await fresh(5))
       await run(stage, plan, { perSecond: 0.01 })
-      await until(
-        () => viewOf(stage, plan),
-        ({ done }) => done === 1,
-      )
+      await firstDone(plan)
       const cancelled = await stage.post(`/messages/replay/${plan.id}/cancel`)
       assert.deepEqual([cancelled.status, cancelled.json().state, cancelled.json().left], [200, 'cancelled', 4])
-      const again = await run(stage, plan)
-      assert.deepEqual([again.status, again.json().code], [409, 'REPLAY_PLAN_BUSY'])
+      await isBusy(run(stage, plan))
       // A plan of what is left does it: nothing is held by the one that was cancelled.
       const rest = await until(
         () => planOf(stage, plan.filter as JsonObject),
@@ -295,22 +291,8 @@ describeLogged('replaying many messages', (stage) => {
       assert.equal((await ended(stage, again)).done, 3)
     })
 
-    test('one that was replayed by hand meanwhile is not done twice', async () => {
-      const filter = await fresh(2)
-      const plan = await planOf(stage, filter)
-      const { messages } = (await stage.get(`/messages?endpoint=Later&from=${String(filter.from)}`)).json<{
-        messages: { id: string }[]
-      }>()
-      const replayed = (await stage.post(`/messages/${messages[0]?.id}/replay`)).json<{ id: string }>()
-      await stage.record(replayed.id)
-      await run(stage, plan)
-      const { done, skipped, skippedFor } = await ended(stage, plan)
-      assert.deepEqual([done, skipped, skippedFor[0]?.reason], [1, 1, 'replayed'])
-      assert.equal(upstream.received.length, 2)
-    })
-
     test('one that was replayed by hand just now is not done twice', async () => {
-      for (let round = 0; round < 5; round += 1) {
+      for (let round = 0; round < 2; round += 1) {
         const filter = await fresh(1)
         const plan = await planOf(stage, filter)
         const [id] = await idsOf(filter)
@@ -330,10 +312,7 @@ describeLogged('replaying many messages', (stage) => {
       const release = Promise.withResolvers<void>()
       held = release.promise
       await run(stage, plan)
-      await until(
-        async () => upstream.received.length,
-        (count) => count === 1,
-      )
+      await arrived(1)
       let answered = false
       const refused = stage.post(`/messages/${id}/replay`).finally(() => {
         answered = true
@@ -364,10 +343,7 @@ describeLogged('replaying many messages', (stage) => {
         const release = Promise.withResolvers<void>()
         held = release.promise
         const byHand = stage.post(`/messages/${repeated}/replay`)
-        await until(
-          async () => upstream.received.length,
-          (count) => count === 1,
-        )
+        await arrived(1)
         away = true
         await run(stage, plan)
         await until(
@@ -425,42 +401,35 @@ describeLogged('replaying many messages', (stage) => {
       assert.deepEqual([forgotten.status, forgotten.json().code], [404, 'REPLAY_PLAN_UNKNOWN'])
     })
 
-    const wrong: readonly { path: string; body: Json; code: string; says: RegExp }[] = [
-      { path: '', body: { outcom: 'failed' }, code: 'FILTER_INVALID', says: /did you mean "outcome"/ },
-      { path: '', body: { limit: 3 }, code: 'FILTER_INVALID', says: /There is no filter "limit"/ },
-      { path: '', body: { status: { gt: 5 } }, code: 'FILTER_INVALID', says: /status cannot be/ },
-      { path: '', body: { outcome: null }, code: 'FILTER_INVALID', says: /outcome cannot be "null"/ },
-      { path: '', body: [], code: 'FILTER_INVALID', says: /an object/ },
-      { path: '', body: { source: 'replay' }, code: 'FILTER_INVALID', says: /source cannot be "replay" here/ },
-      { path: '/{plan}/run', body: { maximum: 1 }, code: 'REPLAY_OPTION_INVALID', says: /There is no limit "maximum"/ },
-      {
-        path: '/{plan}/run',
-        body: { concurency: 1 },
-        code: 'REPLAY_OPTION_INVALID',
-        says: /did you mean "concurrency"/,
-      },
-      { path: '/{plan}/run', body: { concurrency: 0 }, code: 'REPLAY_OPTION_INVALID', says: /from 1 to 100/ },
-      { path: '/{plan}/run', body: { max: 1.5 }, code: 'REPLAY_OPTION_INVALID', says: /a whole number/ },
-      { path: '/{plan}/run', body: { perSecond: '1' }, code: 'REPLAY_OPTION_INVALID', says: /perSecond cannot be "1"/ },
-      { path: '/{plan}/run', body: { canary: 11 }, code: 'REPLAY_OPTION_INVALID', says: /from 1 to 10/ },
-      { path: '/{plan}/run', body: [], code: 'REPLAY_OPTION_INVALID', says: /an object/ },
+    const wrong: readonly (readonly [path: string, body: Json, code: string, says: RegExp])[] = [
+      ['', { outcom: 'failed' }, 'FILTER_INVALID', /did you mean "outcome"/],
+      ['', { limit: 3 }, 'FILTER_INVALID', /There is no filter "limit"/],
+      ['', { status: { gt: 5 } }, 'FILTER_INVALID', /status cannot be/],
+      ['', [], 'FILTER_INVALID', /an object/],
+      ['', { source: 'replay' }, 'FILTER_INVALID', /source cannot be "replay" here/],
+      ['/{plan}/run', { concurency: 1 }, 'REPLAY_OPTION_INVALID', /did you mean "concurrency"/],
+      ['/{plan}/run', { concurrency: 0 }, 'REPLAY_OPTION_INVALID', /from 1 to 100/],
+      ['/{plan}/run', { max: 1.5 }, 'REPLAY_OPTION_INVALID', /a whole number/],
+      ['/{plan}/run', { perSecond: '1' }, 'REPLAY_OPTION_INVALID', /perSecond cannot be "1"/],
+      ['/{plan}/run', { canary: 11 }, 'REPLAY_OPTION_INVALID', /from 1 to 10/],
+      ['/{plan}/run', [], 'REPLAY_OPTION_INVALID', /an object/],
     ]
-    for (const { path, body, code, says } of wrong) {
-      test(`POST /messages/replay${path} refuses ${JSON.stringify(body)}`, async () => {
-        const { id } = await planOf(stage, { endpoint: 'Later', from: '-1s' })
+    test('what is no filter and no limit is refused', async () => {
+      const { id } = await planOf(stage, { endpoint: 'Later', from: '-1s' })
+      for (const [path, body, code, says] of wrong) {
         const reply = await stage.post(`/messages/replay${path.replace('{plan}', id)}`, body)
         assert.deepEqual([reply.status, reply.json().code], [400, code], reply.text)
         assert.match(reply.json<{ error: string }>().error, says)
-      })
-    }
+      }
+    })
 
-    for (const path of ['', '/run', '/continue', '/pause', '/cancel']) {
-      test(`a plan that there is not is reported at ${path}`, async () => {
-        const url = `/messages/replay/${'0'.repeat(24)}${path}`
-        const reply = await (path === '' ? stage.get(url) : stage.post(url))
-        assert.deepEqual([reply.status, reply.json().code], [404, 'REPLAY_PLAN_UNKNOWN'])
-      })
-    }
+    test('a plan that there is not is reported', async () => {
+      const url = `/messages/replay/${'0'.repeat(24)}`
+      for (const path of ['', '/run', '/continue', '/pause', '/cancel']) {
+        const reply = await (path === '' ? stage.get(url) : stage.post(`${url}${path}`))
+        assert.deepEqual([reply.status, reply.json().code], [404, 'REPLAY_PLAN_UNKNOWN'], path)
+      }
+    })
   })
 })
 

@@ -1,19 +1,13 @@
 /** The record of a message says whether it can be replayed, and why not. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { describeLogged } from '../../support/message-log/log-stage.ts'
-import { json, startUpstream, type Upstream } from '../../support/service.ts'
+import { json } from '../../support/service.ts'
 
 describeLogged(
   'a record',
   (stage) => {
-    let upstream: Upstream
-    before(async () => {
-      upstream = await startUpstream(() => ({}))
-    })
-    after(() => upstream.stop())
-
     const send = async (path: string, body: Json): Promise<string> => {
       const reply = await stage.service.fetch(path, json('POST', body))
       const id = reply.headers.get('x-crosswalk-message-id') ?? ''
@@ -37,54 +31,40 @@ describeLogged(
       assert.deepEqual(await replayableOf(again.id), { can: true, alreadyDoneBy: replayed.id })
     })
 
-    const cases: readonly {
-      why: string
-      path: string
-      document: JsonObject
-      body: Json
-      change?: JsonObject
-      gives: JsonObject
-    }[] = [
-      {
-        why: 'its body was redacted',
-        path: '/masked',
-        document: {},
-        body: { ssn: '1' },
-        gives: { reason: 'masked', withBody: true },
-      },
-      {
-        why: 'its body was cut',
-        path: '/cut',
-        document: {},
-        body: { a: 'x'.repeat(3_000) },
-        gives: { reason: 'cut', withBody: true },
-      },
-      {
-        why: 'it was not recorded',
-        path: '/unrecorded',
-        document: { messageLog: 'metadata' },
-        body: {},
-        gives: { reason: 'not-kept', withBody: true },
-      },
-      {
-        why: 'its route has changed',
-        path: '/changed',
-        document: {},
-        body: {},
-        change: { endpoint: { pattern: '/changed/:ward', method: 'POST' } },
-        gives: { reason: 'route-changed', withBody: true },
-      },
+    const cases: readonly (readonly [
+      reason: string,
+      says: RegExp,
+      body: Json,
+      own?: JsonObject,
+      change?: JsonObject,
+    ])[] = [
+      ['masked', /are masked: REDACT_PATHS names them\.$/, { ssn: '1' }],
+      ['cut', /Only the start/, { b: 'x'.repeat(3_000) }],
+      ['not-kept', /was not recorded/, {}, { messageLog: 'metadata' }],
+      [
+        'route-changed',
+        /now has parameters that the message did not have/,
+        {},
+        {},
+        { endpoint: { pattern: '/r/:ward' } },
+      ],
     ]
-    for (const { why, path, document, body, change, gives } of cases) {
-      test(`says that ${why}`, async () => {
-        const { _id } = await stage.service.register({ endpoint: { pattern: path }, ...document })
+    for (const [reason, says, body, own, change] of cases) {
+      test(`says that and why a message cannot be replayed without another body: ${reason}`, async () => {
+        const path = `/${reason}`
+        const inputMapping = { 'requestBody.a': 'a' }
+        const { _id } = await stage.service.register({ endpoint: { pattern: path }, inputMapping, ...own })
         const id = await send(path, body)
         if (change !== undefined) await stage.service.fetch(`/endpoints/${_id}`, json('PATCH', change))
         const { why: sentence, ...rest } = await replayableOf(id)
-        assert.deepEqual(rest, { can: false, ...gives })
+        assert.deepEqual(rest, { can: false, reason, withBody: true })
+        assert.match(String(sentence), says)
         const refused = await stage.post(`/messages/${id}/replay`)
-        assert.equal(refused.status, 409)
+        assert.deepEqual([refused.status, refused.json().code], [409, 'REPLAY_REFUSED'])
         assert.equal(refused.json().error, `The message '${id}' cannot be replayed. ${sentence}`)
+        if (reason !== 'masked' && reason !== 'cut') return
+        const { outcome, answer } = (await stage.post(`/messages/${id}/replay`, { a: 1 })).json()
+        assert.deepEqual([outcome, answer], ['done', { a: 1 }])
       })
     }
 
@@ -93,7 +73,15 @@ describeLogged(
       const id = await send('/gone', {})
       await stage.service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })
       assert.deepEqual((await replayableOf(id)).reason, 'endpoint-gone')
-      assert.deepEqual((await replayableOf(await send('/nowhere', {}))).reason, 'no-endpoint')
+      const nowhere = await send('/nowhere', {})
+      assert.deepEqual((await replayableOf(nowhere)).reason, 'no-endpoint')
+      for (const [one, body, says] of [
+        [id, undefined, /not active any more/],
+        [id, {}, /not active any more/],
+        [nowhere, undefined, /No endpoint took the message/],
+      ] as const) {
+        assert.match(String((await stage.post(`/messages/${one}/replay`, body)).json().error), says)
+      }
     })
   },
   { MESSAGE_LOG_BODY_LIMIT: '1kb', REDACT_PATHS: 'ssn' },

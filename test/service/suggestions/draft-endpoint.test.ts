@@ -16,38 +16,28 @@ describe('a draft', () => {
   after(() => service.stop())
   const draft = (request: JsonObject) => service.fetch('/endpoints/draft', json('POST', request))
 
-  const cases: readonly Readonly<{
-    name: string
-    sample: string
-    format?: string
-    answer?: string
-    mapping: readonly string[] | undefined
-  }>[] = [
-    {
-      name: 'of JSON',
-      sample: '{"id": "1", "lines": [{"a.b": null}]}',
-      mapping: ['requestBody.id', 'requestBody.lines'],
-    },
-    {
-      name: 'of XML',
-      sample: '<?xml version="1.0"?><!-- <a> --><order nr="1"><id>2</id></order>',
-      mapping: ['requestBody.$', 'requestBody.id'],
-      answer: '<order nr="1"><id>2</id></order>',
-    },
-    { name: 'of XML without fields', sample: '<note>x</note>', mapping: ['requestBody'], answer: '<note>x</note>' },
-    {
-      name: 'of FHIR',
-      sample: '{"resourceType":"Patient"}',
-      format: 'FHIR+JSON',
-      mapping: ['requestBody.resourceType'],
-    },
-    { name: 'of names with dots', sample: '{"a.b": 1}', mapping: ['requestBody.a\\.b'] },
-    { name: 'of names that no target can have', sample: '{"__proto__": 1, "good": 2}', mapping: ['requestBody.good'] },
-    { name: 'of what is no object', sample: '[1, 2]', mapping: undefined },
+  const cases: readonly (readonly [name: string, sample: string, mapping: string[] | undefined, answer?: string])[] = [
+    ['of JSON', '{"id": "1", "lines": [{"a.b": null}]}', ['requestBody.id', 'requestBody.lines']],
+    [
+      'of XML',
+      '<?xml version="1.0"?><!-- <a> --><order nr="1"><id>2</id></order>',
+      ['requestBody.$', 'requestBody.id'],
+      '<order nr="1"><id>2</id></order>',
+    ],
+    ['of XML without fields', '<note>x</note>', ['requestBody'], '<note>x</note>'],
+    ['of FHIR', '{"resourceType":"Patient"}', ['requestBody.resourceType']],
+    ['of names with dots', '{"a.b": 1}', ['requestBody.a\\.b']],
+    ['of names that no target can have', '{"__proto__": 1, "good": 2}', ['requestBody.good']],
+    ['of what is no object', '[1, 2]', undefined],
   ]
-  for (const [index, { name, mapping, answer, ...sample }] of cases.entries()) {
+  for (const [index, [name, sample, mapping, answer]] of cases.entries()) {
     test(`${name} is taken as it is, and its test passes`, async () => {
-      const reply = await draft({ name, pattern: `/draft/${index}`, ...sample })
+      const reply = await draft({
+        name,
+        pattern: `/draft/${index}`,
+        sample,
+        ...(name === 'of FHIR' ? { format: 'FHIR+JSON' } : {}),
+      })
       const { document, test, faults } = reply.json<Drafted>()
       assert.deepEqual([reply.status, faults], [200, []], reply.text)
       assert.deepEqual(document.inputMapping && Object.keys(document.inputMapping), mapping)
@@ -63,7 +53,7 @@ describe('a draft', () => {
       assert.deepEqual([again.json().failed, again.json().passed], [0, 1], again.text)
       if (answer === undefined) return
       const headers = { 'content-type': 'application/xml' }
-      const sent = await service.fetch(`/draft/${index}`, { method: 'POST', headers, body: sample.sample })
+      const sent = await service.fetch(`/draft/${index}`, { method: 'POST', headers, body: sample })
       assert.equal(sent.text.replace(/^<\?.*?\?>/, '').replace(/\s*(<[^>]*>)\s*/g, '$1'), answer)
     })
   }
@@ -73,10 +63,6 @@ describe('a draft', () => {
     assert.deepEqual(rest, { faults: [] })
     assert.equal(document.name, 'Small')
     assert.deepEqual(document.inputMapping, { 'requestBody.id': 'id' })
-  })
-
-  test('has no description, which only its author can give', async () => {
-    const { document } = (await draft({ name: 'Plain', pattern: '/plain', sample: '{"id": "1"}' })).json<Drafted>()
     assert.equal('description' in document, false)
   })
 
@@ -87,44 +73,30 @@ describe('a draft', () => {
     assert.equal(test, undefined)
   })
 
-  const refused: readonly Readonly<{ name: string; request: JsonObject; paths: readonly string[] }>[] = [
-    { name: 'a sample that is no JSON', request: { name: 'A', pattern: '/a', sample: '{"a":' }, paths: ['sample'] },
-    { name: 'a format that there is not', request: { name: 'A', pattern: '/a', format: 'CSV' }, paths: ['format'] },
-    { name: 'a field that there is not', request: { name: 'A', pattern: '/a', samples: '{}' }, paths: ['samples'] },
-    { name: 'no name', request: { pattern: '/a' }, paths: ['name'] },
-    {
-      name: 'a sample, a name and a pattern that are all wrong',
-      request: { name: '', pattern: 'a', sample: '{"a":' },
-      paths: ['name', 'endpoint.pattern', 'sample'],
-    },
+  const refused: readonly (readonly [request: JsonObject, ...paths: string[]])[] = [
+    [{ name: 'A', pattern: '/a', format: 'CSV' }, 'format'],
+    [{ name: 'A', pattern: '/a', samples: '{}' }, 'samples'],
+    [{ pattern: '/a' }, 'name'],
+    [{ name: '', pattern: 'a', sample: '{"a":' }, 'name', 'endpoint.pattern', 'sample'],
   ]
-  for (const { name, request, paths } of refused) {
-    test(`of ${name} is refused with the place`, async () => {
+  for (const [request, ...paths] of refused) {
+    test(`of ${JSON.stringify(request)} is refused with the place`, async () => {
       const reply = await draft(request)
       const { code, details } = reply.json<{ code: string; details: readonly Readonly<{ path: string }>[] }>()
       assert.deepEqual([reply.status, code], [400, 'SUGGESTION_INVALID'])
-      assert.deepEqual(
-        details.map(({ path }) => path),
-        paths,
-      )
+      const places = details.map(({ path }) => path)
+      assert.deepEqual(places, paths)
     })
   }
 })
 
-test('drafts are for authors, and leave no entry in the audit log', async () => {
+test('drafts leave no entry in the audit log', async () => {
   const { service, keys, baseOf } = await startServiceWithKeys()
+  const headers = { 'content-type': 'application/json', ...bearer(keys.author) }
   const body = JSON.stringify({ name: 'A', pattern: '/a' })
-  const status = async (role: 'viewer' | 'operator' | 'author') => {
-    const headers = { 'content-type': 'application/json', ...bearer(keys[role]) }
-    return (await call(baseOf('admin'), 'POST', '/endpoints/draft', { headers, body })).status
-  }
-  assert.deepEqual([await status('viewer'), await status('operator'), await status('author')], [403, 403, 200])
-  const audit = await call(baseOf('admin'), 'GET', '/audit?what=POST%20/endpoints/draft', {
-    headers: bearer(keys.admin),
-  })
-  assert.deepEqual(
-    audit.json<{ entries: readonly { status: number }[] }>().entries.map((entry) => entry.status),
-    [403, 403],
-  )
+  assert.equal((await call(baseOf('admin'), 'POST', '/endpoints/draft', { headers, body })).status, 200)
+  const path = '/audit?what=POST%20/endpoints/draft'
+  const audit = await call(baseOf('admin'), 'GET', path, { headers: bearer(keys.admin) })
+  assert.deepEqual(audit.json().entries, [])
   await service.stop()
 })

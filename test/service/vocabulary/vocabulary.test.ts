@@ -32,53 +32,24 @@ async function lintOf(changes: JsonObject): Promise<readonly Readonly<{ path: st
 }
 
 describe('roots of paths', () => {
-  const lookup = { id: 'a', config: { url: 'http://127.0.0.1:1/:n' } }
-  const response = { id: 'a', config: { url: 'http://127.0.0.1:1/:n' } }
-  const params = (path: string) => ({ params: { url: { n: { path } } } })
-  /** A document with a path at each place that the vocabulary names. */
+  const url = 'http://127.0.0.1:1/:n'
+  const EACH = { forEach: { items: 'requestBody' } }
+  /** A request that each place may be in, with a path as the parameter of its query or of its URL. */
+  const query = (path: string) => ({ id: 'a', config: { url, params: { query: { q: { path } } } }, ...EACH })
+  const inUrl = (path: string) => ({ id: 'a', config: { url, params: { url: { n: { path } } } }, ...EACH })
+  const items = (path: string) => ({ id: 'a', config: { url }, forEach: { items: path } })
+  const key = (path: string) => ({ id: 'a', kafkaProducerTopic: 't', key: { path }, ...EACH })
   const places: Readonly<Record<string, (path: string) => JsonObject>> = {
     inputMapping: (path) => ({ inputMapping: { [path]: 'x' } }),
     'inputTransforms.<name>': (path) => ({ inputTransforms: { t: '1', x: `${path}.t` } }),
     'messageKeys.<name>': (path) => ({ messageKeys: { x: path } }),
-    'requests.lookup[].forEach.items': (path) => ({ requests: { lookup: [{ ...lookup, forEach: { items: path } }] } }),
-    'requests.lookup[].config.params.query.<name>.path': (path) => ({
-      requests: {
-        lookup: [
-          {
-            ...lookup,
-            config: { ...lookup.config, params: { query: { q: { path } } } },
-            forEach: { items: 'requestBody' },
-          },
-        ],
-      },
-    }),
-    'requests.lookup[].config.params.url.<name>.path': (path) => ({
-      requests: {
-        lookup: [{ ...lookup, config: { ...lookup.config, ...params(path) }, forEach: { items: 'requestBody' } }],
-      },
-    }),
-    'requests.response[].forEach.items': (path) => ({
-      requests: { response: [{ ...response, forEach: { items: path } }] },
-    }),
-    'requests.response[].config.params.query.<name>.path': (path) => ({
-      requests: {
-        response: [
-          {
-            ...response,
-            config: { ...response.config, params: { query: { q: { path } } } },
-            forEach: { items: 'requestBody' },
-          },
-        ],
-      },
-    }),
-    'requests.response[].config.params.url.<name>.path': (path) => ({
-      requests: {
-        response: [{ ...response, config: { ...response.config, ...params(path) }, forEach: { items: 'requestBody' } }],
-      },
-    }),
-    'requests.response[].key.path': (path) => ({
-      requests: { response: [{ id: 'a', kafkaProducerTopic: 't', key: { path }, forEach: { items: 'requestBody' } }] },
-    }),
+    'requests.lookup[].forEach.items': (path) => ({ requests: { lookup: [items(path)] } }),
+    'requests.lookup[].config.params.query.<name>.path': (path) => ({ requests: { lookup: [query(path)] } }),
+    'requests.lookup[].config.params.url.<name>.path': (path) => ({ requests: { lookup: [inUrl(path)] } }),
+    'requests.response[].forEach.items': (path) => ({ requests: { response: [items(path)] } }),
+    'requests.response[].config.params.query.<name>.path': (path) => ({ requests: { response: [query(path)] } }),
+    'requests.response[].config.params.url.<name>.path': (path) => ({ requests: { response: [inUrl(path)] } }),
+    'requests.response[].key.path': (path) => ({ requests: { response: [key(path)] } }),
   }
   const faulty = /is no part of a message|does not exist yet|another name for|exists in the parameters/
   const isFaulty = async (place: (path: string) => JsonObject, root: string) =>

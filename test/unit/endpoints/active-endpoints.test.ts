@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { createActiveEndpoints } from '../../../src/endpoints/active-endpoints.ts'
 import type { CompiledEndpoint } from '../../../src/endpoints/compiled-endpoint.ts'
+import { LONG } from '../../support/form.ts'
 
 const letter = fc.constantFrom('a', 'b', 'c', 'd')
 const endpoint = fc
@@ -45,7 +46,7 @@ test('clashes, topics and order are those of the endpoints that were added last 
       expected.find(({ document }) => document._id === asked.document._id),
     )
   })
-  fc.assert(property, { numRuns: 500 })
+  fc.assert(property, { numRuns: LONG ? 500 : 150 })
 })
 
 test('endpoints that change names and routes among them are found under what they have now', () => {

@@ -3,19 +3,11 @@ import { describe, test } from 'node:test'
 import { etagOf, matchesEtag } from '../../../src/endpoints/precondition.ts'
 
 describe('etagOf', () => {
-  const distinct = [
-    {},
-    [],
-    null,
-    '',
-    0,
-    { a: 1 },
-    { a: '1' },
+  const ordered = [
     { a: 1, b: 2 },
     { b: 2, a: 1 },
-    { a: '\u00fc' },
-    { a: 'u\u0308' },
   ]
+  const distinct = [{}, [], null, '', 0, { a: 1 }, { a: '1' }, { a: '\u00fc' }, { a: 'u\u0308' }, ...ordered]
   test('differs where the bytes differ', () => {
     assert.equal(new Set(distinct.map(etagOf)).size, distinct.length)
   })
@@ -28,26 +20,10 @@ describe('etagOf', () => {
 })
 
 describe('matchesEtag', () => {
-  const cases: readonly { condition: string; holds: boolean }[] = [
-    { condition: '"a"', holds: true },
-    { condition: ' "a" ', holds: true },
-    { condition: '*', holds: true },
-    { condition: ' * ', holds: true },
-    { condition: '"b", "a"', holds: true },
-    { condition: '"a","b"', holds: true },
-    { condition: 'W/"b", "a"', holds: true },
-    { condition: '"b"', holds: false },
-    { condition: '"A"', holds: false },
-    { condition: 'a', holds: false },
-    { condition: '', holds: false },
-    { condition: 'W/"a"', holds: false },
-    { condition: '"b", W/"a"', holds: false },
-    { condition: '"ab"', holds: false },
-    { condition: '"*"', holds: false },
-  ]
-  for (const { condition, holds } of cases) {
-    test(`${condition} ${holds ? 'holds' : 'does not hold'} for "a"`, () => {
-      assert.equal(matchesEtag(condition, '"a"'), holds)
-    })
-  }
+  test('takes a list of strong tags, or any', () => {
+    const holding = ['"a"', ' "a" ', '*', ' * ', '"b", "a"', '"a","b"', 'W/"b", "a"']
+    const others = ['"b"', '"A"', 'a', '', 'W/"a"', '"b", W/"a"', '"ab"', '"*"']
+    for (const condition of holding) assert.ok(matchesEtag(condition, '"a"'), condition)
+    for (const condition of others) assert.ok(!matchesEtag(condition, '"a"'), condition)
+  })
 })

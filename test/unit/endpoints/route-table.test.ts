@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { describe, it, test } from 'node:test'
 import fc from 'fast-check'
-import createRouter from 'find-my-way'
 import { createRouteTable, type RouteTable } from '../../../src/endpoints/route-table.ts'
+import { LONG } from '../../support/form.ts'
 
 function tableOf(patterns: readonly string[], method = 'GET'): RouteTable<string> {
   const table = createRouteTable<string>()
@@ -11,19 +11,7 @@ function tableOf(patterns: readonly string[], method = 'GET'): RouteTable<string
 }
 
 describe('what listens on a path', () => {
-  const patterns = [
-    '/',
-    '/a',
-    '/a/b',
-    '/a/:x',
-    '/a/:x/c',
-    '/a/b/:y/d',
-    '/:p/b/c/e',
-    '/:p',
-    '/$;=',
-    '/s/t/',
-    '/s/:org-id/:_-/',
-  ]
+  const patterns = '/ /a /a/b /a/:x /a/:x/c /a/b/:y/d /:p/b/c/e /:p /$;= /s/t/ /s/:org-id/:_-/'.split(' ')
   const cases: readonly (readonly [url: string, pattern: string | undefined, urlParams?: object])[] = [
     ['/', '/'],
     ['/?a=/b', '/'],
@@ -32,29 +20,21 @@ describe('what listens on a path', () => {
     ['/a#b', '/a'],
     ['/%61', '/a'],
     ['/a/', '/a'],
-    ['/a/?x=/', '/a'],
     ['/a//', undefined],
     ['/a/b/', '/a/b'],
-    ['/a/c/', '/a/:x', { x: 'c' }],
     ['/a/c/d/', undefined],
-    ['/s/t', '/s/t/'],
     ['/s/t/', '/s/t/'],
     ['/s/1/2', '/s/:org-id/:_-/', { 'org-id': '1', '_-': '2' }],
-    ['/s/1/2/', '/s/:org-id/:_-/', { 'org-id': '1', '_-': '2' }],
     ['/s/1%2F/2%2F', '/s/:org-id/:_-/', { 'org-id': '1/', '_-': '2/' }],
     ['/s/1//', undefined],
     ['/%2F', '/:p', { p: '/' }],
     ['//', undefined],
-    ['///', undefined],
     ['//a', undefined],
-    ['//a/', undefined],
-    ['/a/b', '/a/b'],
     ['/a/c', '/a/:x', { x: 'c' }],
     ['/a/b/c', '/a/:x/c', { x: 'b' }],
     ['/a/b/c/d', '/a/b/:y/d', { y: 'c' }],
     ['/a/b/c/e', '/:p/b/c/e', { p: 'a' }],
     ['/A', '/:p', { p: 'A' }],
-    ['/x%2Fy', '/:p', { p: 'x/y' }],
     ['/x%252Fy', '/:p', { p: 'x%2Fy' }],
     ['/%C3%A9+', '/:p', { p: 'é+' }],
     ['/$;=', '/$;='],
@@ -119,41 +99,42 @@ const pattern = fc.tuple(fc.array(segment, { maxLength: 4 }), fc.constantFrom(''
   const named = segments.map((text, at) => (text.startsWith(':') ? `${text}${at}` : text))
   return named.length === 0 ? '/' : `/${named.join('/')}${end}`
 })
-/** The other router takes a "-" for the end of a parameter's name. */
-const forOther = (text: string) => text.replaceAll('-', '_')
 const url = fc
   .array(fc.constantFrom('a', 'b', 'c', 'd', '%61', '%2F', '%25', '', 'é'), { maxLength: 5 })
   .map((segments) => encodeURI(`/${segments.join('/')}`).replaceAll('%25', '%'))
 
-describe('any table', () => {
-  it('finds what another router finds, whatever was removed before', () => {
-    fc.assert(
-      fc.property(fc.array(pattern), fc.array(pattern), fc.array(url, { minLength: 1 }), (kept, removed, urls) => {
-        const shapeOf = (text: string) => text.replaceAll(/:[\w-]+/g, ':').replace(/(?<=.)\/$/, '')
-        const shapes = new Map(kept.map((text) => [shapeOf(text), text]))
-        const table = tableOf(removed)
-        for (const text of removed) table.remove('GET', text)
-        const other = createRouter({ ignoreTrailingSlash: true })
-        for (const text of shapes.values()) {
-          table.add('GET', text, text)
-          other.on('GET', forOther(text), () => {}, text)
-        }
-        for (const text of urls) {
-          // The other one takes an empty segment at the end for a last slash too.
-          if (text.endsWith('//')) continue
-          const expected = other.find('GET', text)
-          // The other one lets a parameter match an empty segment, which then hides what else matches.
-          if (expected !== null && Object.values(expected.params).includes('')) continue
-          const found = table.find('GET', text)
-          const renamed = Object.entries(found?.urlParams ?? {}).map(([name, value]) => [forOther(name), value])
-          assert.deepEqual(
-            found && { ...found, urlParams: Object.fromEntries(renamed) },
-            expected === null ? undefined : { target: expected.store, urlParams: { ...expected.params } },
-            text,
-          )
-        }
-      }),
-      { numRuns: 2_000 },
-    )
+/** The pattern of a URL, said in plain code: the first of those that fit whose segments are literal for longest. */
+function expectedOf(patterns: readonly string[], text: string): string | undefined {
+  const segmentsOf = (one: string) =>
+    one === '/'
+      ? []
+      : one
+          .slice(1)
+          .replace(/(?<=.)\/$/, '')
+          .split('/')
+  const given = segmentsOf(text).map(decodeURIComponent)
+  const fitting = patterns.filter((one) => {
+    const segments = segmentsOf(one)
+    const fits = (part: string, at: number) => (part.startsWith(':') ? given[at] !== '' : part === given[at])
+    return segments.length === given.length && segments.every(fits)
   })
+  const ranked = (one: string) =>
+    segmentsOf(one)
+      .map((part) => (part.startsWith(':') ? '1' : '0'))
+      .join('')
+  return fitting.toSorted((one, other) => (ranked(one) < ranked(other) ? -1 : 1))[0]
+}
+
+test('any table finds what looking through all patterns finds, whatever was removed before', () => {
+  fc.assert(
+    fc.property(fc.array(pattern), fc.array(pattern), fc.array(url, { minLength: 1 }), (kept, removed, urls) => {
+      const shapeOf = (text: string) => text.replaceAll(/:[\w-]+/g, ':').replace(/(?<=.)\/$/, '')
+      const patterns = [...new Map(kept.map((text) => [shapeOf(text), text])).values()]
+      const table = tableOf(removed)
+      for (const text of removed) table.remove('GET', text)
+      for (const text of patterns) table.add('GET', text, text)
+      for (const text of urls) assert.equal(table.find('GET', text)?.target, expectedOf(patterns, text), text)
+    }),
+    { numRuns: LONG ? 2_000 : 300 },
+  )
 })

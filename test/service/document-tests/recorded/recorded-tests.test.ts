@@ -5,7 +5,7 @@ import type { TestResult } from '../../../../src/document-tests/test-report.ts'
 import type { Json, JsonObject } from '../../../../src/domain/json.ts'
 import { call } from '../../../support/adapters/http-server/management/call.ts'
 import { LONG } from '../../../support/form.ts'
-import { endpointDocument, json, startService, startUpstream, type Upstream } from '../../../support/service.ts'
+import { json, startService, startUpstream } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 import { answerUpstream, type Sent, variedEndpoints } from './varied-endpoints.ts'
 
@@ -17,7 +17,14 @@ type Made = Readonly<{
   result?: TestResult
 }>
 
-const MESSAGES = LONG ? 1_000 : 120
+const MESSAGES = LONG ? 1_000 : 60
+
+const posted = (path: string, body: Json, headers: Record<string, string> = {}): Sent => ({
+  path,
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})
 
 async function startStage(env: Record<string, string> = {}) {
   const upstream = await startUpstream(answerUpstream)
@@ -145,18 +152,15 @@ describe('tests made from recorded messages', () => {
         'requestBody.born': 'born',
       },
     })
-    const { id } = await stage.send({
-      path: '/together/4711231?q=4711231',
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
+    const { id } = await stage.send(
+      posted('/together/4711231?q=4711231', {
         id: 4711231,
         text: 'MRN 4711231',
         gender: 'female',
         born: '1980-05-17',
         compact: '19800517',
       }),
-    })
+    )
     await stage.recorded(id)
     const { test: made, result } = await stage.make(id, { pseudonymise: true })
     assert.equal(result?.verdict, 'passed')
@@ -201,9 +205,8 @@ describe('tests made from recorded messages', () => {
         definitions: { phone: { pattern: '^\\+4179' } },
       },
     })
-    const headers = { 'content-type': 'application/json' }
     const message = { nr: 'PAT-07123456-Cx', phone: '+41791234567', names: { N12345: 'Erika' }, of: 'PAT-07123456-Cx' }
-    const { id } = await stage.send({ path: '/patterns', method: 'POST', headers, body: JSON.stringify(message) })
+    const { id } = await stage.send(posted('/patterns', message))
     await stage.recorded(id)
     const { test: made, result, notReproduced } = await stage.make(id, { pseudonymise: true })
     assert.deepEqual([made.expect.outcome, result?.verdict, notReproduced], ['done', 'passed', []], _id)
@@ -223,8 +226,7 @@ describe('tests made from recorded messages', () => {
     })
     const { createdAt } = (await call(stage.service.adminUrl, 'GET', `/endpoints/${_id}`)).json()
     const texts = [String(createdAt).slice(0, 4), 'since 4711', '815', '2019', name]
-    const headers = { 'content-type': 'application/json' }
-    const { id } = await stage.send({ path: '/stamped', method: 'POST', headers, body: JSON.stringify({ texts }) })
+    const { id } = await stage.send(posted('/stamped', { texts }))
     await stage.recorded(id)
     const { test: made } = await stage.make(id, { pseudonymise: true })
     const { body } = made.given.message as { body: { texts: string[] } }
@@ -240,12 +242,7 @@ describe('tests made from recorded messages', () => {
       endpoint: { pattern: '/fails' },
       requests: { lookup: [{ id: 'broken', config: { method: 'GET', url: `${stage.upstream.url}/broken` } }] },
     })
-    const { id } = await stage.send({
-      path: '/fails',
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{}',
-    })
+    const { id } = await stage.send(posted('/fails', {}))
     await stage.recorded(id)
     const { test: made, result } = await stage.make(id)
     assert.deepEqual(made.expect, { todo: true })
@@ -260,45 +257,51 @@ describe('tests made from recorded messages', () => {
       endpoint: { pattern: '/changed' },
       inputMapping: { 'requestBody.name': 'name' },
     })
-    const { id } = await stage.send({
-      path: '/changed',
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"name":"Ada"}',
-    })
+    const { id } = await stage.send(posted('/changed', { name: 'Ada' }))
     await stage.recorded(id)
     await stage.service.fetch(`/endpoints/${_id}`, json('PATCH', { inputMapping: { 'requestBody.name': 'title' } }))
     const made = await stage.make(id)
     assert.deepEqual((made.test.expect.answer as JsonObject).body, { name: 'Ada' })
     assert.equal(made.result?.verdict, 'failed')
-    assert.deepEqual(
-      made.notReproduced.map(({ path }) => path),
-      ['source.endpointVersion'],
-    )
+    const paths = made.notReproduced.map(({ path }) => path)
+    assert.deepEqual(paths, ['source.endpointVersion'])
     await stage.service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })
     assert.equal((await stage.make(id)).result, undefined)
   })
 
-  const wrong: readonly Readonly<{ what: string; id: string; body: Json; status: number; code: string }>[] = [
-    { what: 'no message', id: '0'.repeat(24), body: {}, status: 404, code: 'MESSAGE_UNKNOWN' },
-    { what: 'a malformed id', id: 'x', body: {}, status: 400, code: 'ID_MALFORMED' },
-    { what: 'an unknown field', id: '0'.repeat(24), body: { pseudonymize: true }, status: 400, code: 'TESTS_INVALID' },
-    { what: 'an empty name', id: '0'.repeat(24), body: { name: ' ' }, status: 400, code: 'TESTS_INVALID' },
-    { what: 'no object', id: '0'.repeat(24), body: [], status: 400, code: 'TESTS_INVALID' },
+  const wrong: readonly (readonly [id: string, body: Json, status: number, code: string])[] = [
+    ['0'.repeat(24), {}, 404, 'MESSAGE_UNKNOWN'],
+    ['x', {}, 400, 'ID_MALFORMED'],
+    ['0'.repeat(24), { pseudonymize: true }, 400, 'TESTS_INVALID'],
+    ['0'.repeat(24), { name: ' ' }, 400, 'TESTS_INVALID'],
+    ['0'.repeat(24), [], 400, 'TESTS_INVALID'],
   ]
-  for (const { what, id, body, status, code } of wrong) {
-    test(`are refused for ${what}`, async () => {
+  test('are refused for what is wrong', async () => {
+    for (const [id, body, status, code] of wrong) {
       const reply = await stage.ask(`/messages/${id}/test`, body)
       assert.deepEqual([reply.status, reply.json().code], [status, code], reply.text)
-    })
-  }
+    }
+  })
 })
 
 describe('tests of messages that were not kept whole', () => {
+  let stage: Awaited<ReturnType<typeof startStage>>
+  before(async () => {
+    stage = await startStage({ REDACT_PATHS: 'ssn', MESSAGE_LOG_BODY_LIMIT: '1kb' })
+  })
+  after(() => stage.stop())
+
+  const sendTo = async (pattern: string, changes: JsonObject, body: Json, headers = {}, query = '') => {
+    await stage.service.register({ endpoint: { pattern }, ...changes })
+    const { id } = await stage.send(posted(`${pattern}${query}`, body, headers))
+    await stage.recorded(id)
+    return id
+  }
+
+  const reads = (source: string) => ({ inputMapping: { [source]: 'who', 'requestBody.a': 'a' } })
   const cases: readonly Readonly<{
     what: string
-    env: Record<string, string>
-    document(upstream: Upstream): JsonObject
+    document: JsonObject
     body: JsonObject
     headers?: Record<string, string>
     query?: string
@@ -306,90 +309,57 @@ describe('tests of messages that were not kept whole', () => {
   }>[] = [
     {
       what: 'redacted',
-      env: { REDACT_PATHS: 'ssn' },
-      document: () => ({ inputMapping: { 'requestBody.ssn': 'ssn' } }),
+      document: { inputMapping: { 'requestBody.ssn': 'ssn' } },
       body: { ssn: '123-45-6789' },
       losses: ['given.message.body'],
     },
     {
       what: 'cut',
-      env: { MESSAGE_LOG_BODY_LIMIT: '200' },
-      document: () => ({ inputMapping: { 'requestBody.text': 'text' } }),
-      body: { text: 'x'.repeat(2_000) },
-      losses: ['given.message.body', 'expect.answer.body'],
+      document: reads('requestBody.text'),
+      body: { text: 'x'.repeat(3_000) },
+      query: `?q=${'x'.repeat(1_200)}`,
+      losses: ['given.message.headers', 'given.message.body', 'expect.answer.body'],
     },
     {
       what: 'with a credential',
-      env: {},
-      document: () => ({ inputMapping: { 'requestHeaders.authorization': 'who', 'requestBody.a': 'a' } }),
+      document: reads('requestHeaders.authorization'),
       body: { a: 1 },
       headers: { authorization: 'Bearer secret-token-1' },
       losses: ['given.message.headers.authorization'],
     },
     {
       what: 'with a credential in the query',
-      env: {},
-      document: () => ({ inputMapping: { 'query.token': 'who', 'requestBody.a': 'a' } }),
+      document: reads('query.token'),
       body: { a: 1 },
       query: '?token=secret-token-1',
       losses: ['given.message.query.token', 'expect.answer.body.who'],
     },
     {
       what: 'with state',
-      env: {},
-      document: () => ({
-        inputMapping: { 'state.requestBody.n': 'before', 'requestBody.n': 'n' },
-        state: { extract: { requestBody: { n: 'n' } } },
-      }),
+      document: { ...reads('state.requestBody.n'), state: { extract: { requestBody: { n: 'n' } } } },
       body: { n: 1 },
       losses: ['given.state'],
     },
   ]
-  for (const { what, env, document, body, headers = {}, query = '', losses } of cases) {
+  for (const [index, { what, document, body, headers, query, losses }] of cases.entries()) {
     test(`${what}: what is missing is listed`, async () => {
-      const stage = await startStage(env)
-      try {
-        await stage.service.register(endpointDocument({ endpoint: { pattern: '/lost' }, ...document(stage.upstream) }))
-        const { id } = await stage.send({
-          path: `/lost${query}`,
-          method: 'POST',
-          headers: { 'content-type': 'application/json', ...headers },
-          body: JSON.stringify(body),
-        })
-        await stage.recorded(id)
-        for (const pseudonymise of [false, true]) {
-          const { notReproduced, test: made } = await stage.make(id, { pseudonymise })
-          for (const path of losses) {
-            assert.ok(
-              notReproduced.some((one) => one.path === path && one.reason.length > 10),
-              `${path} in ${JSON.stringify(notReproduced)} ${JSON.stringify(made)}`,
-            )
-          }
-          assert.ok(!JSON.stringify(made).includes('secret-token-1'))
-          assert.ok(!JSON.stringify(made).includes('123-45-6789'))
+      const id = await sendTo(`/lost/${index}`, document, body, headers, query)
+      for (const pseudonymise of [false, true]) {
+        const { notReproduced, test: made } = await stage.make(id, { pseudonymise })
+        for (const path of losses) {
+          assert.ok(
+            notReproduced.some((one) => one.path === path && one.reason.length > 10),
+            `${path} in ${JSON.stringify(notReproduced)} ${JSON.stringify(made)}`,
+          )
         }
-      } finally {
-        await stage.stop()
+        assert.doesNotMatch(JSON.stringify(made), /secret-token-1|123-45-6789/)
       }
     })
   }
 
   test('whose request was not kept cannot be made', async () => {
-    const stage = await startStage({ MESSAGE_LOG: 'metadata' })
-    try {
-      await stage.service.register(endpointDocument({ endpoint: { pattern: '/lost' } }))
-      const { id } = await stage.send({
-        path: '/lost',
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: '{}',
-      })
-      await stage.recorded(id)
-      const reply = await stage.ask(`/messages/${id}/test`)
-      assert.deepEqual([reply.status, reply.json().code], [404, 'MESSAGE_BODY_UNKNOWN'])
-    } finally {
-      await stage.stop()
-    }
+    const reply = await stage.ask(`/messages/${await sendTo('/unkept', { messageLog: 'metadata' }, {})}/test`)
+    assert.deepEqual([reply.status, reply.json().code], [404, 'MESSAGE_BODY_UNKNOWN'])
   })
 })
 

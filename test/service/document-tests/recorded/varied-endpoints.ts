@@ -68,41 +68,28 @@ export function variedEndpoints(upstream: string): readonly VariedEndpoint[] {
     visits: [{ at: `${bornOf(n)}T10:00:00Z`, code: `c${idOf(n)}` }],
     weight: 40 + n / 8,
   })
+  const ofPersons = (kind: string, pattern: string, document: JsonObject): VariedEndpoint => ({
+    kind,
+    document: { endpoint: { pattern }, ...document },
+    message: (n) => post(pattern, person(n)),
+  })
   const byId = { params: { url: { id: { path: 'payload.id' } } } }
   const patients = lookup('patient', `${upstream}/patients/:id`, byId)
   return [
-    {
-      kind: 'mapping',
-      document: {
-        endpoint: { pattern: '/varied/mapping' },
-        constants: { source: 'crosswalk' },
-        inputMapping: {
-          'requestBody.id': 'identifier[0].value',
-          'requestBody.name': { key: 'name', transform: 'stringify' },
-          'requestBody.born': 'birthDate',
-          'requestBody.gender': {
-            key: 'gender',
-            transform: { function: 'mapCodes', parameters: { F: 'female', M: 'male', default: 'unknown' } },
-          },
-          'requestBody.visits[].code': 'codes[]',
-          'constants.source': 'meta.source',
+    ofPersons('mapping', '/varied/mapping', {
+      constants: { source: 'crosswalk' },
+      inputMapping: {
+        'requestBody.id': 'identifier[0].value',
+        'requestBody.name': { key: 'name', transform: 'stringify' },
+        'requestBody.born': 'birthDate',
+        'requestBody.gender': {
+          key: 'gender',
+          transform: { function: 'mapCodes', parameters: { F: 'female', M: 'male', default: 'unknown' } },
         },
+        'requestBody.visits[].code': 'codes[]',
+        'constants.source': 'meta.source',
       },
-      message: (n) => post('/varied/mapping', person(n)),
-    },
-    {
-      kind: 'lookup',
-      document: {
-        endpoint: { pattern: '/varied/lookup' },
-        requests: { lookup: [patients] },
-        inputMapping: {
-          'lookupRequests.patient.data.name': 'name',
-          'lookupRequests.patient.data.ward': 'ward',
-          'requestBody.id': 'id',
-        },
-      },
-      message: (n) => post('/varied/lookup', person(n)),
-    },
+    }),
     {
       kind: 'forEach',
       document: {
@@ -122,26 +109,25 @@ export function variedEndpoints(upstream: string): readonly VariedEndpoint[] {
       message: (n) =>
         post('/varied/items', { id: idOf(n), codes: Array.from({ length: n % 4 }, (_, i) => idOf(n + i)) }),
     },
-    {
-      kind: 'transforms with the time',
-      document: {
-        endpoint: { pattern: '/varied/time' },
-        inputTransforms: {
-          upper: '$uppercase(requestBody.name)',
-          at: '$now()',
-          ms: '$millis()',
-          day: '$substringBefore($now(), "T")',
-        },
-        inputMapping: {
-          'transforms.upper': 'name',
-          'transforms.at': 'at',
-          'transforms.ms': 'ms',
-          'transforms.day': 'day',
-          'timestamps.endpointStart': 'start',
-        },
+    ofPersons('time and chance', '/varied/time', {
+      inputTransforms: {
+        upper: '$uppercase(requestBody.name)',
+        at: '$now()',
+        ms: '$millis()',
+        day: '$substringBefore($now(), "T")',
+        number: '$floor($random() * 1000000)',
+        list: '$shuffle([1, 2, 3, 4, 5])',
       },
-      message: (n) => post('/varied/time', person(n)),
-    },
+      inputMapping: {
+        'transforms.upper': 'name',
+        'transforms.at': 'at',
+        'transforms.ms': 'ms',
+        'transforms.day': 'day',
+        'transforms.number': 'number',
+        'transforms.list': 'list',
+        'timestamps.endpointStart': 'start',
+      },
+    }),
     {
       kind: 'XML to JSON',
       document: {
@@ -162,36 +148,26 @@ export function variedEndpoints(upstream: string): readonly VariedEndpoint[] {
           .join('')}</report>`,
       }),
     },
-    {
-      kind: 'JSON to XML',
-      document: {
-        endpoint: { pattern: '/varied/to-xml' },
-        transformation: { input: 'JSON', output: 'XML' },
-        requests: { lookup: [lookup('xml', `${upstream}/xml/:id`, byId)] },
-        inputMapping: {
-          'requestBody.name': 'person.name',
-          'lookupRequests.xml.data.born': 'person.born',
-          'requestBody.visits[].code': 'person.code[]',
-        },
+    ofPersons('JSON to XML', '/varied/to-xml', {
+      transformation: { input: 'JSON', output: 'XML' },
+      requests: { lookup: [lookup('xml', `${upstream}/xml/:id`, byId)] },
+      inputMapping: {
+        'requestBody.name': 'person.name',
+        'lookupRequests.xml.data.born': 'person.born',
+        'requestBody.visits[].code': 'person.code[]',
       },
-      message: (n) => post('/varied/to-xml', person(n)),
-    },
-    {
-      kind: 'response',
-      document: {
-        endpoint: { pattern: '/varied/response' },
-        requests: {
-          lookup: [patients],
-          response: [{ id: 'store', config: { method: 'POST', url: `${upstream}/store/:id`, ...byId } }],
-        },
-        inputMapping: {
-          'requestBody.name': 'name',
-          'lookupRequests.patient.data.ward': 'ward',
-          'requestBody.born': 'born',
-        },
+    }),
+    ofPersons('response', '/varied/response', {
+      requests: {
+        lookup: [patients],
+        response: [{ id: 'store', config: { method: 'POST', url: `${upstream}/store/:id`, ...byId } }],
       },
-      message: (n) => post('/varied/response', person(n)),
-    },
+      inputMapping: {
+        'requestBody.name': 'name',
+        'lookupRequests.patient.data.ward': 'ward',
+        'requestBody.born': 'born',
+      },
+    }),
     {
       kind: 'validation',
       document: {
@@ -228,35 +204,8 @@ export function variedEndpoints(upstream: string): readonly VariedEndpoint[] {
         headers: { 'x-tenant': `ward ${n % 7}` },
       }),
     },
-    {
-      kind: 'chance',
-      document: {
-        endpoint: { pattern: '/varied/chance' },
-        inputTransforms: { number: '$floor($random() * 1000000)', list: '$shuffle([1, 2, 3, 4, 5])' },
-        inputMapping: { 'transforms.number': 'number', 'transforms.list': 'list', 'requestBody.id': 'id' },
-      },
-      message: (n) => post('/varied/chance', person(n)),
-    },
-    {
-      kind: 'no mapping of lookups',
-      document: {
-        endpoint: { pattern: '/varied/two' },
-        requests: { lookup: [patients, lookup('broken', `${upstream}/broken`)] },
-      },
-      message: (n) => post('/varied/two', person(n)),
-    },
-    {
-      kind: 'plain text of JSON',
-      document: {
-        endpoint: { pattern: '/varied/number' },
-        inputMapping: { 'requestBody.precise': 'precise', 'requestBody.text': 'text' },
-      },
-      message: (n) => ({
-        path: '/varied/number',
-        method: 'POST',
-        headers: { 'content-type': 'application/json; charset=utf-8' },
-        body: `{ "precise": ${n}.50, "text": "tab\\t and \\u00e4 ${n}" }`,
-      }),
-    },
+    ofPersons('no mapping of lookups', '/varied/two', {
+      requests: { lookup: [patients, lookup('broken', `${upstream}/broken`)] },
+    }),
   ]
 }

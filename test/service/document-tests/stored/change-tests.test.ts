@@ -67,28 +67,20 @@ for (const mode of ['off', 'warn', 'require'] as const) {
     }
     const warningsOf = ({ headers }: Awaited<ReturnType<typeof ask>>): readonly Lint[] =>
       JSON.parse(String(headers['x-crosswalk-warnings'] ?? '[]'))
-    const answerOf = async (pattern: string) => (await ask('GET', '/endpoints')).text.includes(pattern)
 
-    const CHANGES: readonly Readonly<{
-      how: string
-      run(
-        one: Awaited<ReturnType<typeof register>>,
-        headers?: Record<string, string>,
-        role?: Role,
-      ): ReturnType<typeof ask>
-    }>[] = [
-      { how: 'PUT', run: ({ _id, bad }, headers, role) => ask('PUT', `/endpoints/${_id}`, bad, headers, role) },
-      {
-        how: 'PATCH',
-        run: ({ _id }, headers, role) =>
-          ask('PATCH', `/endpoints/${_id}`, { constants: { answer: 'bad' } }, headers, role),
-      },
-      {
-        how: 'restore',
-        run: ({ _id }, headers, role) => ask('POST', `/endpoints/${_id}/versions/1/restore`, undefined, headers, role),
-      },
-    ]
-    for (const { how, run } of CHANGES) {
+    type Run = (
+      one: Awaited<ReturnType<typeof register>>,
+      headers?: Record<string, string>,
+      role?: Role,
+    ) => ReturnType<typeof ask>
+    const CHANGES: Readonly<Record<string, Run>> = {
+      PUT: ({ _id, bad }, headers, role) => ask('PUT', `/endpoints/${_id}`, bad, headers, role),
+      PATCH: ({ _id }, headers, role) =>
+        ask('PATCH', `/endpoints/${_id}`, { constants: { answer: 'bad' } }, headers, role),
+      restore: ({ _id }, headers, role) =>
+        ask('POST', `/endpoints/${_id}/versions/1/restore`, undefined, headers, role),
+    }
+    for (const [how, run] of Object.entries(CHANGES)) {
       test(`${how}: a change whose tests fail`, async () => {
         const one = await register()
         const reply = await run(one)
@@ -96,16 +88,12 @@ for (const mode of ['off', 'warn', 'require'] as const) {
         if (mode === 'require') {
           assert.deepEqual([reply.status, reply.json().code], [409, 'TESTS_FAILED'])
           const { details } = reply.json<{ details: Lint[] }>()
-          assert.deepEqual(
-            details.map(({ path }) => path),
-            ['tests[0]', 'tests[2]'],
-          )
+          assert.deepEqual([details.length, details[0]?.path, details[1]?.path], [2, 'tests[0]', 'tests[2]'])
           assert.match(
             details[0]?.message ?? '',
             /^The test "answers" fails at \/expect\/answer\/body\/answer\. .*\(expected "good", actual "bad"\)$/,
           )
           assert.equal(stored.constants.answer, 'good')
-          assert.ok(await answerOf(one.pattern))
           return
         }
         assert.equal(reply.status, 200)

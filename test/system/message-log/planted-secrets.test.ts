@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { JsonObject } from '../../../src/domain/json.ts'
-import { call } from '../../support/adapters/http-server/management/call.ts'
+import { type CallOptions, call } from '../../support/adapters/http-server/management/call.ts'
 import { startCollector } from '../../support/adapters/otel/collector.ts'
 import { type Database, describeDatabases } from '../../support/databases.ts'
 import { endpointDocument, json, startUpstream } from '../../support/service.ts'
@@ -150,8 +150,10 @@ describeDatabases('25 planted secrets', ({ withDatabase }) => {
         },
       })
       t.after(() => void service.child.kill('SIGKILL'))
-      const note = (what: string, { status, text, headers }: Awaited<ReturnType<typeof call>>) =>
-        void answers.push({ what, status, text, headers: JSON.stringify(headers) })
+      const send = async (what: string, method: string, path: string, options: CallOptions) => {
+        const { status, text, headers } = await call(service.url, method, path, options)
+        answers.push({ what, status, text, headers: JSON.stringify(headers) })
+      }
       const sent = {
         'content-type': 'application/json',
         authorization: SECRETS.callerAuthorization,
@@ -169,29 +171,17 @@ describeDatabases('25 planted secrets', ({ withDatabase }) => {
         )
         assert.equal(registered.status, 201, await registered.text())
         for (const body of ['{}', '{"broken', '[[[[']) {
-          note(
-            pattern,
-            await call(service.url, 'POST', `${pattern}?token=${SECRETS.callerQuery}`, { headers: sent, body }),
-          )
+          await send(pattern, 'POST', `${pattern}?token=${SECRETS.callerQuery}`, { headers: sent, body })
         }
       }
-      note(
-        'an unknown route',
-        await call(service.url, 'POST', `/nobody?token=${SECRETS.callerQuery}`, { headers: sent }),
-      )
-      note('another method', await call(service.url, 'PUT', `/done?token=${SECRETS.callerQuery}`, { headers: sent }))
-      note(
-        'a wrong media type',
-        await call(service.url, 'POST', '/done', { headers: { ...sent, 'content-type': 'a/b' }, body: 'x' }),
-      )
+      await send('an unknown route', 'POST', `/nobody?token=${SECRETS.callerQuery}`, { headers: sent })
+      await send('another method', 'PUT', `/done?token=${SECRETS.callerQuery}`, { headers: sent })
+      await send('a wrong media type', 'POST', '/done', { headers: { ...sent, 'content-type': 'a/b' }, body: 'x' })
       const refused = endpointDocument({
         endpoint: { pattern: '/with-user' },
         requests: { lookup: { id: 'look', config: { url: plantedUrl('/fine') } }, extra: 1 },
       })
-      note(
-        'a refused document',
-        await call(service.url, 'POST', '/endpoints', { headers: sent, body: JSON.stringify(refused) }),
-      )
+      await send('a refused document', 'POST', '/endpoints', { headers: sent, body: JSON.stringify(refused) })
       const metrics = await call(service.adminUrl, 'GET', '/metrics')
       const ready = await call(service.adminUrl, 'GET', '/health/ready')
       service.child.kill('SIGTERM')

@@ -5,16 +5,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
-import { openSqliteStore } from '../../../../src/adapters/sqlite/open-sqlite-store.ts'
-import { Failure } from '../../../../src/domain/failure.ts'
-import type { JsonObject } from '../../../../src/domain/json.ts'
-import type { StoredDocument } from '../../../../src/domain/stored-document.ts'
-import { createActiveEndpoints } from '../../../../src/endpoints/active-endpoints.ts'
-import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoint.ts'
-import { createFindFaults } from '../../../../src/endpoints/listing/endpoint-faults.ts'
-import { createListSummaries, type SummaryPage } from '../../../../src/endpoints/listing/endpoint-summaries.ts'
-import { call } from '../../../support/adapters/http-server/management/call.ts'
-import { loggerInto, type Service, startService } from '../../../support/service.ts'
+import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
+import { Failure } from '../../../src/domain/failure.ts'
+import type { JsonObject } from '../../../src/domain/json.ts'
+import type { StoredDocument } from '../../../src/domain/stored-document.ts'
+import { createActiveEndpoints } from '../../../src/endpoints/active-endpoints.ts'
+import type { CompiledEndpoint } from '../../../src/endpoints/compiled-endpoint.ts'
+import { createFindFaults } from '../../../src/endpoints/listing/endpoint-faults.ts'
+import { createListSummaries, type SummaryPage } from '../../../src/endpoints/listing/endpoint-summaries.ts'
+import { call } from '../../support/adapters/http-server/management/call.ts'
+import { LONG } from '../../support/form.ts'
+import { loggerInto, type Service, startService } from '../../support/service.ts'
 
 type Listed = SummaryPage & Readonly<{ code?: string; error?: string }>
 
@@ -59,7 +60,6 @@ describe('the list of endpoints', () => {
   const cases: readonly { query: string; names: readonly string[] }[] = [
     { query: '', names: ['Alpha', 'alpha 2', 'beta', 'gamma'] },
     { query: '&sort=-name', names: ['gamma', 'beta', 'alpha 2', 'Alpha'] },
-    { query: '&sort=pattern', names: ['gamma', 'beta', 'alpha 2', 'Alpha'] },
     { query: '&sort=createdAt', names: ['beta', 'Alpha', 'gamma', 'alpha 2'] },
     { query: '&sort=-updatedAt', names: ['alpha 2', 'gamma', 'Alpha', 'beta'] },
     { query: '&sort=method', names: ['beta', 'Alpha', 'alpha 2', 'gamma'] },
@@ -67,10 +67,8 @@ describe('the list of endpoints', () => {
     { query: '&q=ward%20beta', names: ['beta'] },
     { query: '&q=ward%20alpha', names: [] },
     { query: '&q=%2Fc', names: ['alpha 2'] },
-    { query: '&labels.team=lab', names: ['Alpha', 'beta'] },
     { query: '&labels.team=lab&endpoint.method=GET', names: ['beta'] },
     { query: '&transformation.input=XML&transformation.input=JSON&q=a', names: ['Alpha', 'alpha 2', 'beta', 'gamma'] },
-    { query: '&limit=2', names: ['Alpha', 'alpha 2'] },
   ]
   for (const { query, names: expected } of cases) {
     test(`with "${query}"`, async () => assert.deepEqual(await names(service, query), expected))
@@ -93,13 +91,13 @@ describe('the list of endpoints', () => {
     { query: `&q=${'x'.repeat(201)}`, error: /at most 200/ },
     { query: '&a..b=1', error: /not a field path/ },
   ]
-  for (const { query, error } of refused) {
-    test(`refuses "${query.slice(0, 30)}"`, async () => {
+  test('refuses what it cannot read', async () => {
+    for (const { query, error } of refused) {
       const { code, error: sentence = '' } = await list(service, query)
       assert.equal(code, 'FILTER_INVALID')
       assert.match(sentence, error)
-    })
-  }
+    }
+  })
 
   test('takes a cursor for its own sort only', async () => {
     const { next } = await list(service, '&limit=1')
@@ -124,12 +122,7 @@ describe('the list of endpoints', () => {
     assert.deepEqual(await names(service, `&q=${_id}`), [])
   })
 
-  test('leaves the list of documents as it is', async () => {
-    const documents = (await service.fetch('/endpoints')).json<StoredDocument[]>()
-    assert.deepEqual(
-      documents.map(({ name }) => name),
-      ['beta', 'Alpha', 'gamma', 'alpha 2'],
-    )
+  test('is no view of another name', async () => {
     const other = await service.fetch('/endpoints?view=other')
     assert.deepEqual([other.status, other.json().code], [400, 'FILTER_INVALID'])
   })
@@ -202,25 +195,13 @@ describe('endpoints that are not active', () => {
     assert.deepEqual([reply.status, reply.json().code], [400, 'FILTER_INVALID'])
   })
 
-  const cases: readonly { number: number; active: boolean; reason: string; paths: readonly string[]; says: RegExp }[] =
+  const cases: readonly (readonly [number: number, active: boolean, reason: string, paths: string[], says: RegExp])[] =
     [
-      {
-        number: 2,
-        active: false,
-        reason: 'invalid',
-        paths: ['inputMapping.nobody\\.x', 'inputMapping.requestBody\\.a'],
-        says: /refuses/,
-      },
-      { number: 3, active: false, reason: 'clash', paths: ['endpoint.pattern'], says: /name or the route/ },
-      {
-        number: 4,
-        active: true,
-        reason: 'tolerated',
-        paths: ['inputMapping.lookupRequests\\.l\\.name'],
-        says: /next change/,
-      },
+      [2, false, 'invalid', ['inputMapping.nobody\\.x', 'inputMapping.requestBody\\.a'], /refuses/],
+      [3, false, 'clash', ['endpoint.pattern'], /name or the route/],
+      [4, true, 'tolerated', ['inputMapping.lookupRequests\\.l\\.name'], /next change/],
     ]
-  for (const { number, active, reason, paths, says } of cases) {
+  for (const [number, active, reason, paths, says] of cases) {
     test(`report their faults: ${reason}`, async () => {
       const reply = await call(service.adminUrl, 'GET', `/endpoints/${idOf(number)}/faults`)
       const { faults, error, ...rest } = reply.json<{ faults: { path: string; message: string }[]; error: string }>()
@@ -267,6 +248,14 @@ describe('pages', () => {
     const document = { _id, name, endpoint: { method, pattern: `/${id % 7}` }, updatedAt: `${id % 5}`, createdAt: '0' }
     return { version: 1, document, endpoint: {}, routeKey: _id, handle: () => {} } as unknown as CompiledEndpoint
   }
+  const openPages = (endpoints: readonly CompiledEndpoint[]) => {
+    const active = createActiveEndpoints(endpoints)
+    const inactive = { refused: new Map(), pending: new Map() }
+    const read = createListSummaries({ registry: active, inactive, statsOf: async () => new Map() })
+    const readPage = (texts: Readonly<Record<string, string>>) =>
+      read(new Map(Object.entries(texts).map(([name, text]) => [name, [text]])))
+    return { active, read, readPage }
+  }
 
   test('have every row once and in order, whatever the sort and the size of a page', async () => {
     await fc.assert(
@@ -275,16 +264,12 @@ describe('pages', () => {
         fc.constantFrom('name', '-name', 'method', '-method', 'pattern', '-updatedAt'),
         fc.integer({ min: 1, max: 9 }),
         async (rows, sort, limit) => {
-          const active = createActiveEndpoints(rows.map(([name, method], id) => compiled(id, `${name}${id}`, method)))
-          const inactive = { refused: new Map(), pending: new Map() }
-          const read = createListSummaries({ registry: active, inactive, statsOf: async () => new Map() })
-          const texts = (more: Record<string, string>) =>
-            new Map(Object.entries({ sort, ...more }).map(([name, text]) => [name, [text]]))
-          const whole = await read(texts({ limit: '200' }))
+          const { readPage } = openPages(rows.map(([name, method], id) => compiled(id, `${name}${id}`, method)))
+          const whole = await readPage({ sort, limit: '200' })
           const ids: string[] = []
           let cursor: string | undefined
           do {
-            const page = await read(texts({ limit: String(limit), ...(cursor === undefined ? {} : { cursor }) }))
+            const page = await readPage({ sort, limit: String(limit), ...(cursor === undefined ? {} : { cursor }) })
             assert.ok(page.endpoints.length <= limit)
             ids.push(...page.endpoints.map(({ id }) => id))
             cursor = page.next
@@ -296,14 +281,12 @@ describe('pages', () => {
           assert.equal(new Set(ids).size, rows.length)
         },
       ),
-      { numRuns: 100 },
+      { numRuns: LONG ? 100 : 30 },
     )
   })
 
   test('are refused or read, whatever the parameters', async () => {
-    const active = createActiveEndpoints([1, 2, 3].map((id) => compiled(id, `n${id}`, 'GET')))
-    const inactive = { refused: new Map(), pending: new Map() }
-    const read = createListSummaries({ registry: active, inactive, statsOf: async () => new Map() })
+    const { read } = openPages([1, 2, 3].map((id) => compiled(id, `n${id}`, 'GET')))
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('name', '-name', '2', '1e2', '', Buffer.from('["name","",""]').toString('base64url')),
@@ -315,26 +298,17 @@ describe('pages', () => {
         const { code, total } = await read(new Map(texts)).catch((thrown) => ({ ...thrown, code: thrown.code }))
         assert.ok(code === 'FILTER_INVALID' || (code === undefined && total <= 3), String(code))
       }),
-      { numRuns: 500 },
+      { numRuns: LONG ? 500 : 100 },
     )
   })
 
   test('go on where they were, though rows before the cursor come and go', async () => {
-    const active = createActiveEndpoints([1, 2, 3, 4, 5].map((id) => compiled(id, `n${id}`, 'GET')))
-    const inactive = { refused: new Map(), pending: new Map() }
-    const read = createListSummaries({ registry: active, inactive, statsOf: async () => new Map() })
-    const first = await read(new Map([['limit', ['2']]]))
+    const { active, readPage } = openPages([1, 2, 3, 4, 5].map((id) => compiled(id, `n${id}`, 'GET')))
+    const first = await readPage({ limit: '2' })
     active.remove('2'.padStart(24, '0'))
     active.add(compiled(0, 'a new one', 'GET'))
-    const second = await read(
-      new Map([
-        ['limit', ['2']],
-        ['cursor', [first.next ?? '']],
-      ]),
-    )
-    assert.deepEqual(
-      second.endpoints.map(({ name }) => name),
-      ['n3', 'n4'],
-    )
+    const second = await readPage({ limit: '2', cursor: first.next ?? '' })
+    const names = second.endpoints.map(({ name }) => name)
+    assert.deepEqual(names, ['n3', 'n4'])
   })
 })

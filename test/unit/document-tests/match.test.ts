@@ -1,61 +1,166 @@
-/** The truth table of the matchers, by themselves, and over HTTP. test/document-tests/test-command.test.ts has it by the command. */
+/** The truth table of the matchers, what they report, and that no expectation costs more than others. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { ignoredPlaces } from '../../../src/document-tests/ignored-places.ts'
 import { shownMismatch } from '../../../src/document-tests/judge-step.ts'
 import { createMatcher, TooManyComparisons } from '../../../src/document-tests/match.ts'
 import { lintExpectation } from '../../../src/document-tests/operators.ts'
-import type { TestReport } from '../../../src/document-tests/test-report.ts'
 import type { Json } from '../../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../../src/domain/lint.ts'
 import { timesAsCostly } from '../../support/cpu-time.ts'
-import { endpointDocument, json, type Service, startService } from '../../support/service.ts'
-import { MATCHER_CASES, matcherGroups } from './matcher-table.ts'
-import { casesAsFiles } from './matcher-tests.ts'
+
+/** The truth table of the matchers, as JSON text: what is expected, what it takes, and what it refuses. NOTHING: there is no value. */
+const NOTHING = undefined
+type Row = readonly [expected: string, takes: readonly (string | undefined)[], refuses: readonly (string | undefined)[]]
+const TABLE: Readonly<Record<string, readonly Row[]>> = {
+  'plain scalars': [
+    ['1', ['1'], ['2', '"1"', 'true', NOTHING]],
+    ['1.0', ['1'], []],
+    ['100', ['1E2'], []],
+    ['-0', ['0'], []],
+    ['"1"', [], ['1']],
+    ['false', [], ['0']],
+    ['0', [], ['null']],
+    ['null', ['null'], [NOTHING]],
+    ['"a"', [], ['"A"', '"a "', '{"a":1}']],
+    ['"é"', ['"\\u00e9"'], ['"e\\u0301"']],
+    ['9007199254740993', ['9007199254740992'], []],
+  ],
+  'plain arrays': [
+    ['[]', ['[]'], ['{}', '[1]']],
+    ['[1,2]', ['[1,2]'], ['[2,1]', '[1,2,3]']],
+    ['[1,null]', [], ['[1]']],
+    ['[null]', ['[null]'], []],
+    ['[[1],[2]]', [], ['[[1,2]]']],
+    ['[{"a":1}]', ['[{"a":1.0}]'], []],
+    ['[1]', [], ['{"0":1}']],
+  ],
+  'plain objects': [
+    ['{}', ['{}'], ['{"a":1}', '{"a":null}']],
+    ['{"a":1,"b":2}', ['{"b":2,"a":1}'], []],
+    ['{"a":1}', [], ['{"a":1,"b":2}']],
+    ['{"a":null}', ['{"a":null}'], ['{}']],
+    ['{"a":{"b":[1]}}', [], ['{"a":{"b":[1,1]}}']],
+    ['{"a/b":1,"c~d":2}', ['{"a/b":1,"c~d":2}'], []],
+    ['{"":1}', ['{"":1}'], []],
+    ['{"toString":1}', [], ['{}']],
+    ['{"hasOwnProperty":1}', ['{"hasOwnProperty":1}'], []],
+  ],
+  'operators beside other members are plain': [
+    ['{"$any":true,"a":1}', ['{"$any":true,"a":1}'], ['{"a":1}']],
+    ['{"$contains":{},"b":1}', [], ['{"b":1}']],
+    ['{"$other":1}', ['{"$other":1}'], []],
+  ],
+  $contains: [
+    ['{"$contains":{}}', ['{}', '{"a":1}'], ['[]', NOTHING]],
+    ['{"$contains":{"a":1}}', ['{"a":1,"b":2}'], ['{"a":2}']],
+    ['{"$contains":{"a":null}}', [], ['{}']],
+    ['{"$contains":{"a":{"b":1}}}', ['{"a":{"b":1,"c":2},"d":3}'], []],
+    ['{"$contains":{"a":[{"b":1}]}}', ['{"a":[{"b":1,"c":2}]}'], ['{"a":[{"b":1},{"b":2}]}']],
+    ['{"$contains":{"a":[1,2]}}', [], ['{"a":[2,1]}']],
+    ['{"$contains":{"a":{"$absent":true}}}', ['{"b":1}'], ['{"a":null}']],
+    ['{"$contains":{"a":{"$literal":{"b":1}}}}', ['{"a":{"b":1},"c":2}'], ['{"a":{"b":1,"c":2}}']],
+    ['{"$contains":[]}', ['[1]'], []],
+    ['{"$contains":[3,1]}', ['[1,2,3]'], []],
+    ['{"$contains":[1,1]}', ['[1,2,1]'], ['[1,2]']],
+    ['{"$contains":[{"a":1}]}', ['[{"a":1,"b":2}]'], []],
+    ['{"$contains":[{"a":1},{"b":2}]}', [], ['[{"a":1,"b":2}]']],
+    ['{"$contains":[{"$any":true},1]}', ['[1,2]'], ['[1]']],
+    ['{"$contains":[{"$oneOf":[1,2]},{"$oneOf":[2,3]},2]}', ['[3,2,1]'], []],
+    ['{"$contains":"b"}', ['"abc"'], ['["b"]']],
+    ['{"$contains":""}', ['"abc"'], []],
+    ['{"$contains":"B"}', [], ['"abc"']],
+  ],
+  $items: [
+    ['{"$items":1}', ['[]', '[1,1.0]'], ['[1,2]', '1', NOTHING]],
+    ['{"$items":{"$type":"string"}}', [], ['["a",null]']],
+    ['{"$items":{"a":1}}', [], ['[{"a":1,"b":2}]']],
+    ['{"$items":{"$contains":{"a":1}}}', ['[{"a":1,"b":2}]'], []],
+    ['{"$items":{"$items":1}}', ['[[1],[]]'], []],
+    ['{"$items":{"$absent":true}}', ['[]'], []],
+  ],
+  $type: [
+    ['{"$type":"string"}', ['""'], ['1']],
+    ['{"$type":"number"}', ['1.5'], []],
+    ['{"$type":"integer"}', ['1'], ['1.5']],
+    ['{"$type":"boolean"}', ['false'], []],
+    ['{"$type":"null"}', ['null'], [NOTHING]],
+    ['{"$type":"object"}', [], ['[]', 'null']],
+    ['{"$type":"array"}', ['[]'], []],
+    ['{"$type":["string","null"]}', ['null'], ['1']],
+  ],
+  $matches: [
+    ['{"$matches":"b"}', ['"abc"'], []],
+    ['{"$matches":"^b"}', [], ['"abc"']],
+    ['{"$matches":"^[0-9]+$"}', [], ['12']],
+    ['{"$matches":""}', ['""'], []],
+    ['{"$matches":"a"}', [], [NOTHING]],
+    ['{"$matches":"^(a+)+$"}', [], ['"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"']],
+    ['{"$matches":"\\\\d{4}-\\\\d{2}"}', ['"on 2026-01"'], []],
+  ],
+  '$any and $absent': [
+    ['{"$any":true}', ['null'], [NOTHING]],
+    ['{"$absent":true}', [NOTHING], ['null']],
+    ['{"a":1,"b":{"$absent":true}}', ['{"a":1}'], ['{"a":1,"b":null}']],
+    ['{"a":1,"b":{"$any":true}}', ['{"a":1,"b":null}'], []],
+  ],
+  $oneOf: [
+    ['{"$oneOf":[1,2]}', ['2'], ['3']],
+    ['{"$oneOf":[null,"a"]}', ['null'], [NOTHING]],
+    ['{"$oneOf":[{"$absent":true},"a"]}', [NOTHING], ['null']],
+    ['{"$oneOf":[{"$type":"string"},[1]]}', ['[1]'], []],
+    ['{"$oneOf":[[1,2]]}', [], ['1']],
+    ['{"$contains":{"x":{"$oneOf":[{"a":1}]}}}', ['{"x":{"a":1,"b":2}}'], []],
+  ],
+  $near: [
+    ['{"$near":{"value":1,"within":0.1}}', ['1.1', '"1.05"'], ['1.11', '"1,05"']],
+    ['{"$near":{"value":0.3,"within":0}}', ['0.30000000000000004'], []],
+    ['{"$near":{"value":0,"within":1}}', [], ['""']],
+    ['{"$near":{"value":1,"within":1}}', [], ['true', NOTHING]],
+    [
+      '{"$near":{"value":"2026-01-01T00:00:00Z","within":1000}}',
+      ['"2026-01-01T00:00:01.000Z"'],
+      ['"2025-12-31T23:59:58.999Z"', '"2026-01-01T00:00:00"'],
+    ],
+    ['{"$near":{"value":"2026-01-01T00:00:00Z","within":0}}', ['"2026-01-01T02:00:00+02:00"'], []],
+  ],
+  $text: [
+    ['{"$text":"a"}', ['"a"'], [NOTHING]],
+    ['{"$text":"1.5"}', ['1.5'], []],
+    ['{"$text":"null"}', ['null'], []],
+    ['{"$text":{"$matches":"^[0-9]+$"}}', ['12'], []],
+    ['{"$text":{"$contains":"b"}}', ['"abc"'], []],
+    ['{"$text":{"$contains":"\\"a\\":1"}}', ['{"a":1}'], []],
+  ],
+  $literal: [
+    ['{"$literal":null}', ['null'], [NOTHING]],
+    ['{"$literal":{"$any":true}}', ['{"$any":true}'], ['1']],
+    ['{"$literal":{"$literal":1}}', ['{"$literal":1}'], []],
+    ['{"$literal":{"a":[{"$absent":true}]}}', ['{"a":[{"$absent":true}]}'], []],
+    ['{"$literal":[1,2]}', [], ['[1,2,3]', '{"0":1,"1":2}']],
+    ['{"a":{"$literal":{"$oneOf":[1]}}}', ['{"a":{"$oneOf":[1]}}'], []],
+  ],
+}
 
 const parsed = (text: string | undefined): Json | undefined => (text === undefined ? undefined : JSON.parse(text))
 const mismatches = (expected: Json, actual: Json | undefined, ignored: readonly string[] = []) =>
   createMatcher().mismatches(expected, actual, { pointer: '', ignored: ignoredPlaces(ignored) })
 
-test('the table has at least 150 different cases', () => {
-  assert.ok(new Set(MATCHER_CASES.map(String)).size >= 150)
-})
-
-for (const [group, cases] of matcherGroups) {
+for (const [group, rows] of Object.entries(TABLE)) {
   describe(group, () => {
-    for (const [expected, actual, isMatch] of cases) {
-      test(`${expected} ${isMatch ? 'takes' : 'refuses'} ${actual ?? 'nothing'}`, () => {
-        const found = mismatches(JSON.parse(expected), parsed(actual))
-        assert.equal(found.length === 0, isMatch, JSON.stringify(found))
+    for (const [expected, ...sides] of rows) {
+      test(expected, () => {
+        for (const [side, all] of sides.entries()) {
+          for (const actual of all) {
+            const found = mismatches(JSON.parse(expected), parsed(actual))
+            assert.equal(found.length === 0, side === 0, `${actual}: ${JSON.stringify(found)}`)
+          }
+        }
       })
     }
   })
 }
-
-describe('the table over HTTP', () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.stop())
-
-  test('gives the same verdicts', async () => {
-    const verdicts: boolean[] = []
-    for (const tests of casesAsFiles()) {
-      const reply = await service.fetch(
-        '/endpoints/tests/run',
-        json('POST', { endpoint: endpointDocument({ endpoint: { pattern: '/table' } }), tests }),
-      )
-      assert.equal(reply.status, 200, reply.text)
-      verdicts.push(...reply.json<TestReport>().tests.map(({ verdict }) => verdict === 'passed'))
-    }
-    assert.deepEqual(
-      verdicts,
-      MATCHER_CASES.map(([, , isMatch]) => isMatch),
-    )
-  })
-})
 
 describe('mismatches', () => {
   const cases: readonly Readonly<{ name: string; expected: Json; actual?: Json; gives: readonly object[] }>[] = [
@@ -202,6 +307,9 @@ describe('hostile expectations cost no more than others', () => {
     assert.ok(ratio < 15, `${ratio.toFixed(1)} times the processor time`)
     const text = JSON.stringify(large)
     assert.equal(shown()[0]?.actual, `${text.slice(0, 2_000)}…`)
+    const member = { [b(100)]: b(5_000), after: 1 }
+    const { actual } = shownMismatch({ path: '', actual: member, message: '' })
+    assert.equal(actual, `${JSON.stringify(member).slice(0, 2_000)}…`)
   })
 })
 
@@ -210,16 +318,11 @@ describe('operands that an operator does not take', () => {
     [{ $contains: 1 }, '$contains', /takes an object, an array or a string, not this number/],
     [{ a: [{ $type: 'text' }] }, 'a[0].$type', /takes one of "string".* not "text"/],
     [{ $type: [] }, '$type', /or an array of these/],
-    [{ $matches: 1 }, '$matches', /takes a regular expression/],
     [{ $matches: '(' }, '$matches', /is no regular expression/],
     [{ $matches: '(?=a)' }, '$matches', /looks ahead/],
-    [{ $any: false }, '$any', /takes true/],
     [{ $absent: 'yes' }, '$absent', /takes true, not "yes"/],
-    [{ $oneOf: {} }, '$oneOf', /at least one/],
     [{ $oneOf: [] }, '$oneOf', /at least one/],
-    [{ $near: 1 }, '$near', /"value": …, "within": …/],
     [{ $near: { value: 1, within: -1 } }, '$near', /within/],
-    [{ $near: { value: 'tomorrow', within: 1 } }, '$near', /within/],
     [{ $near: { value: '2026-02-31T00:00:00Z', within: 1 } }, '$near', /within/],
     [{ $text: {} }, '$text', /takes a string, or an operator/],
     [{ $contain: {} }, '$contain', /did you mean "\$contains"/],
@@ -229,10 +332,7 @@ describe('operands that an operator does not take', () => {
     test(JSON.stringify(expected), () => {
       const lints: Lint[] = []
       lintExpectation(expected, collectInto(lints))
-      assert.deepEqual(
-        lints.map((lint) => [lint.path, lint.severity]),
-        [[path, 'error']],
-      )
+      assert.deepEqual([lints.length, lints[0]?.path, lints[0]?.severity], [1, path, 'error'])
       assert.match(lints[0]?.message ?? '', message)
     })
   }
@@ -271,18 +371,8 @@ describe('any JSON', () => {
   })
 
   test('is refused or taken as an expectation without an error of the program', () => {
-    const names = fc.constantFrom(
-      '$contains',
-      '$items',
-      '$type',
-      '$matches',
-      '$any',
-      '$near',
-      '$text',
-      '$literal',
-      '$oneOf',
-      'a',
-    )
+    const operators = '$contains $items $type $matches $any $near $text $literal $oneOf a'
+    const names = fc.constantFrom(...operators.split(' '))
     const { tree } = fc.letrec<{ tree: Json }>((tie) => ({
       tree: fc.oneof(
         { maxDepth: 4 },

@@ -1,19 +1,19 @@
 /** What a start leaves for later: documents are active before they are checked, and their faults are found all the same. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { openSqliteStore } from '../../../../src/adapters/sqlite/open-sqlite-store.ts'
-import type { JsonObject } from '../../../../src/domain/json.ts'
-import type { Received } from '../../../../src/domain/message.ts'
-import type { Run } from '../../../../src/domain/run.ts'
-import type { StoredDocument } from '../../../../src/domain/stored-document.ts'
-import { createEndpointRegistry } from '../../../../src/endpoints/endpoint-registry.ts'
-import { createEndpointService } from '../../../../src/endpoints/endpoint-service.ts'
-import { createFindFaults } from '../../../../src/endpoints/listing/endpoint-faults.ts'
-import type { Services } from '../../../../src/pipeline/services.ts'
-import { silent } from '../../../support/contracts/stores.ts'
-import { guards } from '../../../support/guards.ts'
-import { endpointDocument, type LogLine, loggerInto, readTestSettings } from '../../../support/service.ts'
-import { until } from '../../../support/until.ts'
+import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
+import type { JsonObject } from '../../../src/domain/json.ts'
+import type { Received } from '../../../src/domain/message.ts'
+import type { Run } from '../../../src/domain/run.ts'
+import type { StoredDocument } from '../../../src/domain/stored-document.ts'
+import { createEndpointRegistry } from '../../../src/endpoints/endpoint-registry.ts'
+import { createEndpointService } from '../../../src/endpoints/endpoint-service.ts'
+import { createFindFaults } from '../../../src/endpoints/listing/endpoint-faults.ts'
+import type { Services } from '../../../src/pipeline/services.ts'
+import { silent } from '../../support/contracts/stores.ts'
+import { guards } from '../../support/guards.ts'
+import { endpointDocument, type LogLine, loggerInto, readTestSettings } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
 
 const AT = '2020-01-01T00:00:00.000Z'
 
@@ -62,10 +62,8 @@ test('others follow: each fault is reported once, and its endpoint leaves the ac
   const { service, registry, refusals } = await start(test, [GOOD, BROKEN, SHAPELESS])
   // What the shape of a document shows is known at once.
   assert.deepEqual(refusals(), ['shapeless'])
-  assert.deepEqual(
-    registry.all().map(({ document }) => document.name),
-    ['good', 'broken'],
-  )
+  const shown = registry.all().map(({ document }) => document.name)
+  assert.deepEqual(shown, ['good', 'broken'])
   await until(
     () => service.unchecked,
     (left) => left === 0,

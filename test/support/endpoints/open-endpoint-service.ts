@@ -1,0 +1,45 @@
+/** The endpoint service over a store in memory, without the rest of the service. */
+import assert from 'node:assert/strict'
+import { after } from 'node:test'
+import { createHttpClient } from '../../../src/adapters/http-client/http-client.ts'
+import { createTokenVerifier } from '../../../src/adapters/jwt/token-verifier.ts'
+import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
+import { createIds } from '../../../src/domain/id.ts'
+import type { ChangeFeed } from '../../../src/domain/ports/change-feed-port.ts'
+import type { EndpointStore } from '../../../src/domain/ports/endpoint-store-port.ts'
+import type { Logger } from '../../../src/domain/ports/logger-port.ts'
+import { createEndpointRegistry } from '../../../src/endpoints/endpoint-registry.ts'
+import { createEndpointService } from '../../../src/endpoints/endpoint-service.ts'
+import type { ChangeTests } from '../../../src/endpoints/endpoint-writer.ts'
+import { silent } from '../contracts/stores.ts'
+import { guards } from '../guards.ts'
+import { readTestSettings } from '../service.ts'
+
+const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000 })
+const producer = { produce: () => assert.fail('something was produced') }
+after(() => http.close())
+
+type Parts = Readonly<{
+  clock?: () => number
+  /** The store as the service sees it. */
+  over?: (endpoints: EndpointStore) => EndpointStore
+  logger?: Logger
+  changes?: ChangeFeed
+  changeTests?: ChangeTests
+}>
+
+export async function openEndpointService({ clock = Date.now, over = (store) => store, ...parts }: Parts = {}) {
+  const store = await openSqliteStore({ path: ':memory:', logger: silent })
+  const registry = createEndpointRegistry()
+  const endpointService = createEndpointService({
+    store: over(store.endpoints),
+    registry,
+    services: { http, states: store.states, producer, tokens: createTokenVerifier(http), ...guards },
+    settings: readTestSettings({}),
+    clock,
+    newId: createIds(clock, 1),
+    logger: silent,
+    ...parts,
+  })
+  return { store, registry, endpointService }
+}
