@@ -16,13 +16,13 @@ import { createOfflineDryRun } from '../../../src/wiring/offline-dry-run.ts'
 import { createOfflineTests } from '../../../src/wiring/offline-tests.ts'
 import { openCore } from '../../../src/wiring/open-core.ts'
 import { fixtures } from '../../support/comparison/fixtures.ts'
-import { TRANSACTIONS } from '../../support/comparison/recorded-peer.ts'
+import { readLines, TRANSACTIONS } from '../../support/comparison/recorded-peer.ts'
 import { loggerInto, readTestSettings, startUpstream } from '../../support/service.ts'
 import { freshFolder } from '../../support/spawned-service.ts'
 
-const recorded = JSON.parse(readFileSync(TRANSACTIONS, 'utf8')) as { upstream: string; transactions: JsonObject[] }
+const recorded: JsonObject[] = readLines(TRANSACTIONS)
 
-const documents = documentsIn(fixtures(recorded.upstream).map(({ document }) => document))
+const documents = documentsIn(fixtures('http://upstream.test:8000').map(({ document }) => document))
 
 const runTests = createOfflineTests(readTestSettings({}), loggerInto([]))
 
@@ -101,13 +101,13 @@ const DOCUMENT = {
 
 describe('recorded transactions', () => {
   test('of the fixtures have no unexplained differences', async (context) => {
-    const { report, replayed } = await replay(context, recorded.transactions)
+    const { report, replayed } = await replay(context, recorded)
     assert.equal(report.unexplained, 0, report.text)
-    assert.equal(replayed.length, recorded.transactions.length, report.text)
+    assert.equal(replayed.length, recorded.length, report.text)
   })
 
   test('become tests that expect what this service did, without secrets', async (context) => {
-    const { replayed, results } = await replay(context, recorded.transactions)
+    const { replayed, results } = await replay(context, recorded)
     const folder = join(freshFolder(context), 'tests')
     const files = await saveTests(
       folder,
