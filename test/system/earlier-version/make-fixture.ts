@@ -38,7 +38,7 @@ async function make(name: string, databaseUrl: string, dump: () => Promise<Reado
   const filled: Filled = await serve(databaseUrl, fill)
   for (const [file, text] of Object.entries(await dump())) writeFileSync(new URL(file, data), text)
   const observed = await serve(databaseUrl, (service) => observe(service, filled))
-  writeFileSync(new URL(`${name}.json`, data), `${JSON.stringify({ filled, observed }, null, 2)}\n`)
+  writeFileSync(new URL(`${name}.json`, data), `${JSON.stringify({ filled, observed })}\n`)
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'crosswalk-fixture-'))
