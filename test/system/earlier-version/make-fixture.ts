@@ -21,10 +21,7 @@ mkdirSync(data, { recursive: true })
 
 async function serve<T>(databaseUrl: string, work: (service: SpawnedService) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-fixture-'))
-  const service = await spawnService(folder, {
-    command: [process.execPath, main],
-    env: { DATABASE_URL: databaseUrl },
-  })
+  const service = await spawnService(folder, { command: [process.execPath, main], env: { DATABASE_URL: databaseUrl } })
   try {
     return await work(service)
   } finally {

@@ -12,11 +12,7 @@ import { isObject, type Json, type JsonObject } from '../../../src/domain/json.t
 import { collectInto, type Lint } from '../../../src/domain/lint.ts'
 import rich from '../../data/rich-document.json' with { type: 'json' }
 
-const SMALLEST = {
-  name: 'a',
-  endpoint: { pattern: '/a' },
-  transformation: { input: 'JSON', output: 'JSON' },
-} as const
+const SMALLEST = { name: 'a', endpoint: { pattern: '/a' }, transformation: { input: 'JSON', output: 'JSON' } } as const
 
 const LOOKUP = { id: 'l', config: { url: 'http://x.example/' } } as const
 const RESPONSE = { id: 'r', config: { url: 'http://x.example/' } } as const
@@ -287,10 +283,7 @@ describe('faults of form', () => {
       change: lookup({ forEach: 'payload.x' }),
       faults: [['requests.lookup[0].forEach', 'must be an object, not a string.']],
     },
-    {
-      change: lookup({ forEach: { concurrency: 2 } }),
-      faults: [['requests.lookup[0].forEach.items', 'is required']],
-    },
+    { change: lookup({ forEach: { concurrency: 2 } }), faults: [['requests.lookup[0].forEach.items', 'is required']] },
     { change: lookup({ forEach: null }), faults: [['requests.lookup[0].forEach', 'must be an object, not null.']] },
     { change: lookup({ forEach: [] }), faults: [['requests.lookup[0].forEach', 'must be an object, not an array.']] },
     ...[0, 1001, 1.5, '0', '1001', 'x', '', true].map((concurrency) => ({

@@ -231,10 +231,7 @@ describe('rules between fields', () => {
       change: { transformation: { input: 'JSON', output: 'XML' }, ...lookups({ id: '1 x' }) },
       faults: [['requests.lookup[0].id', '"1 x" cannot be']],
     },
-    {
-      change: { ...xml({ 'requestBody.a': 'a' }), ...lookups({ id: '1 x' }) },
-      faults: [],
-    },
+    { change: { ...xml({ 'requestBody.a': 'a' }), ...lookups({ id: '1 x' }) }, faults: [] },
     {
       change: { ...xml({ 'requestBody.a': 'a' }), ...responses({ id: 'a b' }, { id: 'c' }) },
       faults: [['requests.response[0].id', '"a b" cannot be']],

@@ -156,15 +156,8 @@ const documentWith = (tag: string): fc.Arbitrary<JsonObject> =>
         }),
         state: fc.constantFrom(
           {},
-          {
-            extract: {
-              query: { page: 'page' },
-              lookupRequests: { a: { x: 'uuid', tag }, none: { y: 'y' } },
-            },
-          },
-          {
-            config: { includeStatuses: ['2xx', 300] },
-          },
+          { extract: { query: { page: 'page' }, lookupRequests: { a: { x: 'uuid', tag }, none: { y: 'y' } } } },
+          { config: { includeStatuses: ['2xx', 300] } },
         ),
         kafkaConsumerTopic: fc.constant('intake'),
         colour: fc.constant('red'),

@@ -101,11 +101,7 @@ const cases: readonly Case[] = [
   { schema: { dependencies: { a: { required: ['c'] } } }, data: { a: 1 }, path: 'dependencies.a.required[0]' },
   { schema: { $schema, dependentRequired: { a: ['b'] } }, data: { a: 1 }, path: 'dependentRequired.a[0]' },
   { schema: { $schema, unevaluatedProperties: false }, data: { secret: 1 }, path: 'unevaluatedProperties' },
-  {
-    schema: { required: ['name'], errorMessage: { required: 'Give a name.' } },
-    data: {},
-    path: 'required[0]',
-  },
+  { schema: { required: ['name'], errorMessage: { required: 'Give a name.' } }, data: {}, path: 'required[0]' },
   { schema: { properties: { a: { const: 1 } } }, data: { a: 2 }, path: 'properties.a.const', options: nulls },
   { schema: { oneOf: [{ type: 'string' }, true] }, data: 'a', path: 'oneOf', options: nulls },
 ]
