@@ -2,10 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../../../src/domain/lint.ts'
-import { compileJsonSchema } from '../../../../src/language/json-schema/json-schema.ts'
-
-const $schema = 'https://json-schema.org/draft/2020-12/schema'
+import { DRAFT_2020 as $schema, sound } from './schema-rig.ts'
 
 type Case = Readonly<{ schema: JsonObject; data: Json; draft: boolean; service: boolean }>
 
@@ -53,9 +50,7 @@ const cases: Readonly<Record<string, Case>> = {
 describe('not as the drafts say', () => {
   for (const [name, { schema, data, draft, service }] of Object.entries(cases)) {
     test(name, () => {
-      const lints: Lint[] = []
-      const validator = compileJsonSchema(schema, { acceptNull: false, coerceTypes: false }, collectInto(lints))
-      assert.deepEqual([lints, validator?.(data).ok], [[], service])
+      assert.equal(sound(schema)(data).ok, service)
       assert.notEqual(service, draft)
     })
   }
