@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import Router from 'find-my-way'
 import { createRouteTable } from '../../../src/endpoints/route-table.ts'
 import { parseRoutePattern } from '../../../src/language/route-pattern.ts'
+import { LONG } from '../../support/form.ts'
 
 const accepted = [
   { pattern: '/', parameters: [], key: 'POST /' },
@@ -97,7 +98,7 @@ test('two patterns have one key exactly where the router takes them for one rout
       if (keyOf(one) === keyOf(other)) assert.throws(add, /already declared/)
       else add()
     }),
-    { numRuns: 2_000 },
+    { numRuns: LONG ? 2_000 : 200 },
   )
 })
 
@@ -147,7 +148,7 @@ test('the route table finds for a path what the contract says', () => {
       const actual = found && { pattern: found.target, params: found.urlParams }
       assert.deepEqual(actual, expectedMatch(distinct, path))
     }),
-    { numRuns: 3_000 },
+    { numRuns: LONG ? 3_000 : 300 },
   )
 })
 
@@ -162,6 +163,6 @@ test('any text parses or is refused with a sentence', () => {
       if (parsed.ok) newRouter().on('GET', pattern, () => {})
       else assert.match(parsed.message, /^.+\.\)?$/s)
     }),
-    { numRuns: 2_000 },
+    { numRuns: LONG ? 2_000 : 200 },
   )
 })

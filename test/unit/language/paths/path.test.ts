@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../../src/domain/json.ts'
 import { parsePath } from '../../../../src/language/paths/path.ts'
+import { LONG } from '../../../support/form.ts'
 
 const source = {
   requestBody: {
@@ -236,7 +237,7 @@ describe('any path over any source', () => {
       fc.property(object, names, (from, path) => {
         assert.deepEqual(read(path.map(written).join('.'), from), byHand(from, path))
       }),
-      { numRuns: 1000 },
+      { numRuns: LONG ? 1000 : 200 },
     )
   })
 
@@ -256,7 +257,7 @@ describe('any path over any source', () => {
         assert.ok(value === undefined || typeof JSON.stringify(value) === 'string')
         assert.equal(JSON.stringify(from), before)
       }),
-      { numRuns: 2000 },
+      { numRuns: LONG ? 2000 : 300 },
     )
   })
 })
