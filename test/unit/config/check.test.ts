@@ -187,188 +187,130 @@ describe('faults of form', () => {
   const response = (change: JsonObject) => ({ requests: { response: [{ ...RESPONSE, ...change }] } })
   const call = (change: JsonObject) => lookup({ config: { ...LOOKUP.config, ...change } })
 
-  const cases: readonly { change: JsonObject; faults: readonly (readonly [path: string, part: string])[] }[] = [
-    { change: { name: 5 }, faults: [['name', '"name" must be a string that is not empty, not a number.']] },
-    { change: { name: ' ' }, faults: [['name', 'must be a string that is not empty.']] },
-    { change: { description: null }, faults: [['description', 'must be a string, not null.']] },
-    { change: { endpoint: [] }, faults: [['endpoint', 'must be an object, not an array.']] },
-    { change: { endpoint: {} }, faults: [['endpoint.pattern', '"endpoint.pattern" is required: ']] },
-    { change: { endpoint: { pattern: 1 } }, faults: [['endpoint.pattern', 'must be a string, not a number.']] },
-    {
-      change: { endpoint: { pattern: '/a', method: 'get' } },
-      faults: [['endpoint.method', 'must be one of "GET", "POST", "PUT", "DELETE", not "get"; did you mean "GET"?']],
-    },
-    { change: { endpoint: { pattern: '/a', method: 7 } }, faults: [['endpoint.method', '"DELETE", not a number.']] },
-    {
-      change: { transformation: { input: 'JSON', output: 'xml' } },
-      faults: [['transformation.output', 'not "xml"; did you mean "XML"?']],
-    },
-    { change: { transformation: { output: 'JSON' } }, faults: [['transformation.input', 'is required for POST']] },
-    {
-      change: { transformation: { output: 'JSON' }, endpoint: { pattern: '/a', method: 'PUT' } },
-      faults: [['transformation.input', 'is required for PUT']],
-    },
-    { change: { transformation: { input: 'CSV', output: 'JSON' } }, faults: [['transformation.input', 'not "CSV".']] },
-    { change: { transformation: 'JSON' }, faults: [['transformation', 'must be an object, not a string.']] },
-    { change: { labels: null }, faults: [['labels', 'must be an object, not null']] },
-    { change: { labels: ['lab'] }, faults: [['labels', 'must be an object, not an array']] },
-    {
-      change: { labels: { a: 1, b: 'b', c: null, d: ['x'] } },
-      faults: [
-        ['labels.a', '"labels.a" must be a string, not a number.'],
-        ['labels.c', 'must be a string, not null'],
-        ['labels.d', 'must be a string, not an array'],
-      ],
-    },
-    { change: { label: {} }, faults: [['label', 'did you mean "labels"?']] },
-    { change: { kafkaConsumerTopic: '..' }, faults: [['kafkaConsumerTopic', 'must be a topic name: 1 to 249 ']] },
-    { change: { kafkaConsumerTopic: 'a b' }, faults: [['kafkaConsumerTopic', 'must be a topic name']] },
-    { change: { kafkaConsumerTopic: 'x'.repeat(250) }, faults: [['kafkaConsumerTopic', 'must be a topic name']] },
+  const LOOKUP_AT = 'requests.lookup[0]'
+  const CONFIG = `${LOOKUP_AT}.config`
+  type Case = readonly [change: JsonObject, ...faults: (readonly [path: string, part: string])[]]
+  const cases: readonly Case[] = [
+    [{ name: 5 }, ['name', '"name" must be a string that is not empty, not a number.']],
+    [{ name: ' ' }, ['name', 'must be a string that is not empty.']],
+    [{ description: null }, ['description', 'must be a string, not null.']],
+    [{ endpoint: [] }, ['endpoint', 'must be an object, not an array.']],
+    [{ endpoint: {} }, ['endpoint.pattern', '"endpoint.pattern" is required: ']],
+    [{ endpoint: { pattern: 1 } }, ['endpoint.pattern', 'must be a string, not a number.']],
+    [
+      { endpoint: { pattern: '/a', method: 'get' } },
+      ['endpoint.method', 'must be one of "GET", "POST", "PUT", "DELETE", not "get"; did you mean "GET"?'],
+    ],
+    [{ endpoint: { pattern: '/a', method: 7 } }, ['endpoint.method', '"DELETE", not a number.']],
+    [{ transformation: { input: 'JSON', output: 'xml' } }, ['transformation.output', 'not "xml"; did you mean "XML"?']],
+    [{ transformation: { output: 'JSON' } }, ['transformation.input', 'is required for POST']],
+    [
+      { transformation: { output: 'JSON' }, endpoint: { pattern: '/a', method: 'PUT' } },
+      ['transformation.input', 'is required for PUT'],
+    ],
+    [{ transformation: { input: 'CSV', output: 'JSON' } }, ['transformation.input', 'not "CSV".']],
+    [{ transformation: 'JSON' }, ['transformation', 'must be an object, not a string.']],
+    [{ labels: null }, ['labels', 'must be an object, not null']],
+    [{ labels: ['lab'] }, ['labels', 'must be an object, not an array']],
+    [
+      { labels: { a: 1, b: 'b', c: null, d: ['x'] } },
+      ['labels.a', '"labels.a" must be a string, not a number.'],
+      ['labels.c', 'must be a string, not null'],
+      ['labels.d', 'must be a string, not an array'],
+    ],
+    [{ label: {} }, ['label', 'did you mean "labels"?']],
+    [{ kafkaConsumerTopic: '..' }, ['kafkaConsumerTopic', 'must be a topic name: 1 to 249 ']],
+    [{ kafkaConsumerTopic: 'a b' }, ['kafkaConsumerTopic', 'must be a topic name']],
+    [{ kafkaConsumerTopic: 'x'.repeat(250) }, ['kafkaConsumerTopic', 'must be a topic name']],
     ...['', 'Latest', 'end', 'group', 'group:', 'latest ', 'group:a\nb', `group:${'x'.repeat(1_001)}`, 0, null].map(
-      (kafkaConsumerStart) => ({
-        change: { kafkaConsumerTopic: 't', kafkaConsumerStart },
-        faults: [
-          ['kafkaConsumerStart', 'must be "earliest", "latest", or "group:" and the name of a consumer group'],
-        ] as const,
-      }),
+      (kafkaConsumerStart): Case => [
+        { kafkaConsumerTopic: 't', kafkaConsumerStart },
+        ['kafkaConsumerStart', 'must be "earliest", "latest", or "group:" and the name of a consumer group'],
+      ],
     ),
-    { change: { inputMapping: [] }, faults: [['inputMapping', 'must be an object, not an array.']] },
-    { change: { constants: 'x' }, faults: [['constants', 'must be an object, not a string.']] },
-    { change: { inputTransforms: { a: 5 } }, faults: [['inputTransforms.a', 'must be a string, not a number.']] },
-    {
-      change: { inputTransforms: { 'a.b': {} } },
-      faults: [['inputTransforms.a\\.b', 'must be a string, not an object.']],
-    },
-    {
-      change: { inputTransforms: { 12: '1' } },
-      faults: [['inputTransforms.12', 'The name "12" looks like an integer and cannot keep its place in the order']],
-    },
-    { change: { inputTransforms: { constructor: '1' } }, faults: [['inputTransforms.constructor', 'is reserved']] },
-    { change: { inputValidation: true }, faults: [['inputValidation', 'must be an object, not a boolean.']] },
-    { change: { requests: [] }, faults: [['requests', 'must be an object, not an array.']] },
-    {
-      change: { requests: { lookup: 5 } },
-      faults: [['requests.lookup', 'must be an array of objects, or one object, not a number.']],
-    },
-    { change: { requests: { lookup: [5] } }, faults: [['requests.lookup[0]', 'must be an object, not a number.']] },
-    { change: { requests: { lookup: { id: 'l' } } }, faults: [['requests.lookup.config', 'is required']] },
-    {
-      change: { requests: { lookup: [{ config: LOOKUP.config }] } },
-      faults: [['requests.lookup[0].id', 'is required']],
-    },
-    { change: lookup({ id: '' }), faults: [['requests.lookup[0].id', 'must be a string that is not empty.']] },
-    { change: lookup({ config: {} }), faults: [['requests.lookup[0].config.url', 'is required']] },
-    {
-      change: call({ method: 'TRACE' }),
-      faults: [['requests.lookup[0].config.method', 'must be one of "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"']],
-    },
-    { change: call({ headers: { a: 1.5, b: 'c' } }), faults: [] },
-    {
-      change: call({ headers: { a: true } }),
-      faults: [['requests.lookup[0].config.headers.a', 'must be a string or a number, not a boolean']],
-    },
-    {
-      change: call({ params: { query: { a: 'payload.a' } } }),
-      faults: [['requests.lookup[0].config.params.query.a', 'must be an object, not a string.']],
-    },
-    {
-      change: call({ params: { query: { a: {} } } }),
-      faults: [['requests.lookup[0].config.params.query.a.path', 'is required']],
-    },
-    {
-      change: call({ params: { query: { a: { path: 'payload.a', prefix: 5 } } } }),
-      faults: [['requests.lookup[0].config.params.query.a.prefix', 'must be a string, not a number.']],
-    },
-    {
-      change: lookup({ forEach: 'payload.x' }),
-      faults: [['requests.lookup[0].forEach', 'must be an object, not a string.']],
-    },
-    { change: lookup({ forEach: { concurrency: 2 } }), faults: [['requests.lookup[0].forEach.items', 'is required']] },
-    { change: lookup({ forEach: null }), faults: [['requests.lookup[0].forEach', 'must be an object, not null.']] },
-    { change: lookup({ forEach: [] }), faults: [['requests.lookup[0].forEach', 'must be an object, not an array.']] },
-    ...[0, 1001, 1.5, '0', '1001', 'x', '', true].map((concurrency) => ({
-      change: lookup({ forEach: { items: 'payload.x', concurrency } }),
-      faults: [
+    [{ inputMapping: [] }, ['inputMapping', 'must be an object, not an array.']],
+    [{ constants: 'x' }, ['constants', 'must be an object, not a string.']],
+    [{ inputTransforms: { a: 5 } }, ['inputTransforms.a', 'must be a string, not a number.']],
+    [{ inputTransforms: { 'a.b': {} } }, ['inputTransforms.a\\.b', 'must be a string, not an object.']],
+    [
+      { inputTransforms: { 12: '1' } },
+      ['inputTransforms.12', 'The name "12" looks like an integer and cannot keep its place in the order'],
+    ],
+    [{ inputTransforms: { constructor: '1' } }, ['inputTransforms.constructor', 'is reserved']],
+    [{ inputValidation: true }, ['inputValidation', 'must be an object, not a boolean.']],
+    [{ requests: [] }, ['requests', 'must be an object, not an array.']],
+    [{ requests: { lookup: 5 } }, ['requests.lookup', 'must be an array of objects, or one object, not a number.']],
+    [{ requests: { lookup: [5] } }, ['requests.lookup[0]', 'must be an object, not a number.']],
+    [{ requests: { lookup: { id: 'l' } } }, ['requests.lookup.config', 'is required']],
+    [{ requests: { lookup: [{ config: LOOKUP.config }] } }, [`${LOOKUP_AT}.id`, 'is required']],
+    [lookup({ id: '' }), [`${LOOKUP_AT}.id`, 'must be a string that is not empty.']],
+    [lookup({ config: {} }), [`${CONFIG}.url`, 'is required']],
+    [call({ method: 'TRACE' }), [`${CONFIG}.method`, 'must be one of "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"']],
+    [call({ headers: { a: 1.5, b: 'c' } })],
+    [call({ headers: { a: true } }), [`${CONFIG}.headers.a`, 'must be a string or a number, not a boolean']],
+    [call({ params: { query: { a: 'payload.a' } } }), [`${CONFIG}.params.query.a`, 'must be an object, not a string.']],
+    [call({ params: { query: { a: {} } } }), [`${CONFIG}.params.query.a.path`, 'is required']],
+    [
+      call({ params: { query: { a: { path: 'payload.a', prefix: 5 } } } }),
+      [`${CONFIG}.params.query.a.prefix`, 'must be a string, not a number.'],
+    ],
+    [lookup({ forEach: 'payload.x' }), [`${LOOKUP_AT}.forEach`, 'must be an object, not a string.']],
+    [lookup({ forEach: { concurrency: 2 } }), [`${LOOKUP_AT}.forEach.items`, 'is required']],
+    [lookup({ forEach: null }), [`${LOOKUP_AT}.forEach`, 'must be an object, not null.']],
+    [lookup({ forEach: [] }), [`${LOOKUP_AT}.forEach`, 'must be an object, not an array.']],
+    ...[0, 1001, 1.5, '0', '1001', 'x', '', true].map(
+      (concurrency): Case => [
+        lookup({ forEach: { items: 'payload.x', concurrency } }),
         [
-          'requests.lookup[0].forEach.concurrency',
+          `${LOOKUP_AT}.forEach.concurrency`,
           'must be a whole number from 1 to 1000, or such a number as a string, not ',
         ],
-      ] as const,
-    })),
-    ...[0, 300_001, 1.5, '5', null].map((timeoutMs) => ({
-      change: lookup({ timeoutMs }),
-      faults: [['requests.lookup[0].timeoutMs', 'must be a whole number from 1 to 300000, not ']] as const,
-    })),
-    { change: lookup({ retries: 11 }), faults: [['requests.lookup[0].retries', 'from 0 to 10, not 11.']] },
-    {
-      change: lookup({ idempotent: 'yes' }),
-      faults: [['requests.lookup[0].idempotent', 'must be true or false, not a string.']],
-    },
-    { change: lookup({ fhirResponse: 1 }), faults: [['requests.lookup[0].fhirResponse', 'must be true or false']] },
-    {
-      change: lookup({ allowedStatuses: '2xx' }),
-      faults: [['requests.lookup[0].allowedStatuses', 'must be an array of statuses']],
-    },
-    {
-      change: lookup({ allowedStatuses: {} }),
-      faults: [['requests.lookup[0].allowedStatuses', 'with at least one of them, not an object.']],
-    },
-    {
-      change: lookup({ allowedStatuses: ['2xx', null] }),
-      faults: [['requests.lookup[0].allowedStatuses[1]', 'must be a status such as "2xx", "404" or "*", not null.']],
-    },
-    {
-      change: response({ kafkaProducerTopic: 'a' }),
-      faults: [['requests.response[0]', 'has both "config.url" and "kafkaProducerTopic"']],
-    },
-    { change: response({ config: { primary: true } }), faults: [['requests.response[0]', 'has nowhere to go']] },
-    { change: { requests: { response: { id: 'r' } } }, faults: [['requests.response', 'has nowhere to go']] },
-    { change: response({ config: { url: 5 } }), faults: [['requests.response[0].config.url', 'must be a string']] },
-    { change: response({ config: 5 }), faults: [['requests.response[0].config', 'must be an object']] },
-    { change: { state: { config: { networkErrors: 'all' } } }, faults: [['state.config.networkErrors', 'not "all".']] },
-    {
-      change: { state: { config: { includeStatuses: '*' } } },
-      faults: [['state.config.includeStatuses', 'must be an array of statuses']],
-    },
-    {
-      change: { state: { extract: { query: { a: 5 } } } },
-      faults: [['state.extract.query.a', 'must be a string that is not empty, not a number']],
-    },
-    {
-      change: { state: { extract: { lookupRequests: { l: 'x' } } } },
-      faults: [['state.extract.lookupRequests.l', 'must be an object']],
-    },
-    {
-      change: { transfromation: 1 },
-      faults: [['transfromation', 'Unknown field "transfromation"; did you mean "transformation"?']],
-    },
-    { change: { colour: 1 }, faults: [['colour', 'Unknown field "colour".']] },
-    { change: { pattern: '/x' }, faults: [['pattern', 'Unknown field "pattern"; it belongs to "endpoint".']] },
-    { change: { networkErrors: 'include' }, faults: [['networkErrors', 'it belongs to "state.config".']] },
-    { change: lookup({ headers: {} }), faults: [['requests.lookup[0].headers', 'it belongs to "config".']] },
-    {
-      change: lookup({ primary: true }),
-      faults: [['requests.lookup[0].primary', 'it belongs to "requests.response".']],
-    },
-    { change: call({ params: { quary: {} } }), faults: [['requests.lookup[0].config.params.quary', 'mean "query"?']] },
-    {
-      change: call({ params: { quary: { path: 'query.a' } } }),
-      faults: [
-        ['requests.lookup[0].config.params.quary', 'did you mean "query"?'],
-        ['requests.lookup[0].config.params.quary.path', 'must be an object, not a string.'],
       ],
-    },
-    { change: call({ params: { since: 'query.a' } }), faults: [['requests.lookup[0].config.params.since', 'Unknown']] },
-    {
-      change: call({ params: { since: { path: 'query.a', x: 1 } } }),
-      faults: [['requests.lookup[0].config.params.since', 'Unknown']],
-    },
-    {
-      change: JSON.parse('{"__proto__":{"name":"b"}}') as JsonObject,
-      faults: [['__proto__', 'Unknown field "__proto__".']],
-    },
+    ),
+    ...[0, 300_001, 1.5, '5', null].map(
+      (timeoutMs): Case => [
+        lookup({ timeoutMs }),
+        [`${LOOKUP_AT}.timeoutMs`, 'must be a whole number from 1 to 300000, not '],
+      ],
+    ),
+    [lookup({ retries: 11 }), [`${LOOKUP_AT}.retries`, 'from 0 to 10, not 11.']],
+    [lookup({ idempotent: 'yes' }), [`${LOOKUP_AT}.idempotent`, 'must be true or false, not a string.']],
+    [lookup({ fhirResponse: 1 }), [`${LOOKUP_AT}.fhirResponse`, 'must be true or false']],
+    [lookup({ allowedStatuses: '2xx' }), [`${LOOKUP_AT}.allowedStatuses`, 'must be an array of statuses']],
+    [lookup({ allowedStatuses: {} }), [`${LOOKUP_AT}.allowedStatuses`, 'with at least one of them, not an object.']],
+    [
+      lookup({ allowedStatuses: ['2xx', null] }),
+      [`${LOOKUP_AT}.allowedStatuses[1]`, 'must be a status such as "2xx", "404" or "*", not null.'],
+    ],
+    [response({ kafkaProducerTopic: 'a' }), ['requests.response[0]', 'has both "config.url" and "kafkaProducerTopic"']],
+    [response({ config: { primary: true } }), ['requests.response[0]', 'has nowhere to go']],
+    [{ requests: { response: { id: 'r' } } }, ['requests.response', 'has nowhere to go']],
+    [response({ config: { url: 5 } }), ['requests.response[0].config.url', 'must be a string']],
+    [response({ config: 5 }), ['requests.response[0].config', 'must be an object']],
+    [{ state: { config: { networkErrors: 'all' } } }, ['state.config.networkErrors', 'not "all".']],
+    [{ state: { config: { includeStatuses: '*' } } }, ['state.config.includeStatuses', 'must be an array of statuses']],
+    [
+      { state: { extract: { query: { a: 5 } } } },
+      ['state.extract.query.a', 'must be a string that is not empty, not a number'],
+    ],
+    [{ state: { extract: { lookupRequests: { l: 'x' } } } }, ['state.extract.lookupRequests.l', 'must be an object']],
+    [{ transfromation: 1 }, ['transfromation', 'Unknown field "transfromation"; did you mean "transformation"?']],
+    [{ colour: 1 }, ['colour', 'Unknown field "colour".']],
+    [{ pattern: '/x' }, ['pattern', 'Unknown field "pattern"; it belongs to "endpoint".']],
+    [{ networkErrors: 'include' }, ['networkErrors', 'it belongs to "state.config".']],
+    [lookup({ headers: {} }), [`${LOOKUP_AT}.headers`, 'it belongs to "config".']],
+    [lookup({ primary: true }), [`${LOOKUP_AT}.primary`, 'it belongs to "requests.response".']],
+    [call({ params: { quary: {} } }), [`${CONFIG}.params.quary`, 'mean "query"?']],
+    [
+      call({ params: { quary: { path: 'query.a' } } }),
+      [`${CONFIG}.params.quary`, 'did you mean "query"?'],
+      [`${CONFIG}.params.quary.path`, 'must be an object, not a string.'],
+    ],
+    [call({ params: { since: 'query.a' } }), [`${CONFIG}.params.since`, 'Unknown']],
+    [call({ params: { since: { path: 'query.a', x: 1 } } }), [`${CONFIG}.params.since`, 'Unknown']],
+    [JSON.parse('{"__proto__":{"name":"b"}}') as JsonObject, ['__proto__', 'Unknown field "__proto__".']],
   ]
-  for (const { change, faults } of cases) {
+  for (const [change, ...faults] of cases) {
     test(`${JSON.stringify(change).slice(0, 100)} is refused at ${faults.map(([path]) => path).join(', ')}`, () => {
       // Entries, since a spread would set the prototype for a name like __proto__ written in a literal.
       const checked = checkDocument(Object.fromEntries([...Object.entries(SMALLEST), ...Object.entries(change)]))
