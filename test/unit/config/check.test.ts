@@ -9,8 +9,9 @@ import { lintEndpoint } from '../../../src/config/checks/lint-endpoint.ts'
 import { EndpointField, EndpointSchema } from '../../../src/config/schema/schema.ts'
 import type { Field } from '../../../src/config/schema/schema-fields.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../../src/domain/lint.ts'
+import { collectInto, documentPath, type Lint } from '../../../src/domain/lint.ts'
 import rich from '../../data/rich-document.json' with { type: 'json' }
+import { LONG } from '../../support/form.ts'
 
 const SMALLEST = { name: 'a', endpoint: { pattern: '/a' }, transformation: { input: 'JSON', output: 'JSON' } } as const
 
@@ -48,136 +49,83 @@ describe('defaults and forms', () => {
     assert.deepEqual(missingIn(EndpointField, rich as Json, ''), [])
   })
 
-  const forms: readonly {
-    name: string
-    change: JsonObject
-    read: (endpoint: JsonObject) => unknown
-    expect: unknown
-  }[] = [
-    {
-      name: 'a single lookup is an array of one, its method GET',
-      change: { requests: { lookup: LOOKUP } },
-      read: ({ requests }) => requests,
-      expect: { lookup: [{ id: 'l', config: { url: 'http://x.example/', method: 'GET' } }], response: [] },
-    },
-    {
-      name: 'a single response is an array of one, its method POST',
-      change: { requests: { response: RESPONSE } },
-      read: ({ requests }) => requests,
-      expect: { response: [{ id: 'r', config: { url: 'http://x.example/', method: 'POST' } }], lookup: [] },
-    },
-    {
-      name: 'methods of requests are upper case',
-      change: { requests: { lookup: [{ id: 'l', config: { method: 'delete', url: 'http://x.example/' } }] } },
-      read: ({ requests }) => requests,
-      expect: { lookup: [{ id: 'l', config: { method: 'DELETE', url: 'http://x.example/' } }], response: [] },
-    },
-    {
-      name: 'read-only fields are ignored',
-      change: { _id: 5, createdAt: null, updatedAt: {}, __v: 'x' },
-      read: (endpoint) => ['_id', 'createdAt', 'updatedAt', '__v'].filter((name) => Object.hasOwn(endpoint, name)),
-      expect: [],
-    },
-    {
-      name: 'primary stays where it was written',
-      change: { requests: { response: { ...RESPONSE, primary: true } } },
-      read: ({ requests }) => requests,
-      expect: {
-        response: [{ id: 'r', config: { url: 'http://x.example/', method: 'POST' }, primary: true }],
-        lookup: [],
-      },
-    },
-    {
-      name: 'a half-written state.config is completed',
-      change: { state: { config: { includeStatuses: [201] } } },
-      read: ({ state }) => state,
-      expect: { config: { includeStatuses: [201], networkErrors: 'no-filter' } },
-    },
-    {
-      name: 'GET needs no input type',
-      change: { endpoint: { pattern: '/a', method: 'GET' }, transformation: { output: 'XML' } },
-      read: ({ transformation }) => transformation,
-      expect: { output: 'XML' },
-    },
-    {
-      name: 'a response with a topic needs no config',
-      change: { requests: { response: { id: 'r', kafkaProducerTopic: 'a.B_c-1' } } },
-      read: ({ requests }) => requests,
-      expect: { response: [{ id: 'r', kafkaProducerTopic: 'a.B_c-1' }], lookup: [] },
-    },
-    {
-      name: 'constants keep names that prototypes own, as plain names',
-      change: { constants: JSON.parse('{"__proto__":{"a":1}}') as JsonObject },
-      read: ({ constants }) => Object.entries(constants as JsonObject),
-      expect: [['__proto__', { a: 1 }]],
-    },
-  ]
-  const sole = ({ requests }: JsonObject) => {
-    const { lookup, response } = requests as { lookup: JsonObject[]; response: JsonObject[] }
-    return lookup[0] ?? response[0]
-  }
-  const lookup = (change: JsonObject) => ({ requests: { lookup: [{ ...LOOKUP, ...change }] } })
-  const params = (written: JsonObject) => lookup({ config: { ...LOOKUP.config, params: written } })
-  const read = { ...LOOKUP, config: { ...LOOKUP.config, method: 'GET' } }
-  const query = (parameter: JsonObject) => ({ ...read, config: { ...read.config, params: { query: parameter } } })
+  const requests = (lookup: readonly JsonObject[], response: readonly JsonObject[]) => ({ lookup, response })
+  const got = { ...LOOKUP, config: { ...LOOKUP.config, method: 'GET' } }
+  const sent = { ...RESPONSE, config: { ...RESPONSE.config, method: 'POST' } }
+  const params = (written: JsonObject) => ({ ...LOOKUP, config: { ...LOOKUP.config, params: written } })
+  const query = (parameter: JsonObject) => ({ ...got, config: { ...got.config, params: { query: parameter } } })
+  const produced = { id: 'r', kafkaProducerTopic: 'a.B_c-1' }
+  const around = { path: 'query.a', prefix: null, postfix: null }
+  const oneLookup = (lookup: JsonObject): JsonObject => ({ requests: { lookup } })
+  const oneResponse = (response: JsonObject): JsonObject => ({ requests: { response } })
 
-  /** Fields as other services hand them out. */
-  const absent: typeof forms = [
-    {
-      name: '_id of a lookup is absent',
-      change: lookup({ _id: '6b03322a477d2b1a1437990d' }),
-      read: sole,
-      expect: read,
-    },
-    { name: 'forEach without fields is absent', change: lookup({ forEach: {} }), read: sole, expect: read },
-    { name: 'no allowedStatuses are absent', change: lookup({ allowedStatuses: [] }), read: sole, expect: read },
-    { name: 'params without fields are absent', change: params({}), read: sole, expect: read },
-    {
-      name: 'null before and after a value is absent',
-      change: params({ query: { a: { path: 'query.a', prefix: null, postfix: null } } }),
-      read: sole,
-      expect: query({ a: { path: 'query.a' } }),
-    },
-    {
-      name: 'a parameter may be named _id',
-      change: params({ query: { _id: { path: 'query.a' } } }),
-      read: sole,
-      expect: query({ _id: { path: 'query.a' } }),
-    },
-    {
-      name: 'all of them are absent in a single response too',
-      change: { requests: { response: { _id: 'x', ...RESPONSE, forEach: {}, allowedStatuses: [] } } },
-      read: sole,
-      expect: { id: 'r', config: { url: 'http://x.example/', method: 'POST' } },
-    },
-    {
-      name: 'null before and after a key is absent',
-      change: {
-        requests: {
-          response: { id: 'r', kafkaProducerTopic: 't', key: { path: 'query.a', prefix: null, postfix: null } },
-        },
-      },
-      read: sole,
-      expect: { id: 'r', kafkaProducerTopic: 't', key: { path: 'query.a' } },
-    },
-    {
-      name: 'requests without fields are both arrays',
-      change: { requests: {} },
-      read: ({ requests }) => requests,
-      expect: { lookup: [], response: [] },
-    },
-    {
-      name: '_id of requests is absent',
-      change: { requests: { _id: 'x' } },
-      read: ({ requests }) => requests,
-      expect: { lookup: [], response: [] },
-    },
-  ]
-  for (const { name, change, read, expect } of [...forms, ...absent]) {
+  /** By what they show: the change, and what becomes of its part. */
+  const forms: Readonly<Record<string, readonly [change: JsonObject, part: string, expect: unknown]>> = {
+    'a single lookup is an array of one, its method GET': [oneLookup(LOOKUP), 'requests', requests([got], [])],
+    'a single response is an array of one, its method POST': [oneResponse(RESPONSE), 'requests', requests([], [sent])],
+    'methods of requests are upper case': [
+      { requests: { lookup: [{ ...LOOKUP, config: { ...LOOKUP.config, method: 'get' } }] } },
+      'requests',
+      requests([got], []),
+    ],
+    'primary stays where it was written': [
+      oneResponse({ ...RESPONSE, primary: true }),
+      'requests',
+      requests([], [{ ...sent, primary: true }]),
+    ],
+    'a half-written state.config is completed': [
+      { state: { config: { includeStatuses: [201] } } },
+      'state',
+      { config: { includeStatuses: [201], networkErrors: 'no-filter' } },
+    ],
+    'GET needs no input type': [
+      { endpoint: { pattern: '/a', method: 'GET' }, transformation: { output: 'XML' } },
+      'transformation',
+      { output: 'XML' },
+    ],
+    'a response with a topic needs no config': [oneResponse(produced), 'requests', requests([], [produced])],
+    'constants keep names that prototypes own, as plain names': [
+      { constants: JSON.parse('{"__proto__":{"a":1}}') as JsonObject },
+      'constants',
+      JSON.parse('{"__proto__":{"a":1}}'),
+    ],
+    ...Object.fromEntries(
+      ['_id', 'createdAt', 'updatedAt', '__v'].map((name) => [`${name} is ignored`, [{ [name]: {} }, name, undefined]]),
+    ),
+    // Fields as other services hand them out, which are absent here.
+    '_id of a lookup is absent': [oneLookup({ ...LOOKUP, _id: 'x' }), 'requests', requests([got], [])],
+    'empty parts of a lookup are absent': [
+      oneLookup({ ...params({}), forEach: {}, allowedStatuses: [] }),
+      'requests',
+      requests([got], []),
+    ],
+    'null around a value is absent': [
+      oneLookup(params({ query: { a: around } })),
+      'requests',
+      requests([query({ a: { path: 'query.a' } })], []),
+    ],
+    'a parameter may be named _id': [
+      oneLookup(params({ query: { _id: { path: 'query.a' } } })),
+      'requests',
+      requests([query({ _id: { path: 'query.a' } })], []),
+    ],
+    'all of them are absent in a response too': [
+      oneResponse({ _id: 'x', ...RESPONSE, forEach: {}, allowedStatuses: [] }),
+      'requests',
+      requests([], [sent]),
+    ],
+    'null around a key is absent': [
+      oneResponse({ ...produced, key: around }),
+      'requests',
+      requests([], [{ ...produced, key: { path: 'query.a' } }]),
+    ],
+    'requests of nothing are both arrays': [{ requests: { _id: 'x' } }, 'requests', requests([], [])],
+  }
+  for (const [name, [change, part, expect]] of Object.entries(forms)) {
     test(name, () => {
       const checked = checkDocument({ ...SMALLEST, ...change })
       assert.deepEqual(reported(checked), [])
-      assert.deepEqual(read(checked.endpoint), expect)
+      assert.deepEqual((checked.endpoint as unknown as JsonObject)[part], expect)
     })
   }
 })
@@ -193,10 +141,7 @@ describe('faults of form', () => {
   const cases: readonly Case[] = [
     [{ name: 5 }, ['name', '"name" must be a string that is not empty, not a number.']],
     [{ name: ' ' }, ['name', 'must be a string that is not empty.']],
-    [{ description: null }, ['description', 'must be a string, not null.']],
-    [{ endpoint: [] }, ['endpoint', 'must be an object, not an array.']],
     [{ endpoint: {} }, ['endpoint.pattern', '"endpoint.pattern" is required: ']],
-    [{ endpoint: { pattern: 1 } }, ['endpoint.pattern', 'must be a string, not a number.']],
     [
       { endpoint: { pattern: '/a', method: 'get' } },
       ['endpoint.method', 'must be one of "GET", "POST", "PUT", "DELETE", not "get"; did you mean "GET"?'],
@@ -209,9 +154,6 @@ describe('faults of form', () => {
       ['transformation.input', 'is required for PUT'],
     ],
     [{ transformation: { input: 'CSV', output: 'JSON' } }, ['transformation.input', 'not "CSV".']],
-    [{ transformation: 'JSON' }, ['transformation', 'must be an object, not a string.']],
-    [{ labels: null }, ['labels', 'must be an object, not null']],
-    [{ labels: ['lab'] }, ['labels', 'must be an object, not an array']],
     [
       { labels: { a: 1, b: 'b', c: null, d: ['x'] } },
       ['labels.a', '"labels.a" must be a string, not a number.'],
@@ -220,7 +162,6 @@ describe('faults of form', () => {
     ],
     [{ label: {} }, ['label', 'did you mean "labels"?']],
     [{ kafkaConsumerTopic: '..' }, ['kafkaConsumerTopic', 'must be a topic name: 1 to 249 ']],
-    [{ kafkaConsumerTopic: 'a b' }, ['kafkaConsumerTopic', 'must be a topic name']],
     [{ kafkaConsumerTopic: 'x'.repeat(250) }, ['kafkaConsumerTopic', 'must be a topic name']],
     ...['', 'Latest', 'end', 'group', 'group:', 'latest ', 'group:a\nb', `group:${'x'.repeat(1_001)}`, 0, null].map(
       (kafkaConsumerStart): Case => [
@@ -228,19 +169,13 @@ describe('faults of form', () => {
         ['kafkaConsumerStart', 'must be "earliest", "latest", or "group:" and the name of a consumer group'],
       ],
     ),
-    [{ inputMapping: [] }, ['inputMapping', 'must be an object, not an array.']],
-    [{ constants: 'x' }, ['constants', 'must be an object, not a string.']],
-    [{ inputTransforms: { a: 5 } }, ['inputTransforms.a', 'must be a string, not a number.']],
     [{ inputTransforms: { 'a.b': {} } }, ['inputTransforms.a\\.b', 'must be a string, not an object.']],
     [
       { inputTransforms: { 12: '1' } },
       ['inputTransforms.12', 'The name "12" looks like an integer and cannot keep its place in the order'],
     ],
     [{ inputTransforms: { constructor: '1' } }, ['inputTransforms.constructor', 'is reserved']],
-    [{ inputValidation: true }, ['inputValidation', 'must be an object, not a boolean.']],
-    [{ requests: [] }, ['requests', 'must be an object, not an array.']],
     [{ requests: { lookup: 5 } }, ['requests.lookup', 'must be an array of objects, or one object, not a number.']],
-    [{ requests: { lookup: [5] } }, ['requests.lookup[0]', 'must be an object, not a number.']],
     [{ requests: { lookup: { id: 'l' } } }, ['requests.lookup.config', 'is required']],
     [{ requests: { lookup: [{ config: LOOKUP.config }] } }, [`${LOOKUP_AT}.id`, 'is required']],
     [lookup({ id: '' }), [`${LOOKUP_AT}.id`, 'must be a string that is not empty.']],
@@ -248,16 +183,8 @@ describe('faults of form', () => {
     [call({ method: 'TRACE' }), [`${CONFIG}.method`, 'must be one of "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"']],
     [call({ headers: { a: 1.5, b: 'c' } })],
     [call({ headers: { a: true } }), [`${CONFIG}.headers.a`, 'must be a string or a number, not a boolean']],
-    [call({ params: { query: { a: 'payload.a' } } }), [`${CONFIG}.params.query.a`, 'must be an object, not a string.']],
     [call({ params: { query: { a: {} } } }), [`${CONFIG}.params.query.a.path`, 'is required']],
-    [
-      call({ params: { query: { a: { path: 'payload.a', prefix: 5 } } } }),
-      [`${CONFIG}.params.query.a.prefix`, 'must be a string, not a number.'],
-    ],
-    [lookup({ forEach: 'payload.x' }), [`${LOOKUP_AT}.forEach`, 'must be an object, not a string.']],
     [lookup({ forEach: { concurrency: 2 } }), [`${LOOKUP_AT}.forEach.items`, 'is required']],
-    [lookup({ forEach: null }), [`${LOOKUP_AT}.forEach`, 'must be an object, not null.']],
-    [lookup({ forEach: [] }), [`${LOOKUP_AT}.forEach`, 'must be an object, not an array.']],
     ...[0, 1001, 1.5, '0', '1001', 'x', '', true].map(
       (concurrency): Case => [
         lookup({ forEach: { items: 'payload.x', concurrency } }),
@@ -274,8 +201,6 @@ describe('faults of form', () => {
       ],
     ),
     [lookup({ retries: 11 }), [`${LOOKUP_AT}.retries`, 'from 0 to 10, not 11.']],
-    [lookup({ idempotent: 'yes' }), [`${LOOKUP_AT}.idempotent`, 'must be true or false, not a string.']],
-    [lookup({ fhirResponse: 1 }), [`${LOOKUP_AT}.fhirResponse`, 'must be true or false']],
     [lookup({ allowedStatuses: '2xx' }), [`${LOOKUP_AT}.allowedStatuses`, 'must be an array of statuses']],
     [lookup({ allowedStatuses: {} }), [`${LOOKUP_AT}.allowedStatuses`, 'with at least one of them, not an object.']],
     [
@@ -285,15 +210,12 @@ describe('faults of form', () => {
     [response({ kafkaProducerTopic: 'a' }), ['requests.response[0]', 'has both "config.url" and "kafkaProducerTopic"']],
     [response({ config: { primary: true } }), ['requests.response[0]', 'has nowhere to go']],
     [{ requests: { response: { id: 'r' } } }, ['requests.response', 'has nowhere to go']],
-    [response({ config: { url: 5 } }), ['requests.response[0].config.url', 'must be a string']],
-    [response({ config: 5 }), ['requests.response[0].config', 'must be an object']],
     [{ state: { config: { networkErrors: 'all' } } }, ['state.config.networkErrors', 'not "all".']],
     [{ state: { config: { includeStatuses: '*' } } }, ['state.config.includeStatuses', 'must be an array of statuses']],
     [
       { state: { extract: { query: { a: 5 } } } },
       ['state.extract.query.a', 'must be a string that is not empty, not a number'],
     ],
-    [{ state: { extract: { lookupRequests: { l: 'x' } } } }, ['state.extract.lookupRequests.l', 'must be an object']],
     [{ transfromation: 1 }, ['transfromation', 'Unknown field "transfromation"; did you mean "transformation"?']],
     [{ colour: 1 }, ['colour', 'Unknown field "colour".']],
     [{ pattern: '/x' }, ['pattern', 'Unknown field "pattern"; it belongs to "endpoint".']],
@@ -480,7 +402,7 @@ describe('for any document', () => {
 
   test('any JSON gives an endpoint and faults, never an exception', () => {
     const prototype = Object.getOwnPropertyNames(Object.prototype)
-    fc.assert(fc.property(anyJson, hold), { numRuns: 2000 })
+    fc.assert(fc.property(anyJson, hold), { numRuns: LONG ? 2000 : 300 })
     assert.deepEqual(Object.getOwnPropertyNames(Object.prototype), prototype)
   })
 
@@ -490,8 +412,21 @@ describe('for any document', () => {
       fc.property(fc.constantFrom(...places), fc.option(likely, { nil: undefined }), (place, to) =>
         hold(changeAt(rich as Json, place, to) ?? null),
       ),
-      { numRuns: 3000 },
+      { numRuns: LONG ? 3000 : 300 },
     )
+  })
+
+  test('a value of another type is refused at the place of every field', () => {
+    const takesAnything = /^(?:constants|inputValidation|inputMapping)\W|\.default\b/
+    for (const place of placesIn(rich as Json)) {
+      const path = place.reduce<string>((before, step) => documentPath(before, step), '')
+      if (takesAnything.test(path)) continue
+      const { lints } = checkDocument(changeAt(rich as Json, place, [[]]) ?? null)
+      assert.ok(
+        lints.some((lint) => lint.path.startsWith(path)),
+        `${path}: ${JSON.stringify(lints)}`,
+      )
+    }
   })
 
   test('a field of any unknown name is refused at its place', () => {
