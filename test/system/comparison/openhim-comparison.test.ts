@@ -178,46 +178,23 @@ describe('a transaction', () => {
     assert.ok(!written.includes('canary'), written)
   })
 
-  const cases: readonly Readonly<{ name: string; change: JsonObject; document?: JsonObject; paths?: string[] }>[] = [
-    {
-      name: 'another answer',
-      change: { response: { status: 200, body: '{"name":"Eve","by":"me"}' } },
-      paths: ['/body/name'],
-    },
-    {
-      name: 'another status',
-      change: { response: { status: 201, body: '{"name":"Ada","by":"me"}' } },
-      paths: ['/status'],
-    },
-    {
-      name: 'another call',
-      change: {
-        orchestrations: [
-          {
-            ...TRANSACTION.orchestrations[0],
-            request: { ...TRANSACTION.orchestrations[0]?.request, path: '/people/8' },
-          },
-        ],
-      },
-      paths: ['/calls/person/0/url'],
-    },
+  const [LOOKUP] = TRANSACTION.orchestrations
+  const cases: readonly (readonly [name: string, path: string, change: JsonObject])[] = [
+    ['answer', '/body/name', { response: { ...TRANSACTION.response, body: '{"name":"Eve","by":"me"}' } }],
+    ['status', '/status', { response: { ...TRANSACTION.response, status: 201 } }],
+    [
+      'call',
+      '/calls/person/0/url',
+      { orchestrations: [{ ...LOOKUP, request: { ...LOOKUP?.request, path: '/people/8' } }] },
+    ],
   ]
-  for (const { name, change, paths } of cases) {
-    test(`with ${name} differs there`, async (context) => {
-      const changed = {
-        ...TRANSACTION,
-        ...change,
-        ...(change.response === undefined
-          ? {}
-          : { response: { ...TRANSACTION.response, ...(change.response as JsonObject) } }),
-      }
-      const { results } = await replay(context, [changed], [DOCUMENT])
-      const open = results.flatMap(({ differences }) =>
-        differences.filter(({ deliberate }) => deliberate === undefined),
-      )
+  for (const [name, path, change] of cases) {
+    test(`with another ${name} differs there`, async (context) => {
+      const { results } = await replay(context, [{ ...TRANSACTION, ...change }], [DOCUMENT])
+      const open = results.flatMap(({ differences }) => differences.filter((one) => one.deliberate === undefined))
       assert.deepEqual(
-        open.map(({ path }) => path),
-        paths,
+        open.map((one) => one.path),
+        [path],
       )
     })
   }
