@@ -77,6 +77,10 @@ describe('rules between fields', () => {
       responses({ primary: true, forEach: { items: 'payload.x' } }),
       ['requests.response[0].primary', 'cannot be primary'],
     ],
+    [
+      get({ idempotency: {}, transformation: { output: 'JSON' } }),
+      ['idempotency', 'is for POST only, and this endpoint takes GET'],
+    ],
     [headers({ 'X-A': 'b', accept: 'c' })],
     [headers({ 'a b': 'c' }), [`${CONFIG}.headers.a b`, '"a b" cannot name a header']],
     [headers({ '': 'c' }), [`${CONFIG}.headers.`, 'cannot name a header']],

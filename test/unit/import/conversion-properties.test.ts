@@ -10,7 +10,7 @@ import { compileMapping } from '../../../src/language/mapping/mapping.ts'
 import { LONG } from '../../support/form.ts'
 import { convertOne, endpoint, faultsOf, lookup, unreported } from './conversion-rig.ts'
 
-const RUN = { numRuns: LONG ? 250 : 40 }
+const RUN = { numRuns: LONG ? 250 : 25 }
 const CANARY = 'canary-7f3a'
 
 const text = fc.constantFrom('a', 'b', 'x y', 'naïve', '1', 'data', 'with.dot')

@@ -358,6 +358,7 @@ describe('faults', () => {
       assert.equal(fault.code, code)
       assert.ok(fault.message.includes(part), fault.message)
       assert.ok(!fault.message.includes('Ann'), 'the message is quoted')
+      assert.doesNotMatch(fault.unquoted, /Ann|no patient|must hold/)
       assert.match(fault.message, /\.$/)
     })
   }

@@ -132,6 +132,7 @@ describe('the fast path', () => {
     ['a name that marks functions', '{"_jsonata_lambda": 1}'],
     ['a variable bound within a value', '(1 + ($x := 2); $x)'],
     ['time', '$now()'],
+    ['a regular expression', '/a/'],
     ['a text over 4,096 characters', 'r.a & $pad("", 4096, "x")'],
     ['what is no number', '$round(1, -2.5)'],
     ['what is no number, negated', '-$round(1, -2.5)'],
