@@ -484,6 +484,38 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
         lost: 'requests.lookup[0].config.responseType',
       },
     },
+    'what no HTTP message can have, and numbers of calls': {
+      document: endpoint({
+        requests: {
+          lookup: [
+            lookup('a', {
+              config: config({
+                headers: { 'a b': 'x', list: ['x', 1] },
+                params: { query: { none: { path: '' }, no: { prefix: 'p' } } },
+              }),
+              forEach: { items: 'requestBody.a', concurrency: '1001' },
+            }),
+            lookup('b', { forEach: { items: 'requestBody.b', concurrency: 0 } }),
+            lookup('c', { forEach: { items: 'requestBody.c', concurrency: ' 2' } }),
+          ],
+        },
+        inputMapping: { 'requestBody.b': 'b' },
+      }),
+      given: WRAPPED,
+      expect: {
+        'requests.lookup.0.config.headers': { list: 'x, 1' },
+        'requests.lookup.0.forEach.concurrency': 1000,
+        'requests.lookup.1.forEach.concurrency': undefined,
+        'requests.lookup.2.forEach.concurrency': 2,
+      },
+      changes: {
+        changed: 'requests.lookup[2].forEach.concurrency requests.lookup[0].config.headers.list',
+        differs: 'requests.lookup[0].forEach.concurrency requests.lookup[1].forEach.concurrency',
+        lost:
+          'requests.lookup[0].config.headers.a b requests.lookup[0].config.params.query.none ' +
+          'requests.lookup[0].config.params.query.no',
+      },
+    },
     'names that the text holds twice': {
       document: endpoint(),
       given: { duplicateNames: [{ path: 'inputMapping.requestBody\\.a', dropped: 'first' }] },
