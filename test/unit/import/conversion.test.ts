@@ -101,6 +101,12 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       expect: { inputMapping: { 'lookupRequests.a.data': 'found.a', 'lookupRequests.b\\.c.data': 'found.b\\.c' } },
       changes: { changed: 'inputMapping.lookupRequests' },
     },
+    'mapping: all lookups together, by a target with a key': {
+      document: endpoint({ ...LOOKUP_A, inputMapping: { lookupRequests: { key: 'found' } } }),
+      given: BARE,
+      expect: { inputMapping: { 'lookupRequests.a.data': 'found.a' } },
+      changes: { changed: 'inputMapping.lookupRequests' },
+    },
     'expressions, by the syntax tree': {
       document: endpoint({
         requests: { lookup: [lookup('a'), lookup('my id')] },
