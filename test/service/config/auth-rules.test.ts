@@ -12,44 +12,36 @@ const key = `\${env:CROSSWALK_SECRET_LAB}`
 const { secret: _, ...remote } = rich.auth.jwt
 const shared = { secret: key }
 
-const cases: readonly { auth: JsonObject; faults: readonly (readonly [path: string, part: string])[] }[] = [
-  { auth: { apiKey: { keys: [key] } }, faults: [] },
-  { auth: { apiKey: { keys: [`prefix-${key}`, `\${file:/run/secrets/lab}`], header: 'Authorization' } }, faults: [] },
-  { auth: { basic: { users: { lab: key } } }, faults: [] },
-  { auth: { jwt: shared }, faults: [] },
-  { auth: { jwt: remote }, faults: [] },
-  { auth: {}, faults: [['auth', 'needs "apiKey", "basic" or "jwt"']] },
-  { auth: { apiKey: { keys: [] } }, faults: [['auth.apiKey.keys', 'at least one']] },
-  { auth: { apiKey: {} }, faults: [['auth.apiKey.keys', '']] },
-  { auth: { apiKey: { keys: ['hunter2'] } }, faults: [['auth.apiKey.keys[0]', 'must not stand in a document']] },
-  { auth: { apiKey: { keys: [`\${env:}`] } }, faults: [['auth.apiKey.keys[0]', 'write a reference']] },
-  { auth: { apiKey: { keys: [`$${key}`] } }, faults: [['auth.apiKey.keys[0]', 'must not stand']] },
-  { auth: { apiKey: { keys: [`\${file:lab}`] } }, faults: [['auth.apiKey.keys[0]', 'write a reference']] },
-  { auth: { apiKey: { keys: [key], header: 'a b' } }, faults: [['auth.apiKey.header', 'cannot be the header']] },
-  { auth: { apiKey: { keys: [key], header: 'Host' } }, faults: [['auth.apiKey.header', 'cannot be the header']] },
-  {
-    auth: { apiKey: { keys: [key], header: 'authorization' }, jwt: shared },
-    faults: [['auth.apiKey.header', '"basic" and "jwt" use']],
-  },
-  { auth: { basic: { users: {} } }, faults: [['auth.basic.users', 'There is no user']] },
-  { auth: { basic: { users: { 'a:b': key } } }, faults: [['auth.basic.users.a:b', 'colon']] },
-  { auth: { basic: { users: { lab: 'hunter2' } } }, faults: [['auth.basic.users.lab', 'must not stand']] },
-  { auth: { jwt: {} }, faults: [['auth.jwt', 'give one of the two']] },
-  { auth: { jwt: { ...remote, ...shared } }, faults: [['auth.jwt', 'give one of the two']] },
-  { auth: { jwt: { secret: 'hunter2' } }, faults: [['auth.jwt.secret', 'must not stand']] },
-  { auth: { jwt: { ...remote, jwksUrl: 'file:///keys' } }, faults: [['auth.jwt.jwksUrl', 'absolute http or https']] },
-  {
-    auth: { jwt: { ...remote, jwksUrl: 'http://a:b@x.example' } },
-    faults: [['auth.jwt.jwksUrl', 'without credentials']],
-  },
-  {
-    auth: { jwt: { jwksUrl: remote.jwksUrl } },
-    faults: [
-      ['auth.jwt.issuer', 'required beside "jwksUrl"'],
-      ['auth.jwt.audience', 'required beside "jwksUrl"'],
-    ],
-  },
-  { auth: { apikey: { keys: [key] } }, faults: [['auth.apikey', 'apiKey']] },
+const cases: readonly (readonly [auth: JsonObject, ...faults: (readonly [path: string, part: string])[]])[] = [
+  [{ apiKey: { keys: [key] } }],
+  [{ apiKey: { keys: [`prefix-${key}`, `\${file:/run/secrets/lab}`], header: 'Authorization' } }],
+  [{ basic: { users: { lab: key } } }],
+  [{ jwt: shared }],
+  [{ jwt: remote }],
+  [{}, ['auth', 'needs "apiKey", "basic" or "jwt"']],
+  [{ apiKey: { keys: [] } }, ['auth.apiKey.keys', 'at least one']],
+  [{ apiKey: {} }, ['auth.apiKey.keys', '']],
+  [{ apiKey: { keys: ['hunter2'] } }, ['auth.apiKey.keys[0]', 'must not stand in a document']],
+  [{ apiKey: { keys: [`\${env:}`] } }, ['auth.apiKey.keys[0]', 'write a reference']],
+  [{ apiKey: { keys: [`$${key}`] } }, ['auth.apiKey.keys[0]', 'must not stand']],
+  [{ apiKey: { keys: [`\${file:lab}`] } }, ['auth.apiKey.keys[0]', 'write a reference']],
+  [{ apiKey: { keys: [key], header: 'a b' } }, ['auth.apiKey.header', 'cannot be the header']],
+  [{ apiKey: { keys: [key], header: 'Host' } }, ['auth.apiKey.header', 'cannot be the header']],
+  [{ apiKey: { keys: [key], header: 'authorization' }, jwt: shared }, ['auth.apiKey.header', '"basic" and "jwt" use']],
+  [{ basic: { users: {} } }, ['auth.basic.users', 'There is no user']],
+  [{ basic: { users: { 'a:b': key } } }, ['auth.basic.users.a:b', 'colon']],
+  [{ basic: { users: { lab: 'hunter2' } } }, ['auth.basic.users.lab', 'must not stand']],
+  [{ jwt: {} }, ['auth.jwt', 'give one of the two']],
+  [{ jwt: { ...remote, ...shared } }, ['auth.jwt', 'give one of the two']],
+  [{ jwt: { secret: 'hunter2' } }, ['auth.jwt.secret', 'must not stand']],
+  [{ jwt: { ...remote, jwksUrl: 'file:///keys' } }, ['auth.jwt.jwksUrl', 'absolute http or https']],
+  [{ jwt: { ...remote, jwksUrl: 'http://a:b@x.example' } }, ['auth.jwt.jwksUrl', 'without credentials']],
+  [
+    { jwt: { jwksUrl: remote.jwksUrl } },
+    ['auth.jwt.issuer', 'required beside "jwksUrl"'],
+    ['auth.jwt.audience', 'required beside "jwksUrl"'],
+  ],
+  [{ apikey: { keys: [key] } }, ['auth.apikey', 'apiKey']],
 ]
 
 function faultsOf(document: JsonObject): readonly Lint[] {
@@ -60,7 +52,7 @@ function faultsOf(document: JsonObject): readonly Lint[] {
 }
 
 describe('auth', () => {
-  for (const { auth, faults } of cases) {
+  for (const [auth, ...faults] of cases) {
     test(`${JSON.stringify(auth)}: ${faults.map(([path]) => path).join(', ') || 'sound'}`, () => {
       const lints = faultsOf(endpointDocument({ endpoint: { pattern: '/a' }, auth }))
       assert.deepEqual(

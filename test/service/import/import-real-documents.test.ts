@@ -1,12 +1,13 @@
-/** Documents that people run, in two forms: imported, and then registered at a service. */
+/** Documents that people run, in two forms: imported, registered at a service, and imported again without a change. */
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { isDeepStrictEqual } from 'node:util'
+import { parseEnv } from 'node:util'
 import type { JsonObject } from '../../../src/domain/json.ts'
-import { folderWith, importAs, jsonAt, readReport } from '../../support/import/import-rig.ts'
+import { documentFiles, folderWith, importAs, jsonAt, readReport } from '../../support/import/import-rig.ts'
 import { type StoredEndpoint, startService } from '../../support/service.ts'
+import { unreported } from '../../unit/import/conversion-rig.ts'
 
 const FOLDER = new URL('../../../../shared/real-documents/', import.meta.url).pathname
 
@@ -34,14 +35,20 @@ describe('documents that people run', () => {
       assert.deepEqual([counts.lost, counts.faults], [0, 0])
       for (const { source, file, changes } of documents) {
         const original = JSON.parse(readFileSync(source, 'utf8')) as JsonObject
-        const imported = jsonAt(output, file)
-        const names = new Set([...Object.keys(original), ...Object.keys(imported)])
-        const changed = [...names].filter((name) => !isDeepStrictEqual(original[name], imported[name]))
-        for (const name of changed)
-          assert.ok(
-            changes.some(({ path }) => path === name || path.startsWith(`${name}.`)),
-            `${file}: ${name}`,
-          )
+        assert.deepEqual(unreported(original, jsonAt(output, file), changes), [], file)
+      }
+      const again = join(folderWith({}, context), 'out')
+      assert.equal((await importAs([output], { output: again })).code, 0)
+      const { carried, changed, differs, lost } = readReport(again).counts
+      assert.deepEqual([carried, changed, differs, lost], [0, 0, 0, 0])
+      const textsOf = (folder: string) =>
+        documentFiles(folder)
+          .map((file) => JSON.stringify(jsonAt(folder, file)))
+          .sort()
+      const written = textsOf(output)
+      assert.deepEqual(textsOf(again), written)
+      for (const value of Object.values(parseEnv(readFileSync(join(output, '.env.import'), 'utf8')))) {
+        assert.ok(!written.join().includes(String(value)))
       }
     })
   }

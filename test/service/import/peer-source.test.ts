@@ -31,53 +31,43 @@ async function peer(
   return upstream
 }
 
-const CASES: readonly Readonly<{
-  title: string
-  answers: Readonly<Record<string, Answer>>
-  path?: string
-  fault?: RegExp
-}>[] = [
-  { title: 'its list', answers: { '/endpoints': send(LIST) } },
-  { title: 'its list, asked for by its own URL', answers: { '/endpoints': send(LIST) }, path: '/endpoints' },
-  { title: 'a slash at the end of the URL', answers: { '/endpoints': send(LIST) }, path: '/' },
-  { title: 'below a path', answers: { '/mapper/endpoints': send(LIST) }, path: '/mapper' },
-  {
-    title: 'redirects',
+const CASES: Readonly<
+  Record<string, Readonly<{ answers: Readonly<Record<string, Answer>>; path?: string; fault?: RegExp }>>
+> = {
+  'its list': { answers: { '/endpoints': send(LIST) } },
+  'its list, asked for by its own URL': { answers: { '/endpoints': send(LIST) }, path: '/endpoints' },
+  'a slash at the end of the URL': { answers: { '/endpoints': send(LIST) }, path: '/' },
+  'below a path': { answers: { '/mapper/endpoints': send(LIST) }, path: '/mapper' },
+  redirects: {
     answers: {
       '/endpoints': send('', 302, { location: '/a/endpoints' }),
       '/a/endpoints': send('', 308, { location: '../b' }),
       '/b': send(LIST),
     },
   },
-  {
-    title: 'a circle of redirects',
+  'a circle of redirects': {
     answers: { '/endpoints': send('', 302, { location: '/endpoints' }) },
     fault: /redirects more than 5 times/,
   },
-  {
-    title: 'a redirect to a file',
+  'a redirect to a file': {
     answers: { '/endpoints': send('', 302, { location: 'file:///etc/passwd' }) },
     fault: /redirects to something other than an http URL/,
   },
-  { title: 'a list without endpoints', answers: { '/endpoints': send('[]') }, fault: /has no endpoints\.$/ },
-  {
-    title: 'another service',
+  'a list without endpoints': { answers: { '/endpoints': send('[]') }, fault: /has no endpoints\.$/ },
+  'another service': {
     answers: { '/endpoints': send('{"a":1}') },
     fault: /something other than a list of endpoints; check that the URL/,
   },
-  {
-    title: 'a page',
+  'a page': {
     answers: { '/endpoints': send('<html>canary</html>') },
     fault: /unreadably; check that the URL is that of .* line 1, column 1/,
   },
-  {
-    title: 'Crosswalk itself, whose documents would be converted once more',
+  'Crosswalk itself, whose documents would be converted once more': {
     answers: { '/endpoints': send(JSON.stringify([{ ...stored, labels: {} }])) },
     fault: /is Crosswalk itself; give the URL of/,
   },
-  { title: 'an error', answers: {}, fault: /answered with status 404 to GET \/endpoints; check that the URL/ },
-  {
-    title: 'an answer that never ends',
+  'an error': { answers: {}, fault: /answered with status 404 to GET \/endpoints; check that the URL/ },
+  'an answer that never ends': {
     answers: {
       '/endpoints': (response) => {
         const more = () => {
@@ -89,18 +79,17 @@ const CASES: readonly Readonly<{
     },
     fault: /gives too much: it has more than 100 MB/,
   },
-  {
-    title: 'an answer that is cut short',
+  'an answer that is cut short': {
     answers: {
       '/endpoints': (response) =>
         void response.writeHead(200, { 'content-length': '100' }).write('[', () => response.destroy()),
     },
     fault: /cannot be reached/,
   },
-]
+}
 
 describe('a running service as a source', () => {
-  for (const { title, answers, path = '', fault } of CASES) {
+  for (const [title, { answers, path = '', fault }] of Object.entries(CASES)) {
     test(title, async (context) => {
       const { url } = await peer(context, answers)
       const { documents, faults } = await readSources([url + path], { output: '/nowhere', timeoutMs: 30_000 })

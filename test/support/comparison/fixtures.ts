@@ -81,20 +81,7 @@ const record = {
 const XML = '<order id="7"><patient nr="3">Ada</patient><item><code>a</code><amount unit="mg">5</amount></item></order>'
 
 /** The texts in place of the last segment or of `act` that make the upstream answer in a special way. */
-const ACTS = [
-  'missing',
-  'broken',
-  'away',
-  'text',
-  'html',
-  'empty',
-  'nothing',
-  'array',
-  'number',
-  'untyped',
-  'created',
-  'invalid',
-]
+const ACTS = 'missing broken away text html empty nothing array number untyped created invalid'.split(' ')
 
 const MESSAGES: Readonly<Record<string, () => readonly FixtureMessage[]>> = {
   'intake-form': () => posts('/intake-form', person),

@@ -6,7 +6,13 @@ import { startUpstream, type Upstream } from '../service.ts'
 type RecordedAnswer = Readonly<{ message: string; status: number; contentType: string | null; body: string }>
 
 export const RECORDED = new URL('recorded/', import.meta.url)
-export const TRANSACTIONS = new URL('transactions.json', import.meta.url)
+export const TRANSACTIONS = new URL('transactions.jsonl', import.meta.url)
+
+export const readLines = <Value>(file: URL): Value[] =>
+  readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
 
 /** Stands for the time of the message. */
 const NOW = '{{now}}'
@@ -23,7 +29,7 @@ const aMomentAgo = (): string => new Date(Date.now() - 1_000).toISOString()
 
 /** Gives the recorded answers of a fixture in their order. */
 export function startRecordedPeer(fixture: string): Promise<Upstream> {
-  const answers: RecordedAnswer[] = JSON.parse(readFileSync(new URL(`${fixture}.json`, RECORDED), 'utf8'))
+  const answers: RecordedAnswer[] = readLines(new URL(`${fixture}.jsonl`, RECORDED))
   let next = 0
   return startUpstream((_request, response) => {
     const answer = answers[next]

@@ -72,40 +72,26 @@ describe('messages', () => {
     ])
   })
 
-  const faults: readonly Readonly<{ name: string; files: Files; says: RegExp }>[] = [
-    { name: 'no message', files: { 'a.json': '{}' }, says: /no file that ends in \.message\.json/ },
-    { name: 'no JSON', files: { 'a.message.json': '{' }, says: /^a\.message\.json: .*line 1/ },
-    { name: 'no object', files: { 'a.message.json': '[1]' }, says: /^a\.message\.json#1: a message is an object/ },
-    { name: 'an unknown field', files: { 'a.message.json': '{"path":"/a","bdy":1}' }, says: /no field "bdy"/ },
-    { name: 'no path', files: { 'a.message.json': '{}' }, says: /"path" must start/ },
-    { name: 'a query in the path', files: { 'a.message.json': '{"path":"/a?b=1"}' }, says: /"path" must start/ },
-    {
-      name: 'another method',
-      files: { 'a.message.json': '{"path":"/a","method":"PATCH"}' },
-      says: /"method" must be one/,
-    },
-    {
-      name: 'a number in the query',
-      files: { 'a.message.json': '{"path":"/a","query":{"b":1}}' },
-      says: /"query" must/,
-    },
-    {
-      name: 'a number as header',
-      files: { 'a.message.json': '{"path":"/a","headers":{"b":1}}' },
-      says: /"headers" must/,
-    },
-    {
-      name: 'a file outside',
+  const faults: Readonly<Record<string, Readonly<{ files: Files; says: RegExp }>>> = {
+    'no message': { files: { 'a.json': '{}' }, says: /no file that ends in \.message\.json/ },
+    'no JSON': { files: { 'a.message.json': '{' }, says: /^a\.message\.json: .*line 1/ },
+    'no object': { files: { 'a.message.json': '[1]' }, says: /^a\.message\.json#1: a message is an object/ },
+    'an unknown field': { files: { 'a.message.json': '{"path":"/a","bdy":1}' }, says: /no field "bdy"/ },
+    'no path': { files: { 'a.message.json': '{}' }, says: /"path" must start/ },
+    'a query in the path': { files: { 'a.message.json': '{"path":"/a?b=1"}' }, says: /"path" must start/ },
+    'another method': { files: { 'a.message.json': '{"path":"/a","method":"PATCH"}' }, says: /"method" must be one/ },
+    'a number in the query': { files: { 'a.message.json': '{"path":"/a","query":{"b":1}}' }, says: /"query" must/ },
+    'a number as header': { files: { 'a.message.json': '{"path":"/a","headers":{"b":1}}' }, says: /"headers" must/ },
+    'a file outside': {
       files: { 'm/a.message.json': '{"path":"/a","body":{"$file":"../../../../../etc/hostname"}}' },
       says: /must name a file below the folder/,
     },
-    {
-      name: 'a missing file',
+    'a missing file': {
       files: { 'a.message.json': '{"path":"/a","body":{"$file":"b"}}' },
       says: /There is no file b\./,
     },
-  ]
-  for (const { name, files, says } of faults) {
+  }
+  for (const [name, { files, says }] of Object.entries(faults)) {
     test(`with ${name} are refused`, (context) => {
       assert.throws(
         () => readMessages(folderWith(context, files)),
@@ -125,9 +111,7 @@ describe('messages', () => {
       fc
         .record(
           { path: fc.webPath(), query: fc.jsonValue(), headers: fc.jsonValue(), body: fc.jsonValue() },
-          {
-            requiredKeys: [],
-          },
+          { requiredKeys: [] },
         )
         .map((one) => JSON.stringify(one)),
       fc.string({ unit: 'binary' }),

@@ -16,13 +16,13 @@ import { createOfflineDryRun } from '../../../src/wiring/offline-dry-run.ts'
 import { createOfflineTests } from '../../../src/wiring/offline-tests.ts'
 import { openCore } from '../../../src/wiring/open-core.ts'
 import { fixtures } from '../../support/comparison/fixtures.ts'
-import { TRANSACTIONS } from '../../support/comparison/recorded-peer.ts'
+import { readLines, TRANSACTIONS } from '../../support/comparison/recorded-peer.ts'
 import { loggerInto, readTestSettings, startUpstream } from '../../support/service.ts'
 import { freshFolder } from '../../support/spawned-service.ts'
 
-const recorded = JSON.parse(readFileSync(TRANSACTIONS, 'utf8')) as { upstream: string; transactions: JsonObject[] }
+const recorded: JsonObject[] = readLines(TRANSACTIONS)
 
-const documents = documentsIn(fixtures(recorded.upstream).map(({ document }) => document))
+const documents = documentsIn(fixtures('http://upstream.test:8000').map(({ document }) => document))
 
 const runTests = createOfflineTests(readTestSettings({}), loggerInto([]))
 
@@ -101,13 +101,13 @@ const DOCUMENT = {
 
 describe('recorded transactions', () => {
   test('of the fixtures have no unexplained differences', async (context) => {
-    const { report, replayed } = await replay(context, recorded.transactions)
+    const { report, replayed } = await replay(context, recorded)
     assert.equal(report.unexplained, 0, report.text)
-    assert.equal(replayed.length, recorded.transactions.length, report.text)
+    assert.equal(replayed.length, recorded.length, report.text)
   })
 
   test('become tests that expect what this service did, without secrets', async (context) => {
-    const { replayed, results } = await replay(context, recorded.transactions)
+    const { replayed, results } = await replay(context, recorded)
     const folder = join(freshFolder(context), 'tests')
     const files = await saveTests(
       folder,
@@ -178,46 +178,23 @@ describe('a transaction', () => {
     assert.ok(!written.includes('canary'), written)
   })
 
-  const cases: readonly Readonly<{ name: string; change: JsonObject; document?: JsonObject; paths?: string[] }>[] = [
-    {
-      name: 'another answer',
-      change: { response: { status: 200, body: '{"name":"Eve","by":"me"}' } },
-      paths: ['/body/name'],
-    },
-    {
-      name: 'another status',
-      change: { response: { status: 201, body: '{"name":"Ada","by":"me"}' } },
-      paths: ['/status'],
-    },
-    {
-      name: 'another call',
-      change: {
-        orchestrations: [
-          {
-            ...TRANSACTION.orchestrations[0],
-            request: { ...TRANSACTION.orchestrations[0]?.request, path: '/people/8' },
-          },
-        ],
-      },
-      paths: ['/calls/person/0/url'],
-    },
+  const [LOOKUP] = TRANSACTION.orchestrations
+  const cases: readonly (readonly [name: string, path: string, change: JsonObject])[] = [
+    ['answer', '/body/name', { response: { ...TRANSACTION.response, body: '{"name":"Eve","by":"me"}' } }],
+    ['status', '/status', { response: { ...TRANSACTION.response, status: 201 } }],
+    [
+      'call',
+      '/calls/person/0/url',
+      { orchestrations: [{ ...LOOKUP, request: { ...LOOKUP?.request, path: '/people/8' } }] },
+    ],
   ]
-  for (const { name, change, paths } of cases) {
-    test(`with ${name} differs there`, async (context) => {
-      const changed = {
-        ...TRANSACTION,
-        ...change,
-        ...(change.response === undefined
-          ? {}
-          : { response: { ...TRANSACTION.response, ...(change.response as JsonObject) } }),
-      }
-      const { results } = await replay(context, [changed], [DOCUMENT])
-      const open = results.flatMap(({ differences }) =>
-        differences.filter(({ deliberate }) => deliberate === undefined),
-      )
+  for (const [name, path, change] of cases) {
+    test(`with another ${name} differs there`, async (context) => {
+      const { results } = await replay(context, [{ ...TRANSACTION, ...change }], [DOCUMENT])
+      const open = results.flatMap(({ differences }) => differences.filter((one) => one.deliberate === undefined))
       assert.deepEqual(
-        open.map(({ path }) => path),
-        paths,
+        open.map((one) => one.path),
+        [path],
       )
     })
   }

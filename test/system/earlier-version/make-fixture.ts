@@ -21,10 +21,7 @@ mkdirSync(data, { recursive: true })
 
 async function serve<T>(databaseUrl: string, work: (service: SpawnedService) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-fixture-'))
-  const service = await spawnService(folder, {
-    command: [process.execPath, main],
-    env: { DATABASE_URL: databaseUrl },
-  })
+  const service = await spawnService(folder, { command: [process.execPath, main], env: { DATABASE_URL: databaseUrl } })
   try {
     return await work(service)
   } finally {
@@ -38,7 +35,7 @@ async function make(name: string, databaseUrl: string, dump: () => Promise<Reado
   const filled: Filled = await serve(databaseUrl, fill)
   for (const [file, text] of Object.entries(await dump())) writeFileSync(new URL(file, data), text)
   const observed = await serve(databaseUrl, (service) => observe(service, filled))
-  writeFileSync(new URL(`${name}.json`, data), `${JSON.stringify({ filled, observed }, null, 2)}\n`)
+  writeFileSync(new URL(`${name}.json`, data), `${JSON.stringify({ filled, observed })}\n`)
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'crosswalk-fixture-'))

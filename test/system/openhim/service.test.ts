@@ -30,6 +30,9 @@ async function withService(t: TestContext, env: Record<string, string>): Promise
 const mediatorIn = ({ mediators }: StrictCore) => mediators.get(URN)
 const channelsIn = (core: StrictCore) => mediatorIn(core)?.defaultChannelConfig.map(({ urlPattern }) => urlPattern)
 
+const channels = (core: StrictCore, isAwaited: (found: readonly string[] | undefined) => boolean) =>
+  until(() => channelsIn(core), isAwaited)
+
 async function health(adminUrl: string): Promise<{ status: number; openhim: unknown }> {
   const reply = await fetch(`${adminUrl}/health/ready`)
   const { openhim } = (await reply.json()) as { openhim?: unknown }
@@ -65,10 +68,7 @@ describe('a mediator', () => {
       name: 'Patients',
       endpoint: { pattern: '/patients/:id', method: 'PUT' },
     })
-    await until(
-      () => channelsIn(core),
-      (channels) => channels?.length === 1,
-    )
+    await channels(core, (found) => found?.length === 1)
     const route = { name: 'Crosswalk', host: '127.0.0.1', port: service.app.messagePort, secured: false, type: 'http' }
     const mediator = mediatorIn(core)
     assert.deepEqual(mediator?.endpoints, [route])
@@ -86,15 +86,9 @@ describe('a mediator', () => {
 
     const changed = { ...document, endpoint: { pattern: '/people/:id', method: 'PUT' } }
     assert.equal((await service.fetch(`/endpoints/${_id}`, json('PUT', changed))).status, 200)
-    await until(
-      () => channelsIn(core),
-      (channels) => channels?.[0] === '^/people/[^/]+/?$',
-    )
+    await channels(core, (found) => found?.[0] === '^/people/[^/]+/?$')
     assert.equal((await service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })).status, 200)
-    await until(
-      () => channelsIn(core),
-      (channels) => channels?.length === 0,
-    )
+    await channels(core, (found) => found?.length === 0)
     assert.deepEqual(core.faults, [])
   })
 
@@ -153,10 +147,7 @@ describe('a mediator', () => {
       const init = json('POST', document, { connection: 'close' })
       assert.equal((await fetch(`${service.url}/endpoints`, init)).status, 201)
     }
-    await until(
-      () => channelsIn(core),
-      (channels) => channels?.length === names.length,
-    )
+    await channels(core, (found) => found?.length === names.length)
     assert.match(await (await fetch(`${service.adminUrl}/metrics`)).text(), /^crosswalk_openhim_alive 1$/m)
     // The heartbeat of a second worker would follow each registration at once, as that of the first does.
     assert.ok(core.heartbeats <= registrations() + 2, `${core.heartbeats} after ${registrations()}`)

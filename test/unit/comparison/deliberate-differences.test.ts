@@ -217,19 +217,14 @@ const CASES: readonly Case[] = [
     id: 'shared-constants',
     peer: { body: { entry: [{ n: 2 }, { n: 2 }] } },
     here: { body: { entry: [{ n: 1 }, { n: 2 }] } },
-    document: {
-      inputMapping: { 'constants.entry': { key: 'entry[]', transform: { function: 'oneToAllElements' } } },
-    },
+    document: { inputMapping: { 'constants.entry': { key: 'entry[]', transform: { function: 'oneToAllElements' } } } },
     but: { peer: { body: { entry: [{ n: 3 }, { n: 2 }] } } },
   },
   {
     id: 'random-values',
     peer: { body: { id: 'urn:uid:1' } },
     here: { body: { id: 'urn:uid:2' } },
-    document: {
-      inputTransforms: { id: "'urn:uid:' & $string($random())" },
-      inputMapping: { 'transforms.id': 'id' },
-    },
+    document: { inputTransforms: { id: "'urn:uid:' & $string($random())" }, inputMapping: { 'transforms.id': 'id' } },
     but: { document: { inputTransforms: { id: 'requestBody.id' }, inputMapping: { 'transforms.id': 'id' } } },
   },
   {

@@ -9,14 +9,11 @@ import { lintEndpoint } from '../../../src/config/checks/lint-endpoint.ts'
 import { EndpointField, EndpointSchema } from '../../../src/config/schema/schema.ts'
 import type { Field } from '../../../src/config/schema/schema-fields.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../../src/domain/lint.ts'
+import { collectInto, documentPath, type Lint } from '../../../src/domain/lint.ts'
 import rich from '../../data/rich-document.json' with { type: 'json' }
+import { LONG } from '../../support/form.ts'
 
-const SMALLEST = {
-  name: 'a',
-  endpoint: { pattern: '/a' },
-  transformation: { input: 'JSON', output: 'JSON' },
-} as const
+const SMALLEST = { name: 'a', endpoint: { pattern: '/a' }, transformation: { input: 'JSON', output: 'JSON' } } as const
 
 const LOOKUP = { id: 'l', config: { url: 'http://x.example/' } } as const
 const RESPONSE = { id: 'r', config: { url: 'http://x.example/' } } as const
@@ -52,136 +49,83 @@ describe('defaults and forms', () => {
     assert.deepEqual(missingIn(EndpointField, rich as Json, ''), [])
   })
 
-  const forms: readonly {
-    name: string
-    change: JsonObject
-    read: (endpoint: JsonObject) => unknown
-    expect: unknown
-  }[] = [
-    {
-      name: 'a single lookup is an array of one, its method GET',
-      change: { requests: { lookup: LOOKUP } },
-      read: ({ requests }) => requests,
-      expect: { lookup: [{ id: 'l', config: { url: 'http://x.example/', method: 'GET' } }], response: [] },
-    },
-    {
-      name: 'a single response is an array of one, its method POST',
-      change: { requests: { response: RESPONSE } },
-      read: ({ requests }) => requests,
-      expect: { response: [{ id: 'r', config: { url: 'http://x.example/', method: 'POST' } }], lookup: [] },
-    },
-    {
-      name: 'methods of requests are upper case',
-      change: { requests: { lookup: [{ id: 'l', config: { method: 'delete', url: 'http://x.example/' } }] } },
-      read: ({ requests }) => requests,
-      expect: { lookup: [{ id: 'l', config: { method: 'DELETE', url: 'http://x.example/' } }], response: [] },
-    },
-    {
-      name: 'read-only fields are ignored',
-      change: { _id: 5, createdAt: null, updatedAt: {}, __v: 'x' },
-      read: (endpoint) => ['_id', 'createdAt', 'updatedAt', '__v'].filter((name) => Object.hasOwn(endpoint, name)),
-      expect: [],
-    },
-    {
-      name: 'primary stays where it was written',
-      change: { requests: { response: { ...RESPONSE, primary: true } } },
-      read: ({ requests }) => requests,
-      expect: {
-        response: [{ id: 'r', config: { url: 'http://x.example/', method: 'POST' }, primary: true }],
-        lookup: [],
-      },
-    },
-    {
-      name: 'a half-written state.config is completed',
-      change: { state: { config: { includeStatuses: [201] } } },
-      read: ({ state }) => state,
-      expect: { config: { includeStatuses: [201], networkErrors: 'no-filter' } },
-    },
-    {
-      name: 'GET needs no input type',
-      change: { endpoint: { pattern: '/a', method: 'GET' }, transformation: { output: 'XML' } },
-      read: ({ transformation }) => transformation,
-      expect: { output: 'XML' },
-    },
-    {
-      name: 'a response with a topic needs no config',
-      change: { requests: { response: { id: 'r', kafkaProducerTopic: 'a.B_c-1' } } },
-      read: ({ requests }) => requests,
-      expect: { response: [{ id: 'r', kafkaProducerTopic: 'a.B_c-1' }], lookup: [] },
-    },
-    {
-      name: 'constants keep names that prototypes own, as plain names',
-      change: { constants: JSON.parse('{"__proto__":{"a":1}}') as JsonObject },
-      read: ({ constants }) => Object.entries(constants as JsonObject),
-      expect: [['__proto__', { a: 1 }]],
-    },
-  ]
-  const sole = ({ requests }: JsonObject) => {
-    const { lookup, response } = requests as { lookup: JsonObject[]; response: JsonObject[] }
-    return lookup[0] ?? response[0]
-  }
-  const lookup = (change: JsonObject) => ({ requests: { lookup: [{ ...LOOKUP, ...change }] } })
-  const params = (written: JsonObject) => lookup({ config: { ...LOOKUP.config, params: written } })
-  const read = { ...LOOKUP, config: { ...LOOKUP.config, method: 'GET' } }
-  const query = (parameter: JsonObject) => ({ ...read, config: { ...read.config, params: { query: parameter } } })
+  const requests = (lookup: readonly JsonObject[], response: readonly JsonObject[]) => ({ lookup, response })
+  const got = { ...LOOKUP, config: { ...LOOKUP.config, method: 'GET' } }
+  const sent = { ...RESPONSE, config: { ...RESPONSE.config, method: 'POST' } }
+  const params = (written: JsonObject) => ({ ...LOOKUP, config: { ...LOOKUP.config, params: written } })
+  const query = (parameter: JsonObject) => ({ ...got, config: { ...got.config, params: { query: parameter } } })
+  const produced = { id: 'r', kafkaProducerTopic: 'a.B_c-1' }
+  const around = { path: 'query.a', prefix: null, postfix: null }
+  const oneLookup = (lookup: JsonObject): JsonObject => ({ requests: { lookup } })
+  const oneResponse = (response: JsonObject): JsonObject => ({ requests: { response } })
 
-  /** Fields as other services hand them out. */
-  const absent: typeof forms = [
-    {
-      name: '_id of a lookup is absent',
-      change: lookup({ _id: '6b03322a477d2b1a1437990d' }),
-      read: sole,
-      expect: read,
-    },
-    { name: 'forEach without fields is absent', change: lookup({ forEach: {} }), read: sole, expect: read },
-    { name: 'no allowedStatuses are absent', change: lookup({ allowedStatuses: [] }), read: sole, expect: read },
-    { name: 'params without fields are absent', change: params({}), read: sole, expect: read },
-    {
-      name: 'null before and after a value is absent',
-      change: params({ query: { a: { path: 'query.a', prefix: null, postfix: null } } }),
-      read: sole,
-      expect: query({ a: { path: 'query.a' } }),
-    },
-    {
-      name: 'a parameter may be named _id',
-      change: params({ query: { _id: { path: 'query.a' } } }),
-      read: sole,
-      expect: query({ _id: { path: 'query.a' } }),
-    },
-    {
-      name: 'all of them are absent in a single response too',
-      change: { requests: { response: { _id: 'x', ...RESPONSE, forEach: {}, allowedStatuses: [] } } },
-      read: sole,
-      expect: { id: 'r', config: { url: 'http://x.example/', method: 'POST' } },
-    },
-    {
-      name: 'null before and after a key is absent',
-      change: {
-        requests: {
-          response: { id: 'r', kafkaProducerTopic: 't', key: { path: 'query.a', prefix: null, postfix: null } },
-        },
-      },
-      read: sole,
-      expect: { id: 'r', kafkaProducerTopic: 't', key: { path: 'query.a' } },
-    },
-    {
-      name: 'requests without fields are both arrays',
-      change: { requests: {} },
-      read: ({ requests }) => requests,
-      expect: { lookup: [], response: [] },
-    },
-    {
-      name: '_id of requests is absent',
-      change: { requests: { _id: 'x' } },
-      read: ({ requests }) => requests,
-      expect: { lookup: [], response: [] },
-    },
-  ]
-  for (const { name, change, read, expect } of [...forms, ...absent]) {
+  /** By what they show: the change, and what becomes of its part. */
+  const forms: Readonly<Record<string, readonly [change: JsonObject, part: string, expect: unknown]>> = {
+    'a single lookup is an array of one, its method GET': [oneLookup(LOOKUP), 'requests', requests([got], [])],
+    'a single response is an array of one, its method POST': [oneResponse(RESPONSE), 'requests', requests([], [sent])],
+    'methods of requests are upper case': [
+      { requests: { lookup: [{ ...LOOKUP, config: { ...LOOKUP.config, method: 'get' } }] } },
+      'requests',
+      requests([got], []),
+    ],
+    'primary stays where it was written': [
+      oneResponse({ ...RESPONSE, primary: true }),
+      'requests',
+      requests([], [{ ...sent, primary: true }]),
+    ],
+    'a half-written state.config is completed': [
+      { state: { config: { includeStatuses: [201] } } },
+      'state',
+      { config: { includeStatuses: [201], networkErrors: 'no-filter' } },
+    ],
+    'GET needs no input type': [
+      { endpoint: { pattern: '/a', method: 'GET' }, transformation: { output: 'XML' } },
+      'transformation',
+      { output: 'XML' },
+    ],
+    'a response with a topic needs no config': [oneResponse(produced), 'requests', requests([], [produced])],
+    'constants keep names that prototypes own, as plain names': [
+      { constants: JSON.parse('{"__proto__":{"a":1}}') as JsonObject },
+      'constants',
+      JSON.parse('{"__proto__":{"a":1}}'),
+    ],
+    ...Object.fromEntries(
+      ['_id', 'createdAt', 'updatedAt', '__v'].map((name) => [`${name} is ignored`, [{ [name]: {} }, name, undefined]]),
+    ),
+    // Fields as other services hand them out, which are absent here.
+    '_id of a lookup is absent': [oneLookup({ ...LOOKUP, _id: 'x' }), 'requests', requests([got], [])],
+    'empty parts of a lookup are absent': [
+      oneLookup({ ...params({}), forEach: {}, allowedStatuses: [] }),
+      'requests',
+      requests([got], []),
+    ],
+    'null around a value is absent': [
+      oneLookup(params({ query: { a: around } })),
+      'requests',
+      requests([query({ a: { path: 'query.a' } })], []),
+    ],
+    'a parameter may be named _id': [
+      oneLookup(params({ query: { _id: { path: 'query.a' } } })),
+      'requests',
+      requests([query({ _id: { path: 'query.a' } })], []),
+    ],
+    'all of them are absent in a response too': [
+      oneResponse({ _id: 'x', ...RESPONSE, forEach: {}, allowedStatuses: [] }),
+      'requests',
+      requests([], [sent]),
+    ],
+    'null around a key is absent': [
+      oneResponse({ ...produced, key: around }),
+      'requests',
+      requests([], [{ ...produced, key: { path: 'query.a' } }]),
+    ],
+    'requests of nothing are both arrays': [{ requests: { _id: 'x' } }, 'requests', requests([], [])],
+  }
+  for (const [name, [change, part, expect]] of Object.entries(forms)) {
     test(name, () => {
       const checked = checkDocument({ ...SMALLEST, ...change })
       assert.deepEqual(reported(checked), [])
-      assert.deepEqual(read(checked.endpoint), expect)
+      assert.deepEqual((checked.endpoint as unknown as JsonObject)[part], expect)
     })
   }
 })
@@ -191,191 +135,104 @@ describe('faults of form', () => {
   const response = (change: JsonObject) => ({ requests: { response: [{ ...RESPONSE, ...change }] } })
   const call = (change: JsonObject) => lookup({ config: { ...LOOKUP.config, ...change } })
 
-  const cases: readonly { change: JsonObject; faults: readonly (readonly [path: string, part: string])[] }[] = [
-    { change: { name: 5 }, faults: [['name', '"name" must be a string that is not empty, not a number.']] },
-    { change: { name: ' ' }, faults: [['name', 'must be a string that is not empty.']] },
-    { change: { description: null }, faults: [['description', 'must be a string, not null.']] },
-    { change: { endpoint: [] }, faults: [['endpoint', 'must be an object, not an array.']] },
-    { change: { endpoint: {} }, faults: [['endpoint.pattern', '"endpoint.pattern" is required: ']] },
-    { change: { endpoint: { pattern: 1 } }, faults: [['endpoint.pattern', 'must be a string, not a number.']] },
-    {
-      change: { endpoint: { pattern: '/a', method: 'get' } },
-      faults: [['endpoint.method', 'must be one of "GET", "POST", "PUT", "DELETE", not "get"; did you mean "GET"?']],
-    },
-    { change: { endpoint: { pattern: '/a', method: 7 } }, faults: [['endpoint.method', '"DELETE", not a number.']] },
-    {
-      change: { transformation: { input: 'JSON', output: 'xml' } },
-      faults: [['transformation.output', 'not "xml"; did you mean "XML"?']],
-    },
-    { change: { transformation: { output: 'JSON' } }, faults: [['transformation.input', 'is required for POST']] },
-    {
-      change: { transformation: { output: 'JSON' }, endpoint: { pattern: '/a', method: 'PUT' } },
-      faults: [['transformation.input', 'is required for PUT']],
-    },
-    { change: { transformation: { input: 'CSV', output: 'JSON' } }, faults: [['transformation.input', 'not "CSV".']] },
-    { change: { transformation: 'JSON' }, faults: [['transformation', 'must be an object, not a string.']] },
-    { change: { labels: null }, faults: [['labels', 'must be an object, not null']] },
-    { change: { labels: ['lab'] }, faults: [['labels', 'must be an object, not an array']] },
-    {
-      change: { labels: { a: 1, b: 'b', c: null, d: ['x'] } },
-      faults: [
-        ['labels.a', '"labels.a" must be a string, not a number.'],
-        ['labels.c', 'must be a string, not null'],
-        ['labels.d', 'must be a string, not an array'],
-      ],
-    },
-    { change: { label: {} }, faults: [['label', 'did you mean "labels"?']] },
-    { change: { kafkaConsumerTopic: '..' }, faults: [['kafkaConsumerTopic', 'must be a topic name: 1 to 249 ']] },
-    { change: { kafkaConsumerTopic: 'a b' }, faults: [['kafkaConsumerTopic', 'must be a topic name']] },
-    { change: { kafkaConsumerTopic: 'x'.repeat(250) }, faults: [['kafkaConsumerTopic', 'must be a topic name']] },
+  const LOOKUP_AT = 'requests.lookup[0]'
+  const CONFIG = `${LOOKUP_AT}.config`
+  type Case = readonly [change: JsonObject, ...faults: (readonly [path: string, part: string])[]]
+  const cases: readonly Case[] = [
+    [{ name: 5 }, ['name', '"name" must be a string that is not empty, not a number.']],
+    [{ name: ' ' }, ['name', 'must be a string that is not empty.']],
+    [{ endpoint: {} }, ['endpoint.pattern', '"endpoint.pattern" is required: ']],
+    [
+      { endpoint: { pattern: '/a', method: 'get' } },
+      ['endpoint.method', 'must be one of "GET", "POST", "PUT", "DELETE", not "get"; did you mean "GET"?'],
+    ],
+    [{ endpoint: { pattern: '/a', method: 7 } }, ['endpoint.method', '"DELETE", not a number.']],
+    [{ transformation: { input: 'JSON', output: 'xml' } }, ['transformation.output', 'not "xml"; did you mean "XML"?']],
+    [{ transformation: { output: 'JSON' } }, ['transformation.input', 'is required for POST']],
+    [
+      { transformation: { output: 'JSON' }, endpoint: { pattern: '/a', method: 'PUT' } },
+      ['transformation.input', 'is required for PUT'],
+    ],
+    [{ transformation: { input: 'CSV', output: 'JSON' } }, ['transformation.input', 'not "CSV".']],
+    [
+      { labels: { a: 1, b: 'b', c: null, d: ['x'] } },
+      ['labels.a', '"labels.a" must be a string, not a number.'],
+      ['labels.c', 'must be a string, not null'],
+      ['labels.d', 'must be a string, not an array'],
+    ],
+    [{ label: {} }, ['label', 'did you mean "labels"?']],
+    [{ kafkaConsumerTopic: '..' }, ['kafkaConsumerTopic', 'must be a topic name: 1 to 249 ']],
+    [{ kafkaConsumerTopic: 'x'.repeat(250) }, ['kafkaConsumerTopic', 'must be a topic name']],
     ...['', 'Latest', 'end', 'group', 'group:', 'latest ', 'group:a\nb', `group:${'x'.repeat(1_001)}`, 0, null].map(
-      (kafkaConsumerStart) => ({
-        change: { kafkaConsumerTopic: 't', kafkaConsumerStart },
-        faults: [
-          ['kafkaConsumerStart', 'must be "earliest", "latest", or "group:" and the name of a consumer group'],
-        ] as const,
-      }),
+      (kafkaConsumerStart): Case => [
+        { kafkaConsumerTopic: 't', kafkaConsumerStart },
+        ['kafkaConsumerStart', 'must be "earliest", "latest", or "group:" and the name of a consumer group'],
+      ],
     ),
-    { change: { inputMapping: [] }, faults: [['inputMapping', 'must be an object, not an array.']] },
-    { change: { constants: 'x' }, faults: [['constants', 'must be an object, not a string.']] },
-    { change: { inputTransforms: { a: 5 } }, faults: [['inputTransforms.a', 'must be a string, not a number.']] },
-    {
-      change: { inputTransforms: { 'a.b': {} } },
-      faults: [['inputTransforms.a\\.b', 'must be a string, not an object.']],
-    },
-    {
-      change: { inputTransforms: { 12: '1' } },
-      faults: [['inputTransforms.12', 'The name "12" looks like an integer and cannot keep its place in the order']],
-    },
-    { change: { inputTransforms: { constructor: '1' } }, faults: [['inputTransforms.constructor', 'is reserved']] },
-    { change: { inputValidation: true }, faults: [['inputValidation', 'must be an object, not a boolean.']] },
-    { change: { requests: [] }, faults: [['requests', 'must be an object, not an array.']] },
-    {
-      change: { requests: { lookup: 5 } },
-      faults: [['requests.lookup', 'must be an array of objects, or one object, not a number.']],
-    },
-    { change: { requests: { lookup: [5] } }, faults: [['requests.lookup[0]', 'must be an object, not a number.']] },
-    { change: { requests: { lookup: { id: 'l' } } }, faults: [['requests.lookup.config', 'is required']] },
-    {
-      change: { requests: { lookup: [{ config: LOOKUP.config }] } },
-      faults: [['requests.lookup[0].id', 'is required']],
-    },
-    { change: lookup({ id: '' }), faults: [['requests.lookup[0].id', 'must be a string that is not empty.']] },
-    { change: lookup({ config: {} }), faults: [['requests.lookup[0].config.url', 'is required']] },
-    {
-      change: call({ method: 'TRACE' }),
-      faults: [['requests.lookup[0].config.method', 'must be one of "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"']],
-    },
-    { change: call({ headers: { a: 1.5, b: 'c' } }), faults: [] },
-    {
-      change: call({ headers: { a: true } }),
-      faults: [['requests.lookup[0].config.headers.a', 'must be a string or a number, not a boolean']],
-    },
-    {
-      change: call({ params: { query: { a: 'payload.a' } } }),
-      faults: [['requests.lookup[0].config.params.query.a', 'must be an object, not a string.']],
-    },
-    {
-      change: call({ params: { query: { a: {} } } }),
-      faults: [['requests.lookup[0].config.params.query.a.path', 'is required']],
-    },
-    {
-      change: call({ params: { query: { a: { path: 'payload.a', prefix: 5 } } } }),
-      faults: [['requests.lookup[0].config.params.query.a.prefix', 'must be a string, not a number.']],
-    },
-    {
-      change: lookup({ forEach: 'payload.x' }),
-      faults: [['requests.lookup[0].forEach', 'must be an object, not a string.']],
-    },
-    {
-      change: lookup({ forEach: { concurrency: 2 } }),
-      faults: [['requests.lookup[0].forEach.items', 'is required']],
-    },
-    { change: lookup({ forEach: null }), faults: [['requests.lookup[0].forEach', 'must be an object, not null.']] },
-    { change: lookup({ forEach: [] }), faults: [['requests.lookup[0].forEach', 'must be an object, not an array.']] },
-    ...[0, 1001, 1.5, '0', '1001', 'x', '', true].map((concurrency) => ({
-      change: lookup({ forEach: { items: 'payload.x', concurrency } }),
-      faults: [
+    [{ inputTransforms: { 'a.b': {} } }, ['inputTransforms.a\\.b', 'must be a string, not an object.']],
+    [
+      { inputTransforms: { 12: '1' } },
+      ['inputTransforms.12', 'The name "12" looks like an integer and cannot keep its place in the order'],
+    ],
+    [{ inputTransforms: { constructor: '1' } }, ['inputTransforms.constructor', 'is reserved']],
+    [{ requests: { lookup: 5 } }, ['requests.lookup', 'must be an array of objects, or one object, not a number.']],
+    [{ requests: { lookup: { id: 'l' } } }, ['requests.lookup.config', 'is required']],
+    [{ requests: { lookup: [{ config: LOOKUP.config }] } }, [`${LOOKUP_AT}.id`, 'is required']],
+    [lookup({ id: '' }), [`${LOOKUP_AT}.id`, 'must be a string that is not empty.']],
+    [lookup({ config: {} }), [`${CONFIG}.url`, 'is required']],
+    [call({ method: 'TRACE' }), [`${CONFIG}.method`, 'must be one of "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"']],
+    [call({ headers: { a: 1.5, b: 'c' } })],
+    [call({ headers: { a: true } }), [`${CONFIG}.headers.a`, 'must be a string or a number, not a boolean']],
+    [call({ params: { query: { a: {} } } }), [`${CONFIG}.params.query.a.path`, 'is required']],
+    [lookup({ forEach: { concurrency: 2 } }), [`${LOOKUP_AT}.forEach.items`, 'is required']],
+    ...[0, 1001, 1.5, '0', '1001', 'x', '', true].map(
+      (concurrency): Case => [
+        lookup({ forEach: { items: 'payload.x', concurrency } }),
         [
-          'requests.lookup[0].forEach.concurrency',
+          `${LOOKUP_AT}.forEach.concurrency`,
           'must be a whole number from 1 to 1000, or such a number as a string, not ',
         ],
-      ] as const,
-    })),
-    ...[0, 300_001, 1.5, '5', null].map((timeoutMs) => ({
-      change: lookup({ timeoutMs }),
-      faults: [['requests.lookup[0].timeoutMs', 'must be a whole number from 1 to 300000, not ']] as const,
-    })),
-    { change: lookup({ retries: 11 }), faults: [['requests.lookup[0].retries', 'from 0 to 10, not 11.']] },
-    {
-      change: lookup({ idempotent: 'yes' }),
-      faults: [['requests.lookup[0].idempotent', 'must be true or false, not a string.']],
-    },
-    { change: lookup({ fhirResponse: 1 }), faults: [['requests.lookup[0].fhirResponse', 'must be true or false']] },
-    {
-      change: lookup({ allowedStatuses: '2xx' }),
-      faults: [['requests.lookup[0].allowedStatuses', 'must be an array of statuses']],
-    },
-    {
-      change: lookup({ allowedStatuses: {} }),
-      faults: [['requests.lookup[0].allowedStatuses', 'with at least one of them, not an object.']],
-    },
-    {
-      change: lookup({ allowedStatuses: ['2xx', null] }),
-      faults: [['requests.lookup[0].allowedStatuses[1]', 'must be a status such as "2xx", "404" or "*", not null.']],
-    },
-    {
-      change: response({ kafkaProducerTopic: 'a' }),
-      faults: [['requests.response[0]', 'has both "config.url" and "kafkaProducerTopic"']],
-    },
-    { change: response({ config: { primary: true } }), faults: [['requests.response[0]', 'has nowhere to go']] },
-    { change: { requests: { response: { id: 'r' } } }, faults: [['requests.response', 'has nowhere to go']] },
-    { change: response({ config: { url: 5 } }), faults: [['requests.response[0].config.url', 'must be a string']] },
-    { change: response({ config: 5 }), faults: [['requests.response[0].config', 'must be an object']] },
-    { change: { state: { config: { networkErrors: 'all' } } }, faults: [['state.config.networkErrors', 'not "all".']] },
-    {
-      change: { state: { config: { includeStatuses: '*' } } },
-      faults: [['state.config.includeStatuses', 'must be an array of statuses']],
-    },
-    {
-      change: { state: { extract: { query: { a: 5 } } } },
-      faults: [['state.extract.query.a', 'must be a string that is not empty, not a number']],
-    },
-    {
-      change: { state: { extract: { lookupRequests: { l: 'x' } } } },
-      faults: [['state.extract.lookupRequests.l', 'must be an object']],
-    },
-    {
-      change: { transfromation: 1 },
-      faults: [['transfromation', 'Unknown field "transfromation"; did you mean "transformation"?']],
-    },
-    { change: { colour: 1 }, faults: [['colour', 'Unknown field "colour".']] },
-    { change: { pattern: '/x' }, faults: [['pattern', 'Unknown field "pattern"; it belongs to "endpoint".']] },
-    { change: { networkErrors: 'include' }, faults: [['networkErrors', 'it belongs to "state.config".']] },
-    { change: lookup({ headers: {} }), faults: [['requests.lookup[0].headers', 'it belongs to "config".']] },
-    {
-      change: lookup({ primary: true }),
-      faults: [['requests.lookup[0].primary', 'it belongs to "requests.response".']],
-    },
-    { change: call({ params: { quary: {} } }), faults: [['requests.lookup[0].config.params.quary', 'mean "query"?']] },
-    {
-      change: call({ params: { quary: { path: 'query.a' } } }),
-      faults: [
-        ['requests.lookup[0].config.params.quary', 'did you mean "query"?'],
-        ['requests.lookup[0].config.params.quary.path', 'must be an object, not a string.'],
       ],
-    },
-    { change: call({ params: { since: 'query.a' } }), faults: [['requests.lookup[0].config.params.since', 'Unknown']] },
-    {
-      change: call({ params: { since: { path: 'query.a', x: 1 } } }),
-      faults: [['requests.lookup[0].config.params.since', 'Unknown']],
-    },
-    {
-      change: JSON.parse('{"__proto__":{"name":"b"}}') as JsonObject,
-      faults: [['__proto__', 'Unknown field "__proto__".']],
-    },
+    ),
+    ...[0, 300_001, 1.5, '5', null].map(
+      (timeoutMs): Case => [
+        lookup({ timeoutMs }),
+        [`${LOOKUP_AT}.timeoutMs`, 'must be a whole number from 1 to 300000, not '],
+      ],
+    ),
+    [lookup({ retries: 11 }), [`${LOOKUP_AT}.retries`, 'from 0 to 10, not 11.']],
+    [lookup({ allowedStatuses: '2xx' }), [`${LOOKUP_AT}.allowedStatuses`, 'must be an array of statuses']],
+    [lookup({ allowedStatuses: {} }), [`${LOOKUP_AT}.allowedStatuses`, 'with at least one of them, not an object.']],
+    [
+      lookup({ allowedStatuses: ['2xx', null] }),
+      [`${LOOKUP_AT}.allowedStatuses[1]`, 'must be a status such as "2xx", "404" or "*", not null.'],
+    ],
+    [response({ kafkaProducerTopic: 'a' }), ['requests.response[0]', 'has both "config.url" and "kafkaProducerTopic"']],
+    [response({ config: { primary: true } }), ['requests.response[0]', 'has nowhere to go']],
+    [{ requests: { response: { id: 'r' } } }, ['requests.response', 'has nowhere to go']],
+    [{ state: { config: { networkErrors: 'all' } } }, ['state.config.networkErrors', 'not "all".']],
+    [{ state: { config: { includeStatuses: '*' } } }, ['state.config.includeStatuses', 'must be an array of statuses']],
+    [
+      { state: { extract: { query: { a: 5 } } } },
+      ['state.extract.query.a', 'must be a string that is not empty, not a number'],
+    ],
+    [{ transfromation: 1 }, ['transfromation', 'Unknown field "transfromation"; did you mean "transformation"?']],
+    [{ colour: 1 }, ['colour', 'Unknown field "colour".']],
+    [{ pattern: '/x' }, ['pattern', 'Unknown field "pattern"; it belongs to "endpoint".']],
+    [{ networkErrors: 'include' }, ['networkErrors', 'it belongs to "state.config".']],
+    [lookup({ headers: {} }), [`${LOOKUP_AT}.headers`, 'it belongs to "config".']],
+    [lookup({ primary: true }), [`${LOOKUP_AT}.primary`, 'it belongs to "requests.response".']],
+    [call({ params: { quary: {} } }), [`${CONFIG}.params.quary`, 'mean "query"?']],
+    [
+      call({ params: { quary: { path: 'query.a' } } }),
+      [`${CONFIG}.params.quary`, 'did you mean "query"?'],
+      [`${CONFIG}.params.quary.path`, 'must be an object, not a string.'],
+    ],
+    [call({ params: { since: 'query.a' } }), [`${CONFIG}.params.since`, 'Unknown']],
+    [call({ params: { since: { path: 'query.a', x: 1 } } }), [`${CONFIG}.params.since`, 'Unknown']],
+    [JSON.parse('{"__proto__":{"name":"b"}}') as JsonObject, ['__proto__', 'Unknown field "__proto__".']],
   ]
-  for (const { change, faults } of cases) {
+  for (const [change, ...faults] of cases) {
     test(`${JSON.stringify(change).slice(0, 100)} is refused at ${faults.map(([path]) => path).join(', ')}`, () => {
       // Entries, since a spread would set the prototype for a name like __proto__ written in a literal.
       const checked = checkDocument(Object.fromEntries([...Object.entries(SMALLEST), ...Object.entries(change)]))
@@ -545,7 +402,7 @@ describe('for any document', () => {
 
   test('any JSON gives an endpoint and faults, never an exception', () => {
     const prototype = Object.getOwnPropertyNames(Object.prototype)
-    fc.assert(fc.property(anyJson, hold), { numRuns: 2000 })
+    fc.assert(fc.property(anyJson, hold), { numRuns: LONG ? 2000 : 300 })
     assert.deepEqual(Object.getOwnPropertyNames(Object.prototype), prototype)
   })
 
@@ -555,8 +412,21 @@ describe('for any document', () => {
       fc.property(fc.constantFrom(...places), fc.option(likely, { nil: undefined }), (place, to) =>
         hold(changeAt(rich as Json, place, to) ?? null),
       ),
-      { numRuns: 3000 },
+      { numRuns: LONG ? 3000 : 300 },
     )
+  })
+
+  test('a value of another type is refused at the place of every field', () => {
+    const takesAnything = /^(?:constants|inputValidation|inputMapping)\W|\.default\b/
+    for (const place of placesIn(rich as Json)) {
+      const path = place.reduce<string>((before, step) => documentPath(before, step), '')
+      if (takesAnything.test(path)) continue
+      const { lints } = checkDocument(changeAt(rich as Json, place, [[]]) ?? null)
+      assert.ok(
+        lints.some((lint) => lint.path.startsWith(path)),
+        `${path}: ${JSON.stringify(lints)}`,
+      )
+    }
   })
 
   test('a field of any unknown name is refused at its place', () => {

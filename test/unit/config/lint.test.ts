@@ -43,113 +43,78 @@ const xml = (inputMapping: JsonObject): JsonObject => ({
 const get = (change: JsonObject): JsonObject => ({ endpoint: { pattern: '/a', method: 'GET' }, ...change })
 
 describe('rules between fields', () => {
-  const cases: readonly { change: JsonObject; faults: readonly (readonly [path: string, part: string])[] }[] = [
+  const LOOKUP_AT = 'requests.lookup[0]'
+  const CONFIG = `${LOOKUP_AT}.config`
+  type Case = readonly [change: JsonObject, ...faults: (readonly [path: string, part: string])[]]
+  const cases: readonly Case[] = [
     // A token has one kind of key, so the document with every field has one field too many.
-    { change: rich, faults: [['auth.jwt', 'give one of the two']] },
-    { change: { endpoint: { pattern: 'a' } }, faults: [['endpoint.pattern', 'must start with "/"']] },
-    { change: { endpoint: { pattern: '/endpoints/x' } }, faults: [['endpoint.pattern', 'belong to the service']] },
-    {
-      change: lookups({ id: 'x' }, {}, { id: 'x' }),
-      faults: [
-        ['requests.lookup[2].id', '"requests.lookup[0]" has the id "x" already; ids are unique among the lookups.'],
-      ],
-    },
-    {
-      change: responses({ id: 'x' }, { id: 'x' }, { id: 'x' }),
-      faults: [
-        ['requests.response[1].id', 'unique among the responses'],
-        ['requests.response[2].id', '"requests.response[0]" has the id'],
-      ],
-    },
-    {
-      change: {
-        requests: { lookup: [{ id: 'x', config: { url: URL } }], response: [{ id: 'x', config: { url: URL } }] },
-      },
-      faults: [],
-    },
-    ...['__proto__', 'constructor', 'prototype'].map((id) => ({
-      change: lookups({ id }),
-      faults: [['requests.lookup[0].id', `The id "${id}" is reserved`]] as const,
-    })),
-    {
-      change: responses({ primary: true }, {}, { config: { url: URL, primary: true } }),
-      faults: [
-        ['requests.response[2].config.primary', 'Only one request can be primary, and "requests.response[0]" is'],
-      ],
-    },
-    {
-      change: responses({ config: { url: URL, primary: true } }, { primary: true }),
-      faults: [['requests.response[1].primary', 'Only one request can be primary']],
-    },
-    { change: responses({ primary: true, config: { url: URL, primary: true } }, { primary: false }), faults: [] },
-    {
-      change: responses({ primary: true, forEach: { items: 'payload.x' } }),
-      faults: [['requests.response[0].primary', 'cannot be primary']],
-    },
-    { change: headers({ 'X-A': 'b', accept: 'c' }), faults: [] },
-    {
-      change: headers({ 'a b': 'c' }),
-      faults: [['requests.lookup[0].config.headers.a b', '"a b" cannot name a header']],
-    },
-    { change: headers({ '': 'c' }), faults: [['requests.lookup[0].config.headers.', 'cannot name a header']] },
-    ...[
-      'Host',
-      'content-length',
-      'Transfer-Encoding',
-      'CONNECTION',
-      'Keep-Alive',
-      'upgrade',
-      'TE',
-      'Trailer',
-      'Expect',
-    ].map((name) => ({
-      change: headers({ [name]: 'x' }),
-      faults: [[`requests.lookup[0].config.headers.${name}`, 'is set by the service; leave it out.']] as const,
-    })),
-    { change: headers({ a: 'x', A: 'y' }), faults: [['requests.lookup[0].config.headers.A', 'is here twice']] },
-    {
-      change: headers({ a: 'x\r\nHost: y' }),
-      faults: [['requests.lookup[0].config.headers.a', 'The value of the header "a" holds a line break']],
-    },
-    { change: placeholders(':id/:kind', 'id', 'kind'), faults: [] },
-    { change: placeholders('things:search/:a.json/:b:c?filter=code:eq:A1&d=:e'), faults: [] },
-    {
-      change: lookups({ config: { url: ` ${URL}:id\n`, params: { url: { id: { path: 'payload.x' } } } } }),
-      faults: [],
-    },
-    {
-      change: placeholders(':id/:id'),
-      faults: [
-        [
-          'requests.lookup[0].config.url',
-          'The path segment ":id" is sent as it is: "config.params.url" does not define "id".',
+    [rich, ['auth.jwt', 'give one of the two']],
+    [{ endpoint: { pattern: 'a' } }, ['endpoint.pattern', 'must start with "/"']],
+    [{ endpoint: { pattern: '/endpoints/x' } }, ['endpoint.pattern', 'belong to the service']],
+    [
+      lookups({ id: 'x' }, {}, { id: 'x' }),
+      ['requests.lookup[2].id', '"requests.lookup[0]" has the id "x" already; ids are unique among the lookups.'],
+    ],
+    [
+      responses({ id: 'x' }, { id: 'x' }, { id: 'x' }),
+      ['requests.response[1].id', 'unique among the responses'],
+      ['requests.response[2].id', '"requests.response[0]" has the id'],
+    ],
+    [{ requests: { lookup: [{ id: 'x', config: { url: URL } }], response: [{ id: 'x', config: { url: URL } }] } }],
+    ...['__proto__', 'constructor', 'prototype'].map(
+      (id): Case => [lookups({ id }), [`${LOOKUP_AT}.id`, `The id "${id}" is reserved`]],
+    ),
+    [
+      responses({ primary: true }, {}, { config: { url: URL, primary: true } }),
+      ['requests.response[2].config.primary', 'Only one request can be primary, and "requests.response[0]" is'],
+    ],
+    [
+      responses({ config: { url: URL, primary: true } }, { primary: true }),
+      ['requests.response[1].primary', 'Only one request can be primary'],
+    ],
+    [responses({ primary: true, config: { url: URL, primary: true } }, { primary: false })],
+    [
+      responses({ primary: true, forEach: { items: 'payload.x' } }),
+      ['requests.response[0].primary', 'cannot be primary'],
+    ],
+    [
+      get({ idempotency: {}, transformation: { output: 'JSON' } }),
+      ['idempotency', 'is for POST only, and this endpoint takes GET'],
+    ],
+    [headers({ 'X-A': 'b', accept: 'c' })],
+    [headers({ 'a b': 'c' }), [`${CONFIG}.headers.a b`, '"a b" cannot name a header']],
+    [headers({ '': 'c' }), [`${CONFIG}.headers.`, 'cannot name a header']],
+    ...'Host content-length Transfer-Encoding CONNECTION Keep-Alive upgrade TE Trailer Expect'
+      .split(' ')
+      .map(
+        (name): Case => [
+          headers({ [name]: 'x' }),
+          [`${CONFIG}.headers.${name}`, 'is set by the service; leave it out.'],
         ],
-      ],
-    },
-    {
-      change: placeholders('', 'id'),
-      faults: [['requests.lookup[0].config.params.url.id', 'The URL has no placeholder ":id"; leave it out or add it']],
-    },
-    {
-      change: placeholders('', 'a b'),
-      faults: [['requests.lookup[0].config.params.url.a b', 'No placeholder can have the name "a b"; use letters']],
-    },
-    {
-      change: placeholders(':kind', 'knid'),
-      faults: [
-        ['requests.lookup[0].config.params.url.knid', 'has no placeholder ":knid"; did you mean ":kind"?'],
-        ['requests.lookup[0].config.url', 'The path segment ":kind" is sent as it is'],
-      ],
-    },
-    {
-      change: placeholders(':idType', 'id'),
-      faults: [
-        ['requests.lookup[0].config.params.url.id', 'The URL has no placeholder ":id"'],
-        ['requests.lookup[0].config.url', 'The path segment ":idType" is sent as it is'],
-      ],
-    },
-    {
-      change: {
+      ),
+    [headers({ a: 'x', A: 'y' }), [`${CONFIG}.headers.A`, 'is here twice']],
+    [headers({ a: 'x\r\nHost: y' }), [`${CONFIG}.headers.a`, 'The value of the header "a" holds a line break']],
+    [placeholders(':id/:kind', 'id', 'kind')],
+    [placeholders('things:search/:a.json/:b:c?filter=code:eq:A1&d=:e')],
+    [lookups({ config: { url: ` ${URL}:id\n`, params: { url: { id: { path: 'payload.x' } } } } })],
+    [
+      placeholders(':id/:id'),
+      [`${CONFIG}.url`, 'The path segment ":id" is sent as it is: "config.params.url" does not define "id".'],
+    ],
+    [placeholders('', 'id'), [`${CONFIG}.params.url.id`, 'The URL has no placeholder ":id"; leave it out or add it']],
+    [placeholders('', 'a b'), [`${CONFIG}.params.url.a b`, 'No placeholder can have the name "a b"; use letters']],
+    [
+      placeholders(':kind', 'knid'),
+      [`${CONFIG}.params.url.knid`, 'has no placeholder ":knid"; did you mean ":kind"?'],
+      [`${CONFIG}.url`, 'The path segment ":kind" is sent as it is'],
+    ],
+    [
+      placeholders(':idType', 'id'),
+      [`${CONFIG}.params.url.id`, 'The URL has no placeholder ":id"'],
+      [`${CONFIG}.url`, 'The path segment ":idType" is sent as it is'],
+    ],
+    [
+      {
         messageKeys: {
           a: 'requestBody.id',
           b: 'payload.id',
@@ -158,22 +123,18 @@ describe('rules between fields', () => {
           ['k'.repeat(65)]: 'query.x',
         },
       },
-      faults: [
-        ['messageKeys.b', 'write "requestBody" here'],
-        ['messageKeys.c', 'lacks a name at position 13'],
-        ['messageKeys.__proto__', 'cannot be the name of a key'],
-        [`messageKeys.${'k'.repeat(65)}`, 'more than 64 characters'],
-      ],
-    },
-    {
-      change: { ...lookups({}), state: { extract: { lookupRequests: { l1: { a: 'b' }, l0: { a: 'b' }, 'x.y': {} } } } },
-      faults: [
-        ['state.extract.lookupRequests.l1', 'There is no lookup with the id "l1"'],
-        ['state.extract.lookupRequests.x\\.y', 'There is no lookup with the id "x.y".'],
-      ],
-    },
-    {
-      change: {
+      ['messageKeys.b', 'write "requestBody" here'],
+      ['messageKeys.c', 'lacks a name at position 13'],
+      ['messageKeys.__proto__', 'cannot be the name of a key'],
+      [`messageKeys.${'k'.repeat(65)}`, 'more than 64 characters'],
+    ],
+    [
+      { ...lookups({}), state: { extract: { lookupRequests: { l1: { a: 'b' }, l0: { a: 'b' }, 'x.y': {} } } } },
+      ['state.extract.lookupRequests.l1', 'There is no lookup with the id "l1"'],
+      ['state.extract.lookupRequests.x\\.y', 'There is no lookup with the id "x.y".'],
+    ],
+    [
+      {
         ...lookups({}),
         state: {
           extract: {
@@ -181,87 +142,60 @@ describe('rules between fields', () => {
           },
         },
       },
-      faults: [
-        [
-          'state.extract.lookupRequests.l0.a',
-          'is read within the data of the lookup already, so this finds "lookupRequests.l0.data.data.a.b"; write "a.b" if that is not meant.',
-        ],
-        ['state.extract.lookupRequests.l0.b', 'finds "lookupRequests.l0.data.data[0].b"; write "[0].b" if'],
+      [
+        'state.extract.lookupRequests.l0.a',
+        'is read within the data of the lookup already, so this finds "lookupRequests.l0.data.data.a.b"; write "a.b" if that is not meant.',
       ],
-    },
-    {
-      change: {
-        state: { extract: { requestBody: { a: 'requestBody.a', b: 'requestBodyOf' }, query: { c: 'query' } } },
-      },
-      faults: [
-        ['state.extract.requestBody.a', 'is read within "requestBody" already'],
-        ['state.extract.query.c', 'is read within "query" already'],
-      ],
-    },
-    {
-      change: get(lookups({ forwardExistingRequestBody: true })),
-      faults: [['requests.lookup[0].forwardExistingRequestBody', 'A GET brings no body']],
-    },
-    { change: get(lookups({ forwardExistingRequestBody: true, forEach: { items: 'query.id' } })), faults: [] },
-    { change: get({ kafkaConsumerTopic: 't', ...lookups({ forwardExistingRequestBody: true }) }), faults: [] },
-    ...['earliest', 'latest', 'group:a', 'group: ', 'group:group:a'].map((kafkaConsumerStart) => ({
-      change: { kafkaConsumerTopic: 't', kafkaConsumerStart },
-      faults: [],
-    })),
-    {
-      change: { kafkaConsumerStart: 'latest' },
-      faults: [['kafkaConsumerStart', 'has no effect without "kafkaConsumerTopic"']],
-    },
-    { change: { kafkaConsumerTopic: 't', kafka: { order: 'key', inFlight: 500 } }, faults: [] },
-    { change: { kafkaConsumerTopic: 't', kafka: {} }, faults: [] },
-    {
-      change: { kafka: { order: 'none' } },
-      faults: [['kafka', 'is for the records of a topic; give "kafkaConsumerTopic" as well']],
-    },
-    {
-      change: xml({ 'requestBody.a': 'a.b[0].$.c', 'requestBody.b': 'a.b[]._', 'requestBody.c': 'd[]+?' }),
-      faults: [],
-    },
-    { change: { inputMapping: { 'requestBody.a': '1a' } }, faults: [] },
-    {
-      change: xml({ 'requestBody.a': 'x.1a' }),
-      faults: [['inputMapping.requestBody\\.a', '"1a" cannot be the name of an XML']],
-    },
-    {
-      change: { transformation: { input: 'JSON', output: 'XML' }, ...lookups({ id: '1 x' }) },
-      faults: [['requests.lookup[0].id', '"1 x" cannot be']],
-    },
-    {
-      change: { ...xml({ 'requestBody.a': 'a' }), ...lookups({ id: '1 x' }) },
-      faults: [],
-    },
-    {
-      change: { ...xml({ 'requestBody.a': 'a' }), ...responses({ id: 'a b' }, { id: 'c' }) },
-      faults: [['requests.response[0].id', '"a b" cannot be']],
-    },
-    {
-      change: { ...xml({ 'requestBody.a': 'a' }), ...responses({ id: 'a b' }, { id: 'c', primary: true }) },
-      faults: [],
-    },
-    { change: { ...xml({ 'requestBody.a': 'a' }), ...responses({ id: 'a b' }) }, faults: [] },
-    {
-      change: {
+      ['state.extract.lookupRequests.l0.b', 'finds "lookupRequests.l0.data.data[0].b"; write "[0].b" if'],
+    ],
+    [
+      { state: { extract: { requestBody: { a: 'requestBody.a', b: 'requestBodyOf' }, query: { c: 'query' } } } },
+      ['state.extract.requestBody.a', 'is read within "requestBody" already'],
+      ['state.extract.query.c', 'is read within "query" already'],
+    ],
+    [
+      get(lookups({ forwardExistingRequestBody: true })),
+      [`${LOOKUP_AT}.forwardExistingRequestBody`, 'A GET brings no body'],
+    ],
+    [get(lookups({ forwardExistingRequestBody: true, forEach: { items: 'query.id' } }))],
+    [get({ kafkaConsumerTopic: 't', ...lookups({ forwardExistingRequestBody: true }) })],
+    ...['earliest', 'latest', 'group:a', 'group: ', 'group:group:a'].map(
+      (kafkaConsumerStart): Case => [{ kafkaConsumerTopic: 't', kafkaConsumerStart }],
+    ),
+    [{ kafkaConsumerStart: 'latest' }, ['kafkaConsumerStart', 'has no effect without "kafkaConsumerTopic"']],
+    [{ kafkaConsumerTopic: 't', kafka: { order: 'key', inFlight: 500 } }],
+    [{ kafkaConsumerTopic: 't', kafka: {} }],
+    [{ kafka: { order: 'none' } }, ['kafka', 'is for the records of a topic; give "kafkaConsumerTopic" as well']],
+    [xml({ 'requestBody.a': 'a.b[0].$.c', 'requestBody.b': 'a.b[]._', 'requestBody.c': 'd[]+?' })],
+    [{ inputMapping: { 'requestBody.a': '1a' } }],
+    [xml({ 'requestBody.a': 'x.1a' }), ['inputMapping.requestBody\\.a', '"1a" cannot be the name of an XML']],
+    [
+      { transformation: { input: 'JSON', output: 'XML' }, ...lookups({ id: '1 x' }) },
+      [`${LOOKUP_AT}.id`, '"1 x" cannot be'],
+    ],
+    [{ ...xml({ 'requestBody.a': 'a' }), ...lookups({ id: '1 x' }) }],
+    [
+      { ...xml({ 'requestBody.a': 'a' }), ...responses({ id: 'a b' }, { id: 'c' }) },
+      ['requests.response[0].id', '"a b" cannot be'],
+    ],
+    [{ ...xml({ 'requestBody.a': 'a' }), ...responses({ id: 'a b' }, { id: 'c', primary: true }) }],
+    [{ ...xml({ 'requestBody.a': 'a' }), ...responses({ id: 'a b' }) }],
+    [
+      {
         inputMapping: { 'requestBody.a': '1a' },
         ...responses({ config: { url: URL, headers: { 'content-type': 'text/xml' } } }),
       },
-      faults: [['inputMapping.requestBody\\.a', '"1a" cannot be']],
-    },
-    { change: xml({ 'requestBody.a': { key: 'a b' } }), faults: [['inputMapping.requestBody\\.a', '"a b" cannot be']] },
-    {
-      change: xml({ 'requestBody.a': ['ok', 'n\\.o<', { key: 'a b[]' }, ['c d', null, 5]] }),
-      faults: [
-        ['inputMapping.requestBody\\.a', '"n.o<"'],
-        ['inputMapping.requestBody\\.a', '"a b"'],
-        ['inputMapping.requestBody\\.a', '"c d"'],
-      ],
-    },
+      ['inputMapping.requestBody\\.a', '"1a" cannot be'],
+    ],
+    [xml({ 'requestBody.a': { key: 'a b' } }), ['inputMapping.requestBody\\.a', '"a b" cannot be']],
+    [
+      xml({ 'requestBody.a': ['ok', 'n\\.o<', { key: 'a b[]' }, ['c d', null, 5]] }),
+      ['inputMapping.requestBody\\.a', '"n.o<"'],
+      ['inputMapping.requestBody\\.a', '"a b"'],
+      ['inputMapping.requestBody\\.a', '"c d"'],
+    ],
   ]
-  for (const { change, faults } of cases) {
+  for (const [change, ...faults] of cases) {
     test(`${JSON.stringify(change).slice(0, 110)}: ${faults.map(([path]) => path).join(', ') || 'sound'}`, () => {
       const lints = faultsOf({ ...SMALLEST, ...change })
       assert.deepEqual(

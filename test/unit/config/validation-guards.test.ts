@@ -5,52 +5,38 @@ import { lintEndpoint } from '../../../src/config/checks/lint-endpoint.ts'
 import type { JsonObject } from '../../../src/domain/json.ts'
 import { collectInto } from '../../../src/domain/lint.ts'
 
-const SMALLEST = {
-  name: 'a',
-  endpoint: { pattern: '/a' },
-  transformation: { input: 'JSON', output: 'JSON' },
-} as const
+const SMALLEST = { name: 'a', endpoint: { pattern: '/a' }, transformation: { input: 'JSON', output: 'JSON' } } as const
 const lookup = { id: 'l', config: { url: 'http://x.example/' } }
 const get = (change: JsonObject): JsonObject => ({ endpoint: { pattern: '/a', method: 'GET' }, ...change })
 
 describe('parts of the message that a schema requires', () => {
   const query = { required: ['page'] }
-  const cases: readonly { name: string; change: JsonObject; path?: string; says?: string }[] = [
-    {
-      name: 'a query whose fields are required',
+  const cases: Readonly<Record<string, { change: JsonObject; path?: string; says?: string }>> = {
+    'a query whose fields are required': {
       change: { inputValidation: { required: ['query'], properties: { query } } },
     },
-    { name: 'a query that is described', change: { inputValidation: { properties: { query: { minProperties: 1 } } } } },
-    {
-      name: 'fields of a query that need not be there',
+    'a query that is described': { change: { inputValidation: { properties: { query: { minProperties: 1 } } } } },
+    'fields of a query that need not be there': {
       change: { inputValidation: { required: ['requestBody'], properties: { query } } },
       path: 'properties.query',
       says: 'A request without any query passes this; add "query"',
     },
-    { name: 'a body of a POST', change: { inputValidation: { required: ['requestBody'] } } },
-    {
-      name: 'a body of a GET',
+    'a body of a POST': { change: { inputValidation: { required: ['requestBody'] } } },
+    'a body of a GET': {
       change: get({ inputValidation: { required: ['requestBody'] } }),
       path: 'required',
       says: 'Every message is refused: a GET has no "requestBody".',
     },
-    {
-      name: 'a body of records',
-      change: get({ inputValidation: { required: ['requestBody'] }, kafkaConsumerTopic: 't' }),
-    },
-    {
-      name: 'lookups that there are',
-      change: { inputValidation: { required: ['lookupRequests'] }, requests: { lookup } },
-    },
-    {
-      name: 'lookups that there are none of',
+    'a body of records': { change: get({ inputValidation: { required: ['requestBody'] }, kafkaConsumerTopic: 't' }) },
+    'lookups that there are': { change: { inputValidation: { required: ['lookupRequests'] }, requests: { lookup } } },
+    'lookups that there are none of': {
       change: { inputValidation: { required: ['lookupRequests'] } },
       path: 'required',
       says: 'Every message is refused: without lookups',
     },
-    { name: 'what is no list of names', change: { inputValidation: { required: 'query', properties: [] } } },
-  ]
-  for (const { name, change, path, says = '' } of cases) {
+    'what is no list of names': { change: { inputValidation: { required: 'query', properties: [] } } },
+  }
+  for (const [name, { change, path, says = '' }] of Object.entries(cases)) {
     test(`${name}: ${path === undefined ? 'sound' : 'a warning'}`, () => {
       const { endpoint, lints } = checkDocument({ ...SMALLEST, ...change })
       const all = [...lints]

@@ -8,29 +8,24 @@ const request = (config: JsonObject): JsonObject => ({ requests: { lookup: [{ id
 const URL = 'http://host.test/'
 
 /** `*` stands for what is replaced; without `hidden`, nothing is. */
-const CASES: readonly Readonly<{ name: string; document: JsonObject; hidden?: JsonObject }>[] = [
-  {
-    name: 'a header with the name of a credential',
+const CASES: Readonly<Record<string, Readonly<{ document: JsonObject; hidden?: JsonObject }>>> = {
+  'a header with the name of a credential': {
     document: request({ url: URL, headers: { 'X-Api-Key': 'canary' } }),
     hidden: request({ url: URL, headers: { 'X-Api-Key': '*' } }),
   },
-  {
-    name: 'what follows a scheme',
+  'what follows a scheme': {
     document: request({ url: URL, headers: { Authorization: 'Basic canary==', Other: 'Bearer canary' } }),
     hidden: request({ url: URL, headers: { Authorization: 'Basic *', Other: 'Bearer *' } }),
   },
-  {
-    name: 'parameters and passwords of URLs',
+  'parameters and passwords of URLs': {
     document: request({ url: 'http://user:canary@host.test/?a=1&api_key=canary&sig=canary&token=:token' }),
     hidden: request({ url: 'http://user:*@host.test/?a=1&api_key=*&sig=*&token=:token' }),
   },
-  {
-    name: 'texts around a parameter',
+  'texts around a parameter': {
     document: request({ url: URL, params: { query: { token: { path: 'x', prefix: 'canary' } } } }),
     hidden: request({ url: URL, params: { query: { token: { path: 'x', prefix: '*' } } } }),
   },
-  {
-    name: 'constants by their names at any depth, and by their form',
+  'constants by their names at any depth, and by their form': {
     document: {
       constants: {
         apiKey: 'canary',
@@ -42,8 +37,7 @@ const CASES: readonly Readonly<{ name: string; document: JsonObject; hidden?: Js
     },
     hidden: { constants: { apiKey: '*', password: '*', credentials: { user: '*' }, db: 'pg://u:*@h/', h: 'Bearer *' } },
   },
-  {
-    name: 'secrets of callers',
+  'secrets of callers': {
     document: {
       auth: {
         apiKey: { header: 'X-Token', keys: ['canary'] },
@@ -59,17 +53,12 @@ const CASES: readonly Readonly<{ name: string; document: JsonObject; hidden?: Js
       },
     },
   },
-  {
-    name: 'references are none',
+  'references are none': {
     document: request({ url: URL, headers: { Authorization: 'Bearer ${env:A}', Cookie: '${file:/b}' } }),
   },
-  { name: 'other texts are none', document: request({ url: 'http://host.test/?q=1', headers: { Accept: 'a/b' } }) },
-  {
-    name: 'a sentence after a word like a scheme is none',
-    document: { constants: { panel: 'Basic metabolic panel' } },
-  },
-  {
-    name: 'paths, code, schemas and texts for people are none',
+  'other texts are none': { document: request({ url: 'http://host.test/?q=1', headers: { Accept: 'a/b' } }) },
+  'a sentence after a word like a scheme is none': { document: { constants: { panel: 'Basic metabolic panel' } } },
+  'paths, code, schemas and texts for people are none': {
     document: {
       name: 'token',
       description: 'Token x',
@@ -78,10 +67,10 @@ const CASES: readonly Readonly<{ name: string; document: JsonObject; hidden?: Js
       inputValidation: { properties: { token: { const: 'x' } } },
     },
   },
-]
+}
 
 describe('credentials in documents', () => {
-  for (const { name, document, hidden = document } of CASES) {
+  for (const [name, { document, hidden = document }] of Object.entries(CASES)) {
     test(name, () => {
       assert.deepEqual(replaceCredentials(document, [], () => '*') as Json, hidden)
     })

@@ -30,7 +30,6 @@ const stored = (name: string, id: string, more: JsonObject = {}): JsonObject => 
 
 const never = () => Promise.resolve(false)
 type Case = Readonly<{
-  name: string
   documents: readonly DesiredDocument[]
   stored: readonly JsonObject[]
   /** Ids and the names that their endpoints had. */
@@ -42,32 +41,28 @@ type Case = Readonly<{
   faults?: RegExp
 }>
 
-const CASES: readonly Case[] = [
-  { name: 'nothing to do', documents: [desired('a')], stored: [stored('a', '1')], plan: [] },
-  { name: 'a new one', documents: [desired('a')], stored: [], plan: [['create', 'a']] },
-  {
-    name: 'one that differs',
+const CASES: Readonly<Record<string, Case>> = {
+  'nothing to do': { documents: [desired('a')], stored: [stored('a', '1')], plan: [] },
+  'a new one': { documents: [desired('a')], stored: [], plan: [['create', 'a']] },
+  'one that differs': {
     documents: [desired('a', undefined, { description: 'x' })],
     stored: [stored('a', '1')],
     plan: [['replace', 'a', '1']],
   },
-  {
-    name: 'a rename keeps the id',
+  'a rename keeps the id': {
     documents: [desired('b', 'a')],
     stored: [stored('a', '1')],
     plan: [['replace', 'b', '1']],
   },
-  { name: 'a rename that was made', documents: [desired('b', 'a')], stored: [stored('b', '1')], plan: [] },
-  { name: 'a rename of what is not there', documents: [desired('b', 'a')], stored: [], plan: [['create', 'b']] },
-  {
-    name: 'both names are there: the rename was made, and the old name is another one now',
+  'a rename that was made': { documents: [desired('b', 'a')], stored: [stored('b', '1')], plan: [] },
+  'a rename of what is not there': { documents: [desired('b', 'a')], stored: [], plan: [['create', 'b']] },
+  'both names are there: the rename was made, and the old name is another one now': {
     documents: [desired('b', 'a')],
     stored: [stored('a', '1'), stored('b', '2')],
     plan: [],
     leftOver: ['a'],
   },
-  {
-    name: 'the old name is given to a new endpoint',
+  'the old name is given to a new endpoint': {
     documents: [desired('b', 'a'), desired('a')],
     stored: [stored('a', '1')],
     plan: [
@@ -75,8 +70,7 @@ const CASES: readonly Case[] = [
       ['create', 'a'],
     ],
   },
-  {
-    name: 'a chain of renames',
+  'a chain of renames': {
     documents: [desired('b', 'a'), desired('c', 'b')],
     stored: [stored('a', '1'), stored('b', '2')],
     plan: [
@@ -84,14 +78,12 @@ const CASES: readonly Case[] = [
       ['replace', 'c', '2'],
     ],
   },
-  {
-    name: 'a chain of renames that were made',
+  'a chain of renames that were made': {
     documents: [desired('b', 'a'), desired('c', 'b')],
     stored: [stored('b', '1'), stored('c', '2')],
     plan: [],
   },
-  {
-    name: 'two names are swapped',
+  'two names are swapped': {
     documents: [desired('b', 'a'), desired('a', 'b')],
     stored: [stored('a', '1'), stored('b', '2')],
     plan: [
@@ -99,57 +91,53 @@ const CASES: readonly Case[] = [
       ['replace', 'a', '2'],
     ],
   },
-  {
-    name: 'two names that were swapped',
+  'two names that were swapped': {
     documents: [desired('b', 'a'), desired('a', 'b')],
     stored: [stored('b', '1'), stored('a', '2')],
     had: { 1: 'a', 2: 'b' },
     plan: [],
   },
-  {
-    name: 'half a swap was made by others',
+  'half a swap was made by others': {
     documents: [desired('b', 'a'), desired('a', 'b')],
     stored: [stored('b', '1'), stored('a', '2')],
     had: { 1: 'a' },
     faults: /Some of these renames were made and some were not: "b", "a"/,
   },
-  {
-    name: 'two files of one name',
+  'two files of one name': {
     documents: [desired('a'), { ...desired('a'), file: 'other.json' }],
     stored: [],
     faults: /a\.json and other\.json have the same name "a"/,
   },
-  {
-    name: 'two files that were one',
+  'two files that were one': {
     documents: [desired('b', 'a'), desired('c', 'a')],
     stored: [stored('a', '1')],
     faults: /b\.json and c\.json were both "a"/,
   },
-  {
-    name: 'what has no file stays',
+  'what has no file stays': {
     documents: [],
     stored: [stored('a', '1'), stored('b', '2', { labels: {} }), stored('c', '3', { labels: { project: 'q' } })],
     plan: [],
     leftOver: ['a'],
   },
-  {
-    name: 'what has no file is deleted with prune, if it has the labels',
+  'what has no file is deleted with prune, if it has the labels': {
     documents: [],
     stored: [stored('a', '1'), stored('b', '2', { labels: {} }), stored('c', '3', { labels: { project: 'q' } })],
     prune: true,
     plan: [['delete', 'a', '1']],
   },
-  {
-    name: 'what was renamed is not deleted',
+  'what was renamed is not deleted': {
     documents: [desired('b', 'a')],
     stored: [stored('a', '1')],
     prune: true,
     plan: [['replace', 'b', '1']],
   },
-]
+}
 
 describe('a plan', () => {
-  for (const { name, documents, stored: there, had = {}, prune = false, plan, leftOver = [], faults } of CASES) {
+  for (const [
+    name,
+    { documents, stored: there, had = {}, prune = false, plan, leftOver = [], faults },
+  ] of Object.entries(CASES)) {
     test(name, async () => {
       const hadName = (id: string, former: string) => Promise.resolve(had[id] === former)
       const reading = await planDeployment(documents, there, { labels: LABELS, prune, hadName })
@@ -170,9 +158,7 @@ const documents = fc.uniqueArray(
 )
 const endpoints = fc.uniqueArray(
   fc.record({ name: names, labels: someLabels, description: fc.constantFrom('x', 'y') }),
-  {
-    selector: ({ name }) => name,
-  },
+  { selector: ({ name }) => name },
 )
 
 test('random plans delete nothing without prune, and with it only what has the labels and no file', async () => {

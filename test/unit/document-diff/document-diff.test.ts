@@ -12,20 +12,18 @@ import { applyChanges } from './apply-changes.ts'
 
 const described = (before: Json, after: Json) => diffDocuments(before, after).map(describeChange)
 
-type Case = Readonly<{ name: string; before: JsonObject; after: JsonObject; changes: readonly JsonObject[] }>
+type Case = Readonly<{ before: JsonObject; after: JsonObject; changes: readonly JsonObject[] }>
 
 const lookup = (id: string, more: JsonObject = {}): JsonObject => ({ id, config: { url: 'http://a.test/' }, ...more })
 
-const CASES: readonly Case[] = [
-  { name: 'the same document', before: { name: 'a' }, after: { name: 'a' }, changes: [] },
-  {
-    name: 'the order of fields says nothing',
+const CASES: Readonly<Record<string, Case>> = {
+  'the same document': { before: { name: 'a' }, after: { name: 'a' }, changes: [] },
+  'the order of fields says nothing': {
     before: { name: 'a', endpoint: { pattern: '/a', method: 'POST' }, labels: { a: '1', b: '2' } },
     after: { endpoint: { method: 'POST', pattern: '/a' }, name: 'a', labels: { b: '2', a: '1' } },
     changes: [],
   },
-  {
-    name: 'a field that changed, one that is new, one that is gone',
+  'a field that changed, one that is new, one that is gone': {
     before: { name: 'a', description: 'x' },
     after: { name: 'b', failures: 'plain' },
     changes: [
@@ -34,14 +32,12 @@ const CASES: readonly Case[] = [
       { kind: 'added', path: 'failures', to: 'plain' },
     ],
   },
-  {
-    name: 'an entry of the mapping that moved',
+  'an entry of the mapping that moved': {
     before: { inputMapping: { 'requestBody.a': 'x', 'requestBody.b': 'y', 'requestBody.c': 'z' } },
     after: { inputMapping: { 'requestBody.c': 'z', 'requestBody.a': 'x', 'requestBody.b': 'y' } },
     changes: [{ kind: 'moved', path: 'inputMapping.requestBody\\.c', after: null }],
   },
-  {
-    name: 'an entry that moved and changed',
+  'an entry that moved and changed': {
     before: { inputMapping: { a: 'x', b: 'y', c: 'z' } },
     after: { inputMapping: { b: 'y', c: 'z', a: 'w' } },
     changes: [
@@ -49,14 +45,12 @@ const CASES: readonly Case[] = [
       { kind: 'changed', path: 'inputMapping.a', from: 'x', to: 'w' },
     ],
   },
-  {
-    name: 'an entry in the middle',
+  'an entry in the middle': {
     before: { inputTransforms: { a: '1', c: '3' } },
     after: { inputTransforms: { a: '1', b: '2', c: '3' } },
     changes: [{ kind: 'added', path: 'inputTransforms.b', to: '2', after: 'a' }],
   },
-  {
-    name: 'requests are known by their id',
+  'requests are known by their id': {
     before: { requests: { lookup: [lookup('a'), lookup('b', { timeoutMs: 1 })], response: [] } },
     after: { requests: { lookup: [lookup('new'), lookup('b', { timeoutMs: 2 })], response: [] } },
     changes: [
@@ -65,26 +59,22 @@ const CASES: readonly Case[] = [
       { kind: 'changed', path: 'requests.lookup[b].timeoutMs', from: 1, to: 2 },
     ],
   },
-  {
-    name: 'requests that moved',
+  'requests that moved': {
     before: { requests: { lookup: [lookup('a'), lookup('b')] } },
     after: { requests: { lookup: [lookup('b'), lookup('a')] } },
     changes: [{ kind: 'moved', path: 'requests.lookup[b]', after: null }],
   },
-  {
-    name: 'requests of one id are known by their place',
+  'requests of one id are known by their place': {
     before: { requests: { lookup: [lookup('a'), lookup('a')] } },
     after: { requests: { lookup: [lookup('a'), lookup('a', { timeoutMs: 2 })] } },
     changes: [{ kind: 'added', path: 'requests.lookup[1].timeoutMs', to: 2 }],
   },
-  {
-    name: 'an element that is inserted is one change',
+  'an element that is inserted is one change': {
     before: { constants: { list: [1, 2, 3] } },
     after: { constants: { list: [1, 9, 2, 3] } },
     changes: [{ kind: 'added', path: 'constants.list[1]', to: 9 }],
   },
-  {
-    name: 'elements that are gone have their former index',
+  'elements that are gone have their former index': {
     before: { constants: { list: [1, 2, 3, 4] } },
     after: { constants: { list: [1, 4] } },
     changes: [
@@ -92,8 +82,7 @@ const CASES: readonly Case[] = [
       { kind: 'removed', path: 'constants.list[2]', from: 3 },
     ],
   },
-  {
-    name: 'null, a missing member and another type are different',
+  'null, a missing member and another type are different': {
     before: { constants: { a: null, b: [], c: '1' } },
     after: { constants: { b: {}, c: 1 } },
     changes: [
@@ -102,10 +91,10 @@ const CASES: readonly Case[] = [
       { kind: 'changed', path: 'constants.c', from: '1', to: 1 },
     ],
   },
-]
+}
 
 describe('the changes between two documents', () => {
-  for (const { name, before, after, changes } of CASES) {
+  for (const [name, { before, after, changes }] of Object.entries(CASES)) {
     test(name, () => {
       assert.deepEqual(described(before, after), changes)
       assert.deepEqual(applyChanges(before, diffDocuments(before, after)), after)

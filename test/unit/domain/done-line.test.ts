@@ -9,9 +9,8 @@ const ENDPOINT = 'e'.repeat(24)
 const HEAD = doneHead(ENDPOINT, 'http', 200, 'intake', 3)
 const call = { kind: 'lookup', id: 'a', method: 'GET', target: 'http://h/€', startMs: 0.1, ms: 2 } as const
 
-const cases: readonly Readonly<{ name: string; line: Parameters<typeof doneLine>[0]; text: string }>[] = [
-  {
-    name: 'durations in microseconds',
+const cases: Readonly<Record<string, Readonly<{ line: Parameters<typeof doneLine>[0]; text: string }>>> = {
+  'durations in microseconds': {
     line: {
       head: doneHead(ENDPOINT, 'http', 200, 'a "b"\n\u001f ü', 3),
       id: ID,
@@ -23,24 +22,21 @@ const cases: readonly Readonly<{ name: string; line: Parameters<typeof doneLine>
     },
     text: `${ID}\u001f${ENDPOINT}\u001fhttp\u001f200\u001f["a \\"b\\"\\n\\u001f ü",3,1250,[["parse",250],["map",1000]]]\n`,
   },
-  {
-    name: 'neither name nor version nor stages',
+  'neither name nor version nor stages': {
     line: { head: doneHead(ENDPOINT, 'broker', 201, undefined, undefined), id: ID, ms: 0, stages: [] },
     text: `${ID}\u001f${ENDPOINT}\u001fbroker\u001f201\u001f[null,null,0,[]]\n`,
   },
-  {
-    name: 'the rest of a record',
+  'the rest of a record': {
     line: { head: HEAD, id: ID, ms: 1, stages: [], rest: restText({ keys: {}, calls: [call], bodies: [] }) },
     text: `${ID}\u001f${ENDPOINT}\u001fhttp\u001f200\u001f["intake",3,1000,[],{"keys":{},"calls":[{"kind":"lookup","id":"a","method":"GET","target":"http://h/€","startMs":0.1,"ms":2}],"bodies":[]}]\n`,
   },
-  {
-    name: 'no rest where the record has none',
+  'no rest where the record has none': {
     line: { head: HEAD, id: ID, ms: 1, stages: [], rest: restText({ keys: {}, calls: [], bodies: [] }) },
     text: `${ID}\u001f${ENDPOINT}\u001fhttp\u001f200\u001f["intake",3,1000,[]]\n`,
   },
-]
+}
 
-for (const { name, line, text } of cases) {
+for (const [name, { line, text }] of Object.entries(cases)) {
   test(`a line has ${name}`, () => assert.equal(doneLine(line), text))
 }
 

@@ -36,12 +36,7 @@ export function convertSet(
   states: readonly FoundState[] = [],
 ): { documents: readonly ConvertedDocument[]; secrets: readonly SecretLine[] } {
   const found = documents.map(
-    (document, index): FoundDocument => ({
-      source: `${index}.json`,
-      document,
-      duplicateNames: [],
-      isCanonical: false,
-    }),
+    (document, index): FoundDocument => ({ source: `${index}.json`, document, duplicateNames: [], isCanonical: false }),
   )
   const conversion = convertDocuments({ documents: found, states }, { peerVersion, consumerStart, rebase })
   if (conversion.undecided !== undefined) throw new Error(conversion.undecided)

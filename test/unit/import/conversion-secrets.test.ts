@@ -15,32 +15,25 @@ const withConfig = (fields: JsonObject, id = 'dhis2', name = 'Org units!'): Json
   })
 
 /** `config`: as converted. `secrets`: name without its beginning → value. */
-const CASES: readonly Readonly<{
-  name: string
-  given: JsonObject
-  config: JsonObject
-  secrets: Readonly<Record<string, string>>
-}>[] = [
-  {
-    name: 'basic authentication',
+const CASES: Readonly<
+  Record<string, Readonly<{ given: JsonObject; config: JsonObject; secrets: Readonly<Record<string, string>> }>>
+> = {
+  'basic authentication': {
     given: { headers: { Authorization: `Basic ${CANARY}` } },
     config: { headers: { Authorization: 'Basic ${env:CROSSWALK_SECRET_ORG_UNITS_DHIS2_AUTHORIZATION}' } },
     secrets: { AUTHORIZATION: CANARY },
   },
-  {
-    name: 'a bearer token, in any case',
+  'a bearer token, in any case': {
     given: { headers: { authorization: `bearer  ${CANARY}` } },
     config: { headers: { authorization: 'bearer  ${env:CROSSWALK_SECRET_ORG_UNITS_DHIS2_AUTHORIZATION}' } },
     secrets: { AUTHORIZATION: CANARY },
   },
-  {
-    name: 'a token in a header of any name',
+  'a token in a header of any name': {
     given: { headers: { 'X-Custom': `Bearer ${CANARY}` } },
     config: { headers: { 'X-Custom': 'Bearer ${env:CROSSWALK_SECRET_ORG_UNITS_DHIS2_X_CUSTOM}' } },
     secrets: { X_CUSTOM: CANARY },
   },
-  {
-    name: 'API keys and cookies',
+  'API keys and cookies': {
     given: { headers: { 'X-API-Key': CANARY, Cookie: `session=${CANARY}` } },
     config: {
       headers: {
@@ -50,8 +43,7 @@ const CASES: readonly Readonly<{
     },
     secrets: { X_API_KEY: CANARY, COOKIE: `session=${CANARY}` },
   },
-  {
-    name: 'a user in the URL, which replaces the header',
+  'a user in the URL, which replaces the header': {
     given: {
       url: `https://admin:${CANARY}%21@h.example.org/x`,
       headers: { authorization: 'Basic other', Accept: '*/*' },
@@ -62,38 +54,34 @@ const CASES: readonly Readonly<{
     },
     secrets: { AUTHORIZATION: Buffer.from(`admin:${CANARY}!`).toString('base64') },
   },
-  {
-    name: 'a user in the options of the HTTP client',
+  'a user in the options of the HTTP client': {
     given: { auth: { username: 'admin', password: CANARY } },
     config: { headers: { Authorization: 'Basic ${env:CROSSWALK_SECRET_ORG_UNITS_DHIS2_AUTHORIZATION}' } },
     secrets: { AUTHORIZATION: Buffer.from(`admin:${CANARY}`).toString('base64') },
   },
-  {
-    name: 'tokens in the query',
+  'tokens in the query': {
     given: { url: `http://h.example.org/x?a=1&access_token=${CANARY}%2B+1&key=:id&api_key=` },
     config: {
       url: 'http://h.example.org/x?a=1&access_token=${env:CROSSWALK_SECRET_ORG_UNITS_DHIS2_ACCESS_TOKEN}&key=:id&api_key=',
     },
     secrets: { ACCESS_TOKEN: `${CANARY}+ 1` },
   },
-  {
-    name: 'credentials in the query that no header has',
+  'credentials in the query that no header has': {
     given: { url: `http://h.example.org/x?jwt=${CANARY}&access_key=${CANARY}2` },
     config: {
       url: 'http://h.example.org/x?jwt=${env:CROSSWALK_SECRET_ORG_UNITS_DHIS2_JWT}&access_key=${env:CROSSWALK_SECRET_ORG_UNITS_DHIS2_ACCESS_KEY}',
     },
     secrets: { JWT: CANARY, ACCESS_KEY: `${CANARY}2` },
   },
-  {
-    name: 'references stay',
+  'references stay': {
     given: { headers: { Authorization: 'Bearer ${env:TOKEN}' } },
     config: { headers: { Authorization: 'Bearer ${env:TOKEN}' } },
     secrets: {},
   },
-]
+}
 
 describe('credentials', () => {
-  for (const { name, given, config, secrets } of CASES) {
+  for (const [name, { given, config, secrets }] of Object.entries(CASES)) {
     test(name, async () => {
       const { document, changes, secrets: lines } = convertOne(withConfig(given))
       const [request] = (document.requests as { lookup: JsonObject[] }).lookup

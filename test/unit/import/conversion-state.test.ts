@@ -27,45 +27,32 @@ const SECOND = stored('2024-01-02T00:00:00.000Z', {
 })
 const THIRD = stored('2024-01-03T00:00:00.000Z', { query: { page: 3 }, lookupNetworkError: true })
 
-const CASES: readonly Readonly<{
-  name: string
-  config?: JsonObject
-  states: readonly FoundState[]
-  expect: JsonObject | undefined
-}>[] = [
-  { name: 'the newest, in any order', states: [SECOND, THIRD, FIRST], expect: THIRD.state },
-  {
-    name: 'that passes the filter of network errors',
+const CASES: Readonly<
+  Record<string, Readonly<{ config?: JsonObject; states: readonly FoundState[]; expect: JsonObject | undefined }>>
+> = {
+  'the newest, in any order': { states: [SECOND, THIRD, FIRST], expect: THIRD.state },
+  'that passes the filter of network errors': {
     config: { networkErrors: 'exclude' },
     states: [FIRST, SECOND, THIRD],
     expect: SECOND.state,
   },
-  {
-    name: 'of statuses',
-    config: { includeStatuses: ['2xx', 404] },
-    states: [FIRST, SECOND, THIRD],
-    expect: FIRST.state,
-  },
-  {
-    name: 'of both',
+  'of statuses': { config: { includeStatuses: ['2xx', 404] }, states: [FIRST, SECOND, THIRD], expect: FIRST.state },
+  'of both': {
     config: { networkErrors: 'include', includeStatuses: ['*'] },
     states: [FIRST, THIRD, SECOND],
     expect: THIRD.state,
   },
-  {
-    name: 'or the newest if none passes',
+  'or the newest if none passes': {
     config: { includeStatuses: ['404'] },
     states: [FIRST, SECOND],
     expect: SECOND.state,
   },
-  {
-    name: 'of this endpoint alone',
+  'of this endpoint alone': {
     states: [FIRST, stored('2025-01-01T00:00:00.000Z', { query: { page: 9 } }, OTHER)],
     expect: FIRST.state,
   },
-  { name: 'none', states: [], expect: undefined },
-  {
-    name: 'with the known fields, also by their early names',
+  none: { states: [], expect: undefined },
+  'with the known fields, also by their early names': {
     states: [
       stored('2024-01-01T00:00:00.000Z', {
         httpStatus: 201,
@@ -101,10 +88,10 @@ const CASES: readonly Readonly<{
       lookupNetworkError: false,
     },
   },
-]
+}
 
 describe('the state of an imported endpoint', () => {
-  for (const { name, config, states, expect } of CASES) {
+  for (const [name, { config, states, expect }] of Object.entries(CASES)) {
     test(name, async () => {
       const { documents } = convertSet([endpoint({ _id: ID, ...(config ? { state: { config } } : {}) })], {}, states)
       assert.deepEqual(documents[0]?.state, expect)

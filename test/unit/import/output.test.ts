@@ -13,22 +13,22 @@ import { folderWith, jsonAt, textsIn } from '../../support/import/import-rig.ts'
 
 describe('names of files', () => {
   const named = (...names: string[]) => nameFiles(names.map((name) => ({ name, earlier: undefined })))
-  const CASES: readonly Readonly<{ title: string; names: string[]; files: (string | RegExp)[] }>[] = [
-    { title: 'a name', names: ['Lab orders (v2)'], files: ['lab-orders-v2'] },
-    { title: 'accents', names: ['Médecins à Genève'], files: ['medecins-a-geneve'] },
-    { title: 'a path', names: ['../../etc/passwd'], files: ['etc-passwd'] },
-    { title: 'an absolute path', names: ['/etc/passwd'], files: ['etc-passwd'] },
-    { title: 'dots alone', names: ['..'], files: [/^endpoint-[0-9a-f]{8}$/] },
-    { title: 'another script', names: ['患者'], files: [/^endpoint-[0-9a-f]{8}$/] },
-    { title: 'no name', names: [''], files: [/^endpoint-[0-9a-f]{8}$/] },
-    { title: 'a device of Windows', names: ['CON'], files: ['endpoint-con'] },
-    { title: 'a name of the import', names: ['Import report'], files: ['endpoint-import-report'] },
-    { title: '64 KB', names: ['long '.repeat(13_000)], files: [/^(?:long-){11}long$/] },
-    { title: 'control characters', names: ['a\u0000b\nc'], files: ['a-b-c'] },
-    { title: 'two of one name', names: ['A', 'A'], files: ['a', 'a-2'] },
-    { title: 'names of one file', names: ['A b', 'a-b', 'c'], files: [/^a-b-[0-9a-f]{8}$/, /^a-b-[0-9a-f]{8}$/, 'c'] },
-  ]
-  for (const { title, names, files } of CASES) {
+  const CASES: Readonly<Record<string, Readonly<{ names: string[]; files: (string | RegExp)[] }>>> = {
+    'a name': { names: ['Lab orders (v2)'], files: ['lab-orders-v2'] },
+    accents: { names: ['Médecins à Genève'], files: ['medecins-a-geneve'] },
+    'a path': { names: ['../../etc/passwd'], files: ['etc-passwd'] },
+    'an absolute path': { names: ['/etc/passwd'], files: ['etc-passwd'] },
+    'dots alone': { names: ['..'], files: [/^endpoint-[0-9a-f]{8}$/] },
+    'another script': { names: ['患者'], files: [/^endpoint-[0-9a-f]{8}$/] },
+    'no name': { names: [''], files: [/^endpoint-[0-9a-f]{8}$/] },
+    'a device of Windows': { names: ['CON'], files: ['endpoint-con'] },
+    'a name of the import': { names: ['Import report'], files: ['endpoint-import-report'] },
+    '64 KB': { names: ['long '.repeat(13_000)], files: [/^(?:long-){11}long$/] },
+    'control characters': { names: ['a\u0000b\nc'], files: ['a-b-c'] },
+    'two of one name': { names: ['A', 'A'], files: ['a', 'a-2'] },
+    'names of one file': { names: ['A b', 'a-b', 'c'], files: [/^a-b-[0-9a-f]{8}$/, /^a-b-[0-9a-f]{8}$/, 'c'] },
+  }
+  for (const [title, { names, files }] of Object.entries(CASES)) {
     test(title, () => {
       const found = named(...names)
       assert.equal(found.length, files.length)
@@ -150,33 +150,29 @@ describe('writing', () => {
     assert.deepEqual(Object.keys(jsonAt(folder, 'import-manifest.json').files ?? {}), ['a.json', 'b.json'])
   })
 
-  const IN_THE_WAY: readonly Readonly<{ title: string; prepare(folder: string): void; message: RegExp }>[] = [
-    {
-      title: 'a file that no import wrote',
+  const IN_THE_WAY: Readonly<Record<string, Readonly<{ prepare(folder: string): void; message: RegExp }>>> = {
+    'a file that no import wrote': {
       prepare: (folder) => writeFileSync(join(folder, 'b.json'), 'mine'),
       message: /b\.json is there already, and no import wrote it/,
     },
-    {
-      title: 'a file that was changed since',
+    'a file that was changed since': {
       prepare: (folder) => {
         writeFiles(folder, [file('b.json', 'B')])
         writeFileSync(join(folder, 'b.json'), 'mine')
       },
       message: /b\.json was changed since it was imported/,
     },
-    {
-      title: 'a link',
+    'a link': {
       prepare: (folder) => symlinkSync('/etc/hostname', join(folder, 'b.json')),
       message: /b\.json is there already/,
     },
-    {
-      title: 'another manifest',
+    'another manifest': {
       prepare: (folder) =>
         writeFileSync(join(folder, 'import-manifest.json'), '{"files":{"b.json":{"kind":"document"}}}'),
       message: /import-manifest\.json is there already/,
     },
-  ]
-  for (const { title, prepare, message } of IN_THE_WAY) {
+  }
+  for (const [title, { prepare, message }] of Object.entries(IN_THE_WAY)) {
     test(`refuses ${title}, and leaves everything as it was`, (context) => {
       const folder = folderWith({}, context)
       prepare(folder)

@@ -14,38 +14,32 @@ const validating = (fields: JsonObject): JsonObject => ({
 })
 
 /** `form`: whether `data` is put below the lookups (bare), or nothing changes (wrapped), or the import asks. */
-const CASES: readonly Readonly<{
-  name: string
-  set: readonly JsonObject[]
-  form: 'bare' | 'wrapped' | 'asks'
-  given?: Given
-}>[] = [
-  { name: 'a field of a lookup in a mapping', set: [reading('lookupRequests.a.entry')], form: 'bare' },
-  { name: 'data in a mapping', set: [reading('lookupRequests.a.data.entry')], form: 'wrapped' },
-  { name: 'headers in a mapping', set: [reading('lookupRequests.a.headers.etag')], form: 'wrapped' },
-  { name: 'a field in an expression', set: [transforming('$count(lookupRequests.a.entry)')], form: 'bare' },
-  { name: 'data in an expression', set: [transforming('$count(lookupRequests.a.data)')], form: 'wrapped' },
-  { name: 'a field in a schema', set: [validating({ entry: {} })], form: 'bare' },
-  { name: 'data in a schema', set: [validating({ data: {} })], form: 'wrapped' },
-  {
-    name: 'one field decides for the set',
+const CASES: Readonly<
+  Record<string, Readonly<{ set: readonly JsonObject[]; form: 'bare' | 'wrapped' | 'asks'; given?: Given }>>
+> = {
+  'a field of a lookup in a mapping': { set: [reading('lookupRequests.a.entry')], form: 'bare' },
+  'data in a mapping': { set: [reading('lookupRequests.a.data.entry')], form: 'wrapped' },
+  'headers in a mapping': { set: [reading('lookupRequests.a.headers.etag')], form: 'wrapped' },
+  'a field in an expression': { set: [transforming('$count(lookupRequests.a.entry)')], form: 'bare' },
+  'data in an expression': { set: [transforming('$count(lookupRequests.a.data)')], form: 'wrapped' },
+  'a field in a schema': { set: [validating({ entry: {} })], form: 'bare' },
+  'data in a schema': { set: [validating({ data: {} })], form: 'wrapped' },
+  'one field decides for the set': {
     set: [reading('lookupRequests.a'), reading('lookupRequests.a.entry', 'Other')],
     form: 'bare',
   },
-  {
-    name: 'data decides for the set',
+  'data decides for the set': {
     set: [reading('lookupRequests.a'), reading('lookupRequests.a.data', 'Other')],
     form: 'wrapped',
   },
-  { name: 'a lookup as a whole', set: [reading('lookupRequests.a')], form: 'asks' },
-  { name: 'a variable that is a lookup', set: [transforming('($x := lookupRequests.a; $x.entry)')], form: 'asks' },
-  { name: 'all lookups', set: [reading('lookupRequests')], form: 'asks' },
-  { name: 'no mapping', set: [endpoint({ requests: { lookup: [lookup('a')] } })], form: 'asks' },
-  { name: 'a lookup that the document does not have', set: [reading('state.lookupRequests.a.entry')], form: 'wrapped' },
-  { name: 'lookups that nothing reads', set: [reading('requestBody.b')], form: 'wrapped' },
-  { name: 'no lookups', set: [endpoint()], form: 'wrapped' },
-  {
-    name: 'parameters of version 1',
+  'a lookup as a whole': { set: [reading('lookupRequests.a')], form: 'asks' },
+  'a variable that is a lookup': { set: [transforming('($x := lookupRequests.a; $x.entry)')], form: 'asks' },
+  'all lookups': { set: [reading('lookupRequests')], form: 'asks' },
+  'no mapping': { set: [endpoint({ requests: { lookup: [lookup('a')] } })], form: 'asks' },
+  'a lookup that the document does not have': { set: [reading('state.lookupRequests.a.entry')], form: 'wrapped' },
+  'lookups that nothing reads': { set: [reading('requestBody.b')], form: 'wrapped' },
+  'no lookups': { set: [endpoint()], form: 'wrapped' },
+  'parameters of version 1': {
     set: [
       endpoint({
         requests: {
@@ -55,22 +49,16 @@ const CASES: readonly Readonly<{
     ],
     form: 'bare',
   },
-  {
-    name: 'the option, before 3',
+  'the option, before 3': {
     set: [reading('lookupRequests.a.data.entry')],
     form: 'bare',
     given: { peerVersion: '2.3.1' },
   },
-  {
-    name: 'the option, from 3 on',
-    set: [reading('lookupRequests.a')],
-    form: 'wrapped',
-    given: { peerVersion: '3.0.0' },
-  },
-]
+  'the option, from 3 on': { set: [reading('lookupRequests.a')], form: 'wrapped', given: { peerVersion: '3.0.0' } },
+}
 
 describe('the version of a set', () => {
-  for (const { name, set, form, given } of CASES) {
+  for (const [name, { set, form, given }] of Object.entries(CASES)) {
     test(`${name}: ${form}`, () => {
       if (form === 'asks') {
         assert.throws(

@@ -18,7 +18,6 @@ const oid = (digit: string) => ({ $oid: digit.repeat(24) })
 const exported = (name: string, digit: string) => ({ ...one, _id: oid(digit), name })
 
 type Case = Readonly<{
-  title: string
   files: Files
   /** Relative to the folder; the folder itself by default. */
   sources?: readonly string[]
@@ -29,124 +28,98 @@ type Case = Readonly<{
   faults?: readonly RegExp[]
 }>
 
-const FILES: readonly Case[] = [
-  { title: 'a document', files: { 'a.json': one }, sources: ['a.json'], documents: { 'a.json': 'One' } },
-  {
-    title: 'an array',
+const FILES: Readonly<Record<string, Case>> = {
+  'a document': { files: { 'a.json': one }, sources: ['a.json'], documents: { 'a.json': 'One' } },
+  'an array': {
     files: { 'a.json': [one, two] },
     sources: ['a.json'],
     documents: { 'a.json': 'One', 'a.json#2': 'Two' },
   },
-  {
-    title: 'JSON lines',
+  'JSON lines': {
     files: { 'a.jsonl': `${text(one)}\r\n\r\n${text(two)}\r\n` },
     sources: ['a.jsonl'],
     documents: { 'a.jsonl': 'One', 'a.jsonl#2': 'Two' },
   },
-  {
-    title: 'values of several lines',
+  'values of several lines': {
     files: { 'a.json': `${JSON.stringify(one, null, 2)}\n${JSON.stringify(two, null, 2)}` },
     sources: ['a.json'],
     documents: { 'a.json': 'One', 'a.json#2': 'Two' },
   },
-  {
-    title: 'a byte order mark and CRLF',
+  'a byte order mark and CRLF': {
     files: { 'a.json': `\ufeff${JSON.stringify(one, null, 2).replaceAll('\n', '\r\n')}` },
     documents: { 'a.json': 'One' },
   },
-  { title: 'UTF-16', files: { 'a.json': utf16(text(one)) }, documents: { 'a.json': 'One' } },
-  {
-    title: 'UTF-16 with the other byte order',
-    files: { 'a.json': bigEndian(text(one)) },
-    documents: { 'a.json': 'One' },
-  },
-  { title: 'UTF-16 without a mark', files: { 'a.json': utf16(text(one), '') }, documents: { 'a.json': 'One' } },
-  {
-    title: 'values that are neither documents nor states',
+  'UTF-16': { files: { 'a.json': utf16(text(one)) }, documents: { 'a.json': 'One' } },
+  'UTF-16 with the other byte order': { files: { 'a.json': bigEndian(text(one)) }, documents: { 'a.json': 'One' } },
+  'UTF-16 without a mark': { files: { 'a.json': utf16(text(one), '') }, documents: { 'a.json': 'One' } },
+  'values that are neither documents nor states': {
     files: { 'a.json': [one, 1, { name: 'x' }] },
     sources: ['a.json'],
     documents: { 'a.json': 'One' },
     skipped: { 'a.json#2': /Neither/, 'a.json#3': /Neither/ },
   },
-  {
-    title: 'a comment',
+  'a comment': {
     files: { 'a.json': '{\n  "a": 1,\n  // why\n  "b": 2 }' },
     sources: ['a.json'],
     faults: [/^a\.json: .* at line 3, column 3: JSON has no comments/],
   },
-  {
-    title: 'a comma before a bracket',
+  'a comma before a bracket': {
     files: { 'a.json': `${text(one)}\n{"a":[1,2,\n]}` },
     sources: ['a.json'],
     faults: [/^a\.json: .* at line 3, column 1: a comma stands before/],
   },
-  {
-    title: 'single quotes',
+  'single quotes': {
     files: { 'a.json': "{'a': 1}" },
     sources: ['a.json'],
     faults: [/line 1, column 2: names and texts stand in double quotes/],
   },
-  {
-    title: 'what a shell of MongoDB prints',
+  'what a shell of MongoDB prints': {
     files: { 'a.json': '{"_id": ObjectId("1")}' },
     sources: ['a.json'],
     faults: [/line 1, column 9: names and texts stand in double quotes/],
   },
-  {
-    title: 'a file that ends too early',
+  'a file that ends too early': {
     files: { 'a.json': '{"a":\n{' },
     sources: ['a.json'],
     faults: [/^a\.json: The JSON ends before it is complete, at line 2, column 2\.$/],
   },
-  {
-    title: 'an empty file',
-    files: { 'a.json': ' \n' },
-    sources: ['a.json'],
-    faults: [/^a\.json: The file is empty\.$/],
-  },
-  {
-    title: 'bytes that are no text',
+  'an empty file': { files: { 'a.json': ' \n' }, sources: ['a.json'], faults: [/^a\.json: The file is empty\.$/] },
+  'bytes that are no text': {
     files: { 'a.json': Buffer.from('{"a":"\n\xff"}', 'latin1') },
     sources: ['a.json'],
     faults: [/^a\.json: The file is not valid UTF-8 at line 2, column 1; save it as UTF-8\.$/],
   },
-  {
-    title: 'JSON of any depth',
+  'JSON of any depth': {
     files: { 'a.json': `${'['.repeat(100_000)}${']'.repeat(100_000)}` },
     sources: ['a.json'],
     faults: [/^a\.json: The JSON is nested deeper than 64 levels/],
   },
-  {
-    title: 'a number beyond all bounds',
+  'a number beyond all bounds': {
     files: { 'a.json': '{"a":1e999}' },
     sources: ['a.json'],
     faults: [/^a\.json: The JSON has a number beyond/],
   },
-  {
-    title: 'a file without a document',
+  'a file without a document': {
     files: { 'a.json': { name: 'x' } },
     sources: ['a.json'],
     faults: [/^a\.json has no endpoint document and no state: an endpoint document has/],
   },
-  { title: 'no such file', files: {}, sources: ['a.json'], faults: [/^There is no file a\.json\.$/] },
-  {
-    title: 'all faults at once',
+  'no such file': { files: {}, sources: ['a.json'], faults: [/^There is no file a\.json\.$/] },
+  'all faults at once': {
     files: { 'a.json': '{', 'b.json': '[' },
     sources: ['a.json', 'b.json'],
     faults: [/^a\.json/, /^b\.json/],
   },
-  {
-    title: 'a file that is given twice, once in its folder',
+  'a file that is given twice, once in its folder': {
     files: { 'f/a.json': one },
     sources: ['f', 'f/a.json'],
     documents: { 'f/a.json': 'One' },
     faults: [/^f\/a\.json was given twice\.$/],
   },
-]
+}
 
-const FOLDERS: readonly Case[] = [
-  {
-    title: 'documents among other JSON',
+const FOLDERS: Readonly<Record<string, Case>> = {
+  'documents among other JSON': {
     files: {
       'package.json': { name: 'mapper', version: '1.0.0' },
       'endpoints/a.json': one,
@@ -168,20 +141,17 @@ const FOLDERS: readonly Case[] = [
       '.git': /not yours/,
     },
   },
-  {
-    title: 'a document that cannot be read',
+  'a document that cannot be read': {
     files: { 'a.json': one, 'b.json': '{ "endpoint": { "pattern": "/b" }, "transformation": {}, }' },
     documents: { 'a.json': 'One' },
     faults: [/^b\.json: .* line 1, column 58: a comma/],
   },
-  {
-    title: 'a folder without documents',
+  'a folder without documents': {
     files: { 'package.json': {} },
     faults: [/has no endpoint document/],
     skipped: { 'package.json': /./ },
   },
-  {
-    title: 'the parts of version 0.2',
+  'the parts of version 0.2': {
     files: {
       'orders/meta.json': {
         name: 'One',
@@ -206,27 +176,29 @@ const FOLDERS: readonly Case[] = [
       'third/constants.json': /./,
     },
   },
-  {
-    title: 'a part of version 0.2 that cannot be read',
+  'a part of version 0.2 that cannot be read': {
     files: {
       'orders/meta.json': { name: 'One', endpoint: { pattern: '/one' } },
       'orders/input-mapping.json': '{"a":}',
     },
     faults: [/^orders\/input-mapping\.json: .* line 1, column 6/],
   },
-  {
-    title: 'the main part of version 0.2 that cannot be read',
+  'the main part of version 0.2 that cannot be read': {
     files: { 'orders/meta.json': '{,', 'orders/input-mapping.json': {} },
     faults: [/^orders\/meta\.json: .* line 1, column 2/],
   },
-]
+}
 
 describe('sources', () => {
-  for (const { title, files, sources, documents = {}, skipped = {}, faults = [] } of [...FILES, ...FOLDERS]) {
+  for (const [title, given] of Object.entries({ ...FILES, ...FOLDERS })) {
+    const { files, sources = ['.'], documents = {}, skipped = {}, faults = [] } = given
+
     test(title, async (context) => {
       const folder = folderWith(files, context)
-      const given = (sources ?? ['.']).map((source) => join(folder, source))
-      const reading = await readSources(given, OPTIONS)
+      const reading = await readSources(
+        sources.map((source) => join(folder, source)),
+        OPTIONS,
+      )
       const relative = (path: string) => path.replaceAll(`${folder}/`, '')
       const found = reading.documents.map(({ source, document }) => [relative(source), document.name])
       assert.deepEqual(Object.fromEntries(found), documents)
@@ -381,23 +353,19 @@ describe('exports of MongoDB', () => {
     })
   }
 
-  const VALUES: readonly Readonly<{ title: string; extended: Json; plain: Json }>[] = [
-    { title: 'NaN is null', extended: { $numberDouble: 'NaN' }, plain: null },
-    { title: 'a decimal', extended: { $numberDecimal: '0.1' }, plain: 0.1 },
-    { title: 'a date of version 1', extended: { $date: 0 }, plain: '1970-01-01T00:00:00.000Z' },
-    { title: 'a date before 1970', extended: { $date: { $numberLong: '-1' } }, plain: '1969-12-31T23:59:59.999Z' },
-    { title: 'undefined is null', extended: { $undefined: true }, plain: null },
-    {
-      title: 'a member beside it makes it data',
-      extended: { $numberInt: '5', a: 1 },
-      plain: { $numberInt: '5', a: 1 },
-    },
-    { title: 'text that is no number is data', extended: { $numberInt: 'x' }, plain: { $numberInt: 'x' } },
-    { title: 'a date that is none is data', extended: { $date: 'never' }, plain: { $date: 'never' } },
-    { title: 'within arrays', extended: [{ $oid: 'a' }, [{ $numberInt: '1' }]], plain: ['a', [1]] },
-    { title: 'a name of Object.prototype', extended: { constructor: 1 }, plain: { constructor: 1 } },
-  ]
-  for (const { title, extended, plain } of VALUES) {
+  const VALUES: Readonly<Record<string, Readonly<{ extended: Json; plain: Json }>>> = {
+    'NaN is null': { extended: { $numberDouble: 'NaN' }, plain: null },
+    'a decimal': { extended: { $numberDecimal: '0.1' }, plain: 0.1 },
+    'a date of version 1': { extended: { $date: 0 }, plain: '1970-01-01T00:00:00.000Z' },
+    'a date before 1970': { extended: { $date: { $numberLong: '-1' } }, plain: '1969-12-31T23:59:59.999Z' },
+    'undefined is null': { extended: { $undefined: true }, plain: null },
+    'a member beside it makes it data': { extended: { $numberInt: '5', a: 1 }, plain: { $numberInt: '5', a: 1 } },
+    'text that is no number is data': { extended: { $numberInt: 'x' }, plain: { $numberInt: 'x' } },
+    'a date that is none is data': { extended: { $date: 'never' }, plain: { $date: 'never' } },
+    'within arrays': { extended: [{ $oid: 'a' }, [{ $numberInt: '1' }]], plain: ['a', [1]] },
+    'a name of Object.prototype': { extended: { constructor: 1 }, plain: { constructor: 1 } },
+  }
+  for (const [title, { extended, plain }] of Object.entries(VALUES)) {
     test(title, async () => {
       const { documents } = await read('value.json', text({ ...exported('Value', 'c'), constants: { extended } }))
       assert.deepEqual(documents[0]?.document.constants, { extended: plain })

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import Router from 'find-my-way'
 import { createRouteTable } from '../../../src/endpoints/route-table.ts'
 import { parseRoutePattern } from '../../../src/language/route-pattern.ts'
+import { LONG } from '../../support/form.ts'
 
 const accepted = [
   { pattern: '/', parameters: [], key: 'POST /' },
@@ -35,31 +36,24 @@ const refused = [
   { pattern: 'patients', message: /write "\/patients"/ },
   { pattern: '/uptime', message: /belong to the service; start the pattern with another/ },
   { pattern: '/endpoints/:id', message: /"\/endpoints" and the paths below it belong/ },
-  { pattern: '/uptime/', message: /belong to the service/ },
   { pattern: '/a//', message: /write a single "\/"/ },
   { pattern: '//a', message: /write a single "\/"/ },
-  { pattern: '/a//b', message: /write a single "\/"/ },
-  { pattern: '//', message: /write a single "\/"/ },
   { pattern: '/a/./b', message: /segment "\."/ },
   { pattern: '/../b', message: /segment "\.\."/ },
   { pattern: '/a?b=c', message: /leave out "\?"/ },
   { pattern: '/a#b', message: /leave out "#"/ },
   { pattern: '/a/:id?', message: /":id\?" is no parameter; write ":" and a name/ },
   { pattern: '/a/:', message: /":" is no parameter/ },
-  { pattern: '/a/:1', message: /":1" is no parameter/ },
   { pattern: '/a/:-x', message: /":-x" is no parameter; write ":" and a name of letters, digits, "_" and "-"/ },
   { pattern: '/a/:id.x', message: /":id.x" is no parameter/ },
   { pattern: '/a/:id(\\d+)', message: /is no parameter/ },
-  { pattern: '/a/::id', message: /"::id" is no parameter/ },
   { pattern: '/:__proto__', message: /choose another name/ },
   { pattern: '/:a/b/:a', message: /":a" appears twice/ },
   { pattern: '/a:b', message: /write ":name" as a segment of its own/ },
   { pattern: '/a*', message: /write a parameter such as ":name"/ },
-  { pattern: '/a(b)', message: /write a parameter such as ":name"/ },
   { pattern: '/caf%C3%A9', message: /write the character itself/ },
   { pattern: '/café', message: /"é" cannot stand in the segment "café"/ },
   { pattern: '/a b', message: /" " cannot stand/ },
-  { pattern: '/a\\b', message: /cannot stand/ },
   { pattern: '/😀', message: /"😀" cannot stand/ },
   { pattern: `/${'a'.repeat(2_000)}`, message: /at most 2000 characters/ },
 ]
@@ -97,7 +91,7 @@ test('two patterns have one key exactly where the router takes them for one rout
       if (keyOf(one) === keyOf(other)) assert.throws(add, /already declared/)
       else add()
     }),
-    { numRuns: 2_000 },
+    { numRuns: LONG ? 2_000 : 200 },
   )
 })
 
@@ -147,7 +141,7 @@ test('the route table finds for a path what the contract says', () => {
       const actual = found && { pattern: found.target, params: found.urlParams }
       assert.deepEqual(actual, expectedMatch(distinct, path))
     }),
-    { numRuns: 3_000 },
+    { numRuns: LONG ? 3_000 : 300 },
   )
 })
 
@@ -162,6 +156,6 @@ test('any text parses or is refused with a sentence', () => {
       if (parsed.ok) newRouter().on('GET', pattern, () => {})
       else assert.match(parsed.message, /^.+\.\)?$/s)
     }),
-    { numRuns: 2_000 },
+    { numRuns: LONG ? 2_000 : 200 },
   )
 })

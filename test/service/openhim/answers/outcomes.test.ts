@@ -94,8 +94,7 @@ after(async () => {
 })
 
 const SUCCESSFUL = 'Successful'
-const cases: readonly Readonly<{
-  name: string
+type Case = Readonly<{
   path: string
   body?: JsonObject
   init?: RequestInit
@@ -104,100 +103,87 @@ const cases: readonly Readonly<{
   code?: string
   error?: RegExp
   orchestrations?: readonly string[]
-}>[] = [
-  { name: 'done without calls', path: '/echo', expect: [SUCCESSFUL, 200] },
-  { name: 'done in XML', path: '/xml', body: { a: 'ü' }, expect: [SUCCESSFUL, 200] },
-  { name: 'done with a lookup', path: '/lookup', expect: [SUCCESSFUL, 200], orchestrations: ['look 200'] },
-  {
-    name: 'done with items',
+}>
+
+const cases: Readonly<Record<string, Case>> = {
+  'done without calls': { path: '/echo', expect: [SUCCESSFUL, 200] },
+  'done in XML': { path: '/xml', body: { a: 'ü' }, expect: [SUCCESSFUL, 200] },
+  'done with a lookup': { path: '/lookup', expect: [SUCCESSFUL, 200], orchestrations: ['look 200'] },
+  'done with items': {
     path: '/items',
     body: { items: [{ n: 1 }, { n: 2 }, { n: 3 }] },
     expect: [SUCCESSFUL, 200],
     orchestrations: ['send[0] 200', 'send[1] 200', 'send[2] 200'],
   },
-  { name: 'passed on', path: '/passed-on', expect: [SUCCESSFUL, 201], orchestrations: ['send 201'] },
-  { name: 'an empty answer', path: '/empty', expect: [SUCCESSFUL, 204, 200], orchestrations: ['send 204'] },
-  {
-    name: 'partial',
-    path: '/partial',
-    expect: ['Completed with error(s)', 200],
-    orchestrations: ['good 200', 'bad 500'],
-  },
-  { name: 'invalid', path: '/valid', expect: ['Completed', 400], code: 'VALIDATION_FAILED' },
-  { name: 'invalid for FHIR', path: '/fhir', expect: ['Completed', 400], code: 'VALIDATION_FAILED' },
-  {
-    name: 'unreadable',
+  'passed on': { path: '/passed-on', expect: [SUCCESSFUL, 201], orchestrations: ['send 201'] },
+  'an empty answer': { path: '/empty', expect: [SUCCESSFUL, 204, 200], orchestrations: ['send 204'] },
+  partial: { path: '/partial', expect: ['Completed with error(s)', 200], orchestrations: ['good 200', 'bad 500'] },
+  invalid: { path: '/valid', expect: ['Completed', 400], code: 'VALIDATION_FAILED' },
+  'invalid for FHIR': { path: '/fhir', expect: ['Completed', 400], code: 'VALIDATION_FAILED' },
+  unreadable: {
     path: '/echo',
     init: { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } },
     expect: ['Completed', 400],
     code: 'BODY_UNREADABLE',
   },
-  {
-    name: 'of a wrong media type',
+  'of a wrong media type': {
     path: '/echo',
     init: { method: 'POST', body: '<a/>', headers: { 'content-type': 'application/xml' } },
     expect: ['Completed', 415],
     code: 'MEDIA_TYPE_WRONG',
   },
-  {
-    name: 'too large',
+  'too large': {
     path: '/echo',
     body: { a: 'a'.repeat(1_100_000) },
     expect: ['Completed', 413],
     code: 'BODY_TOO_LARGE',
   },
-  {
-    name: 'a lookup refused',
+  'a lookup refused': {
     path: '/lookup-refused',
     expect: ['Completed', 409],
     code: 'LOOKUP_REFUSED',
     orchestrations: ['look 409'],
   },
-  {
-    name: 'a lookup that may succeed later',
+  'a lookup that may succeed later': {
     path: '/lookup-failed',
     expect: ['Failed', 503],
     code: 'LOOKUP_REFUSED',
     error: /status 503/,
     orchestrations: ['look 503'],
   },
-  {
-    name: 'a lookup without an answer',
+  'a lookup without an answer': {
     path: '/lookup-reset',
     expect: ['Failed', 502],
     code: 'LOOKUP_UNREACHABLE',
     error: /look/,
     orchestrations: ['look The target could not be reached.'],
   },
-  {
-    name: 'refused by the target',
+  'refused by the target': {
     path: '/refused',
     expect: ['Completed', 422],
     code: 'RESPONSE_REFUSED',
     orchestrations: ['send 422'],
   },
-  {
-    name: 'failed by the target',
+  'failed by the target': {
     path: '/failed',
     expect: ['Failed', 502],
     code: 'RESPONSE_REFUSED',
     error: /status 502/,
     orchestrations: ['send 502'],
   },
-  { name: 'a fault of the document', path: '/bug', expect: ['Failed', 500], code: 'TRANSFORM_FAILED' },
-  { name: 'without its key', path: '/once', expect: ['Completed', 400], code: 'IDEMPOTENCY_KEY_MISSING' },
-  { name: 'without credentials', path: '/closed', expect: ['Completed', 401], code: 'CREDENTIALS_REFUSED' },
-  { name: 'without an endpoint', path: '/nowhere', expect: ['Completed', 404], code: 'ROUTE_UNKNOWN' },
-  {
-    name: 'of another method',
+  'a fault of the document': { path: '/bug', expect: ['Failed', 500], code: 'TRANSFORM_FAILED' },
+  'without its key': { path: '/once', expect: ['Completed', 400], code: 'IDEMPOTENCY_KEY_MISSING' },
+  'without credentials': { path: '/closed', expect: ['Completed', 401], code: 'CREDENTIALS_REFUSED' },
+  'without an endpoint': { path: '/nowhere', expect: ['Completed', 404], code: 'ROUTE_UNKNOWN' },
+  'of another method': {
     path: '/echo',
     init: { method: 'DELETE' },
     expect: ['Completed', 405],
     code: 'METHOD_NOT_ALLOWED',
   },
-]
+}
 
-const requestOf = ({ body = {}, init }: (typeof cases)[number]): RequestInit => init ?? json('POST', body)
+const requestOf = ({ body = {}, init }: Case): RequestInit => init ?? json('POST', body)
 const asCore = (init: RequestInit, more: Record<string, string> = {}): RequestInit => ({
   ...init,
   headers: { ...(init.headers as Record<string, string>), ...TRANSACTION, ...more },
@@ -207,8 +193,8 @@ const asCore = (init: RequestInit, more: Record<string, string> = {}): RequestIn
 const VARYING = ['x-crosswalk-message-id', 'date', 'connection', 'keep-alive', 'content-length']
 
 describe('the answer of a core', () => {
-  for (const one of cases) {
-    const { name, path, expect, code, error, orchestrations = [] } = one
+  for (const [name, one] of Object.entries(cases)) {
+    const { path, expect, code, error, orchestrations = [] } = one
     const [status, inner, outer = inner] = expect
     test(name, async () => {
       const bare = await service.fetch(path, requestOf(one))
@@ -346,8 +332,8 @@ describe('another caller gets no wrapper', () => {
     'x-real-ip': '192.0.2.1',
     accept: 'application/json+openhim',
   }
-  for (const one of cases) {
-    test(one.name, async () => {
+  for (const [name, one] of Object.entries(cases)) {
+    test(name, async () => {
       const reply = await open.fetch(one.path, asCore(requestOf(one), forged))
       assert.ok(!isWrapped(reply))
       assert.equal(reply.status, one.expect[1])

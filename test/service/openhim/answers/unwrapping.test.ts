@@ -69,27 +69,29 @@ const lookingAt = (url: string): JsonObject => ({
 
 const plain = (value: JsonObject) => ({ data: value, outer: 'yes' })
 
-const cases: readonly Readonly<{
-  name: string
-  status?: number
-  type?: string
-  value: JsonObject
-  expect: readonly [status: number, body: JsonObject | RegExp]
-}>[] = [
-  { name: 'JSON', value: wrapper(jsonResponse('{"a":1}')), expect: [200, { data: { a: 1 }, inner: 'yes' }] },
-  {
-    name: 'XML, whatever encoding it declares',
+const cases: Readonly<
+  Record<
+    string,
+    Readonly<{
+      status?: number
+      type?: string
+      value: JsonObject
+      expect: readonly [status: number, body: JsonObject | RegExp]
+    }>
+  >
+> = {
+  JSON: { value: wrapper(jsonResponse('{"a":1}')), expect: [200, { data: { a: 1 }, inner: 'yes' }] },
+  'XML, whatever encoding it declares': {
     value: wrapper({
       headers: { 'content-type': 'text/xml; charset=iso-8859-1' },
       body: '<?xml version="1.0" encoding="ISO-8859-1"?><p><n>ü</n></p>',
     }),
     expect: [200, { data: { n: 'ü' } }],
   },
-  { name: 'text', value: wrapper({ headers: {}, body: 'plain ü' }), expect: [200, { data: 'plain ü' }] },
-  { name: 'JSON without a type', value: wrapper({ body: '[1]' }), expect: [200, { data: [1] }] },
-  { name: 'no body', value: wrapper({ status: 204 }), expect: [200, {}] },
-  {
-    name: 'a length and a coding that no longer hold',
+  text: { value: wrapper({ headers: {}, body: 'plain ü' }), expect: [200, { data: 'plain ü' }] },
+  'JSON without a type': { value: wrapper({ body: '[1]' }), expect: [200, { data: [1] }] },
+  'no body': { value: wrapper({ status: 204 }), expect: [200, {}] },
+  'a length and a coding that no longer hold': {
     value: wrapper(
       jsonResponse('{"a":1}', {
         headers: { 'content-type': 'application/json', 'content-length': '99', 'content-encoding': 'gzip' },
@@ -97,41 +99,34 @@ const cases: readonly Readonly<{
     ),
     expect: [200, { data: { a: 1 } }],
   },
-  {
-    name: 'an inner status that is allowed',
+  'an inner status that is allowed': {
     status: 500,
     value: wrapper(jsonResponse('{"gone":true}', { status: 410 })),
     expect: [200, { data: { gone: true }, inner: 'yes' }],
   },
-  {
-    name: 'an inner status that is not allowed',
+  'an inner status that is not allowed': {
     value: wrapper(jsonResponse('{"no":1}', { status: '409' })),
     expect: [409, /status 409: \{\\"no\\":1\}/],
   },
-  { name: 'no inner status', status: 409, value: wrapper({ body: '{}' }), expect: [409, /status 409/] },
-  { name: 'no urn', value: { response: { body: 'a' } }, expect: [200, plain({ response: { body: 'a' } })] },
-  { name: 'no response', value: { 'x-mediator-urn': 'a' }, expect: [200, plain({ 'x-mediator-urn': 'a' })] },
-  { name: 'a response of a wrong type', value: wrapper([]), expect: [200, plain(wrapper([]))] },
-  {
-    name: 'a body of a wrong type',
-    value: wrapper({ body: { a: 1 } }),
-    expect: [200, plain(wrapper({ body: { a: 1 } }))],
-  },
-  { name: 'a wrong status', value: wrapper({ status: 2_000 }), expect: [200, plain(wrapper({ status: 2_000 }))] },
-  { name: 'wrong headers', value: wrapper({ headers: 'a' }), expect: [200, plain(wrapper({ headers: 'a' }))] },
-  {
-    name: 'another type',
+  'no inner status': { status: 409, value: wrapper({ body: '{}' }), expect: [409, /status 409/] },
+  'no urn': { value: { response: { body: 'a' } }, expect: [200, plain({ response: { body: 'a' } })] },
+  'no response': { value: { 'x-mediator-urn': 'a' }, expect: [200, plain({ 'x-mediator-urn': 'a' })] },
+  'a response of a wrong type': { value: wrapper([]), expect: [200, plain(wrapper([]))] },
+  'a body of a wrong type': { value: wrapper({ body: { a: 1 } }), expect: [200, plain(wrapper({ body: { a: 1 } }))] },
+  'a wrong status': { value: wrapper({ status: 2_000 }), expect: [200, plain(wrapper({ status: 2_000 }))] },
+  'wrong headers': { value: wrapper({ headers: 'a' }), expect: [200, plain(wrapper({ headers: 'a' }))] },
+  'another type': {
     type: 'application/json',
     value: wrapper(jsonResponse('{}')),
     expect: [200, plain(wrapper(jsonResponse('{}')))],
   },
-]
+}
 
 describe('a lookup reads what a mediator answered', () => {
   before(() => {
     answers = {
       ...Object.fromEntries(
-        cases.map(({ name, status = 200, type = OPENHIM, value }) => [
+        Object.entries(cases).map(([name, { status = 200, type = OPENHIM, value }]) => [
           name,
           { status, type, body: JSON.stringify(value) },
         ]),
@@ -141,7 +136,7 @@ describe('a lookup reads what a mediator answered', () => {
     }
   })
 
-  for (const { name, expect } of cases) {
+  for (const [name, { expect }] of Object.entries(cases)) {
     test(name, async () => {
       const reply = await service.fetch(`/look/${encodeURIComponent(name)}`, json('POST', {}))
       const [status, body] = expect

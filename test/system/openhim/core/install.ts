@@ -11,24 +11,22 @@ import { promisify } from 'node:util'
 import { CACHE } from '../../../support/services/java-class-path.ts'
 
 const run = promisify(execFile)
-const MANIFESTS = ['package.json', 'package-lock.json'] as const
-
-const at = (name: string): string => fileURLToPath(new URL(`packages/${name}`, import.meta.url))
+const MANIFEST = fileURLToPath(new URL('packages/package.json', import.meta.url))
+/** npm takes no version that is younger, so that each install brings the same packages. */
+const BEFORE = '2026-11-24'
 
 /** Gives the folder of the installed core. Rejects where npm cannot fetch it. */
 export async function installCore(): Promise<string> {
-  const version = createHash('sha256')
-    .update(readFileSync(at('package-lock.json')))
-    .digest('hex')
-    .slice(0, 12)
+  const version = createHash('sha256').update(readFileSync(MANIFEST)).update(BEFORE).digest('hex').slice(0, 12)
   const folder = join(CACHE, `openhim-core-${version}`)
   const core = join(folder, 'node_modules/openhim-core')
   if (existsSync(core)) return core
   // Several processes may do this at once: each installs into its own folder, and the first rename wins.
   const own = `${folder}.${process.pid}`
   mkdirSync(own, { recursive: true })
-  for (const name of MANIFESTS) copyFileSync(at(name), join(own, name))
-  await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: own, timeout: 300_000 })
+  copyFileSync(MANIFEST, join(own, 'package.json'))
+  const options = [`--before=${BEFORE}`, '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund']
+  await run('npm', ['install', ...options], { cwd: own, timeout: 300_000 })
   // Without this file the core asks a host of another network for certificates at each start.
   writeFileSync(
     join(own, 'node_modules/ssl-root-cas/ssl-root-cas-latest.js'),

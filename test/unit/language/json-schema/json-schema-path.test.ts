@@ -3,18 +3,17 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../../src/domain/json.ts'
-import { collectInto, documentPath } from '../../../../src/domain/lint.ts'
+import { collectInto, documentPath, type Lint } from '../../../../src/domain/lint.ts'
 import { compileJsonSchema, type SchemaOptions } from '../../../../src/language/json-schema/json-schema.ts'
+import { LONG } from '../../../support/form.ts'
 import { schemas } from '../../../support/fuzz/schemas.ts'
+import { DRAFT_2020 as $schema, plain, sound } from './schema-rig.ts'
 
-const plain: SchemaOptions = { acceptNull: false, coerceTypes: false }
-const $schema = 'https://json-schema.org/draft/2020-12/schema'
+const RUNS = LONG ? 400 : 100
 
 /** Undefined for data that is valid. */
 function failedAt(schema: JsonObject, data: Json, options = plain): string | undefined {
-  const validator = compileJsonSchema(schema, options, collectInto([]))
-  assert.ok(validator)
-  const verdict = validator(data)
+  const verdict = sound(schema, options)(data)
   return verdict.ok ? undefined : verdict.path
 }
 
@@ -42,76 +41,60 @@ const either: JsonObject = { anyOf: [{ type: 'string' }, { required: ['b'] }] }
 // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
 const branches: JsonObject = { if: { type: ['number', 'object'] }, then: { minimum: 2, ...either } }
 
-type Case = Readonly<{ schema: JsonObject; data: Json; path: string; options?: SchemaOptions }>
+type Case = readonly [schema: JsonObject, data: Json, path: string, options?: SchemaOptions]
 const nulls: SchemaOptions = { ...plain, acceptNull: true }
 
 const cases: readonly Case[] = [
-  { schema: person, data: [], path: 'type' },
-  { schema: person, data: { code: 1 }, path: 'required[0]' },
-  { schema: person, data: { name: 'a' }, path: 'required[1]' },
-  { schema: person, data: { name: 1, code: 1 }, path: 'properties.name.type' },
-  { schema: person, data: { name: 'a', code: 1, age: -1 }, path: 'properties.age.min' },
-  { schema: person, data: { name: 'a', code: 1, age: 151 }, path: 'properties.age.maximum' },
-  { schema: person, data: { name: 'a', code: 1, 'a.b': 'y' }, path: 'properties.a\\.b.pattern' },
-  { schema: { required: ['a', ''] }, data: { a: 1 }, path: 'required[1]' },
-  { schema: recursive, data: { first: {} }, path: 'definitions.node.required[0]' },
-  {
-    schema: recursive,
-    data: { first: { value: 1, next: { value: 'x' } } },
-    path: 'definitions.node.properties.value.type',
-  },
-  {
-    schema: recursive,
-    data: { first: { value: 1, next: { value: 2, hidden: 3 } } },
-    path: 'definitions.node.properties.hidden',
-  },
-  { schema: named, data: { a: 2 }, path: '$defs.part.minimum' },
-  { schema: named, data: { b: 'abc' }, path: '$defs.other.maxLength' },
-  { schema: { properties: { a: false, b: { properties: { a: false } } } }, data: { a: 1 }, path: 'properties.a' },
-  {
-    schema: { properties: { a: false, b: { properties: { a: false } } } },
-    data: { b: { a: 1 } },
-    path: 'properties.b.properties.a',
-  },
+  [person, [], 'type'],
+  [person, { code: 1 }, 'required[0]'],
+  [person, { name: 'a' }, 'required[1]'],
+  [person, { name: 1, code: 1 }, 'properties.name.type'],
+  [person, { name: 'a', code: 1, age: -1 }, 'properties.age.min'],
+  [person, { name: 'a', code: 1, age: 151 }, 'properties.age.maximum'],
+  [person, { name: 'a', code: 1, 'a.b': 'y' }, 'properties.a\\.b.pattern'],
+  [{ required: ['a', ''] }, { a: 1 }, 'required[1]'],
+  [recursive, { first: {} }, 'definitions.node.required[0]'],
+  [recursive, { first: { value: 1, next: { value: 'x' } } }, 'definitions.node.properties.value.type'],
+  [recursive, { first: { value: 1, next: { value: 2, hidden: 3 } } }, 'definitions.node.properties.hidden'],
+  [named, { a: 2 }, '$defs.part.minimum'],
+  [named, { b: 'abc' }, '$defs.other.maxLength'],
+  [{ properties: { a: false, b: { properties: { a: false } } } }, { a: 1 }, 'properties.a'],
+  [{ properties: { a: false, b: { properties: { a: false } } } }, { b: { a: 1 } }, 'properties.b.properties.a'],
   // Ajv names the false schema from the nearest reference on, so that both are possible.
-  {
-    schema: { ...recursive, properties: { ...(recursive.properties as JsonObject), hidden: false } },
-    data: { first: { value: 1, next: { value: 2, hidden: 3 } } },
-    path: '',
-  },
-  { schema: { properties: { 'a/b %': false } }, data: { 'a/b %': 1 }, path: 'properties.a/b %' },
-  { schema: either, data: { a: 1 }, path: 'anyOf' },
-  { schema: { oneOf: [{}, {}] }, data: 1, path: 'oneOf' },
-  { schema: { not: {} }, data: 1, path: 'not' },
-  { schema: { allOf: [{}, { minimum: 2 }] }, data: 1, path: 'allOf[1].minimum' },
-  { schema: branches, data: 1, path: 'then.minimum' },
-  { schema: branches, data: {}, path: 'then.anyOf' },
-  { schema: { if: { type: 'number' }, else: false }, data: 'a', path: 'else' },
-  { schema: { items: { enum: ['a'] } }, data: ['a', 'b'], path: 'items.enum' },
-  { schema: { items: [{}, { const: 1 }] }, data: [1, 2], path: 'items[1].const' },
-  { schema: { items: [{}], additionalItems: false }, data: [1, 2], path: 'additionalItems' },
-  { schema: { $schema, prefixItems: [{}], items: false }, data: [1, 2], path: 'items' },
-  { schema: { uniqueItems: true }, data: [1, 1], path: 'uniqueItems' },
-  { schema: { contains: { type: 'string' } }, data: [1], path: 'contains' },
-  { schema: { additionalProperties: false }, data: { secret: 1 }, path: 'additionalProperties' },
-  { schema: { additionalProperties: { type: 'string' } }, data: { secret: 1 }, path: 'additionalProperties.type' },
-  { schema: { patternProperties: { '^x': { type: 'string' } } }, data: { x1: 1 }, path: 'patternProperties.^x.type' },
-  { schema: { propertyNames: { pattern: '^x' } }, data: { secret: 1 }, path: 'propertyNames' },
-  { schema: { dependencies: { a: ['b', 'c'] } }, data: { a: 1, b: 1 }, path: 'dependencies.a[1]' },
-  { schema: { dependencies: { a: { required: ['c'] } } }, data: { a: 1 }, path: 'dependencies.a.required[0]' },
-  { schema: { $schema, dependentRequired: { a: ['b'] } }, data: { a: 1 }, path: 'dependentRequired.a[0]' },
-  { schema: { $schema, unevaluatedProperties: false }, data: { secret: 1 }, path: 'unevaluatedProperties' },
-  {
-    schema: { required: ['name'], errorMessage: { required: 'Give a name.' } },
-    data: {},
-    path: 'required[0]',
-  },
-  { schema: { properties: { a: { const: 1 } } }, data: { a: 2 }, path: 'properties.a.const', options: nulls },
-  { schema: { oneOf: [{ type: 'string' }, true] }, data: 'a', path: 'oneOf', options: nulls },
+  [
+    { ...recursive, properties: { ...(recursive.properties as JsonObject), hidden: false } },
+    { first: { value: 1, next: { value: 2, hidden: 3 } } },
+    '',
+  ],
+  [{ properties: { 'a/b %': false } }, { 'a/b %': 1 }, 'properties.a/b %'],
+  [either, { a: 1 }, 'anyOf'],
+  [{ oneOf: [{}, {}] }, 1, 'oneOf'],
+  [{ not: {} }, 1, 'not'],
+  [{ allOf: [{}, { minimum: 2 }] }, 1, 'allOf[1].minimum'],
+  [branches, 1, 'then.minimum'],
+  [branches, {}, 'then.anyOf'],
+  [{ if: { type: 'number' }, else: false }, 'a', 'else'],
+  [{ items: { enum: ['a'] } }, ['a', 'b'], 'items.enum'],
+  [{ items: [{}, { const: 1 }] }, [1, 2], 'items[1].const'],
+  [{ items: [{}], additionalItems: false }, [1, 2], 'additionalItems'],
+  [{ $schema, prefixItems: [{}], items: false }, [1, 2], 'items'],
+  [{ uniqueItems: true }, [1, 1], 'uniqueItems'],
+  [{ contains: { type: 'string' } }, [1], 'contains'],
+  [{ additionalProperties: false }, { secret: 1 }, 'additionalProperties'],
+  [{ additionalProperties: { type: 'string' } }, { secret: 1 }, 'additionalProperties.type'],
+  [{ patternProperties: { '^x': { type: 'string' } } }, { x1: 1 }, 'patternProperties.^x.type'],
+  [{ propertyNames: { pattern: '^x' } }, { secret: 1 }, 'propertyNames'],
+  [{ dependencies: { a: ['b', 'c'] } }, { a: 1, b: 1 }, 'dependencies.a[1]'],
+  [{ dependencies: { a: { required: ['c'] } } }, { a: 1 }, 'dependencies.a.required[0]'],
+  [{ $schema, dependentRequired: { a: ['b'] } }, { a: 1 }, 'dependentRequired.a[0]'],
+  [{ $schema, unevaluatedProperties: false }, { secret: 1 }, 'unevaluatedProperties'],
+  [{ required: ['name'], errorMessage: { required: 'Give a name.' } }, {}, 'required[0]'],
+  [{ properties: { a: { const: 1 } } }, { a: 2 }, 'properties.a.const', nulls],
+  [{ oneOf: [{ type: 'string' }, true] }, 'a', 'oneOf', nulls],
 ]
 
 describe('the path of a verdict', () => {
-  for (const { schema, data, path, options } of cases) {
+  for (const [schema, data, path, options] of cases) {
     test(`is "${path}" for ${JSON.stringify(data)} by ${JSON.stringify(schema).slice(0, 80)}`, () => {
       assert.equal(failedAt(schema, data, options), path)
     })
@@ -129,7 +112,7 @@ describe('the path of a verdict', () => {
     assert.equal(failedAt(schema, JSON.parse(`${'['.repeat(40)}1${']'.repeat(40)}`)), '')
   })
 
-  test('is a place that the schema has, whatever the schema and the message', () => {
+  test('is a place that the schema has, whatever the schema and the message, and both stay as they are', () => {
     const names = fc.constantFrom('a', 'b', 'name', 'requestBody', 'secret', 'x.y', '', 'toString')
     const data = fc.letrec<{ value: Json }>((tie) => ({
       value: fc.oneof(
@@ -144,19 +127,26 @@ describe('the path of a verdict', () => {
     fc.assert(
       fc.property(schemas, options, fc.array(data, { minLength: 1, maxLength: 8 }), (schema, given, messages) => {
         if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return
-        const validator = compileJsonSchema(schema as JsonObject, given, collectInto([]))
-        if (validator === undefined) return
+        const lints: Lint[] = []
+        const before = JSON.stringify([schema, messages])
+        const validator = compileJsonSchema(schema as JsonObject, given, collectInto(lints))
+        assert.equal(
+          validator === undefined,
+          lints.some(({ severity }) => severity === 'error'),
+        )
         const known = pathsIn(schema)
         for (const message of messages) {
-          const verdict = validator(message)
-          if (verdict.ok) continue
+          const verdict = validator?.(message)
+          assert.equal(JSON.stringify([schema, messages]), before)
+          if (verdict === undefined || verdict.ok) continue
           failed += 1
+          assert.ok(verdict.faults.length > 0)
           assert.ok(known.has(verdict.path), `${verdict.path} of ${JSON.stringify(schema)}`)
         }
       }),
-      { numRuns: 400 },
+      { numRuns: RUNS },
     )
-    assert.ok(failed > 150, `only ${failed} messages failed`)
+    assert.ok(failed > RUNS / 8, `only ${failed} messages failed`)
   })
 })
 

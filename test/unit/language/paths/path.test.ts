@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../../src/domain/json.ts'
 import { parsePath } from '../../../../src/language/paths/path.ts'
+import { LONG } from '../../../support/form.ts'
 
 const source = {
   requestBody: {
@@ -37,10 +38,8 @@ describe('reading a path', () => {
   const cases: readonly { path: string; gives: Json | undefined }[] = [
     { path: 'requestBody', gives: source.requestBody },
     { path: 'requestBody.name', gives: 'Jane' },
-    { path: 'requestBody.flag', gives: false },
     { path: 'requestBody.nothing', gives: null },
     { path: 'requestBody.nothing.deeper', gives: undefined },
-    { path: 'requestBody.gone', gives: undefined },
     { path: 'requestBody.gone.deeper', gives: undefined },
     { path: 'gone.deeper', gives: undefined },
     { path: 'requestBody.dotted\\.key', gives: 'dot' },
@@ -48,7 +47,6 @@ describe('reading a path', () => {
     { path: 'requestBody.\\*', gives: 'star' },
     { path: 'requestBody.a\\b', gives: 'backslash' },
     { path: 'requestBody.a\\\\b', gives: 'backslash' },
-    { path: 'requestBody.ends?+', gives: 'mark' },
     { path: 'requestBody.0', gives: 'zero' },
     { path: 'requestBody.length', gives: 5 },
     { path: 'requestBody.tags.length', gives: [null, null, null] },
@@ -57,69 +55,46 @@ describe('reading a path', () => {
     { path: 'requestBody.tags[3]', gives: undefined },
     { path: 'requestBody.tags[]', gives: ['a', 'b', 'c'] },
     { path: 'requestBody.tags.0', gives: 'a' },
-    { path: 'requestBody.tags.2', gives: 'c' },
     { path: 'requestBody.tags.3', gives: undefined },
-    { path: 'requestBody.tags.0[]', gives: 'a' },
     { path: 'requestBody.tags.0.deeper', gives: undefined },
     { path: 'requestBody.tags[].0', gives: [null, null, null] },
     { path: 'requestBody.tags.00', gives: [null, null, null] },
-    { path: 'requestBody.tags.-1', gives: [null, null, null] },
-    { path: 'requestBody.tags.1e0', gives: [null, null, null] },
     { path: 'requestBody.tags.4294967295', gives: [null, null, null] },
     { path: 'requestBody.tags.4294967294', gives: undefined },
-    { path: 'requestBody.phones.0.number', gives: '1' },
-    { path: 'requestBody.phones.0.codes.1.v', gives: 2 },
     { path: 'requestBody.phones.0.codes.v', gives: [1, 2] },
     { path: 'requestBody.phones.codes.0.v', gives: [1, null, 3] },
     { path: 'requestBody.phones[].codes.0.v', gives: [1, null, 3] },
-    { path: 'requestBody.phones.1.codes.0.v', gives: undefined },
     { path: 'requestBody.matrix.0.1', gives: 2 },
-    { path: 'requestBody.matrix[0].1', gives: 2 },
-    { path: 'requestBody.matrix.0[1]', gives: 2 },
     { path: 'requestBody.matrix[].0', gives: [1, 3] },
     { path: 'requestBody.grid.1.x', gives: [2, null] },
     { path: 'requestBody.byId.*.k.0', gives: [1, 3] },
     { path: 'requestBody.byId.0', gives: undefined },
-    { path: 'requestBody.single.0', gives: undefined },
     { path: 'requestBody.name.0', gives: undefined },
-    { path: 'requestBody.nothing.0', gives: undefined },
-    { path: 'requestBody.empty.0', gives: undefined },
     { path: 'list.1.id', gives: 2 },
-    { path: 'list.1.0', gives: undefined },
     { path: 'requestBody.phones.number', gives: ['1', '2', null] },
-    { path: 'requestBody.phones[].number', gives: ['1', '2', null] },
     { path: 'requestBody.phones.codes', gives: [{ v: 1 }, { v: 2 }, null, { v: 3 }] },
     { path: 'requestBody.phones[].codes[]', gives: [[{ v: 1 }, { v: 2 }], null, [{ v: 3 }]] },
     { path: 'requestBody.phones.codes.v', gives: [1, 2, null, 3] },
     { path: 'requestBody.phones.codes[0].v', gives: [1, null, 3] },
-    { path: 'requestBody.phones[0].codes.v', gives: [1, 2] },
-    { path: 'requestBody.matrix[]', gives: [[1, 2], [3]] },
     { path: 'requestBody.matrix[0][1]', gives: 2 },
     { path: 'requestBody.matrix[][0]', gives: [1, 3] },
     { path: 'requestBody.grid.x', gives: [1, 2, null] },
-    { path: 'requestBody.grid[].x', gives: [1, 2, null] },
-    { path: 'requestBody.empty', gives: [] },
     { path: 'requestBody.empty.x', gives: [] },
     { path: 'requestBody.empty[0]', gives: undefined },
     { path: 'requestBody.nothing[]', gives: null },
     { path: 'requestBody.nothing[0]', gives: undefined },
     { path: 'requestBody.nothing[].x', gives: undefined },
     { path: 'requestBody.single[]', gives: { v: 7 } },
-    { path: 'requestBody.single[].v', gives: 7 },
     { path: 'requestBody.single[0].v', gives: 7 },
     { path: 'requestBody.single[1].v', gives: undefined },
     { path: 'requestBody.byId.*', gives: [{ n: 1, k: [1, 2] }, { k: [3] }] },
-    { path: 'requestBody.byId.*.n', gives: [1, null] },
     { path: 'requestBody.byId.*.k', gives: [1, 2, 3] },
     { path: 'requestBody.byId.*.k[]', gives: [[1, 2], [3]] },
     { path: 'requestBody.name.*', gives: undefined },
-    { path: 'list.*', gives: [1, 2] },
     { path: 'list[1].id', gives: 2 },
-    { path: 'requestBody.toString', gives: undefined },
     { path: 'requestBody.constructor.name', gives: undefined },
     { path: '__proto__.toString', gives: undefined },
     { path: 'requestBody.phones.__proto__', gives: [null, null, null] },
-    { path: 'hasOwnProperty', gives: undefined },
   ]
   for (const { path, gives } of cases) it(path, () => assert.deepEqual(read(path), gives))
 
@@ -236,7 +211,7 @@ describe('any path over any source', () => {
       fc.property(object, names, (from, path) => {
         assert.deepEqual(read(path.map(written).join('.'), from), byHand(from, path))
       }),
-      { numRuns: 1000 },
+      { numRuns: LONG ? 1000 : 200 },
     )
   })
 
@@ -256,7 +231,7 @@ describe('any path over any source', () => {
         assert.ok(value === undefined || typeof JSON.stringify(value) === 'string')
         assert.equal(JSON.stringify(from), before)
       }),
-      { numRuns: 2000 },
+      { numRuns: LONG ? 2000 : 300 },
     )
   })
 })
