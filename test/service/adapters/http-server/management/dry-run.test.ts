@@ -63,6 +63,8 @@ describeServices('a dry run', {}, (stage) => {
   }
 
   describe('a message with everything', () => {
+    const headers = { Authorization: 'Basic s3cr3t', 'X-Api-Key': 's3cr3t', 'X-Ward': 'W' }
+    const params = { url: { nr: { path: 'requestBody.nr' } }, query: { q: { path: 'query.q' } } }
     const everything = (): JsonObject =>
       documentOf({
         endpoint: { pattern: '/dry/:id' },
@@ -70,16 +72,7 @@ describeServices('a dry run', {}, (stage) => {
         inputTransforms: { upper: '$uppercase(requestBody.name)' },
         inputValidation: { required: ['name'] },
         requests: {
-          lookup: [
-            {
-              id: 'patient',
-              config: {
-                ...to('/p/:nr'),
-                headers: { Authorization: 'Basic s3cr3t', 'X-Api-Key': 's3cr3t', 'X-Ward': 'W' },
-                params: { url: { nr: { path: 'requestBody.nr' } }, query: { q: { path: 'query.q' } } },
-              },
-            },
-          ],
+          lookup: [{ id: 'patient', config: { ...to('/p/:nr'), headers, params } }],
           response: [{ id: 'store', config: { ...to('/store'), method: 'PUT' } }],
         },
         inputMapping: {
@@ -105,31 +98,25 @@ describeServices('a dry run', {}, (stage) => {
         message,
         lookups: { patient: { body: { born: 1815 }, headers: { 'Set-Cookie': 's3cr3t' } } },
       })
-      assert.deepEqual(report.lint, {
-        errors: [],
-        clashes: [],
-        warnings: ['Authorization', 'X-Api-Key'].map(credentialAt),
-      })
+      const warnings = ['Authorization', 'X-Api-Key'].map(credentialAt)
+      assert.deepEqual(report.lint, { errors: [], clashes: [], warnings })
       assert.deepEqual([report.ran, report.outcome, report.failure], [true, 'done', undefined])
       assert.deepEqual(
         report.stages.map(({ stage }) => stage),
         ['recall', 'parse', 'lookup', 'validate', 'transform', 'map', 'extract', 'serialise', 'respond'],
       )
       for (const { stage, ms } of report.stages) assert.ok(ms >= 0, stage)
+      const canned = { 'content-type': 'application/json', 'set-cookie': '[redacted]' }
       const output = { name: 'ADA', born: 1815, id: '12', last: 6, from: 'desk' }
       assert.deepEqual(resultsOf(report), {
         state: message.state,
         requestBody: message.body,
-        lookupRequests: {
-          patient: {
-            data: { born: 1815 },
-            headers: { 'content-type': 'application/json', 'set-cookie': '[redacted]' },
-          },
-        },
+        lookupRequests: { patient: { data: { born: 1815 }, headers: canned } },
         transforms: { upper: 'ADA' },
         responseBody: output,
         output: JSON.stringify(output),
       })
+      const accept = 'application/json, */*;q=0.8'
       const [lookup, response, ...more] = report.calls.map(({ ms, ...rest }) => rest)
       assert.deepEqual(more, [])
       assert.deepEqual(lookup, {
@@ -137,35 +124,21 @@ describeServices('a dry run', {}, (stage) => {
         id: 'patient',
         method: 'GET',
         url: `${upstream.url}/p/7?q=a,b`,
-        headers: {
-          authorization: '[redacted]',
-          'x-api-key': '[redacted]',
-          'x-ward': 'W',
-          accept: 'application/json, */*;q=0.8',
-        },
+        headers: { authorization: '[redacted]', 'x-api-key': '[redacted]', 'x-ward': 'W', accept },
         answered: 'canned',
-        answer: {
-          status: 200,
-          headers: { 'content-type': 'application/json', 'set-cookie': '[redacted]' },
-          body: '{"born":1815}',
-        },
+        answer: { status: 200, headers: canned, body: '{"born":1815}' },
       })
       assert.deepEqual(response, {
         kind: 'response',
         id: 'store',
         method: 'PUT',
         url: `${upstream.url}/store`,
-        headers: { accept: 'application/json, */*;q=0.8', 'content-type': 'application/json' },
+        headers: { accept, 'content-type': 'application/json' },
         body: JSON.stringify(output),
         answered: 'assumed',
         answer: { status: 200, headers: {}, body: '' },
       })
-      assert.deepEqual(report.answer, {
-        status: 200,
-        headers: {},
-        body: '',
-        assumed: true,
-      })
+      assert.deepEqual(report.answer, { status: 200, headers: {}, body: '', assumed: true })
       assert.deepEqual(report.state?.requestBody, { last: 7 })
       assert.deepEqual([report.state?.lookupHttpStatus, report.state?.lookupNetworkError], [200, false])
       assert.ok(!JSON.stringify(report).includes('s3cr3t'))
@@ -173,10 +146,6 @@ describeServices('a dry run', {}, (stage) => {
     })
 
     test('leaves nothing behind: no state, no record, no count, no endpoint, and makes no call', async () => {
-      const metrics = async () =>
-        (await call(stage.service.adminUrl, 'GET', '/metrics')).text
-          .split('\n')
-          .filter((line) => /^crosswalk_messages_/.test(line))
       const document = { ...everything(), requests: { lookup: [], response: [] }, inputMapping: { state: 'state' } }
       const { _id: id } = await stage.service.register({
         ...document,
@@ -184,7 +153,7 @@ describeServices('a dry run', {}, (stage) => {
         endpoint: { pattern: '/stateful/:id' },
       })
       const shown = async () => ({
-        metrics: await metrics(),
+        metrics: (await call(stage.service.adminUrl, 'GET', '/metrics')).text.match(/^crosswalk_messages_.*$/gm),
         endpoints: (await stage.service.fetch('/endpoints')).text,
         messages: (await call(stage.service.adminUrl, 'GET', '/messages')).text,
       })

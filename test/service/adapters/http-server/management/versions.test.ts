@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../../../src/domain/json.ts'
-import { describeDatabases, describeServices } from '../../../../support/databases.ts'
+import { describeServices } from '../../../../support/databases.ts'
 import { LONG } from '../../../../support/form.ts'
-import { endpointDocument, json, startService } from '../../../../support/service.ts'
+import { json } from '../../../../support/service.ts'
 
 const LOCAL = { address: '127.0.0.1' }
 type Summary = Readonly<{ version: number; at: string; method: string; restored?: number; origin: JsonObject }>
@@ -192,23 +192,4 @@ describeServices('versions', {}, (stage) => {
       { numRuns: LONG ? 200 : 20 },
     )
   })
-})
-
-describeDatabases('numbers of versions', ({ withDatabase }) => {
-  test(
-    'go on after a restart',
-    withDatabase(async ({ url }) => {
-      let document = endpointDocument({ endpoint: { pattern: '/again' } })
-      let path = '/endpoints'
-      for (const expected of [1, 2, 3]) {
-        const one = await startService({ DATABASE_URL: url })
-        const reply = await one.fetch(path, json(expected === 1 ? 'POST' : 'PUT', document))
-        document = reply.json()
-        path = `/endpoints/${document._id}`
-        const [newest] = (await one.fetch(`${path}/versions`)).json<Summary[]>()
-        assert.equal(newest?.version, expected)
-        await one.stop()
-      }
-    }),
-  )
 })
