@@ -100,7 +100,7 @@ describe('the size and the depth of a body', () => {
 describe('a slow caller', { concurrency: true }, () => {
   let strict: Service
   before(async () => {
-    strict = await startService({ SERVER_HEADERS_TIMEOUT_MS: '300', SERVER_REQUEST_TIMEOUT_MS: '400' })
+    strict = await startService({ SERVER_HEADERS_TIMEOUT_MS: '1000', SERVER_REQUEST_TIMEOUT_MS: '1000' })
     await strict.register({ endpoint: { pattern: '/json' } })
   })
   after(() => strict.stop())

@@ -6,7 +6,7 @@ import { type Service, startService } from '../../../support/service.ts'
 
 let service: Service
 before(async () => {
-  service = await startService({ SERVER_HEADERS_TIMEOUT_MS: '300', SERVER_REQUEST_TIMEOUT_MS: '300' })
+  service = await startService({ SERVER_HEADERS_TIMEOUT_MS: '1000', SERVER_REQUEST_TIMEOUT_MS: '1000' })
   await service.register({ endpoint: { pattern: '/json' } })
 })
 after(() => service.stop())
