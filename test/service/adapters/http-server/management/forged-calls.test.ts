@@ -95,11 +95,17 @@ describe('where HOST is not loopback', {
 })
 
 test('a call that another program passes on is not one from this machine', async () => {
-  const closed = routesOf(service).filter(({ needed, method }) => needed !== 'open' && method !== 'HEAD')
+  const paths = new Set<string>()
+  const closed = routesOf(service).filter(({ port, path, needed, method }) => {
+    const isFirst = !paths.has(`${port} ${path}`) && method !== 'HEAD'
+    if (isFirst) paths.add(`${port} ${path}`)
+    return isFirst && needed !== 'open'
+  })
+  assert.ok(closed.length > 50, String(closed.length))
   const headers = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
   for (const [part, name] of headers.entries()) {
     const given = { ...JSON_TYPE, [name]: name === 'via' ? '1.1 crosswalk' : '127.0.0.1' }
-    const routes = share(closed, part, 4 * headers.length)
+    const routes = share(closed, part, headers.length)
     assert.deepEqual(await answersOf(routes, { headers: given, body: '{}' }), ['403 MANAGEMENT_REFUSED'], name)
   }
 })
