@@ -214,6 +214,11 @@ describe('the schema of answers', () => {
       },
     },
     {
+      name: 'leaves open a list of whose elements a function fills all',
+      inputMapping: { 'requestBody.name': { key: 'all[].d', transform: 'oneToAllElements' } },
+      properties: { all: {} },
+    },
+    {
       name: 'says nothing of what it does not know',
       inputMapping: { 'requestBody.other': 'other', 'requestBody.loose.name': 'loose' },
       properties: { other: source('requestBody.other'), loose: source('requestBody.loose.name') },
