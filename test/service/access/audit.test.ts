@@ -142,37 +142,12 @@ describe('strangers', () => {
   const refused = { who: 'unknown', what: 'GET /endpoints', status: 401 }
   const allowed = { who: 'local', what: 'PUT /endpoints/{id}', status: 200 }
 
-  test('leave a bounded number of entries, and the next one reports how many more there were', async () => {
-    let now = 1_800_000_000_000
-    const kept: AuditEntry[] = []
-    const store = {
-      append: async (entry: AuditEntry) => void kept.push(entry),
-      find: async () => [],
-      purge: async () => undefined,
-    }
-    const log = createAuditLog({ store, days: 1, clock: () => now, newId: createIds(() => now, 1), logger: silent })
-    for (let n = 0; n < 10_000; n += 1) await log.record(refused)
-    assert.equal(kept.length, REFUSED_AT_ONCE)
-    // Those who are let in are not held back by them.
-    await log.record(allowed)
-    assert.equal(kept.length, REFUSED_AT_ONCE + 1)
-    now += REFUSED_EVERY_MS
-    await log.record(refused)
-    await log.record(refused)
-    assert.equal(kept.length, REFUSED_AT_ONCE + 2)
-    assert.equal(kept.at(-1)?.omitted, 10_000 - REFUSED_AT_ONCE)
-    now += 1_000_000_000
-    for (let n = 0; n < 10_000; n += 1) await log.record(refused)
-    assert.equal(kept.length, 2 * REFUSED_AT_ONCE + 2)
-    await log.stop()
-  })
-
-  test('are counted by each of several workers, whose shares are the same bound; the first one removes what is old', async () => {
-    const workers = 4
+  /** Logs over one store, of each of several workers, or of one. */
+  function logsOf(workers = 1) {
     const now = { ms: 1_800_000_000_000 }
-    const clock = () => now.ms
     const kept: AuditEntry[] = []
     const purges: number[] = []
+    const clock = () => now.ms
     const logs = Array.from({ length: workers }, (_, slot) =>
       createAuditLog({
         store: {
@@ -184,20 +159,43 @@ describe('strangers', () => {
         clock,
         newId: createIds(clock, slot),
         logger: silent,
-        workerSlot: { slot, workers },
+        ...(workers > 1 && { workerSlot: { slot, workers } }),
       }),
     )
-    const refuseOften = async () => {
-      for (const log of logs) for (let n = 0; n < 1_000; n += 1) await log.record(refused)
+    const refuse = async (times: number) => {
+      for (const log of logs) for (let n = 0; n < times; n += 1) await log.record(refused)
     }
-    await refuseOften()
+    return { now, kept, purges, logs, refuse, stop: () => Promise.all(logs.map((log) => log.stop())) }
+  }
+
+  test('leave a bounded number of entries, and the next one reports how many more there were', async () => {
+    const { now, kept, logs, refuse, stop } = logsOf()
+    await refuse(10_000)
+    assert.equal(kept.length, REFUSED_AT_ONCE)
+    // Those who are let in are not held back by them.
+    await logs[0]?.record(allowed)
+    assert.equal(kept.length, REFUSED_AT_ONCE + 1)
+    now.ms += REFUSED_EVERY_MS
+    await refuse(2)
+    assert.equal(kept.length, REFUSED_AT_ONCE + 2)
+    assert.equal(kept.at(-1)?.omitted, 10_000 - REFUSED_AT_ONCE)
+    now.ms += 1_000_000_000
+    await refuse(10_000)
+    assert.equal(kept.length, 2 * REFUSED_AT_ONCE + 2)
+    await stop()
+  })
+
+  test('are counted by each of several workers, whose shares are the same bound; the first one removes what is old', async () => {
+    const workers = 4
+    const { now, kept, purges, refuse, stop } = logsOf(workers)
+    await refuse(1_000)
     assert.equal(kept.length, REFUSED_AT_ONCE)
     now.ms += 10 * workers * REFUSED_EVERY_MS
-    await refuseOften()
+    await refuse(1_000)
     assert.equal(kept.length, REFUSED_AT_ONCE + 10 * workers)
     await new Promise((resolve) => setImmediate(resolve))
     assert.deepEqual(purges, [0])
-    await Promise.all(logs.map((log) => log.stop()))
+    await stop()
   })
 
   test('and a store that is away keep no call from its answer', async () => {

@@ -15,6 +15,7 @@ import { collectInto } from '../../../src/domain/lint.ts'
 import { compileAuth } from '../../../src/pipeline/endpoint-auth.ts'
 import { answerFailure } from '../../../src/pipeline/reply.ts'
 import { silent } from '../../support/contracts/stores.ts'
+import { LONG } from '../../support/form.ts'
 import { guards } from '../../support/guards.ts'
 
 const here = { address: '127.0.0.1', host: 'localhost', forwarded: false, ofDocument: false }
@@ -44,26 +45,16 @@ describe('a key that expires', () => {
     await store.close()
   })
 
-  for (const expiresAt of [
-    '',
-    'tomorrow',
-    '2026',
-    '2026-13-01',
-    '2030-02-31',
-    '2030-02-29T00:00:00Z',
-    '2030-04-31T10:00:00+01:00',
-    '2026-02-01T10:00',
-    '2025-12-31',
-    '2026-01-01T00:00:00Z',
-  ]) {
-    test(`is not made with the time "${expiresAt}"`, async () => {
-      const store = await openSqliteStore({ path: ':memory:', logger: silent })
-      const clock = () => Date.parse('2026-01-01T00:00:00Z')
-      const keys = createApiKeys({ store: store.keys, clock, random: randomBytes })
-      await assert.rejects(keys.create({ name: 'a', roles: ['viewer'], expiresAt }), { code: 'KEY_INVALID' })
-      await store.close()
-    })
-  }
+  test('is not made with a time that is none, or past', async () => {
+    const store = await openSqliteStore({ path: ':memory:', logger: silent })
+    const clock = () => Date.parse('2026-01-01T00:00:00Z')
+    const keys = createApiKeys({ store: store.keys, clock, random: randomBytes })
+    const notOfTheCalendar = ['2026-13-01', '2030-02-31', '2030-02-29T00:00:00Z', '2030-04-31T10:00:00+01:00']
+    const past = ['2025-12-31', '2026-01-01T00:00:00Z']
+    for (const expiresAt of ['', 'tomorrow', '2026', '2026-02-01T10:00', ...notOfTheCalendar, ...past])
+      await assert.rejects(keys.create({ name: 'a', roles: ['viewer'], expiresAt }), { code: 'KEY_INVALID' }, expiresAt)
+    await store.close()
+  })
 })
 
 /** Headers like those that people send, around a key or a part of it. */
@@ -97,7 +88,7 @@ test('whatever a header holds, only the key itself opens', async () => {
       if (!isKey) assert.equal(refused?.status, 401)
       assert.ok(!JSON.stringify([refused?.message, refused?.options]).includes(key.slice(-43)))
     }),
-    { numRuns: 2_000 },
+    { numRuns: LONG ? 2_000 : 200 },
   )
   await close()
 })
@@ -138,7 +129,7 @@ test('whatever a message brings as credentials is accepted or refused, never an 
       assert.equal(found instanceof Failure && found.status, isGood ? false : 401)
       assert.deepEqual(auth.withoutCredentials({ ...headers, 'x-other': '1' }), { 'x-other': '1' })
     }),
-    { numRuns: 1_000 },
+    { numRuns: LONG ? 1_000 : 200 },
   )
 })
 

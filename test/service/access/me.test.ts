@@ -1,6 +1,6 @@
 /** `GET /me`: who the caller is and what it may do, in every mode of management. */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { ROLES } from '../../../src/domain/access.ts'
 import { messageOrigin } from '../../../src/wiring/message-origin.ts'
 import { bearer, startServiceWithKeys } from '../../support/access/service-with-keys.ts'
@@ -17,19 +17,12 @@ test('without keys, every caller on this machine may do everything', async () =>
   await service.stop()
 })
 
-test('with PUBLIC_URL, the URL behind which the message port stands, also in the OpenAPI documents', async () => {
-  const service = await startService({ PUBLIC_URL: 'https://mapper.example/messages/' })
-  const { messageOrigin } = (await call(service.adminUrl, 'GET', '/me')).json()
-  assert.equal(messageOrigin, 'https://mapper.example/messages')
+test('with MANAGEMENT_AUTH=off, every caller may; PUBLIC_URL is that of messages, also in the OpenAPI documents', async () => {
+  const service = await startService({ MANAGEMENT_AUTH: 'off', PUBLIC_URL: 'https://mapper.example/messages/' })
+  const { who, mode, messageOrigin } = (await call(service.adminUrl, 'GET', '/me')).json()
+  assert.deepEqual([who, mode, messageOrigin], ['anyone', 'open', 'https://mapper.example/messages'])
   const { text } = await call(service.adminUrl, 'GET', '/endpoints/openapi.json')
   assert.ok(text.includes('"origin":{"default":"https://mapper.example/messages"'), text)
-  await service.stop()
-})
-
-test('with MANAGEMENT_AUTH=off, every caller may', async () => {
-  const service = await startService({ MANAGEMENT_AUTH: 'off' })
-  const { who, mode } = (await call(service.adminUrl, 'GET', '/me')).json()
-  assert.deepEqual([who, mode], ['anyone', 'open'])
   await service.stop()
 })
 
@@ -69,7 +62,7 @@ test('with OpenID Connect, what the roles of the token include', async () => {
   await issuer.stop()
 })
 
-describe('the address of the message port', () => {
+test('the address of the message port is that of HOST, or as it was called', () => {
   const cases: readonly (readonly [host: string, calledAs: string | undefined, origin: string])[] = [
     ['127.0.0.1', 'mapper.example:3004', 'http://127.0.0.1:3003'],
     ['10.0.0.7', undefined, 'http://10.0.0.7:3003'],
@@ -81,9 +74,6 @@ describe('the address of the message port', () => {
     ['0.0.0.0', '', 'http://localhost:3003'],
     ['0.0.0.0', 'a b:c', 'http://localhost:3003'],
   ]
-  for (const [host, calledAs, origin] of cases) {
-    test(`is ${origin} for HOST=${host} and a call to ${calledAs}`, () => {
-      assert.equal(messageOrigin({ publicUrl: undefined, host, serverPort: 3_003 }, calledAs), origin)
-    })
-  }
+  for (const [host, calledAs, origin] of cases)
+    assert.equal(messageOrigin({ publicUrl: undefined, host, serverPort: 3_003 }, calledAs), origin)
 })

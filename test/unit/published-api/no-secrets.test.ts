@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { JsonObject } from '../../../src/domain/json.ts'
+import { LONG } from '../../support/form.ts'
 import { checked, published } from '../../support/published-api/documents.ts'
+
+/** The OpenAPI document of an endpoint that has these fields, as text. */
+async function textOf(fields: JsonObject): Promise<string> {
+  const transformation = { input: 'JSON', output: 'JSON' }
+  const endpoint = checked({ name: 'guarded', endpoint: { pattern: '/guarded/:id' }, transformation, ...fields })
+  return JSON.stringify(await published([{ endpoint }]))
+}
 
 const canary = fc.stringMatching(/^[a-z]{16}$/)
 
@@ -22,10 +31,7 @@ test('names no upstream, header of an upstream, user, issuer or secret', async (
         optional: true,
         default: { secret: one() },
       })
-      const endpoint = checked({
-        name: 'guarded',
-        endpoint: { pattern: '/guarded/:id' },
-        transformation: { input: 'JSON', output: 'JSON' },
+      const text = await textOf({
         auth: {
           apiKey: { keys: [reference()] },
           jwt: { issuer: `https://${one()}/`, audience: one(), jwksUrl: `https://${one()}/keys` },
@@ -34,31 +40,24 @@ test('names no upstream, header of an upstream, user, issuer or secret', async (
         inputMapping: { 'constants.token': 'token', 'constants.held': 'held', 'constants.held.inside': 'inside' },
         requests: { lookup: [call('lookup')] },
       })
-      const text = JSON.stringify(await published([{ endpoint }]))
       for (const secret of canaries) assert.ok(!text.includes(secret), secret)
       assert.doesNotMatch(text, /\$\{/)
     }),
-    { numRuns: 50 },
+    { numRuns: LONG ? 50 : 10 },
   )
 })
 
 test('names no constant that the answer does not hold', async () => {
-  const endpoint = checked({
-    name: 'sending',
-    endpoint: { pattern: '/sending' },
-    transformation: { input: 'JSON', output: 'JSON' },
+  const text = await textOf({
     constants: { inner: 'only-for-the-upstream' },
     inputMapping: { 'constants.inner': 'code' },
     requests: { response: [{ id: 'upstream', config: { url: 'http://127.0.0.1/' } }] },
   })
-  assert.doesNotMatch(JSON.stringify(await published([{ endpoint }])), /only-for-the-upstream/)
+  assert.doesNotMatch(text, /only-for-the-upstream/)
 })
 
 test('describes constants whose names or values are those of credentials by their type', async () => {
-  const endpoint = checked({
-    name: 'signing',
-    endpoint: { pattern: '/signing' },
-    transformation: { input: 'JSON', output: 'JSON' },
+  const text = await textOf({
     constants: {
       apiKey: 'canary-name',
       held: { password: 'canary-inside', city: 'Basel' },
@@ -77,7 +76,6 @@ test('describes constants whose names or values are those of credentials by thei
       'constants.held.city': 'seven',
     },
   })
-  const text = JSON.stringify(await published([{ endpoint }]))
   assert.doesNotMatch(text, /canary/)
   for (const city of ['Bern', 'Basel']) assert.ok(text.includes(city), city)
 })

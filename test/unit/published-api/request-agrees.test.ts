@@ -87,7 +87,7 @@ function randomFrom(seed: number): () => number {
 
 const MESSAGES_OF_A_SCHEMA = 20
 /** Of each of the four properties. */
-const RUNS = Math.ceil((LONG ? 10_000 : 1_000) / MESSAGES_OF_A_SCHEMA / 4)
+const RUNS = LONG ? 125 : 4
 
 describe('the schema of the body agrees with VALIDATION_FAILED', () => {
   for (const draft of ['draft-07', '2020-12'] as const) {

@@ -119,13 +119,13 @@ const refused = (status: number, why: RegExp) => (error: unknown) => {
 
 describe('an origin', () => {
   const failing = [
-    { name: 'that answers 503', answer: 503, status: 503, why: /last 3 attempts .* failed \(status 503\)/ },
-    { name: 'that answers 502', answer: 502, status: 502, why: /status 502/ },
-    { name: 'that closes the connection', answer: 'close', status: 502, why: /connection closed before/ },
-    { name: 'that does not answer', answer: 'silence', status: 504, why: /no answer in time/ },
+    ['answers 503', 503, 503, /last 3 attempts .* failed \(status 503\)/],
+    ['answers 502', 502, 502, /status 502/],
+    ['closes the connection', 'close', 502, /connection closed before/],
+    ['does not answer', 'silence', 504, /no answer in time/],
   ] as const
-  for (const { name, answer, status, why } of failing) {
-    test(`${name} opens the circuit after three failures`, async (t) => {
+  for (const [name, answer, status, why] of failing) {
+    test(`that ${name} opens the circuit after three failures`, async (t) => {
       let seen = 0
       const upstream = await startHttp(t, (_request, response) => {
         seen += 1
@@ -142,14 +142,14 @@ describe('an origin', () => {
     })
   }
 
-  for (const status of [400, 404, 429, 500, 501, 599]) {
-    test(`that answers ${status} is not`, async (t) => {
+  test('that answers another status is not', async (t) => {
+    for (const status of [400, 429, 500, 501, 599]) {
       const upstream = await startHttp(t, (_request, response) => response.writeHead(status).end())
       const client = startClient(t, { circuit })
       for (let call = 0; call < 5; call++) assert.equal((await client.send(get(upstream.url))).status, status)
       assert.deepEqual(client.health().open, [])
-    })
-  }
+    }
+  })
 
   test('whose answers are too large, or that gets what cannot be sent, is not', async (t) => {
     const upstream = await startHttp(t, (_request, response) => response.end('x'.repeat(100_000)))

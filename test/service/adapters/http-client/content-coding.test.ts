@@ -8,20 +8,21 @@ import { failsWith, get, startClient, startHttp, text } from './upstream.ts'
 const plain = Buffer.from('all kinds of lab results; '.repeat(100))
 const gzip = zlib.gzipSync(plain)
 
-const readable = [
-  { name: 'none', coding: undefined, body: plain },
-  { name: 'identity', coding: 'identity', body: plain },
-  { name: 'gzip', coding: 'gzip', body: gzip },
-  { name: 'GZip, in capitals', coding: 'GZip', body: gzip },
-  { name: 'x-gzip', coding: 'x-gzip', body: gzip },
-  { name: 'deflate', coding: 'deflate', body: zlib.deflateSync(plain) },
-  { name: 'deflate without zlib header', coding: 'deflate', body: zlib.deflateRawSync(plain) },
-  { name: 'br', coding: 'br', body: zlib.brotliCompressSync(plain) },
-  { name: 'gzip, then br', coding: 'gzip, br', body: zlib.brotliCompressSync(gzip) },
-  { name: 'gzip, then br, on two lines', coding: ['gzip', 'br'], body: zlib.brotliCompressSync(gzip) },
+const readable: readonly (readonly [coding: string | string[] | undefined, body: Uint8Array])[] = [
+  [undefined, plain],
+  ['identity', plain],
+  ['gzip', gzip],
+  ['GZip', gzip],
+  ['x-gzip', gzip],
+  ['deflate', zlib.deflateSync(plain)],
+  // Without the header of zlib, as some servers have it.
+  ['deflate', zlib.deflateRawSync(plain)],
+  ['br', zlib.brotliCompressSync(plain)],
+  ['gzip, br', zlib.brotliCompressSync(gzip)],
+  [['gzip', 'br'], zlib.brotliCompressSync(gzip)],
 ]
-for (const { name, coding, body } of readable) {
-  test(`a content coding is decoded: ${name}`, async (t) => {
+for (const [coding, body] of readable) {
+  test(`a content coding is decoded: ${coding}`, async (t) => {
     const upstream = await startHttp(t, (_request, response) => {
       if (coding !== undefined) response.setHeader('content-encoding', coding)
       response.end(body)
@@ -32,35 +33,19 @@ for (const { name, coding, body } of readable) {
   })
 }
 
-const bomb = Buffer.alloc(200 * 1024 * 1024)
+/** Many times the limit and the pieces that zlib gives. */
+const bomb = Buffer.alloc(32 * 1024 * 1024)
+const brBomb = zlib.brotliCompressSync(bomb, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 } })
 const faulty = [
-  { name: 'an unknown coding', coding: 'zstd', body: plain, fault: 'unreadable', message: /coding "zstd"; only gzip/ },
-  {
-    name: 'no gzip at all',
-    coding: 'gzip',
-    body: plain,
-    fault: 'unreadable',
-    message: /not in the content coding "gzip"/,
-  },
-  {
-    name: 'half of it',
-    coding: 'gzip',
-    body: gzip.subarray(0, 20),
-    fault: 'unreadable',
-    message: /not in the content/,
-  },
-  { name: 'no br at all', coding: 'br', body: plain, fault: 'unreadable', message: /not in the content coding "br"/ },
-  { name: 'four codings', coding: 'gzip,gzip,gzip,gzip', body: gzip, fault: 'unreadable', message: /more than three/ },
-  { name: 'a gzip bomb', coding: 'gzip', body: zlib.gzipSync(bomb), fault: 'too-large', message: /limit of 1048576/ },
-  {
-    name: 'a br bomb',
-    coding: 'br',
-    body: zlib.brotliCompressSync(bomb, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 } }),
-    fault: 'too-large',
-    message: /limit/,
-  },
+  ['an unknown coding', 'zstd', plain, 'unreadable', /coding "zstd"; only gzip/],
+  ['no gzip at all', 'gzip', plain, 'unreadable', /not in the content coding "gzip"/],
+  ['half of it', 'gzip', gzip.subarray(0, 20), 'unreadable', /not in the content/],
+  ['no br at all', 'br', plain, 'unreadable', /not in the content coding "br"/],
+  ['four codings', 'gzip,gzip,gzip,gzip', gzip, 'unreadable', /more than three/],
+  ['a gzip bomb', 'gzip', zlib.gzipSync(bomb), 'too-large', /limit of 1048576/],
+  ['a br bomb', 'br', brBomb, 'too-large', /limit/],
 ] as const
-for (const { name, coding, body, fault, message } of faulty) {
+for (const [name, coding, body, fault, message] of faulty) {
   test(`content coding is refused: ${name}`, async (t) => {
     const upstream = await startHttp(t, (_request, response) =>
       response.writeHead(200, { 'content-encoding': coding }).end(body),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
+import { timesAsCostly } from '../../../support/cpu-time.ts'
 import { failsWith, get, OK, onRequests, startClient, startHttp, startTcp, text, untilKept } from './upstream.ts'
 
 test('sends method, path, query, headers and body, and gives status, headers and body back', async (t) => {
@@ -50,26 +51,17 @@ test('sends bytes unchanged, and its own accept-encoding where the request has o
   assert.equal(answer.headers['x-accept-encoding'], 'gzip')
 })
 
-test('follows no redirects', async (t) => {
-  const upstream = await startHttp(t, (_request, response) => response.writeHead(302, { location: '/other' }).end())
-  const answer = await startClient(t).send(get(upstream.url))
-  assert.equal(answer.status, 302)
-  assert.equal(answer.headers.location, '/other')
-})
-
-const bodiless = [
-  { name: 'HEAD', method: 'HEAD', status: 200, headers: { 'content-length': '99999999' } },
-  { name: '204', method: 'GET', status: 204, headers: {} },
-  { name: '304', method: 'GET', status: 304, headers: { 'content-length': '99999999', 'content-encoding': 'gzip' } },
-]
-for (const { name, method, status, headers } of bodiless) {
-  test(`an answer without a body is empty: ${name}`, async (t) => {
+test('an answer without a body is empty', async (t) => {
+  for (const [method, status, headers] of [
+    ['HEAD', 200, { 'content-length': '99999999' }],
+    ['GET', 204, {}],
+    ['GET', 304, { 'content-length': '99999999', 'content-encoding': 'gzip' }],
+  ] as const) {
     const upstream = await startHttp(t, (_request, response) => response.writeHead(status, headers).end())
     const answer = await startClient(t).send(get(upstream.url, { method }))
-    assert.equal(answer.status, status)
-    assert.equal(answer.body.length, 0)
-  })
-}
+    assert.deepEqual([answer.status, answer.body.length], [status, 0])
+  }
+})
 
 test('interim answers are passed over', async (t) => {
   const early = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'
@@ -86,16 +78,6 @@ test('an answer that ends with its connection is whole', async (t) => {
     socket.once('data', () => socket.end())
   })
   assert.equal(text((await startClient(t).send(get(upstream.url))).body), 'all of it')
-})
-
-test('a connection is kept and used again', async (t) => {
-  const upstream = await startHttp(t, (_request, response) => response.end('ok'))
-  const client = startClient(t)
-  for (let round = 0; round < 5; round++) {
-    assert.equal(text((await client.send(get(upstream.url))).body), 'ok')
-    await untilKept()
-  }
-  assert.equal(upstream.sockets.length, 1)
 })
 
 test('opens no more connections to one origin than it may; the others wait their turn', async (t) => {
@@ -157,47 +139,36 @@ test('credentials in a URL are not sent', async (t) => {
 })
 
 test('the error of a lost connection has its cause, without query or credentials', async (t) => {
-  const raw = (respond: string) => startTcp(t, (socket) => socket.once('data', () => socket.end(respond)))
+  const sent = async (text: string) => (await startTcp(t, (socket) => socket.once('data', () => socket.end(text)))).url
   const reset = await startTcp(t, (socket) => socket.once('data', () => socket.resetAndDestroy()))
-  const cases = [
-    { name: 'refused', url: 'http://127.0.0.1:1', message: /connection refused/ },
-    { name: 'reset', url: reset.url, message: /connection reset/ },
-    { name: 'nothing', url: (await raw('')).url, message: /closed before the answer was complete/ },
-    {
-      name: 'half a body',
-      url: (await raw('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf')).url,
-      message: /closed before the answer was complete/,
-    },
-    {
-      name: 'half a chunk',
-      url: (await raw('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nha')).url,
-      message: /closed before the answer was complete/,
-    },
-    {
-      name: 'half a chunk of a last answer',
-      url: (await raw('HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n5\r\nha')).url,
-      message: /closed before the answer was complete/,
-    },
-    { name: 'a 100', url: (await raw('HTTP/1.1 100 Continue\r\n\r\n')).url, message: /status 100 or 101/ },
-    {
-      name: 'a 101',
-      url: (await raw('HTTP/1.1 101 Other\r\nupgrade: x\r\n\r\n')).url,
-      message: /status 100 or 101|not valid HTTP/,
-    },
-    {
-      name: 'two lengths',
-      url: (await raw('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 12\r\n\r\na')).url,
-      message: /closed before/,
-    },
-    { name: 'no HTTP', url: (await raw('SSH-2.0-OpenSSH_9.6\r\n')).url, message: /not valid HTTP/ },
-    {
-      name: 'a header without end',
-      url: (await raw(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`)).url,
-      message: /headers of the answer are too large/,
-    },
+  const chunk = 'transfer-encoding: chunked\r\n\r\n5\r\nha'
+  const cases: readonly (readonly [name: string, url: string, message: RegExp])[] = [
+    ['refused', 'http://127.0.0.1:1', /connection refused/],
+    ['reset', reset.url, /connection reset/],
+    ['nothing', await sent(''), /closed before the answer was complete/],
+    [
+      'half a body',
+      await sent('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'),
+      /closed before the answer was complete/,
+    ],
+    ['half a chunk', await sent(`HTTP/1.1 200 OK\r\n${chunk}`), /closed before the answer was complete/],
+    [
+      'half a last chunk',
+      await sent(`HTTP/1.1 200 OK\r\nconnection: close\r\n${chunk}`),
+      /closed before the answer was/,
+    ],
+    ['a 100', await sent('HTTP/1.1 100 Continue\r\n\r\n'), /status 100 or 101/],
+    ['a 101', await sent('HTTP/1.1 101 Other\r\nupgrade: x\r\n\r\n'), /status 100 or 101|not valid HTTP/],
+    ['two lengths', await sent('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 12\r\n\r\na'), /closed before/],
+    ['no HTTP', await sent('SSH-2.0-OpenSSH_9.6\r\n'), /not valid HTTP/],
+    [
+      'a long header',
+      await sent(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`),
+      /headers of the answer are too large/,
+    ],
   ]
   const client = startClient(t)
-  for (const { name, url, message } of cases) {
+  for (const [name, url, message] of cases) {
     const target = new URL(`${url}/${encodeURIComponent(name)}?token=secret`)
     target.password = 'secret'
     await assert.rejects(client.send(get(target.href)), (error) => {
@@ -207,10 +178,33 @@ test('the error of a lost connection has its cause, without query or credentials
     })
   }
   const plain = await startHttp(t, (_request, response) => response.end())
-  await assert.rejects(
-    client.send(get(plain.url.replace('http:', 'https:'))),
-    failsWith('unreachable', /no secure connection \((ERR_SSL|EPROTO)/),
-  )
+  const secure = client.send(get(plain.url.replace('http:', 'https:')))
+  await assert.rejects(secure, failsWith('unreachable', /no secure connection \((ERR_SSL|EPROTO)/))
+})
+
+test('a great many headers cost little more than as many bytes in few, and the next call is answered', async (t) => {
+  const { stackTraceLimit } = Error
+  const headers = (count: number, bytes: number) =>
+    `HTTP/1.1 200 OK\r\n${`x: ${'y'.repeat(bytes)}\r\n`.repeat(count)}\r\n`
+  const many = headers(20_000, 4)
+  const client = startClient(t)
+  const refusing = async (answer: string) => {
+    const { url } = await startTcp(t, (socket) => onRequests(socket, () => answer))
+    return async () => {
+      for (let call = 0; call < 10; call += 1)
+        await assert.rejects(client.send(get(url)), failsWith('unreachable', /headers/))
+    }
+  }
+  const usual = await refusing(headers(20, 8_000))
+  await usual()
+  // An error with a stack for each header would cost fifty times as much and more.
+  const times = await timesAsCostly(await refusing(many), usual)
+  assert.ok(times < 30, `${times} times`)
+  const { url } = await startTcp(t, (socket, index) => onRequests(socket, () => (index === 0 ? many : OK)))
+  await assert.rejects(client.send(get(url)), failsWith('unreachable', /headers/))
+  assert.equal((await client.send(get(url))).status, 200)
+  await untilKept()
+  assert.equal(Error.stackTraceLimit, stackTraceLimit)
 })
 
 test('connecting has a limit of its own', async (t) => {

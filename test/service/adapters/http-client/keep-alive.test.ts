@@ -22,7 +22,7 @@ const ENDS: readonly (readonly [string, End])[] = [
 ]
 
 const CONCURRENCY = 20
-const ROUNDS = 15
+const ROUNDS = 4
 
 describe('idempotent calls never see that a server', () => {
   for (const [name, end] of ENDS) {
@@ -35,11 +35,11 @@ describe('idempotent calls never see that a server', () => {
         })
         const client = startClient(t)
         for (let round = 0; round < ROUNDS; round++) {
-          const methods = Array.from(
-            { length: CONCURRENCY },
-            (_, index) => ['GET', 'PUT', 'DELETE'][index % 3] as string,
-          )
-          const answers = await Promise.all(methods.map((method) => client.send(get(upstream.url, { method }))))
+          const calls = Array.from({ length: CONCURRENCY }, (_, index) => {
+            const method = ['GET', 'PUT', 'DELETE'][index % 3] ?? ''
+            return client.send(get(upstream.url, { method }))
+          })
+          const answers = await Promise.all(calls)
           assert.ok(answers.every(({ status, body }) => status === 200 && text(body) === 'ok'))
           if (round % 2 === 0) await untilKept()
         }
@@ -83,20 +83,19 @@ describe('idempotent calls never see that a server', () => {
 
 describe('a server that says how long it keeps connections', () => {
   const saying = (header: string) => `HTTP/1.1 200 OK\r\n${header}\r\ncontent-length: 2\r\n\r\nok`
-  const cases = [
-    { header: 'keep-alive: timeout=1', reused: false },
-    { header: 'keep-alive: timeout=60', reused: true },
-    { header: 'connection: close', reused: false },
-  ]
-  for (const { header, reused } of cases) {
-    test(`${header}: is ${reused ? '' : 'not '}asked on the same one again, by any method`, async (t) => {
+  for (const [header, connections] of [
+    ['keep-alive: timeout=1', 5],
+    ['keep-alive: timeout=60', 1],
+    ['connection: close', 5],
+  ] as const) {
+    test(`${header}: five POSTs take ${connections}`, async (t) => {
       const upstream = await startTcp(t, (socket) => onRequests(socket, () => saying(header)))
       const client = startClient(t)
       for (let call = 0; call < 5; call++) {
         await client.send(get(upstream.url, { method: 'POST', body: 'b' }))
         await untilKept()
       }
-      assert.equal(upstream.sockets.length, reused ? 1 : 5)
+      assert.equal(upstream.sockets.length, connections)
     })
   }
 })

@@ -47,7 +47,7 @@ describe('the budget of an origin', () => {
 })
 
 describe('calls to an origin that always fails', () => {
-  const CALLS = 200
+  const CALLS = 100
 
   test('are tried again a fifth as often, and say so', async (t) => {
     let seen = 0
@@ -64,10 +64,8 @@ describe('calls to an origin that always fails', () => {
     assert.ok(retries >= 10 + CALLS / 5 - 1 && retries <= 10 + CALLS / 5 + refilled, `${retries} retries`)
     const withRemark = answers.filter(({ remark }) => remark !== undefined)
     assert.ok(withRemark.length >= CALLS - retries)
-    assert.match(
-      withRemark[0]?.remark ?? '',
-      /^It was not tried again: too many calls to its target are retries already\.$/,
-    )
+    const remark = 'It was not tried again: too many calls to its target are retries already.'
+    assert.equal(withRemark[0]?.remark, remark)
     assert.deepEqual([client.health().retries, client.health().retriesWithheld], [retries, withRemark.length])
   })
 

@@ -6,21 +6,26 @@ import { failsWith, get, OK, onRequests, startClient, startHttp, startTcp, text,
 
 const NOW = Date.parse('2024-05-01T12:00:00Z')
 
-const tries = [
-  { name: 'a 503, then a 200', answers: [503, 200], retries: 1, expect: 200, requests: 2 },
-  { name: 'a 502 and a 504, then a 201', answers: [502, 504, 201], retries: 5, expect: 201, requests: 3 },
-  { name: 'a 503 with no retries', answers: [503, 200], retries: 0, expect: 503, requests: 1 },
-  { name: 'more failures than retries', answers: [503, 502, 504, 200], retries: 2, expect: 504, requests: 3 },
-  { name: 'a 500', answers: [500, 200], retries: 3, expect: 500, requests: 1 },
-  { name: 'a 429 that does not say when', answers: [429, 200], retries: 3, expect: 429, requests: 1 },
+const tries: readonly (readonly [
+  name: string,
+  answers: number[],
+  retries: number,
+  status: number,
+  requests: number,
+])[] = [
+  ['a 503, then a 200', [503, 200], 1, 200, 2],
+  ['a 502 and a 504, then a 201', [502, 504, 201], 5, 201, 3],
+  ['a 503 with no retries', [503, 200], 0, 503, 1],
+  ['more failures than retries', [503, 502, 504, 200], 2, 504, 3],
+  ['a 500', [500, 200], 3, 500, 1],
+  ['a 429 that does not say when', [429, 200], 3, 429, 1],
 ]
-for (const { name, answers, retries, expect, requests } of tries) {
+for (const [name, answers, retries, status, requests] of tries) {
   test(`tries again as often as it may: ${name}`, async (t) => {
     let seen = 0
     const upstream = await startHttp(t, (_request, response) => response.writeHead(answers[seen++] ?? 500).end('ok'))
     const answer = await startClient(t).send(get(upstream.url, { method: 'POST', body: 'b', retries }))
-    assert.equal(answer.status, expect)
-    assert.equal(seen, requests)
+    assert.deepEqual([answer.status, seen], [status, requests])
   })
 }
 
@@ -50,29 +55,26 @@ test('pauses between attempts are by chance, up to a bound that grows', async (t
   assert.deepEqual(paused, [100, 200, 400, 800, 1_600, 2_500, 2_500, 2_500])
 })
 
-const asked = [
-  { name: 'seconds', header: '3', paused: [3_005] },
-  { name: 'a date', header: 'Wed, 01 May 2024 12:00:07 GMT', paused: [7_005] },
-  { name: 'a date in the past', header: 'Wed, 01 May 2024 11:00:00 GMT', paused: [5] },
-  { name: 'nonsense', header: 'soon', paused: [5] },
-  { name: 'longer than the time left', header: '61', paused: [] },
-  { name: 'as long as the time left', header: '60', paused: [] },
-  { name: 'with a 429', status: 429, header: '3', paused: [3_005] },
-  { name: 'with a 429, nonsense', status: 429, header: 'soon', paused: [] },
+const asked: readonly (readonly [header: string, paused: readonly number[], status?: number])[] = [
+  ['3', [3_005]],
+  ['Wed, 01 May 2024 12:00:07 GMT', [7_005]],
+  ['Wed, 01 May 2024 11:00:00 GMT', [5]],
+  ['soon', [5]],
+  // Longer than the time left, and as long.
+  ['61', []],
+  ['60', []],
+  ['3', [3_005], 429],
+  ['soon', [], 429],
 ]
-for (const { name, status = 503, header, paused } of asked) {
-  test(`waits as long as Retry-After asks, if the time allows it: ${name}`, async (t) => {
+for (const [header, paused, status = 503] of asked) {
+  test(`waits as long as Retry-After asks, if the time allows it: ${header} with ${status}`, async (t) => {
     const pauses: number[] = []
     let seen = 0
     const upstream = await startHttp(t, (_request, response) =>
       response.writeHead(seen++ === 0 ? status : 200, { 'retry-after': header }).end(),
     )
-    const retry = {
-      pauseMs: 10,
-      random: () => 0.5,
-      clock: () => NOW,
-      pause: async (ms: number) => void pauses.push(ms),
-    }
+    const pause = async (ms: number) => void pauses.push(ms)
+    const retry = { pauseMs: 10, random: () => 0.5, clock: () => NOW, pause }
     const answer = await startClient(t, { retry }).send(get(upstream.url, { retries: 1, timeoutMs: 60_000 }))
     assert.deepEqual(pauses, paused)
     assert.equal(answer.status, paused.length === 0 ? status : 200)
@@ -88,22 +90,17 @@ test('the timeout covers all attempts and pauses together', async (t) => {
 })
 
 test('retryAfterMs reads what RFC 9110 writes and nothing else', () => {
-  const cases = [
-    { header: '0', expect: 0 },
-    { header: ' 120 ', expect: 120_000 },
-    { header: 'Wed, 01 May 2024 12:00:01 GMT', expect: 1_000 },
-    { header: '-1', expect: undefined },
-    { header: '1.5', expect: undefined },
-    { header: '', expect: undefined },
-    { header: '2024', expect: 2_024_000 },
-    { header: '2024-05-01', expect: undefined },
-    { header: ['1', '2'], expect: undefined },
-    { header: undefined, expect: undefined },
+  const cases: readonly (readonly [header: string | string[] | undefined, ms: number | undefined])[] = [
+    ['0', 0],
+    [' 120 ', 120_000],
+    ['Wed, 01 May 2024 12:00:01 GMT', 1_000],
+    ['2024', 2_024_000],
+    ...['-1', '1.5', '', '2024-05-01', ['1', '2'], undefined].map((header) => [header, undefined] as const),
   ]
-  for (const { header, expect } of cases)
+  for (const [header, ms] of cases)
     assert.equal(
       retryAfterMs(header, () => NOW),
-      expect,
+      ms,
       String(header),
     )
 })
@@ -120,15 +117,16 @@ const race =
     })
 
 const races = [
-  { name: 'GET, closed', method: 'GET', end: 'destroy', survives: true },
-  { name: 'GET, reset', method: 'GET', end: 'resetAndDestroy', survives: true },
-  { name: 'PUT, reset', method: 'PUT', end: 'resetAndDestroy', survives: true },
-  { name: 'DELETE, closed', method: 'DELETE', end: 'destroy', survives: true },
-  { name: 'POST, closed: it may have been taken', method: 'POST', end: 'destroy', survives: false },
-  { name: 'POST, reset', method: 'POST', end: 'resetAndDestroy', survives: false },
+  ['GET', 'destroy', true],
+  ['GET', 'resetAndDestroy', true],
+  ['PUT', 'resetAndDestroy', true],
+  ['DELETE', 'destroy', true],
+  // It may have been taken.
+  ['POST', 'destroy', false],
+  ['POST', 'resetAndDestroy', false],
 ] as const
-for (const { name, method, end, survives } of races) {
-  test(`a kept connection that dies as it is used: ${name}`, async (t) => {
+for (const [method, end, survives] of races) {
+  test(`a kept connection that dies as it is used: ${method}, ${end}`, async (t) => {
     let heads = 0
     const upstream = await startTcp(t, (socket) => {
       race(end)(socket)
@@ -140,8 +138,7 @@ for (const { name, method, end, survives } of races) {
     await untilKept()
     if (survives) assert.equal(text((await client.send(request)).body), 'ok')
     else await assert.rejects(client.send(request), failsWith('unreachable', /reset|closed before/))
-    assert.equal(heads, survives ? 3 : 2)
-    assert.equal(upstream.sockets.length, survives ? 2 : 1)
+    assert.deepEqual([heads, upstream.sockets.length], survives ? [3, 2] : [2, 1])
   })
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { createBodyReader } from '../../../../src/adapters/http-server/messages/body-reader.ts'
 
@@ -40,32 +40,17 @@ async function readLate(sent: string, leave: boolean): Promise<string> {
   }
 }
 
-describe('a body that came before it is read', () => {
-  const cases = [
-    { name: 'is read', sent: 'Content-Length: 5\r\n\r\nwhole', leave: false, found: 'whole' },
-    {
-      name: 'is read in its pieces',
-      sent: 'Transfer-Encoding: chunked\r\n\r\n2\r\nin\r\n4\r\n two\r\n0\r\n\r\n',
-      leave: false,
-      found: 'in two',
-    },
-    { name: 'is read where it is empty', sent: 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n', leave: false, found: '' },
-    {
-      name: 'is refused where it is too large',
-      sent: 'Transfer-Encoding: chunked\r\n\r\nb\r\neleven char\r\n0\r\n\r\n',
-      leave: false,
-      found: 'BODY_TOO_LARGE',
-    },
-    {
-      name: 'is not read where its sender has left',
-      sent: 'Content-Length: 5\r\n\r\nwhole',
-      leave: true,
-      found: 'nothing',
-    },
-  ]
-  for (const { name, sent, leave, found } of cases) {
-    test(name, async () => {
-      assert.equal(await readLate(sent, leave), found)
-    })
-  }
-})
+const cases: readonly (readonly [name: string, sent: string, found: string, leave?: boolean])[] = [
+  ['is read', 'Content-Length: 5\r\n\r\nwhole', 'whole'],
+  ['is read in its pieces', 'Transfer-Encoding: chunked\r\n\r\n2\r\nin\r\n4\r\n two\r\n0\r\n\r\n', 'in two'],
+  ['is read where it is empty', 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n', ''],
+  [
+    'is refused where it is too large',
+    'Transfer-Encoding: chunked\r\n\r\nb\r\neleven char\r\n0\r\n\r\n',
+    'BODY_TOO_LARGE',
+  ],
+  ['is not read where its sender has left', 'Content-Length: 5\r\n\r\nwhole', 'nothing', true],
+]
+for (const [name, sent, found, leave = false] of cases) {
+  test(`a body that came before it is read ${name}`, async () => assert.equal(await readLate(sent, leave), found))
+}

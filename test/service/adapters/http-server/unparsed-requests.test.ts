@@ -6,7 +6,7 @@ import { type Service, startService } from '../../../support/service.ts'
 
 let service: Service
 before(async () => {
-  service = await startService({ SERVER_HEADERS_TIMEOUT_MS: '300', SERVER_REQUEST_TIMEOUT_MS: '300' })
+  service = await startService({ SERVER_HEADERS_TIMEOUT_MS: '1000', SERVER_REQUEST_TIMEOUT_MS: '1000' })
   await service.register({ endpoint: { pattern: '/json' } })
 })
 after(() => service.stop())
@@ -14,86 +14,45 @@ after(() => service.stop())
 const JSON_TYPE = 'content-type: application/json'
 const whole = (...headers: string[]) => requestText('POST /json', [JSON_TYPE, ...headers], '{}')
 
-type Refused = Readonly<{ name: string; sent: string; status: number; code: string }>
+const CHUNKS = '2\r\n{}\r\n0\r\n\r\n'
+const chunked = (...headers: string[]) => whole(...headers).slice(0, -2) + CHUNKS
+const LINE = 'POST /json HTTP/1.1\r\n'
+const CLOSE = 'connection: close\r\n\r\n'
 
-const cases: readonly Refused[] = [
-  { name: 'no HTTP at all', sent: 'NONSENSE\r\n\r\n', status: 400, code: 'REQUEST_MALFORMED' },
-  { name: 'the greeting of TLS', sent: '\u0016\u0003\u0001\u0002\u0000', status: 400, code: 'REQUEST_MALFORMED' },
-  { name: 'a URL that is none', sent: requestText('POST json', []), status: 400, code: 'REQUEST_MALFORMED' },
-  { name: 'a header without a name', sent: whole(': x', 'content-length: 2'), status: 400, code: 'REQUEST_MALFORMED' },
-  {
-    name: 'two lengths',
-    sent: whole('content-length: 2', 'content-length: 3'),
-    status: 400,
-    code: 'REQUEST_MALFORMED',
-  },
-  {
-    name: 'a length and chunks',
-    sent: whole('content-length: 2', 'transfer-encoding: chunked'),
-    status: 400,
-    code: 'REQUEST_MALFORMED',
-  },
-  { name: 'no host', sent: 'POST /json HTTP/1.1\r\nconnection: close\r\n\r\n', status: 400, code: 'REQUEST_MALFORMED' },
-  ...[
-    '[::1]evil.example',
-    '127.0.0.1:1@evil.example',
-    '127.0.0.1:3004,evil.example',
-    'a b',
-    'a/b',
-    '[::1',
-    '127.0.0.1:x',
-  ].map((host) => ({
-    name: `the host ${host}`,
-    sent: `POST /json HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`,
-    status: 400,
-    code: 'REQUEST_MALFORMED',
-  })),
-  {
-    name: 'two hosts',
-    sent: 'POST /json HTTP/1.1\r\nhost: localhost\r\nHOST: evil.example\r\nconnection: close\r\n\r\n',
-    status: 400,
-    code: 'REQUEST_MALFORMED',
-  },
-  {
-    name: 'a broken chunk',
-    sent: `${whole('transfer-encoding: chunked')}zz\r\n`,
-    status: 400,
-    code: 'REQUEST_MALFORMED',
-  },
+const MALFORMED: readonly (readonly [name: string, sent: string])[] = [
+  ['no HTTP at all', 'NONSENSE\r\n\r\n'],
+  ['the greeting of TLS', '\u0016\u0003\u0001\u0002\u0000'],
+  ['a version that does not exist', 'GET /json HTTP/9.9\r\n\r\n'],
+  ['HTTP/2 without asking', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ['a method that does not exist', requestText('FROBNICATE /json', [])],
+  ['a URL that is none', requestText('POST json', [])],
+  ['a URL that is not ASCII', requestText('POST /j\u00e9', [])],
+  ['a header without a name', whole(': x', 'content-length: 2')],
+  ['a header with a NUL', whole('x: a\0b')],
+  ['two lengths', whole('content-length: 2', 'content-length: 3')],
+  ['a negative length', whole('content-length: -1')],
+  ['a length and chunks', whole('content-length: 2', 'transfer-encoding: chunked')],
+  ['no host', `${LINE}${CLOSE}`],
+  ...'[::1]evil.example|127.0.0.1:1@evil.example|127.0.0.1:3004,evil.example|a b|a/b|[::1|127.0.0.1:x'
+    .split('|')
+    .map((host) => [`the host ${host}`, `${LINE}host: ${host}\r\n${CLOSE}`] as const),
+  ['two hosts', `${LINE}host: localhost\r\nHOST: evil.example\r\n${CLOSE}`],
+  ['a broken chunk', `${whole('transfer-encoding: chunked')}zz\r\n`],
   ...['gzip, chunked', 'chunked, chunked', 'identity, chunked', 'x-own;a=1, chunked', 'chunked;a=1', 'chunked, '].map(
-    (coding) => ({
-      name: `chunks in the coding "${coding}"`,
-      sent: `${whole(`transfer-encoding: ${coding}`).slice(0, -2)}2\r\n{}\r\n0\r\n\r\n`,
-      status: 400,
-      code: 'REQUEST_MALFORMED',
-    }),
+    (coding) => [`chunks in the coding "${coding}"`, chunked(`transfer-encoding: ${coding}`)] as const,
   ),
-  {
-    name: 'two headers of codings',
-    sent: `${whole('transfer-encoding: gzip', 'transfer-encoding: chunked').slice(0, -2)}2\r\n{}\r\n0\r\n\r\n`,
-    status: 400,
-    code: 'REQUEST_MALFORMED',
-  },
-  {
-    name: 'chunks in HTTP/1.0',
-    sent: `${whole('transfer-encoding: chunked').replace('HTTP/1.1', 'HTTP/1.0').slice(0, -2)}2\r\n{}\r\n0\r\n\r\n`,
-    status: 400,
-    code: 'REQUEST_MALFORMED',
-  },
-  { name: 'headers beyond 16 KiB', sent: whole(`x: ${'x'.repeat(17_000)}`), status: 431, code: 'HEADERS_TOO_LARGE' },
-  {
-    name: 'an expectation',
-    sent: whole('expect: magic', 'content-length: 2'),
-    status: 417,
-    code: 'EXPECTATION_REFUSED',
-  },
-  {
-    name: 'headers that do not end',
-    sent: 'POST /json HTTP/1.1\r\nhost: a\r\n',
-    status: 408,
-    code: 'REQUEST_TIMED_OUT',
-  },
-  { name: 'a body that does not end', sent: whole('content-length: 20'), status: 408, code: 'REQUEST_TIMED_OUT' },
+  ['two headers of codings', chunked('transfer-encoding: gzip', 'transfer-encoding: chunked')],
+  ['chunks in HTTP/1.0', chunked('transfer-encoding: chunked').replace('HTTP/1.1', 'HTTP/1.0')],
+]
+type Refused = readonly [name: string, sent: string, status?: number, code?: string]
+const cases: readonly Refused[] = [
+  ...MALFORMED,
+  ['headers beyond 16 KiB', whole(`x: ${'x'.repeat(17_000)}`), 431, 'HEADERS_TOO_LARGE'],
+  ['a URL beyond 16 KiB', requestText(`POST /json?${'x'.repeat(17_000)}`, []), 431, 'HEADERS_TOO_LARGE'],
+  ['many headers', requestText('POST /json', Array(900).fill(`x: ${'x'.repeat(20)}`)), 431, 'HEADERS_TOO_LARGE'],
+  ['an expectation', whole('expect: magic', 'content-length: 2'), 417, 'EXPECTATION_REFUSED'],
+  ['headers that do not end', 'POST /json HTTP/1.1\r\nhost: a\r\n', 408, 'REQUEST_TIMED_OUT'],
+  ['a body that does not end', whole('content-length: 20'), 408, 'REQUEST_TIMED_OUT'],
 ]
 
 const recordsOf = async (): Promise<readonly Record<string, unknown>[]> => {
@@ -102,38 +61,40 @@ const recordsOf = async (): Promise<readonly Record<string, unknown>[]> => {
 }
 
 describe('what is no request', () => {
-  for (const { name, sent, status, code } of cases) {
-    test(`${name}: ${status}, with an id and one record`, async () => {
+  for (const [name, sent, status = 400, code = 'REQUEST_MALFORMED'] of cases) {
+    test(`${name}: ${status}, with an id and one record, and on the admin port without`, async () => {
       const before = (await recordsOf()).length
-      const received = await exchange(service.url, sent)
+      const received = await exchange(service.url, Buffer.from(sent))
       assert.deepEqual(statusesIn(received), [status])
       const [, id] = /^x-crosswalk-message-id: ([0-9a-f]{24})\r$/im.exec(received) ?? []
-      const body = JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4))
-      assert.deepEqual([body.code, body.messageId], [code, id])
+      const bodyOf = (text: string) => JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4))
+      assert.deepEqual([bodyOf(received).code, bodyOf(received).messageId], [code, id])
       assert.match(received, /^connection: close\r$/im)
+      if (status !== 408) {
+        const there = await exchange(service.adminUrl, Buffer.from(sent.replace('POST /json', 'POST /endpoints')))
+        assert.deepEqual([statusesIn(there), bodyOf(there).code], [[status], code])
+      }
       const records = await recordsOf()
       assert.equal(records.length, before + 1)
       assert.deepEqual([records[0]?.id, records[0]?.code, records[0]?.status], [id, code, status])
     })
   }
 
-  for (const line of ['POST /unknown', 'PUT /json', 'POST /endpoints']) {
-    test(`${line} has one answer, though its body is no body either`, async () => {
+  test('a tunnel is closed', async () => {
+    assert.equal(await exchange(service.url, 'CONNECT example.org:443 HTTP/1.1\r\nhost: a\r\n\r\n'), '')
+  })
+
+  test('has one answer, though its body is no body either', async () => {
+    for (const line of ['POST /unknown', 'PUT /json', 'POST /endpoints']) {
       const received = await exchange(service.url, `${requestText(line, ['transfer-encoding: chunked'])}zz\r\n`)
       assert.equal(received.split('HTTP/1.1 ').length - 1, 1, received)
-    })
-  }
-
-  test('chunks are taken, in either case', async () => {
-    for (const coding of ['chunked', 'Chunked']) {
-      const sent = `${whole(`transfer-encoding: ${coding}`).slice(0, -2)}2\r\n{}\r\n0\r\n\r\n`
-      assert.deepEqual(statusesIn(await exchange(service.url, sent)), [200])
     }
   })
 
-  test('HTTP/1.0 needs no host', async () => {
-    const sent = `POST /json HTTP/1.0\r\n${JSON_TYPE}\r\ncontent-length: 2\r\n\r\n{}`
-    assert.deepEqual(statusesIn(await exchange(service.url, sent)), [200])
+  test('chunks are taken in either case, and HTTP/1.0 needs no host', async () => {
+    const old = `POST /json HTTP/1.0\r\n${JSON_TYPE}\r\ncontent-length: 2\r\n\r\n{}`
+    for (const sent of [...['chunked', 'Chunked'].map((coding) => chunked(`transfer-encoding: ${coding}`)), old])
+      assert.deepEqual(statusesIn(await exchange(service.url, sent)), [200])
   })
 
   test('a caller who leaves in the middle of nothing leaves no record', async () => {
@@ -145,14 +106,4 @@ describe('what is no request', () => {
     assert.equal(await received, '')
     assert.equal((await recordsOf()).length, before)
   })
-
-  for (const { name, sent, status, code } of cases.filter((one) => one.status !== 408)) {
-    test(`on the admin port ${name} is answered with a code, and is no message`, async () => {
-      const before = (await recordsOf()).length
-      const received = await exchange(service.adminUrl, sent.replace('POST /json', 'POST /endpoints'))
-      assert.deepEqual(statusesIn(received), [status])
-      assert.equal(JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4)).code, code)
-      assert.equal((await recordsOf()).length, before)
-    })
-  }
 })

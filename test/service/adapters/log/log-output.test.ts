@@ -5,6 +5,8 @@ import { describe, test } from 'node:test'
 import { collectLines, writeWhole } from '../../../../src/adapters/log/log-output.ts'
 import { until } from '../../../support/broker/broker.ts'
 
+const KILL = "process.kill(process.pid, 'SIGKILL')"
+
 describe('lines', () => {
   test('are written at once after a pause, and together with others within one', async () => {
     const writes: string[] = []
@@ -39,15 +41,26 @@ describe('lines', () => {
 
 test('of several processes stay whole: each write is of whole lines, and as large as a pipe takes at once', () => {
   const line = (bytes: number) => `${'x'.repeat(bytes - 1)}\n`
-  const cases = [
-    { lines: [10], writes: [10] },
-    { lines: [4_096], writes: [4_096] },
-    { lines: [2_000, 2_096, 1], writes: [4_096, 1] },
-    { lines: [2_000, 2_097, 1], writes: [2_000, 2_098] },
-    { lines: [1, 10_000, 5, 5], writes: [1, 10_000, 10] },
-    { lines: [10_000, 4_096], writes: [10_000, 4_096] },
-  ]
-  for (const { lines, writes } of cases) {
+  for (const [lines, writes] of [
+    [[10], [10]],
+    [[4_096], [4_096]],
+    [
+      [2_000, 2_096, 1],
+      [4_096, 1],
+    ],
+    [
+      [2_000, 2_097, 1],
+      [2_000, 2_098],
+    ],
+    [
+      [1, 10_000, 5, 5],
+      [1, 10_000, 10],
+    ],
+    [
+      [10_000, 4_096],
+      [10_000, 4_096],
+    ],
+  ] as const) {
     const written: string[] = []
     writeWhole(Buffer.from(lines.map(line).join('')), (bytes) => void written.push(Buffer.from(bytes).toString()))
     assert.deepEqual(
@@ -60,49 +73,34 @@ test('of several processes stay whole: each write is of whole lines, and as larg
 })
 
 describe('all lines are there, in order,', () => {
-  const ends: readonly { name: string; code: string }[] = [
-    { name: 'after an end by itself', code: '' },
-    { name: 'after process.exit', code: 'process.exit(0)' },
-    { name: 'after a fault that nothing caught', code: "throw new Error('crash')" },
-    { name: 'after a rejection that nothing caught', code: "Promise.reject(new Error('crash'))" },
-    { name: 'after a fault in a later turn', code: "setImmediate(() => { throw new Error('crash') })" },
+  const cases: readonly (readonly [name: string, last: string, lines?: number])[] = [
+    ['after an end by itself', ''],
+    ['after process.exit', 'process.exit(0)'],
+    ['after a fault that nothing caught', "throw new Error('crash')"],
+    ['after a rejection that nothing caught', "Promise.reject(new Error('crash'))"],
+    ['after a fault in a later turn', "setImmediate(() => { throw new Error('crash') })"],
+    ['and a line of an error takes along what waits', `log.error({ n: 3 }, 'last'); ${KILL}`, 3],
+    ['and what waits is written when that is asked for', `log.info({ n: 3 }, 'last'); log.flush(); ${KILL}`, 3],
   ]
-  for (const { name, code } of ends) {
+  for (const [name, last, lines = 1_234] of cases) {
     test(name, () => {
       const program = `
         import { createLogger } from './src/adapters/log/logger.ts'
         const log = createLogger({ logLevel: 'info', enableLogging: true })
-        for (let n = 0; n < 1_234; n++) log[n % 2 === 0 ? 'info' : 'warn']({ n }, 'line')
-        ${code}`
+        for (let n = 0; n < ${lines}; n++) log[n % 2 === 0 ? 'info' : 'warn']({ n }, 'line')
+        ${last}`
       const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
         encoding: 'utf8',
         cwd: new URL('../../../..', import.meta.url),
       })
-      const lines = stdout.trimEnd().split('\n')
+      const seen = stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { n: number }).n)
       assert.deepEqual(
-        lines.map((line) => (JSON.parse(line) as { n: number }).n),
-        Array.from({ length: 1_234 }, (_, n) => n),
+        seen,
+        Array.from({ length: lines === 3 ? 4 : lines }, (_, n) => n),
       )
-    })
-  }
-
-  const whole: readonly { name: string; last: string }[] = [
-    { name: 'and a line of an error takes along what waits', last: "log.error({ n: 3 }, 'last')" },
-    { name: 'and what waits is written when that is asked for', last: "log.info({ n: 3 }, 'last'); log.flush()" },
-  ]
-  for (const { name, last } of whole) {
-    test(name, () => {
-      const program = `
-      import { createLogger } from './src/adapters/log/logger.ts'
-      const log = createLogger({ logLevel: 'info', enableLogging: true })
-      for (let n = 0; n < 3; n++) log.info({ n }, 'line')
-      ${last}
-      process.kill(process.pid, 'SIGKILL')`
-      const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
-        encoding: 'utf8',
-        cwd: new URL('../../../..', import.meta.url),
-      })
-      assert.equal(stdout.trimEnd().split('\n').length, 4)
     })
   }
 })

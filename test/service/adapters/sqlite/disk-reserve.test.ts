@@ -8,7 +8,7 @@ import { StoreUnavailable } from '../../../../src/domain/ports/store-port.ts'
 import { freshPath } from '../../../support/adapters/sqlite/folder.ts'
 import { recordedAt, withBodies } from '../../../support/contracts/message-records.ts'
 
-const RECORDS = 200
+const RECORDS = 60
 const BODY = 'x'.repeat(64 * 1024)
 const NO_LIMIT = 1e12
 

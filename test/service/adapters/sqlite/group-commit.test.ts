@@ -8,6 +8,7 @@ import type { FlushLog } from '../../../../src/adapters/sqlite/write-ahead-log.t
 import { StoreUnavailable } from '../../../../src/domain/ports/store-port.ts'
 import { assertSound, freshPath } from '../../../support/adapters/sqlite/folder.ts'
 import { silent } from '../../../support/contracts/stores.ts'
+import { LONG } from '../../../support/form.ts'
 
 const PAGE_BYTES = 4_096
 
@@ -77,32 +78,25 @@ it('lets a batch grow while each turn brings more, but not for ever', async (tes
   await end()
 })
 
-it('runs writes in the order of the calls and gives each its own value', async (test) => {
-  const { writer, end } = writerFor(test)
-  const order: number[] = []
-  const values = await Promise.all(
-    [1, 2, 3].map((n) =>
-      writer.write(() => {
-        order.push(n)
-        return n * 10
-      }),
-    ),
-  )
-  assert.deepEqual(order, [1, 2, 3])
-  assert.deepEqual(values, [10, 20, 30])
-  await end()
-})
-
-it('rejects exactly the writes that cannot be done', async (test) => {
+it('runs writes in the order of the calls, gives each its own value, and rejects exactly those that cannot be done', async (test) => {
   const { writer, keep, kept, end } = writerFor(test)
+  const order: number[] = []
   const fault = new Error('thrown by the work itself')
+  const ordered = [1, 2, 3].map((n) => writer.write(() => order.push(n) * 10))
   const thrown = writer.write(() => {
     throw fault
   })
   const results = outcomes([keep(1), keep(1), thrown, keep(2)])
   await assert.rejects(thrown, fault)
   assert.deepEqual(await results, ['done', 'failed', 'failed', 'done'])
-  assert.deepEqual(kept(), [1, 2])
+  assert.deepEqual(await Promise.all(ordered), [10, 20, 30])
+  assert.deepEqual(
+    [order, kept()],
+    [
+      [1, 2, 3],
+      [1, 2],
+    ],
+  )
   await end()
 })
 
@@ -115,7 +109,7 @@ it('keeps exactly what it acknowledged, whichever writes fail', async (test) => 
       const results = await outcomes(numbers.map((n) => keep(n)))
       for (const [index, n] of numbers.entries()) if (results[index] === 'done') acknowledged.add(n)
     }),
-    { numRuns: 40 },
+    { numRuns: LONG ? 200 : 20 },
   )
   assert.ok(acknowledged.size > 0 && !acknowledged.has(0.5))
   assert.deepEqual(
@@ -138,37 +132,33 @@ it('rejects with StoreUnavailable while the disk is full, loses nothing, and goe
   await end()
 })
 
-it('rejects the whole batch of a transaction that was given up, and only that', async (test) => {
-  const { db, writer, keep, kept, end } = writerFor(test)
-  await keep(1)
-  const lost = writer.write(() => {
+const losses: Readonly<Record<string, (db: DatabaseSync) => void>> = {
+  'transaction that was given up': (db) => {
     db.exec('ROLLBACK')
     throw new Error('the database gave up the transaction')
+  },
+  'commit that failed': (db) => db.exec('INSERT INTO pointing VALUES (99)'),
+}
+for (const [name, lose] of Object.entries(losses)) {
+  it(`rejects the whole batch of a ${name}, and only that`, async (test) => {
+    const { db, writer, keep, kept, end } = writerFor(test)
+    db.exec('CREATE TABLE pointing (n INTEGER REFERENCES kept DEFERRABLE INITIALLY DEFERRED) STRICT')
+    await keep(1)
+    const lost = writer.write(() => lose(db))
+    assert.deepEqual(await outcomes([keep(2), lost, keep(3)]), ['failed', 'failed', 'failed'])
+    assert.deepEqual(kept(), [1])
+    assert.equal(await keep(4), 1)
+    await end()
   })
-  assert.deepEqual(await outcomes([keep(2), lost, keep(3)]), ['failed', 'failed', 'failed'])
-  assert.deepEqual(kept(), [1])
-  assert.equal(await keep(4), 1)
-  await end()
-})
-
-it('rejects the whole batch of a commit that failed, and only that', async (test) => {
-  const { db, writer, keep, kept, end } = writerFor(test)
-  db.exec('CREATE TABLE pointing (n INTEGER REFERENCES kept DEFERRABLE INITIALLY DEFERRED) STRICT')
-  const dangling = writer.write(() => db.exec('INSERT INTO pointing VALUES (99)'))
-  assert.deepEqual(await outcomes([keep(1), dangling, keep(2)]), ['failed', 'failed', 'failed'])
-  assert.equal(await keep(3), 1)
-  assert.deepEqual(kept(), [3])
-  await end()
-})
+}
 
 it('finishes the writes that wait before it closes, and takes no more', async (test) => {
   const { writer, keep, kept, end } = writerFor(test)
-  const writes = Array.from({ length: 1_000 }, (_, n) => keep(n))
+  const writes = Promise.all(Array.from({ length: 1_000 }, (_, n) => keep(n)))
   const closed = writer.close()
   await assert.rejects(keep(2_000), StoreUnavailable)
-  await closed
+  await Promise.all([closed, writes])
   assert.equal(kept().length, 1_000)
-  await Promise.all(writes)
   await end()
 })
 

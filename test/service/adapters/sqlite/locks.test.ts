@@ -104,7 +104,7 @@ it('lets several processes start at once on a new file and write together', asyn
   const path = freshPath(test)
   const writer = fileURLToPath(new URL('../../../support/adapters/sqlite/writing-process.ts', import.meta.url))
   const processes = [1, 2, 3].map((number) =>
-    spawn(process.execPath, [writer, path, `${number * 1_000}`, '60'], { stdio: ['ignore', 'inherit', 'inherit'] }),
+    spawn(process.execPath, [writer, path, `${number * 1_000}`, '30'], { stdio: ['ignore', 'inherit', 'inherit'] }),
   )
   const codes = await Promise.all(processes.map(async (each) => (await once(each, 'exit'))[0]))
   assert.deepEqual(codes, [0, 0, 0])
@@ -112,7 +112,7 @@ it('lets several processes start at once on a new file and write together', asyn
   const ids = (await store.endpoints.list()).map(({ _id }) => _id)
   assert.deepEqual(
     ids,
-    [1_000, 2_000, 3_000].flatMap((from) => Array.from({ length: 60 }, (_, n) => idOf(from + n))),
+    [1_000, 2_000, 3_000].flatMap((from) => Array.from({ length: 30 }, (_, n) => idOf(from + n))),
   )
   for (const id of ids) assert.deepEqual(await store.states.newest(id, EVERYTHING), stateOf(id, 200))
   await store.close()

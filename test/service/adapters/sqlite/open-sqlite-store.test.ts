@@ -9,55 +9,44 @@ import { assertSound, freshPath, lookInto } from '../../../support/adapters/sqli
 import { endpointOf } from '../../../support/contracts/records.ts'
 import { silent } from '../../../support/contracts/stores.ts'
 
-const refused: readonly { name: string; arrange(path: string): string; message: RegExp }[] = [
-  {
-    name: 'a file that is no database',
-    arrange: (path) => {
-      writeFileSync(path, 'These are notes, and no database at all. '.repeat(100))
-      return path
-    },
-    message: /^The database .*crosswalk\.db cannot be opened: its file is no SQLite database; .*DATABASE_URL/,
-  },
-  {
-    name: 'a folder in place of the file',
-    arrange: (path) => {
-      mkdirSync(path)
-      return path
-    },
-    message: /cannot be opened: EISDIR.*DATABASE_URL/,
-  },
-  {
-    name: 'a folder that cannot be made',
-    arrange: (path) => {
+type Arranged = string | undefined
+/** `arrange` gives the path, where it is another one. */
+const refused: readonly (readonly [name: string, arrange: (path: string) => Arranged, message: RegExp])[] = [
+  [
+    'a file that is no database',
+    (path) => void writeFileSync(path, 'These are notes, and no database at all. '.repeat(100)),
+    /^The database .*crosswalk\.db cannot be opened: its file is no SQLite database; .*DATABASE_URL/,
+  ],
+  ['a folder in place of the file', (path) => void mkdirSync(path), /cannot be opened: EISDIR.*DATABASE_URL/],
+  [
+    'a folder that cannot be made',
+    (path) => {
       writeFileSync(path, '')
       return join(path, 'data', 'crosswalk.db')
     },
-    message: /cannot be opened: ENOTDIR.*DATABASE_URL/,
-  },
-  {
-    name: 'tables of another service',
-    arrange: (path) => {
-      lookInto(path, (db) => db.exec('CREATE TABLE endpoints (other TEXT)'))
-      return path
-    },
-    message: /cannot be opened: .*endpoints.*DATABASE_URL/,
-  },
-  {
-    name: 'a schema newer than known',
-    arrange: (path) => {
-      lookInto(path, (db) =>
-        db.exec(`CREATE TABLE schema_version (version INTEGER PRIMARY KEY, name TEXT);
+    /cannot be opened: ENOTDIR.*DATABASE_URL/,
+  ],
+  [
+    'tables of another service',
+    (path) => lookInto(path, (db) => void db.exec('CREATE TABLE endpoints (other TEXT)')),
+    /cannot be opened: .*endpoints.*DATABASE_URL/,
+  ],
+  [
+    'a schema newer than known',
+    (path) =>
+      lookInto(
+        path,
+        (db) =>
+          void db.exec(`CREATE TABLE schema_version (version INTEGER PRIMARY KEY, name TEXT);
           INSERT INTO schema_version VALUES (1, 'known'), (999, 'of tomorrow')`),
-      )
-      return path
-    },
-    message: /written by a newer version: its schema has version 999, and this service knows up to \d+; /,
-  },
+      ),
+    /written by a newer version: its schema has version 999, and this service knows up to \d+; /,
+  ],
 ]
-for (const { name, arrange, message } of refused) {
+for (const [name, arrange, message] of refused) {
   it(`refuses ${name} in one sentence, and leaves it as it is`, async (test) => {
     const fresh = freshPath(test)
-    const path = arrange(fresh)
+    const path = arrange(fresh) ?? fresh
     const before = statSync(fresh).isFile() ? contentOf(fresh) : undefined
     await assert.rejects(openSqliteStore({ path, logger: silent }), (thrown) => {
       assert.ok(thrown instanceof StoreUnavailable)

@@ -2,14 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../../../src/domain/json.ts'
-import {
-  endpointDocument,
-  json,
-  type Reply,
-  type Service,
-  type StoredEndpoint,
-  startService,
-} from '../../../../support/service.ts'
+import { endpointDocument, json, type Service, type StoredEndpoint, startService } from '../../../../support/service.ts'
 
 let service: Service
 before(async () => {
@@ -19,7 +12,6 @@ after(() => service.stop())
 
 const send = (method: string, path: string, body?: Json) => service.fetch(path, json(method, body))
 const read = async (id: string) => (await send('GET', `/endpoints/${id}`)).json<StoredEndpoint>()
-const detailPaths = (reply: Reply) => reply.json<{ details: { path: string }[] }>().details.map(({ path }) => path)
 
 /** A configuration that leaves no default in place. */
 const rich = (pattern: string): JsonObject =>
@@ -51,8 +43,7 @@ const DEFAULTS = {
 }
 
 /** Without what the service sets. */
-function configurationOf(stored: JsonObject): JsonObject {
-  const { _id, createdAt, updatedAt, __v, ...configuration } = stored
+function configurationOf({ _id, createdAt, updatedAt, __v, ...configuration }: JsonObject): JsonObject {
   return configuration
 }
 
@@ -64,75 +55,76 @@ describe('POST', () => {
     const stored = reply.json<StoredEndpoint>()
     assert.equal(reply.status, 201)
     const { _id, createdAt, updatedAt, __v } = stored
-    assert.deepEqual(configurationOf(stored), {
-      ...document,
-      ...DEFAULTS,
-      endpoint: { pattern: '/created', method: 'POST' },
-    })
+    const endpoint = { pattern: '/created', method: 'POST' }
+    assert.deepEqual(configurationOf(stored), { ...document, ...DEFAULTS, endpoint })
     assert.match(_id, /^[0-9a-f]{24}$/)
-    assert.equal(__v, 0)
     assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-    assert.equal(updatedAt, createdAt)
     assert.ok(Date.parse(createdAt) >= from && Date.parse(createdAt) <= Date.now(), createdAt)
+    assert.deepEqual([__v, updatedAt], [0, createdAt])
     assert.equal(reply.headers.get('location'), `/endpoints/${_id}`)
     assert.match(reply.headers.get('content-type') ?? '', /^application\/json/)
+    assert.ok((await service.register({ endpoint: { pattern: '/next' } }))._id > _id)
   })
 
-  test('stores what it answers: the next read gives the same bytes', async () => {
-    const created = await send('POST', '/endpoints', rich('/same/bytes'))
-    const location = created.headers.get('location') ?? ''
-    assert.equal((await service.fetch(location)).text, created.text)
-  })
-
-  test('keeps what has no default as it was sent, in its order', async () => {
+  test('keeps what has no default as it was sent, in its order, and the next read gives the same bytes', async () => {
     const document = rich('/as/sent')
-    const stored = await service.register(document)
-    assert.equal(JSON.stringify(configurationOf(stored)), JSON.stringify(document))
+    const created = await send('POST', '/endpoints', document)
+    assert.equal(JSON.stringify(configurationOf(created.json())), JSON.stringify(document))
+    assert.equal((await service.fetch(created.headers.get('location') ?? '')).text, created.text)
   })
 
   test('keeps names that objects inherit as plain names', async () => {
     const text = `{"name":"inherited","endpoint":{"pattern":"/inherited"},"transformation":{"input":"JSON","output":"JSON"},
       "constants":{"__proto__":{"polluted":true},"constructor":1}}`
     const created = await service.fetch('/endpoints', { ...json('POST', undefined), body: text })
-    assert.equal(created.status, 201, created.text)
     assert.match(created.text, /"constants":\{"__proto__":\{"polluted":true\},"constructor":1\}/)
     assert.equal((await service.fetch(created.headers.get('location') ?? '')).text, created.text)
     assert.equal(({} as Record<string, unknown>).polluted, undefined)
   })
-
-  test('takes single requests and methods in any case, and stores their normal form', async () => {
-    const { requests } = await service.register({
-      endpoint: { pattern: '/normal' },
-      requests: { lookup: { id: 'one', config: { method: 'get', url: 'http://127.0.0.1:9/' } } },
-    })
-    const one = { id: 'one', config: { method: 'GET', url: 'http://127.0.0.1:9/' } }
-    assert.deepEqual(requests, { lookup: [one], response: [] })
-  })
-
-  test('gives ids that ascend', async () => {
-    const ids: string[] = []
-    for (let n = 0; n < 20; n += 1) ids.push((await service.register({ endpoint: { pattern: `/ids/${n}` } }))._id)
-    assert.deepEqual(ids, [...ids].sort())
-    assert.equal(new Set(ids).size, ids.length)
-  })
 })
 
-describe('read-only fields in a body', () => {
-  const forged = { _id: 'f'.repeat(24), createdAt: '1999-01-01T00:00:00.000Z', updatedAt: null, __v: 7 }
-  const isReal = (stored: StoredEndpoint) => {
-    assert.notEqual(stored._id, forged._id)
-    assert.notEqual(stored.createdAt, forged.createdAt)
-    assert.match(stored.updatedAt, /^20.*Z$/)
-    assert.equal(stored.__v, 0)
-  }
-  for (const method of ['POST', 'PUT', 'PATCH']) {
-    test(`are ignored by ${method}`, async () => {
-      const document = endpointDocument({ endpoint: { pattern: `/forged/${method}` } })
-      const path = method === 'POST' ? '/endpoints' : `/endpoints/${(await service.register(document))._id}`
-      const reply = await send(method, path, { ...document, ...forged })
-      assert.ok(reply.status === 200 || reply.status === 201, reply.text)
-      isReal(reply.json())
-      isReal(await read(reply.json<StoredEndpoint>()._id))
+describe('POST, PUT and PATCH', () => {
+  const NOTHING = { forEach: {}, allowedStatuses: [], _id: '6b03322a477d2b1a1437990d' }
+  const url = 'http://127.0.0.1:9/'
+  const params = { query: { _id: { path: 'query.id', prefix: null, postfix: null } } }
+  const cases: readonly Readonly<{ name: string; sent: JsonObject; stored: JsonObject }>[] = [
+    {
+      name: 'ignore read-only fields',
+      sent: { _id: 'f'.repeat(24), createdAt: '1999-01-01T00:00:00.000Z', updatedAt: null, __v: 7 },
+      stored: {},
+    },
+    {
+      name: 'store single requests, methods in any case and placeholders for nothing in their normal form',
+      sent: {
+        requests: {
+          lookup: { id: 'l', ...NOTHING, config: { method: 'get', url, params } },
+          response: [{ id: 'r', ...NOTHING, config: { url, params: {} } }],
+        },
+      },
+      stored: {
+        requests: {
+          lookup: [{ id: 'l', config: { method: 'GET', url, params: { query: { _id: { path: 'query.id' } } } } }],
+          response: [{ id: 'r', config: { url, method: 'POST' } }],
+        },
+      },
+    },
+  ]
+  for (const { name, sent, stored } of cases) {
+    test(name, async () => {
+      for (const method of ['POST', 'PUT', 'PATCH']) {
+        const document = endpointDocument({ endpoint: { pattern: `/normal/${method}`, method: 'POST' } })
+        const path = method === 'POST' ? '/endpoints' : `/endpoints/${(await service.register(document))._id}`
+        const reply = await send(method, path, { ...document, ...sent })
+        assert.ok(reply.status < 300, reply.text)
+        assert.equal(reply.headers.get('x-crosswalk-warnings'), null)
+        const { _id } = reply.json<StoredEndpoint>()
+        const found = await read(_id)
+        assert.deepEqual(found, reply.json())
+        assert.deepEqual(configurationOf(found), { ...document, ...DEFAULTS, ...stored })
+        assert.notEqual(_id, sent._id)
+        assert.match(`${found.createdAt} ${found.updatedAt} ${found.__v}`, /^20.*Z 20.*Z 0$/)
+        await send('DELETE', `/endpoints/${_id}`)
+      }
     })
   }
 })
@@ -140,162 +132,112 @@ describe('read-only fields in a body', () => {
 describe('PUT', () => {
   test('replaces the whole configuration: what is left out gets its default', async () => {
     const stored = await service.register(rich('/whole'))
-    const next = endpointDocument({ endpoint: { pattern: '/whole' } })
+    const next = endpointDocument({ endpoint: { pattern: '/moved' } })
     const reply = await send('PUT', `/endpoints/${stored._id}`, next)
     assert.equal(reply.status, 200)
     const replaced = reply.json<StoredEndpoint>()
-    assert.deepEqual(configurationOf(replaced), {
-      ...next,
-      ...DEFAULTS,
-      endpoint: { pattern: '/whole', method: 'POST' },
-    })
-    assert.equal(replaced._id, stored._id)
-    assert.equal(replaced.createdAt, stored.createdAt)
-    assert.equal(replaced.__v, 0)
+    const endpoint = { pattern: '/moved', method: 'POST' }
+    assert.deepEqual(configurationOf(replaced), { ...next, ...DEFAULTS, endpoint })
+    assert.deepEqual([replaced._id, replaced.createdAt, replaced.__v], [stored._id, stored.createdAt, 0])
     assert.deepEqual(await read(stored._id), replaced)
+    const statuses = [(await send('PUT', '/whole', {})).status, (await send('POST', '/moved', {})).status]
+    assert.deepEqual(statuses, [404, 200])
   })
 
-  test('changes updatedAt each time', async () => {
-    const stored = await service.register({ endpoint: { pattern: '/often' } })
-    const seen = [stored.updatedAt]
-    const replies = await Promise.all(Array.from({ length: 20 }, () => send('PUT', `/endpoints/${stored._id}`, stored)))
-    for (const reply of replies) seen.push(reply.json<StoredEndpoint>().updatedAt)
-    assert.equal(new Set(seen).size, 21)
-    assert.ok(seen.every((one) => one >= stored.updatedAt))
-  })
-
-  test('takes back what GET gave', async () => {
+  test('takes back what GET gave, and changes updatedAt each time', async () => {
     const { _id } = await service.register(rich('/back'))
     const before = await read(_id)
-    const reply = await send('PUT', `/endpoints/${_id}`, before)
-    assert.equal(reply.status, 200, reply.text)
-    const { updatedAt, ...after } = reply.json<StoredEndpoint>()
-    const { updatedAt: earlier, ...same } = before
-    assert.equal(JSON.stringify(after), JSON.stringify(same))
-    assert.ok(updatedAt > earlier)
-  })
-
-  test('moves the route', async () => {
-    const stored = await service.register({ endpoint: { pattern: '/from' } })
-    await send('PUT', `/endpoints/${stored._id}`, { ...stored, endpoint: { pattern: '/to' } })
-    assert.equal((await send('POST', '/from', {})).status, 404)
-    assert.equal((await send('POST', '/to', {})).status, 200)
+    const replies = await Promise.all(Array.from({ length: 20 }, () => send('PUT', `/endpoints/${_id}`, before)))
+    const documents = replies.map((reply) => reply.json<StoredEndpoint>())
+    const withTime = documents.map((one) => JSON.stringify({ ...one, updatedAt: before.updatedAt }))
+    assert.deepEqual(new Set(withTime), new Set([JSON.stringify(before)]))
+    assert.equal(new Set(documents.map(({ updatedAt }) => updatedAt)).size, 20)
+    assert.ok(documents.every(({ updatedAt }) => updatedAt > before.updatedAt))
   })
 })
 
 describe('PATCH', () => {
-  const cases: readonly { name: string; patch: Json; changes: JsonObject }[] = [
-    { name: 'merges objects', patch: { constants: { b: 3 } }, changes: { constants: { a: 1, b: 3, list: [1, 2] } } },
-    {
-      name: 'removes a member by null',
-      patch: { constants: { a: null } },
-      changes: { constants: { b: 2, list: [1, 2] } },
-    },
-    {
-      name: 'replaces arrays whole',
-      patch: { constants: { list: [3] } },
-      changes: { constants: { a: 1, b: 2, list: [3] } },
-    },
-    { name: 'gives a removed field its default', patch: { constants: null, state: null }, changes: DEFAULTS },
-    {
-      name: 'gives a removed method its default',
-      patch: { endpoint: { method: null } },
-      changes: { endpoint: { pattern: '/patched', method: 'POST' } },
-    },
-    { name: 'changes nothing by an empty patch', patch: {}, changes: {} },
+  const cases: readonly (readonly [name: string, patch: Json, changes: JsonObject])[] = [
+    ['merges objects', { constants: { b: 3 } }, { constants: { a: 1, b: 3, list: [1, 2] } }],
+    ['removes a member by null', { constants: { a: null } }, { constants: { b: 2, list: [1, 2] } }],
+    ['replaces arrays whole', { constants: { list: [3] } }, { constants: { a: 1, b: 2, list: [3] } }],
+    ['gives a removed field its default', { constants: null, state: null }, DEFAULTS],
+    [
+      'gives a removed method its default',
+      { endpoint: { method: null } },
+      { endpoint: { pattern: '/patched', method: 'POST' } },
+    ],
+    ['changes nothing by an empty patch', {}, {}],
   ]
-  for (const { name, patch, changes } of cases) {
+  for (const [name, patch, changes] of cases) {
     test(name, async () => {
       const stored = await service.register({
         endpoint: { pattern: '/patched', method: 'PUT' },
         constants: { a: 1, b: 2, list: [1, 2] },
       })
-      const reply = await service.fetch(`/endpoints/${stored._id}`, {
-        ...json('PATCH', patch, { 'content-type': 'application/merge-patch+json' }),
-      })
+      const path = `/endpoints/${stored._id}`
+      const type = { 'content-type': 'application/merge-patch+json' }
+      const reply = await service.fetch(path, json('PATCH', patch, type))
       assert.equal(reply.status, 200, reply.text)
       const patched = reply.json<StoredEndpoint>()
       assert.deepEqual(configurationOf(patched), { ...configurationOf(stored), ...changes })
-      assert.equal(patched._id, stored._id)
-      assert.equal(patched.createdAt, stored.createdAt)
+      assert.deepEqual([patched._id, patched.createdAt], [stored._id, stored.createdAt])
       assert.ok(patched.updatedAt > stored.updatedAt)
       assert.deepEqual(await read(stored._id), patched)
-      await send('DELETE', `/endpoints/${stored._id}`)
+      await send('DELETE', path)
     })
   }
 
-  test('takes application/json too', async () => {
-    const { _id } = await service.register({ endpoint: { pattern: '/plain' } })
-    assert.equal((await send('PATCH', `/endpoints/${_id}`, { description: 'x' })).json().description, 'x')
+  test('that is refused leaves everything as it was', async () => {
+    const stored = await service.register({ endpoint: { pattern: '/refused' }, inputMapping: { 'query.a': 'a' } })
+    const refused: readonly (readonly [patch: Json, place: string])[] = [
+      [{ endpoint: { method: 'FETCH' } }, 'endpoint.method'],
+      [{ name: null }, 'name'],
+      [{ inputTransforms: { a: '1 +' } }, 'inputTransforms.a'],
+      [[], ''],
+      [null, ''],
+    ]
+    for (const [patch, place] of refused) {
+      const reply = await send('PATCH', `/endpoints/${stored._id}`, patch)
+      assert.deepEqual([reply.status, reply.json().code], [400, 'CONFIGURATION_INVALID'])
+      assert.deepEqual(
+        reply.json<{ details: JsonObject[] }>().details.map(({ path }) => path),
+        [place],
+      )
+    }
+    assert.deepEqual(await read(stored._id), stored)
+    assert.deepEqual((await send('POST', '/refused?a=1', {})).json(), { a: '1' })
   })
 })
 
-describe('a refused change', () => {
-  const cases: readonly { name: string; method: string; change: Json; path: string }[] = [
-    { name: 'PUT of an unknown field', method: 'PUT', change: { descriptoin: 'x' }, path: 'descriptoin' },
-    {
-      name: 'PATCH to a wrong value',
-      method: 'PATCH',
-      change: { endpoint: { method: 'FETCH' } },
-      path: 'endpoint.method',
-    },
-    { name: 'PATCH that removes what is required', method: 'PATCH', change: { name: null }, path: 'name' },
-    {
-      name: 'PATCH to a broken expression',
-      method: 'PATCH',
-      change: { inputTransforms: { a: '1 +' } },
-      path: 'inputTransforms.a',
-    },
-    { name: 'PATCH by an array', method: 'PATCH', change: [], path: '' },
-    { name: 'PATCH by null', method: 'PATCH', change: null, path: '' },
-  ]
-  for (const { name, method, change, path } of cases) {
-    test(`${name} leaves everything as it was`, async () => {
-      const stored = await service.register({ endpoint: { pattern: '/refused' }, inputMapping: { 'query.a': 'a' } })
-      const body = method === 'PUT' ? { ...stored, ...(change as JsonObject) } : change
-      const reply = await send(method, `/endpoints/${stored._id}`, body)
-      assert.equal(reply.status, 400)
-      assert.equal(reply.json().code, 'CONFIGURATION_INVALID')
-      assert.deepEqual(detailPaths(reply), [path])
-      assert.deepEqual(await read(stored._id), stored)
-      assert.deepEqual((await send('POST', '/refused?a=1', {})).json(), { a: '1' })
-      await send('DELETE', `/endpoints/${stored._id}`)
-    })
-  }
+test('DELETE says what it deleted, and frees name and route', async () => {
+  const document = endpointDocument({ endpoint: { pattern: '/deleted' } })
+  const { _id } = await service.register(document)
+  const reply = await send('DELETE', `/endpoints/${_id}`)
+  assert.deepEqual([reply.status, reply.json()], [200, { message: `Endpoint with ID '${_id}' deleted` }])
+  assert.equal((await send('POST', '/deleted', {})).status, 404)
+  await service.register(document)
+  assert.equal((await send('POST', '/deleted', {})).status, 200)
 })
 
-describe('DELETE', () => {
-  test('says what it deleted, and frees name and route', async () => {
-    const document = endpointDocument({ endpoint: { pattern: '/deleted' } })
-    const { _id } = await service.register(document)
-    const reply = await service.fetch(`/endpoints/${_id}`, json('DELETE', undefined))
-    assert.equal(reply.status, 200)
-    assert.deepEqual(reply.json(), { message: `Endpoint with ID '${_id}' deleted` })
-    assert.equal((await send('POST', '/deleted', {})).status, 404)
-    await service.register(document)
-    assert.equal((await send('POST', '/deleted', {})).status, 200)
+for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
+  test(`an id that nothing has, that was deleted or is malformed is refused by ${method}`, async () => {
+    const body = method === 'PUT' || method === 'PATCH' ? endpointDocument({}) : undefined
+    const { _id } = await service.register({ endpoint: { pattern: '/gone' } })
+    await send('DELETE', `/endpoints/${_id}`)
+    const malformed = [
+      'x',
+      '0'.repeat(23),
+      '0'.repeat(25),
+      'A'.repeat(24),
+      `${'0'.repeat(23)}g`,
+      '%20',
+      '0'.repeat(3000),
+    ]
+    for (const id of ['0'.repeat(24), _id, ...malformed]) {
+      const reply = await send(method, `/endpoints/${id}`, body)
+      const expected = malformed.includes(id) ? [400, 'ID_MALFORMED'] : [404, 'ENDPOINT_UNKNOWN']
+      assert.deepEqual([reply.status, reply.json().code], expected, id)
+    }
   })
-})
-
-describe('an id', () => {
-  const bodyFor = (method: string) => (method === 'PUT' || method === 'PATCH' ? endpointDocument({}) : undefined)
-  const malformed = ['x', '0'.repeat(23), '0'.repeat(25), 'A'.repeat(24), `${'0'.repeat(23)}g`, '%20', '0'.repeat(3000)]
-  for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
-    test(`that nothing has is unknown to ${method}`, async () => {
-      const reply = await send(method, `/endpoints/${'0'.repeat(24)}`, bodyFor(method))
-      assert.equal(reply.status, 404)
-      assert.equal(reply.json().code, 'ENDPOINT_UNKNOWN')
-    })
-    test(`that was deleted is unknown to ${method}`, async () => {
-      const { _id } = await service.register({ endpoint: { pattern: '/gone' } })
-      await send('DELETE', `/endpoints/${_id}`)
-      assert.equal((await send(method, `/endpoints/${_id}`, bodyFor(method))).status, 404)
-    })
-    test(`that is malformed is refused by ${method}`, async () => {
-      for (const id of malformed) {
-        const reply = await send(method, `/endpoints/${id}`, bodyFor(method))
-        assert.deepEqual([reply.status, reply.json().code], [400, 'ID_MALFORMED'], id)
-      }
-    })
-  }
-})
+}

@@ -63,6 +63,8 @@ describeServices('a dry run', {}, (stage) => {
   }
 
   describe('a message with everything', () => {
+    const headers = { Authorization: 'Basic s3cr3t', 'X-Api-Key': 's3cr3t', 'X-Ward': 'W' }
+    const params = { url: { nr: { path: 'requestBody.nr' } }, query: { q: { path: 'query.q' } } }
     const everything = (): JsonObject =>
       documentOf({
         endpoint: { pattern: '/dry/:id' },
@@ -70,16 +72,7 @@ describeServices('a dry run', {}, (stage) => {
         inputTransforms: { upper: '$uppercase(requestBody.name)' },
         inputValidation: { required: ['name'] },
         requests: {
-          lookup: [
-            {
-              id: 'patient',
-              config: {
-                ...to('/p/:nr'),
-                headers: { Authorization: 'Basic s3cr3t', 'X-Api-Key': 's3cr3t', 'X-Ward': 'W' },
-                params: { url: { nr: { path: 'requestBody.nr' } }, query: { q: { path: 'query.q' } } },
-              },
-            },
-          ],
+          lookup: [{ id: 'patient', config: { ...to('/p/:nr'), headers, params } }],
           response: [{ id: 'store', config: { ...to('/store'), method: 'PUT' } }],
         },
         inputMapping: {
@@ -105,31 +98,25 @@ describeServices('a dry run', {}, (stage) => {
         message,
         lookups: { patient: { body: { born: 1815 }, headers: { 'Set-Cookie': 's3cr3t' } } },
       })
-      assert.deepEqual(report.lint, {
-        errors: [],
-        clashes: [],
-        warnings: ['Authorization', 'X-Api-Key'].map(credentialAt),
-      })
+      const warnings = ['Authorization', 'X-Api-Key'].map(credentialAt)
+      assert.deepEqual(report.lint, { errors: [], clashes: [], warnings })
       assert.deepEqual([report.ran, report.outcome, report.failure], [true, 'done', undefined])
       assert.deepEqual(
         report.stages.map(({ stage }) => stage),
         ['recall', 'parse', 'lookup', 'validate', 'transform', 'map', 'extract', 'serialise', 'respond'],
       )
       for (const { stage, ms } of report.stages) assert.ok(ms >= 0, stage)
+      const canned = { 'content-type': 'application/json', 'set-cookie': '[redacted]' }
       const output = { name: 'ADA', born: 1815, id: '12', last: 6, from: 'desk' }
       assert.deepEqual(resultsOf(report), {
         state: message.state,
         requestBody: message.body,
-        lookupRequests: {
-          patient: {
-            data: { born: 1815 },
-            headers: { 'content-type': 'application/json', 'set-cookie': '[redacted]' },
-          },
-        },
+        lookupRequests: { patient: { data: { born: 1815 }, headers: canned } },
         transforms: { upper: 'ADA' },
         responseBody: output,
         output: JSON.stringify(output),
       })
+      const accept = 'application/json, */*;q=0.8'
       const [lookup, response, ...more] = report.calls.map(({ ms, ...rest }) => rest)
       assert.deepEqual(more, [])
       assert.deepEqual(lookup, {
@@ -137,35 +124,21 @@ describeServices('a dry run', {}, (stage) => {
         id: 'patient',
         method: 'GET',
         url: `${upstream.url}/p/7?q=a,b`,
-        headers: {
-          authorization: '[redacted]',
-          'x-api-key': '[redacted]',
-          'x-ward': 'W',
-          accept: 'application/json, */*;q=0.8',
-        },
+        headers: { authorization: '[redacted]', 'x-api-key': '[redacted]', 'x-ward': 'W', accept },
         answered: 'canned',
-        answer: {
-          status: 200,
-          headers: { 'content-type': 'application/json', 'set-cookie': '[redacted]' },
-          body: '{"born":1815}',
-        },
+        answer: { status: 200, headers: canned, body: '{"born":1815}' },
       })
       assert.deepEqual(response, {
         kind: 'response',
         id: 'store',
         method: 'PUT',
         url: `${upstream.url}/store`,
-        headers: { accept: 'application/json, */*;q=0.8', 'content-type': 'application/json' },
+        headers: { accept, 'content-type': 'application/json' },
         body: JSON.stringify(output),
         answered: 'assumed',
         answer: { status: 200, headers: {}, body: '' },
       })
-      assert.deepEqual(report.answer, {
-        status: 200,
-        headers: {},
-        body: '',
-        assumed: true,
-      })
+      assert.deepEqual(report.answer, { status: 200, headers: {}, body: '', assumed: true })
       assert.deepEqual(report.state?.requestBody, { last: 7 })
       assert.deepEqual([report.state?.lookupHttpStatus, report.state?.lookupNetworkError], [200, false])
       assert.ok(!JSON.stringify(report).includes('s3cr3t'))
@@ -173,10 +146,6 @@ describeServices('a dry run', {}, (stage) => {
     })
 
     test('leaves nothing behind: no state, no record, no count, no endpoint, and makes no call', async () => {
-      const metrics = async () =>
-        (await call(stage.service.adminUrl, 'GET', '/metrics')).text
-          .split('\n')
-          .filter((line) => /^crosswalk_messages_/.test(line))
       const document = { ...everything(), requests: { lookup: [], response: [] }, inputMapping: { state: 'state' } }
       const { _id: id } = await stage.service.register({
         ...document,
@@ -184,7 +153,7 @@ describeServices('a dry run', {}, (stage) => {
         endpoint: { pattern: '/stateful/:id' },
       })
       const shown = async () => ({
-        metrics: await metrics(),
+        metrics: (await call(stage.service.adminUrl, 'GET', '/metrics')).text.match(/^crosswalk_messages_.*$/gm),
         endpoints: (await stage.service.fetch('/endpoints')).text,
         messages: (await call(stage.service.adminUrl, 'GET', '/messages')).text,
       })
@@ -197,115 +166,98 @@ describeServices('a dry run', {}, (stage) => {
     })
   })
 
-  describe('is the pipeline itself', () => {
-    const cases: readonly { name: string; document: JsonObject; body: string; contentType?: string }[] = [
-      { name: 'JSON', document: { inputMapping: { 'requestBody.a': 'b' } }, body: '{"a":1}' },
-      {
-        name: 'XML',
-        document: { transformation: { input: 'XML', output: 'XML' } },
-        body: '<a><b>1</b></a>',
-        contentType: 'text/xml',
-      },
-      { name: 'an unreadable body', document: {}, body: '{"a":' },
-      { name: 'another type', document: {}, body: '<a/>', contentType: 'text/xml' },
-      { name: 'what is not valid', document: { inputValidation: { required: ['a'] } }, body: '{}' },
-      { name: 'a transform that fails', document: { inputTransforms: { t: '$number("x")' } }, body: '{}' },
+  test('answers as the endpoint does', async () => {
+    const cases: readonly (readonly [document: JsonObject, body: string, contentType?: string])[] = [
+      [{ inputMapping: { 'requestBody.a': 'b' } }, '{"a":1}'],
+      [{ transformation: { input: 'XML', output: 'XML' } }, '<a><b>1</b></a>', 'text/xml'],
+      [{}, '{"a":'],
+      [{}, '<a/>', 'text/xml'],
+      [{ inputValidation: { required: ['a'] } }, '{}'],
+      [{ inputTransforms: { t: '$number("x")' } }, '{}'],
     ]
-    for (const [index, { name, document, body, contentType = 'application/json' }] of cases.entries()) {
-      test(`answers ${name} as the endpoint does`, async () => {
-        const { _id: endpointId } = await stage.service.register({
-          endpoint: { pattern: `/same/${index}` },
-          ...document,
-        })
-        const headers = { 'content-type': contentType }
-        const real = await stage.service.fetch(`/same/${index}`, { method: 'POST', headers, body })
-        const { answer } = await run({ endpointId, message: { body, contentType } })
-        const settled = (text: string) => text.replaceAll(/[0-9a-f]{24}/g, 'id')
-        assert.deepEqual(
-          [answer.status, answer.headers['content-type'], settled(answer.body)],
-          [real.status, real.headers.get('content-type'), settled(real.text)],
-        )
+    for (const [index, [document, body, contentType = 'application/json']] of cases.entries()) {
+      const pattern = `/same/${index}`
+      const { _id: endpointId } = await stage.service.register({ endpoint: { pattern }, ...document })
+      const real = await stage.service.fetch(pattern, {
+        method: 'POST',
+        headers: { 'content-type': contentType },
+        body,
       })
+      const { answer } = await run({ endpointId, message: { body, contentType } })
+      const settled = (text: string) => text.replaceAll(/[0-9a-f]{24}/g, 'id')
+      assert.deepEqual(
+        [answer.status, answer.headers['content-type'], settled(answer.body)],
+        [real.status, real.headers.get('content-type'), settled(real.text)],
+      )
     }
   })
 
   describe('a failure', () => {
     const lookup = (extra: JsonObject = {}) =>
       documentOf({ requests: { lookup: [{ id: 'up', config: to(), ...extra }] } })
-    const cases: readonly {
-      name: string
-      request: () => JsonObject
-      code: string
-      stage: string
-      outcome?: string
-    }[] = [
-      {
-        name: 'of validation',
-        request: () => ({ endpoint: documentOf({ inputValidation: { required: ['a'] } }), message: { body: {} } }),
-        code: 'VALIDATION_FAILED',
-        stage: 'validate',
-        outcome: 'refused',
-      },
-      {
-        name: 'of the body',
-        request: () => ({ endpoint: documentOf({}), message: { body: '{' } }),
-        code: 'BODY_UNREADABLE',
-        stage: 'parse',
-        outcome: 'refused',
-      },
-      {
-        name: 'of a lookup that is said to refuse',
-        request: () => ({ endpoint: lookup(), lookups: { up: { status: 503, body: 'busy' } } }),
-        code: 'LOOKUP_REFUSED',
-        stage: 'lookup',
-      },
-      {
-        name: 'of a lookup that is said to be away',
-        request: () => ({ endpoint: lookup(), lookups: { up: { fault: 'unreachable' } } }),
-        code: 'LOOKUP_UNREACHABLE',
-        stage: 'lookup',
-      },
-      {
-        name: 'of a lookup that is said not to answer',
-        request: () => ({ endpoint: lookup(), lookups: { up: { fault: 'timeout' } } }),
-        code: 'LOOKUP_TIMED_OUT',
-        stage: 'lookup',
-      },
-      {
-        name: 'of a response that is said to be away',
-        request: () => ({
-          endpoint: documentOf({ requests: { response: [{ id: 'up', config: to() }] } }),
-          responses: { up: { fault: 'unreachable' } },
-        }),
-        code: 'RESPONSE_UNREACHABLE',
-        stage: 'respond',
-      },
-      {
-        name: 'of a lookup without a canned answer',
-        request: () => ({ endpoint: lookup() }),
-        code: 'DRY_RUN_ANSWER_MISSING',
-        stage: 'lookup',
-        outcome: 'refused',
-      },
-      {
-        name: 'of an item without a canned answer',
-        request: () => ({
-          endpoint: lookup({ forEach: { items: 'requestBody' } }),
-          message: { body: [1, 2] },
-          lookups: { up: [{ body: 1 }] },
-        }),
-        code: 'DRY_RUN_ANSWER_MISSING',
-        stage: 'lookup',
-        outcome: 'refused',
-      },
+    const respond = () => documentOf({ requests: { response: [{ id: 'up', config: to() }] } })
+    const valid = () => documentOf({ inputValidation: { required: ['a'] } })
+    const each = () => lookup({ forEach: { items: 'requestBody' } })
+    type Case = readonly [name: string, request: () => JsonObject, code: string, stage: string, outcome: string]
+    const gone = { up: { fault: 'unreachable' } }
+    const cases: readonly Case[] = [
+      [
+        'of validation',
+        () => ({ endpoint: valid(), message: { body: {} } }),
+        'VALIDATION_FAILED',
+        'validate',
+        'refused',
+      ],
+      [
+        'of the body',
+        () => ({ endpoint: documentOf({}), message: { body: '{' } }),
+        'BODY_UNREADABLE',
+        'parse',
+        'refused',
+      ],
+      [
+        'of a lookup that is said to refuse',
+        () => ({ endpoint: lookup(), lookups: { up: { status: 503, body: 'busy' } } }),
+        'LOOKUP_REFUSED',
+        'lookup',
+        'failed',
+      ],
+      [
+        'of a lookup that is said to be away',
+        () => ({ endpoint: lookup(), lookups: gone }),
+        'LOOKUP_UNREACHABLE',
+        'lookup',
+        'failed',
+      ],
+      [
+        'of a lookup that is said not to answer',
+        () => ({ endpoint: lookup(), lookups: { up: { fault: 'timeout' } } }),
+        'LOOKUP_TIMED_OUT',
+        'lookup',
+        'failed',
+      ],
+      [
+        'of a response that is said to be away',
+        () => ({ endpoint: respond(), responses: gone }),
+        'RESPONSE_UNREACHABLE',
+        'respond',
+        'failed',
+      ],
+      [
+        'of an item without a canned answer',
+        () => ({ endpoint: each(), message: { body: [1, 2] }, lookups: { up: [{ body: 1 }] } }),
+        'DRY_RUN_ANSWER_MISSING',
+        'lookup',
+        'refused',
+      ],
     ]
-    for (const { name, request, code, stage, outcome = 'failed' } of cases) {
+    for (const [name, request, code, stage, outcome] of cases) {
       test(name, async () => {
         const report = await run(request())
         assert.deepEqual([report.failure?.code, report.failure?.stage, report.outcome], [code, stage, outcome])
         assert.equal(JSON.parse(report.answer.body).code, code)
-        assert.deepEqual(report.stages.at(-1)?.failed, true)
-        assert.equal(report.stages.at(-1)?.stage, stage)
+        const last = report.stages.at(-1)
+        assert.deepEqual([last?.stage, last?.failed], [stage, true])
         assert.deepEqual(upstream.received, [])
       })
     }
@@ -460,65 +412,50 @@ describeServices('a dry run', {}, (stage) => {
 
   describe('the request itself', () => {
     const endpoint = { name: 'x', endpoint: { pattern: '/x' }, transformation: { input: 'JSON', output: 'JSON' } }
-    const cases: readonly { name: string; request: Json; code?: string; path?: string }[] = [
-      { name: 'no object', request: [], path: '' },
-      { name: 'no endpoint', request: { message: {} }, path: '' },
-      { name: 'an endpoint that is none', request: { endpoint: 'x' }, path: 'endpoint' },
-      { name: 'an unknown field', request: { endpoint, lookup: {} }, path: 'lookup' },
-      { name: 'an unknown field of the message', request: { endpoint, message: { bdy: 1 } }, path: 'message.bdy' },
-      {
-        name: 'a header that is no text',
-        request: { endpoint, message: { headers: { a: 1 } } },
-        path: 'message.headers.a',
-      },
-      { name: 'a query that is none', request: { endpoint, message: { query: { a: [1] } } }, path: 'message.query.a' },
-      {
-        name: 'a parameter that is no text',
-        request: { endpoint, message: { urlParams: { a: 1 } } },
-        path: 'message.urlParams.a',
-      },
-      { name: 'a state that is none', request: { endpoint, message: { state: 1 } }, path: 'message.state' },
-      { name: 'an answer that is none', request: { endpoint, lookups: { a: 'x' } }, path: 'lookups.a' },
-      {
-        name: 'a status that is none',
-        request: { endpoint, lookups: { a: [{ status: 99 }] } },
-        path: 'lookups.a[0].status',
-      },
-      {
-        name: 'an unknown fault',
-        request: { endpoint, responses: { a: { fault: 'fire' } } },
-        path: 'responses.a.fault',
-      },
-      { name: 'an answer that no lookup gets', request: { endpoint, lookups: { a: {} } }, path: 'lookups.a' },
-      { name: 'an answer that no response gets', request: { endpoint, responses: { a: {} } }, path: 'responses.a' },
-      { name: 'live that is no flag', request: { endpoint, live: 'yes' }, path: 'live' },
-      { name: 'an id that is none', request: { endpointId: 'x' }, code: 'ID_MALFORMED' },
-      { name: 'an id that is no text', request: { endpointId: 1 }, path: 'endpointId' },
-      { name: 'an unknown id', request: { endpointId: '0'.repeat(24) }, code: 'ENDPOINT_UNKNOWN' },
+    const invalid: readonly (readonly [path: string, request: Json])[] = [
+      ['', []],
+      ['', { message: {} }],
+      ['endpoint', { endpoint: 'x' }],
+      ['lookup', { endpoint, lookup: {} }],
+      ['message.bdy', { endpoint, message: { bdy: 1 } }],
+      ['message.headers.a', { endpoint, message: { headers: { a: 1 } } }],
+      ['message.query.a', { endpoint, message: { query: { a: [1] } } }],
+      ['message.urlParams.a', { endpoint, message: { urlParams: { a: 1 } } }],
+      ['message.state', { endpoint, message: { state: 1 } }],
+      ['lookups.a', { endpoint, lookups: { a: 'x' } }],
+      ['lookups.a[0].status', { endpoint, lookups: { a: [{ status: 99 }] } }],
+      ['responses.a.fault', { endpoint, responses: { a: { fault: 'fire' } } }],
+      // Answers that no request of the document gets.
+      ['lookups.a', { endpoint, lookups: { a: {} } }],
+      ['responses.a', { endpoint, responses: { a: {} } }],
+      ['live', { endpoint, live: 'yes' }],
+      ['endpointId', { endpointId: 1 }],
     ]
-    for (const { name, request, code = 'DRY_RUN_INVALID', path } of cases) {
-      test(`is refused with ${name}`, async () => {
+    test('is refused with its fault', async () => {
+      for (const [path, request] of invalid) {
         const reply = await ask(request)
-        assert.deepEqual([reply.status, reply.json().code], [code === 'ENDPOINT_UNKNOWN' ? 404 : 400, code], reply.text)
-        if (path !== undefined)
-          assert.deepEqual(
-            reply.json<{ details: Detail[] }>().details.map((one) => one.path),
-            [path],
-          )
-      })
-    }
+        assert.deepEqual([reply.status, reply.json().code], [400, 'DRY_RUN_INVALID'], reply.text)
+        assert.deepEqual(
+          reply.json<{ details: Detail[] }>().details.map((one) => one.path),
+          [path],
+        )
+      }
+      assert.equal((await ask({ endpointId: 'x' })).json().code, 'ID_MALFORMED')
+      assert.equal((await ask({ endpointId: '0'.repeat(24) })).json().code, 'ENDPOINT_UNKNOWN')
+    })
 
-    test('is refused where it is no JSON, says another type, or comes by another name', async () => {
-      const post = (init: RequestInit) => stage.service.fetch('/endpoints/dry-run', { method: 'POST', ...init })
-      assert.equal((await post({ ...json('POST', undefined), body: '{' })).json().code, 'BODY_UNREADABLE')
-      assert.equal((await post({ body: '{}' })).status, 415)
-      assert.equal((await stage.service.fetch('/endpoints/dry-run')).status, 405)
+    test('is refused where it is no JSON or comes by another name', async () => {
+      const broken = { ...json('POST', undefined), body: '{' }
+      assert.equal((await stage.service.fetch('/endpoints/dry-run', broken)).json().code, 'BODY_UNREADABLE')
       const body = JSON.stringify({ endpoint })
-      const headers = { 'content-type': 'application/json', host: 'evil.example' }
       for (const port of [stage.service.url, stage.service.adminUrl]) {
-        assert.equal((await call(port, 'POST', '/endpoints/dry-run', { headers, body })).status, 403)
-        const own = { 'content-type': 'application/json' }
-        assert.equal((await call(port, 'POST', '/endpoints/dry-run', { headers: own, body })).status, 200)
+        for (const [host, status] of [
+          ['evil.example', 403],
+          ['localhost', 200],
+        ] as const) {
+          const headers = { 'content-type': 'application/json', host }
+          assert.equal((await call(port, 'POST', '/endpoints/dry-run', { headers, body })).status, status)
+        }
       }
     })
   })

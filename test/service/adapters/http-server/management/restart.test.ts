@@ -45,6 +45,10 @@ test('documents survive a restart, and are in force after it', async () => {
   await second.stop()
 })
 
+const STAMP = { createdAt: '2020-01-01T00:00:00.000Z', updatedAt: '2020-01-01T00:00:00.000Z', __v: 0 }
+const id = (digit: string) => digit.repeat(24)
+const pathsOf = (faults: unknown) => (faults as { path: string }[]).map(({ path }) => path)
+
 /** Writes a document as another version might have left it. */
 function storeByHand(document: JsonObject, routeKey: string): void {
   const db = new DatabaseSync(join(folder, 'test.db'))
@@ -58,21 +62,19 @@ function storeByHand(document: JsonObject, routeKey: string): void {
 }
 
 describe('a stored document that this version refuses', () => {
-  const stamp = { createdAt: '2020-01-01T00:00:00.000Z', updatedAt: '2020-01-01T00:00:00.000Z', __v: 0 }
-  const id = (digit: string) => digit.repeat(24)
   const broken = {
     _id: id('1'),
     ...endpointDocument({ name: 'broken', endpoint: { pattern: '/broken', method: 'POST' } }),
     inputTransforms: { age: '1 +' },
     fieldOfAnotherVersion: true,
-    ...stamp,
+    ...STAMP,
   }
   const clashing = {
     _id: id('f'),
     ...endpointDocument({ name: 'clashing', endpoint: { pattern: '/kept/:other', method: 'POST' } }),
-    ...stamp,
+    ...STAMP,
   }
-  const shapeless = { _id: id('2'), name: 'shapeless', ...stamp }
+  const shapeless = { _id: id('2'), name: 'shapeless', ...STAMP }
   let service: Service
 
   before(async () => {
@@ -92,8 +94,7 @@ describe('a stored document that this version refuses', () => {
     assert.equal((await message(service, '/broken')).status, 404)
     const reported = service.log.filter(({ level, fields }) => level === 'error' && fields.endpointId === id('1'))
     assert.equal(reported.length, 1)
-    const faults = reported[0]?.fields.faults as { path: string }[]
-    assert.deepEqual(faults.map(({ path }) => path).sort(), ['fieldOfAnotherVersion', 'inputTransforms.age'])
+    assert.deepEqual(pathsOf(reported[0]?.fields.faults).sort(), ['fieldOfAnotherVersion', 'inputTransforms.age'])
   })
 
   test('is read as it is stored', async () => {
@@ -105,7 +106,7 @@ describe('a stored document that this version refuses', () => {
   test('still has its name and its route', async () => {
     const clashes = async (document: JsonObject) => {
       const reply = await service.fetch('/endpoints', json('POST', endpointDocument(document)))
-      return [reply.status, ...reply.json<{ details: { path: string }[] }>().details.map(({ path }) => path)]
+      return [reply.status, ...pathsOf(reply.json().details)]
     }
     assert.deepEqual(await clashes({ name: 'broken', endpoint: { pattern: '/x' } }), [409, 'name'])
     assert.deepEqual(await clashes({ endpoint: { pattern: '/broken' } }), [409, 'endpoint.pattern'])
@@ -139,16 +140,15 @@ test('a stored document that ran before a rule was made stays active, and the lo
       lookup: [{ _id: 'x', id: 'l', config: { url: 'http://127.0.0.1:9/', params: {} }, forEach: {}, optional: true }],
     },
   })
-  const stamp = { createdAt: '2020-01-01T00:00:00.000Z', updatedAt: '2020-01-01T00:00:00.000Z', __v: 0 }
-  const _id = '3'.repeat(24)
-  storeByHand({ _id, ...document, ...stamp }, 'POST /old-shape')
+  const _id = id('3')
+  storeByHand({ _id, ...document, ...STAMP }, 'POST /old-shape')
   const service = await startService({}, folder)
   const place = 'inputMapping.lookupRequests\\.l\\.b'
   assert.deepEqual((await ready(service)).json().endpointsNotInForce, [])
   assert.deepEqual((await service.fetch('/old-shape', json('POST', { a: 1 }))).json(), { a: 1 })
   const reported = service.log.filter(({ fields }) => fields.endpointId === _id && fields.faults !== undefined)
   assert.deepEqual(
-    reported.map(({ level, fields }) => [level, (fields.faults as { path: string }[]).map(({ path }) => path)]),
+    reported.map(({ level, fields }) => [level, pathsOf(fields.faults)]),
     [['warn', [place]]],
   )
 
@@ -159,11 +159,7 @@ test('a stored document that ran before a rule was made stays active, and the lo
   assert.deepEqual([asStored.ran, asStored.answer?.body], [true, '{"a":1}'])
   const asSent = (await rehearse({ endpoint: document })).json<Report>()
   assert.equal(asSent.ran, false)
-  for (const { lint } of [asStored, asSent])
-    assert.deepEqual(
-      lint.errors.map(({ path }) => path),
-      [place],
-    )
+  for (const { lint } of [asStored, asSent]) assert.deepEqual(pathsOf(lint.errors), [place])
 
   const patch = await service.fetch(`/endpoints/${_id}`, json('PATCH', { description: 'x' }))
   assert.deepEqual([patch.status, patch.json<{ details: Json }>().details], [400, asStored.lint.errors])
@@ -184,8 +180,7 @@ test('a stored document with the key "__proto__" stays active', async () => {
     messageKeys: { ['__proto__']: 'requestBody.a' },
     inputMapping: { 'requestBody.a': 'a' },
   })
-  const stamp = { createdAt: '2020-01-01T00:00:00.000Z', updatedAt: '2020-01-01T00:00:00.000Z', __v: 0 }
-  storeByHand({ _id: '4'.repeat(24), ...document, ...stamp }, 'POST /odd-key')
+  storeByHand({ _id: id('4'), ...document, ...STAMP }, 'POST /odd-key')
   const service = await startService({ MESSAGE_LOG: 'all' }, folder)
   try {
     assert.deepEqual((await service.fetch('/odd-key', json('POST', { a: 1 }))).json(), { a: 1 })

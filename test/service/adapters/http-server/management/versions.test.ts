@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../../../src/domain/json.ts'
-import { describeDatabases, describeServices } from '../../../../support/databases.ts'
-import { endpointDocument, json, startService } from '../../../../support/service.ts'
+import { describeServices } from '../../../../support/databases.ts'
+import { LONG } from '../../../../support/form.ts'
+import { json } from '../../../../support/service.ts'
 
 const LOCAL = { address: '127.0.0.1' }
 type Summary = Readonly<{ version: number; at: string; method: string; restored?: number; origin: JsonObject }>
@@ -136,55 +137,26 @@ describeServices('versions', {}, (stage) => {
 
   describe('what there is not', () => {
     const none = '0'.repeat(24)
-    const cases: readonly {
-      name: string
-      method?: string
-      path: (id: string) => string
-      code: string
-      type?: string
-    }[] = [
-      { name: 'versions of nothing', path: () => `/endpoints/${none}/versions`, code: 'ENDPOINT_UNKNOWN' },
-      { name: 'versions of no id', path: () => '/endpoints/abc/versions', code: 'ID_MALFORMED' },
-      { name: 'a version of nothing', path: () => `/endpoints/${none}/versions/1`, code: 'ENDPOINT_UNKNOWN' },
-      { name: 'a version of no id', path: () => '/endpoints/abc/versions/1', code: 'ID_MALFORMED' },
-      ...['0', '9', '-1', '1.0', '01', 'x', '99999999999999999999'].map((version) => ({
-        name: `version ${version}`,
-        path: (id: string) => `/endpoints/${id}/versions/${version}`,
-        code: 'VERSION_UNKNOWN',
-      })),
-      {
-        name: 'a version to restore',
-        method: 'POST',
-        path: (id) => `/endpoints/${id}/versions/7/restore`,
-        code: 'VERSION_UNKNOWN',
-      },
-      {
-        name: 'an endpoint to restore',
-        method: 'POST',
-        path: () => `/endpoints/${none}/versions/1/restore`,
-        code: 'ENDPOINT_UNKNOWN',
-      },
-      {
-        name: 'a call that a web page can send unasked',
-        method: 'POST',
-        path: (id) => `/endpoints/${id}/versions/1/restore`,
-        code: 'MEDIA_TYPE_WRONG',
-        type: 'text/plain',
-      },
-      {
-        name: 'another method',
-        method: 'DELETE',
-        path: (id) => `/endpoints/${id}/versions/1`,
-        code: 'METHOD_NOT_ALLOWED',
-      },
+    const cases: readonly (readonly [method: string, path: string, code: string, type?: string])[] = [
+      ['GET', `${none}/versions`, 'ENDPOINT_UNKNOWN'],
+      ['GET', 'abc/versions', 'ID_MALFORMED'],
+      ['GET', `${none}/versions/1`, 'ENDPOINT_UNKNOWN'],
+      ['GET', 'abc/versions/1', 'ID_MALFORMED'],
+      ...['0', '9', '-1', '1.0', '01', 'x', '99999999999999999999'].map(
+        (version) => ['GET', `:id/versions/${version}`, 'VERSION_UNKNOWN'] as const,
+      ),
+      ['POST', ':id/versions/7/restore', 'VERSION_UNKNOWN'],
+      ['POST', `${none}/versions/1/restore`, 'ENDPOINT_UNKNOWN'],
+      ['POST', ':id/versions/1/restore', 'MEDIA_TYPE_WRONG', 'text/plain'],
     ]
-    for (const { name, method = 'GET', path, code, type = 'application/json' } of cases) {
-      test(name, async () => {
-        const { document } = await registered()
-        const reply = await stage.service.fetch(path(document._id), { method, headers: { 'content-type': type } })
-        assert.equal(reply.json().code, code, reply.text)
-      })
-    }
+    test('is no version, and nothing to restore', async () => {
+      const { document } = await registered()
+      for (const [method, path, code, type = 'application/json'] of cases) {
+        const url = `/endpoints/${path.replace(':id', document._id)}`
+        const reply = await stage.service.fetch(url, { method, headers: { 'content-type': type } })
+        assert.equal(reply.json().code, code, `${method} ${path}: ${reply.text}`)
+      }
+    })
 
     test('a deletion to restore', async () => {
       const { document } = await registered()
@@ -217,26 +189,7 @@ describeServices('versions', {}, (stage) => {
         const [newest] = await versionsOf(document._id)
         assert.equal(newest?.origin.note ?? '', note.slice(0, 200))
       }),
-      { numRuns: 60 },
+      { numRuns: LONG ? 200 : 20 },
     )
   })
-})
-
-describeDatabases('numbers of versions', ({ withDatabase }) => {
-  test(
-    'go on after a restart',
-    withDatabase(async ({ url }) => {
-      let document = endpointDocument({ endpoint: { pattern: '/again' } })
-      let path = '/endpoints'
-      for (const expected of [1, 2, 3]) {
-        const one = await startService({ DATABASE_URL: url })
-        const reply = await one.fetch(path, json(expected === 1 ? 'POST' : 'PUT', document))
-        document = reply.json()
-        path = `/endpoints/${document._id}`
-        const [newest] = (await one.fetch(`${path}/versions`)).json<Summary[]>()
-        assert.equal(newest?.version, expected)
-        await one.stop()
-      }
-    }),
-  )
 })
