@@ -74,12 +74,7 @@ export const JSON_ACCEPTED: readonly AcceptedCase[] = [
   { name: 'y_name_of_methods', body: '{"toString":1,"valueOf":2,"hasOwnProperty":3,"toJSON":4,"then":5}' },
   { name: 'y_name_differs_by_case', body: '{"a":1,"A":2}' },
   { name: 'y_encoding_utf8_mark', body: bytes(0xef, 0xbb, 0xbf, '{"a":1}'), gives: '{"a":1}' },
-  {
-    name: 'y_encoding_utf8_declared',
-    body: '{"a":"ü"}',
-    type: 'application/json; charset=UTF-8',
-    gives: '{"a":"ü"}',
-  },
+  { name: 'y_encoding_utf8_declared', body: '{"a":"ü"}', type: 'application/json; charset=UTF-8', gives: '{"a":"ü"}' },
   {
     name: 'y_encoding_latin1_declared',
     body: latin1('"ü"'),

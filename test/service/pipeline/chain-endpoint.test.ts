@@ -20,10 +20,7 @@ if (!reading.ok) throw new Error(reading.faults.join('\n'))
 const { settings } = reading
 
 const BUG = 'a bug in secret/place.ts'
-const unreachable: HttpClient = {
-  send: () => Promise.reject(new TypeError(BUG)),
-  close: () => Promise.resolve(),
-}
+const unreachable: HttpClient = { send: () => Promise.reject(new TypeError(BUG)), close: () => Promise.resolve() }
 /** A store that fails on every call. */
 const untouched: Services['states'] = {
   newest: () => assert.fail('the store was read'),

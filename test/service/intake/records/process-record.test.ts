@@ -78,13 +78,7 @@ const cases: readonly Case[] = [
   {
     name: 'fails for good after a retry: dead-lettered then',
     results: [AWAY, REFUSED],
-    expect: {
-      done: true,
-      attempts: 2,
-      pauses: [FIRST],
-      states: [WAITING, RUNNING],
-      letter: ['receive', REFUSED, '2'],
-    },
+    expect: { done: true, attempts: 2, pauses: [FIRST], states: [WAITING, RUNNING], letter: ['receive', REFUSED, '2'] },
   },
   {
     name: 'is larger than PARSER_LIMIT: dead-lettered without an attempt of the pipeline',
@@ -95,13 +89,7 @@ const cases: readonly Case[] = [
     name: 'is a tombstone that the schema does not accept',
     record: { value: null },
     document: { inputValidation: { type: 'object' } },
-    expect: {
-      done: true,
-      attempts: 0,
-      pauses: [],
-      states: [RUNNING],
-      letter: ['validate', 'VALIDATION_FAILED', '1'],
-    },
+    expect: { done: true, attempts: 0, pauses: [], states: [RUNNING], letter: ['validate', 'VALIDATION_FAILED', '1'] },
   },
   {
     name: 'is a tombstone that the schema accepts',
