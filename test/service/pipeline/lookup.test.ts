@@ -140,28 +140,6 @@ describe('several lookups', () => {
   })
 })
 
-it('notes when each lookup started and ended', async () => {
-  const before = Date.now()
-  const slow = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 30))
-    return {}
-  }
-  const lookups = [to(slow, { id: 'slow' }), to({}, { id: 'each', forEach: { items: 'payload.n' } })]
-  const reply = await send(lookups, { inputMapping: { timestamps: 't' } }, { n: [1, 2] })
-  type Times = { requestStart: string; requestEnd: string; requestDuration: { milliseconds: number } }
-  const { t } = reply.json<{ t: { endpointStart: string; lookupRequests: Record<string, Times> } }>()
-  assert.deepEqual(Object.keys(t.lookupRequests).toSorted(), ['each', 'slow'])
-  for (const { requestStart, requestEnd, requestDuration } of Object.values(t.lookupRequests)) {
-    const [start, end] = [Date.parse(requestStart), Date.parse(requestEnd)]
-    const times = [before, Date.parse(t.endpointStart), start, end, Date.now()]
-    const inOrder = times.toSorted((one, other) => one - other)
-    assert.deepEqual(times, inOrder)
-    assert.equal(requestDuration.milliseconds, end - start)
-    for (const time of [requestStart, requestEnd]) assert.equal(time, new Date(time).toISOString())
-  }
-  assert.ok((t.lookupRequests.slow?.requestDuration.milliseconds ?? 0) >= 20)
-})
-
 it('sends nothing where an earlier stage refused the message', async () => {
   const path = await pipeline.register({ requests: { lookup: to({}) } })
   const from = pipeline.upstream.received.length

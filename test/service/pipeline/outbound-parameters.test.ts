@@ -14,8 +14,6 @@ const BODY = {
   marks: 'x&y=z#w?q',
   slash: 'a/b',
   up: '..',
-  encodedUp: '%2e%2e',
-  named: ':idType',
   empty: '',
   blanks: [''],
   zero: 0,
@@ -59,15 +57,9 @@ describe('query parameters', () => {
       { filter: { path: 'payload.code', prefix: 'code:', postfix: ':section:52' } },
       '/a?filter=code:1223:section:52',
     ],
-    [
-      'encode prefix and postfix too',
-      { v: { path: 'payload.id', prefix: 'a b&', postfix: '#/' } },
-      '/a?v=a%20b%26p1%23%2F',
-    ],
     ['never end a value or start another', from({ v: 'marks' }), '/a?v=x%26y%3Dz%23w%3Fq'],
     ['encode as UTF-8', from({ v: 'unicode' }), '/a?v=%C3%A5%E6%97%A5%F0%9F%98%80%20%2B%25'],
     ['encode names', from({ 'a b&c': 'id' }), '/a?a%20b%26c=p1'],
-    ['join arrays by commas', from({ v: 'list' }), '/a?v=a,b'],
     [
       'join what is there, with prefix and postfix once',
       { v: { path: 'payload.mixed', prefix: '<', postfix: '>' } },
@@ -82,7 +74,6 @@ describe('query parameters', () => {
       },
       '/a?y=p1',
     ],
-    ['leave no question mark behind', from({ v: 'missing' }), '/a'],
     [
       'come behind those of the URL, in the order written',
       from({ z: 'id', a: 'kind' }),
@@ -122,8 +113,6 @@ describe('query parameters', () => {
 
 describe('placeholders of the URL', () => {
   const cases: [name: string, url: string, params: JsonObject, sent: string][] = [
-    ['are whole names', '/:id/:idType/:idTypes', from({ id: 'id', idType: 'kind', idTypes: 'code' }), '/p1/k1/1223'],
-    ['are not looked for in values', '/:id/:idType', from({ id: 'named', idType: 'kind' }), '/:idType/k1'],
     [
       'take prefix and postfix, encoded',
       '/:id',
@@ -131,15 +120,9 @@ describe('placeholders of the URL', () => {
       '/a%2Fp1%3Fb',
     ],
     ['stand in path and query, as often as they like', '/a/:id/c?v=:id', from({ id: 'slash' }), '/a/a%2Fb/c?v=a%2Fb'],
-    ['step up no path by a value that is encoded already', '/a/:id/c', from({ id: 'encodedUp' }), '/a/%252e%252e/c'],
-    ['take dots that are a part of a name', '/a/:id', { id: { path: 'payload.up', prefix: 'v' } }, '/a/v..'],
-    ['join arrays by commas', '/:id', from({ id: 'mixed' }), '/1,true,c,d:e'],
-    ['take 0', '/:id', from({ id: 'zero' }), '/0'],
-    ['take an empty text', '/a/:id/b', from({ id: 'empty' }), '/a//b'],
     ['take an empty array of texts', '/a/:id?b=:id', from({ id: 'blanks' }), '/a/?b='],
     ['are none where they are not defined', '/:kind/:id', from({ id: 'id' }), '/:kind/p1'],
     ['need not use every value', '/a', from({ id: 'missing' }), '/a'],
-    ['leave the rest byte for byte', `/a'b?q='x'&r=[1]|{2}&s=%27& \n`, {}, `/a'b?q='x'&r=%5B1%5D%7C%7B2%7D&s=%27&`],
   ]
   for (const [name, url, params, sent] of cases) {
     it(name, async () => {

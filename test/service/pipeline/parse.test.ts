@@ -1,4 +1,4 @@
-/** What a body is read as; each reader on its own: test/unit/formats/. */
+/** Which bodies are read, and by which reader. What each reader takes and refuses: test/service/corpus/, test/unit/formats/. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { request } from 'undici'
@@ -26,13 +26,10 @@ const post = (path: string, body: string | Uint8Array, type?: string, more: Reco
   const headers = { ...(type === undefined ? {} : { 'content-type': type }), ...more }
   return pipeline.service.fetch(path, { method: path === '/put' ? 'PUT' : 'POST', headers, body: Buffer.from(body) })
 }
-const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
 describe('the media type of a message', () => {
   const taken: [path: string, type: string | undefined][] = [
     ['/json', 'Application/JSON; charset=UTF-8'],
-    ['/json', 'application/json;charset="utf-8"'],
-    ['/json', 'application/fhir+json'],
     ['/json', 'application/json+openhim'],
     ['/json', 'text/json'],
     ['/fhir', 'application/json'],
@@ -40,7 +37,6 @@ describe('the media type of a message', () => {
     ['/put', 'application/json'],
     ['/json', undefined],
     ['/xml', 'text/xml; charset=utf-8'],
-    ['/xml', 'application/fhir+xml'],
     ['/xml', undefined],
   ]
   for (const [path, type] of taken) {
@@ -52,12 +48,7 @@ describe('the media type of a message', () => {
 
   const refused: [path: string, type: string][] = [
     ['/json', 'text/plain'],
-    ['/json', 'application/x-www-form-urlencoded'],
-    ['/json', 'application/xml'],
     ['/fhir', 'application/fhir+xml'],
-    ['/xml', 'application/fhir+json'],
-    ['/json', 'application/jsonish'],
-    ['/json', 'application/json; charset=klingon'],
     ['/json', 'json'],
     ['/json', 'application/json, application/json'],
   ]
@@ -107,29 +98,6 @@ it('a message without a body is an empty object, and so is any GET or DELETE', a
     const headers = { 'content-type': 'text/plain' }
     const withBody = await request(`${pipeline.service.url}${path}`, { method, headers, body: '{"a":' })
     assert.deepEqual([withBody.statusCode, await withBody.body.text()], [200, '{}'])
-  }
-})
-
-describe('a body that is read', () => {
-  const read: [path: string, body: string, gives?: string][] = [
-    ['/json', '"text"'],
-    ['/json', '42'],
-    ['/json', 'null'],
-    ['/json', '[1,{"a":[]}]'],
-    ['/json', '\ufeff{"a":1}', '{"a":1}'],
-    ['/json', '{"a":1,"b":2,"a":3}', '{"a":3,"b":2}'],
-    ['/json', nested(64)],
-    ['/json', '{"__proto__":{"x":1},"constructor":{"prototype":{"y":2}}}'],
-    ['/xml', '<m><a>1</a><b/><a>007</a></m>', '{"a":["1","007"],"b":""}'],
-    ['/xml', '<m/>', '""'],
-    ['/xml', '<m><__proto__><x>1</x></__proto__></m>', '{"__proto__":{"x":"1"}}'],
-  ]
-  for (const [path, body, gives = body] of read) {
-    it(`at ${path}: ${body.slice(0, 60)}`, async () => {
-      const reply = await post(path, body)
-      assert.deepEqual([reply.status, reply.text], [200, gives])
-      for (const name of ['x', 'y']) assert.equal(Reflect.get({}, name), undefined, 'the prototype was changed')
-    })
   }
 })
 

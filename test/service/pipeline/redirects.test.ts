@@ -105,6 +105,8 @@ describe('a GET lookup', () => {
       ],
     )
     assert.equal(other.received[0]?.headers.accept, 'application/json, */*;q=0.8')
+    // The calls of documents are told from those of callers on this machine, after a redirect too.
+    assert.equal(other.received[0]?.headers.via, '1.1 crosswalk')
   })
 })
 

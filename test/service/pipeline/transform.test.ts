@@ -126,16 +126,6 @@ describeSandboxes(({ env }) => {
     })
   })
 
-  it('mixes no messages of one endpoint', async () => {
-    const path = await register({
-      a: '($own := requestBody.n; $sum($map([1..50], function($i) { $own })))',
-      b: 'transforms.a / 50 & ":" & requestBody.n',
-    })
-    const messages = Array.from({ length: 30 }, (_, n) => n)
-    const replies = await Promise.all(messages.map((n) => send(path, { n })))
-    for (const [n, reply] of replies.entries()) assert.deepEqual(reply.json(), { out: { a: 50 * n, b: `${n}:${n}` } })
-  })
-
   it('builds a thousand parts side by side', async () => {
     const path = await register({ a: '$count($keys(requestBody.rows{$string(id): $sum(n)}))' })
     const rows = Array.from({ length: 1000 }, (_, id) => ({ id, n: [id] }))
@@ -146,7 +136,7 @@ describeSandboxes(({ env }) => {
     const strict = await startService({ ...env, MESSAGE_TIMEOUT_MS: '500', EXPRESSION_TIMEOUT_MS: '20000' })
     test.after(() => strict.stop())
     const busy = '$count($map([1..5000], function($n){ $n * 2 }))'
-    const inputTransforms = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`t${index}`, busy]))
+    const inputTransforms = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`t${index}`, busy]))
     await strict.register({ endpoint: { pattern: '/busy' }, inputTransforms })
     let done = false
     const message = strict.fetch('/busy', json('POST', {})).finally(() => {

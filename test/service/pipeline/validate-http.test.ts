@@ -30,18 +30,14 @@ describeSandboxes(({ env }) => {
       properties: { pair: { prefixItems: [{ type: 'string' }, { type: 'number' }], items: false } },
       dependentRequired: { a: ['b'] },
     }
-    const pair = { items: [{ type: 'string' }, { type: 'number' }] }
     const refusals: Refusal[] = [
       [{ required: ['name'] }, {}, 'required[0]', ['/name']],
       [inParts, {}, 'properties.requestBody.required[0]', ['/requestBody/name']],
       [weight, { name: 'a', weight: 0 }, 'properties.weight.min', ['/weight']],
       [weight, { name: 'a', weight: 650.1 }, 'properties.weight.max', ['/weight']],
       [weight, { weight: 'x', name: 1 }, 'properties.name.type', ['/name', '/weight']],
-      [{ required: ['a/b~c'] }, {}, 'required[0]', ['/a~1b~0c']],
-      [field('d', { format: 'date' }), { d: '2024-13-01' }, 'properties.d.format', ['/d']],
       [field('a', { type: 'string' }), { a: null }, 'properties.a.type', ['/a']],
       [modern, { pair: ['a', 1, 2], a: 1 }, 'properties.pair.items', ['/pair', '/b']],
-      [field('pair', pair), { pair: ['a', 'b'] }, 'properties.pair.items[1].type', ['/pair/1']],
       [field('n', { type: 'number' }), { n: '1' }, 'properties.n.type', ['/n']],
       [weight, { weight: null }, 'required[0]', ['/name'], 'nulls'],
       [weight, { name: 'a', weight: 'heavy' }, 'properties.weight.type', ['/weight'], 'coerce'],
@@ -63,7 +59,6 @@ describeSandboxes(({ env }) => {
       [weight, { name: 'a' }],
       [inParts, { name: 'a' }],
       [{ anyOf: [{ type: 'string' }, inParts] }, { name: 1 }],
-      [field('a', { type: 'string', nullable: true }), { a: null }],
       [weight, { name: null, weight: null }, 'nulls'],
     ]
     for (const [inputValidation, body, on = 'plain'] of accepted) {

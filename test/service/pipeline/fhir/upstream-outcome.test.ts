@@ -53,36 +53,28 @@ const EXTENDED = {
 }
 
 describe('the issues of the other system come first, unchanged', () => {
-  const cases: { name: string; said: Json; kept: readonly Json[] }[] = [
-    { name: 'a small one', said: outcome(SMALL), kept: [SMALL] },
-    { name: 'several, with everything', said: outcome(FULL, SMALL), kept: [FULL, SMALL] },
-    {
-      name: 'but for those that R4 does not know',
-      said: outcome({ severity: 'success', code: 'success' }, SMALL),
-      kept: [SMALL],
-    },
-    { name: 'with extensions of primitive values', said: outcome(EXTENDED), kept: [EXTENDED] },
-    {
-      name: 'but for white space that the schema of R4 has no place for',
-      said: outcome({ ...SMALL, diagnostics: 'Patient\u00a017\u202f: inconnu\u0007' }),
-      kept: [{ ...SMALL, diagnostics: 'Patient 17 : inconnu ' }],
-    },
-    { name: 'but for extensions of what has none', said: outcome({ ...SMALL, _details: { id: 'a' } }), kept: [] },
-    { name: 'but for those with unknown members', said: outcome({ ...SMALL, more: 1 }), kept: [] },
-    { name: 'but for those without a code', said: outcome({ severity: 'error' }), kept: [] },
-    { name: 'but for empty texts', said: outcome({ ...SMALL, diagnostics: '' }), kept: [] },
-    { name: 'but for what is no issue', said: outcome(null, 1, [], 'a'), kept: [] },
-    { name: 'none of another resource', said: { ...outcome(SMALL), resourceType: 'Bundle' }, kept: [] },
-    { name: 'none of an outcome without issues', said: { resourceType: 'OperationOutcome' }, kept: [] },
-    { name: 'none of a list', said: [outcome(SMALL)], kept: [] },
-    { name: 'none of a text', said: 'Not found', kept: [] },
-    {
-      name: 'none of an outcome of more than 256 KiB',
-      said: outcome({ ...SMALL, diagnostics: 'x'.repeat(262_144) }),
-      kept: [],
-    },
+  const cases: [name: string, said: Json, kept: readonly Json[]][] = [
+    ['a small one', outcome(SMALL), [SMALL]],
+    ['several, with everything', outcome(FULL, SMALL), [FULL, SMALL]],
+    ['but for those that R4 does not know', outcome({ severity: 'success', code: 'success' }, SMALL), [SMALL]],
+    ['with extensions of primitive values', outcome(EXTENDED), [EXTENDED]],
+    [
+      'but for white space that the schema of R4 has no place for',
+      outcome({ ...SMALL, diagnostics: 'Patient\u00a017\u202f: inconnu\u0007' }),
+      [{ ...SMALL, diagnostics: 'Patient 17 : inconnu ' }],
+    ],
+    ['but for extensions of what has none', outcome({ ...SMALL, _details: { id: 'a' } }), []],
+    ['but for those with unknown members', outcome({ ...SMALL, more: 1 }), []],
+    ['but for those without a code', outcome({ severity: 'error' }), []],
+    ['but for empty texts', outcome({ ...SMALL, diagnostics: '' }), []],
+    ['but for what is no issue', outcome(null, 1, [], 'a'), []],
+    ['none of another resource', { ...outcome(SMALL), resourceType: 'Bundle' }, []],
+    ['none of an outcome without issues', { resourceType: 'OperationOutcome' }, []],
+    ['none of a list', [outcome(SMALL)], []],
+    ['none of a text', 'Not found', []],
+    ['none of an outcome of more than 256 KiB', outcome({ ...SMALL, diagnostics: 'x'.repeat(262_144) }), []],
   ]
-  for (const { name, said, kept } of cases) {
+  for (const [name, said, kept] of cases) {
     it(name, async () => {
       for (const reply of [await send(said), await send(said, {}, { fhirResponse: true })]) {
         assert.deepEqual([reply.status, reply.headers.get('x-crosswalk-code')], [404, 'LOOKUP_REFUSED'])
