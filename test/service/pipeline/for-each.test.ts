@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
-import { type Answering, endpointDocument, json, startService } from '../../support/service.ts'
+import { type Answering, json, startService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 import { elements, failureOf, openPipeline, output } from './fixture.ts'
 
@@ -63,17 +63,6 @@ describe('forEach.concurrency', () => {
       }
     })
   }
-
-  it('is refused at registration where it is no number of calls', async () => {
-    for (const concurrency of [0, 1.5, 'many', '1e3', null]) {
-      const lookup = [{ id: 'each', forEach: { items: 'payload.list', concurrency }, config: { url: 'http://a/' } }]
-      const document = endpointDocument({ endpoint: { pattern: '/refused' }, requests: { lookup } })
-      const reply = await pipeline.service.fetch('/endpoints', json('POST', document))
-      const { details } = reply.json<{ details: { path: string }[] }>()
-      const paths = details.map(({ path }) => path)
-      assert.deepEqual([reply.status, paths], [400, ['requests.lookup[0].forEach.concurrency']])
-    }
-  })
 
   it('is bounded by REQUEST_CONNECTIONS_PER_ORIGIN', async (t) => {
     const service = await startService({ REQUEST_CONNECTIONS_PER_ORIGIN: '2' })
@@ -277,16 +266,5 @@ describe('a response with forEach', () => {
   it('sends nothing over an empty array', async () => {
     const { reply, bodies } = await send([{ forEach }], { list: [] })
     assert.deepEqual([reply.status, reply.json(), bodies], [200, { r0: [] }, []])
-  })
-
-  it('is never primary: the mark is a warning, and the answer is keyed by id', async () => {
-    const response = [
-      { id: 'one', primary: true, forEach: { items: 'payload' }, config: { url: pipeline.upstream.url } },
-    ]
-    const document = endpointDocument({ endpoint: { pattern: '/never-primary' }, requests: { response } })
-    const reply = await pipeline.service.fetch('/endpoints', json('POST', document))
-    assert.match(reply.headers.get('x-crosswalk-warnings') ?? '', /requests\.response\[0\]\.primary/)
-    const answer = await pipeline.service.fetch('/never-primary', json('POST', [1, 2]))
-    assert.deepEqual(Object.keys(answer.json()), ['one'])
   })
 })

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Json } from '../../../src/domain/json.ts'
 import { CODECS } from '../../../src/formats/codecs.ts'
 import { write } from '../../../src/pipeline/stages/serialise.ts'
-import { endpointDocument, json, type Service, startService } from '../../support/service.ts'
+import { json, type Service, startService } from '../../support/service.ts'
 
 type Key = keyof typeof CODECS
 
@@ -114,21 +114,6 @@ for (const [key, { bodies, outputs }] of Object.entries(REFUSED) as [Key, (typeo
     }
   })
 }
-
-it('a name that the mapping would write and XML does not take is a warning at registration', async () => {
-  const document = endpointDocument({
-    endpoint: { pattern: '/warned' },
-    transformation: { input: 'JSON', output: 'XML' },
-    inputMapping: { 'requestBody.a': 'm.first name', 'requestBody.b': 'm.last' },
-  })
-  const reply = await service.fetch('/endpoints', json('POST', document))
-  const warnings: { path: string; message: string }[] = JSON.parse(reply.headers.get('x-crosswalk-warnings') ?? '[]')
-  const paths = warnings.map(({ path }) => path)
-  assert.deepEqual([reply.status, paths], [201, ['inputMapping.requestBody\\.a']])
-  assert.match(warnings[0]?.message ?? '', /"first name"/)
-  assert.equal((await service.fetch('/warned', json('POST', { a: 1 }))).status, 500)
-  assert.equal((await service.fetch('/warned', json('POST', { b: 1 }))).status, 200)
-})
 
 it('what is too long or too deep for a text is refused', () => {
   let deep: Json = []
