@@ -125,14 +125,15 @@ describe('the items', () => {
     })
   }
 
-  const wrong: [string, Json][] = [
+  const wrong: [name: string, body: Json, items?: string][] = [
     ['nothing', {}],
     ['null', { list: null }],
+    ['null, where one value would be taken', { list: null }, 'payload.list[]'],
     ['a text', { list: 'a,b' }],
     ['an object', { list: { 0: 'a', length: 1 } }],
     ['1,001 items', { list: strings(1_001) }],
   ]
-  for (const [name, body] of wrong) {
+  for (const [name, body, items = 'payload.list'] of wrong) {
     it(`are a 400 where they are ${name}, and nothing is sent`, async () => {
       for (const [kind, stage] of [
         ['lookup', 'lookup'],
@@ -140,7 +141,7 @@ describe('the items', () => {
       ] as const) {
         const from = pipeline.upstream.received.length
         const other = { id: 'other', config: { url: pipeline.upstream.url } }
-        const reply = await pipeline.send({ requests: { [kind]: [other, each()] } }, body)
+        const reply = await pipeline.send({ requests: { [kind]: [other, each({ items })] } }, body)
         assert.deepEqual(failureOf(reply), [400, 'FOREACH_INVALID', stage, `requests.${kind}[1].forEach.items`])
         assert.equal(pipeline.upstream.received.length, from)
       }
