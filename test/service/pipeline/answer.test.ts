@@ -1,61 +1,33 @@
+/** The answer of an endpoint: its output without response requests, or what its only response request was answered with. */
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
-import { json, type Service, startService, startUpstream, type Upstream } from '../../support/service.ts'
+import { type Format, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
+import { json } from '../../support/service.ts'
+import { elements, openPipeline, output, type Said } from './fixture.ts'
 
-let service: Service
-let upstream: Upstream
-before(async () => {
-  service = await startService()
-  upstream = await startUpstream(({ method, url, body }) => ({ method, url, ...(body === '' ? {} : { body }) }))
-})
-after(async () => {
-  await service.stop()
-  await upstream.stop()
-})
-
-let routes = 0
-
-/** Registers an endpoint at a path of its own, and gives that path. */
-async function register(document: JsonObject, method = 'POST', parameters = ''): Promise<string> {
-  routes += 1
-  await service.register({ endpoint: { pattern: `/answer-${routes}${parameters}`, method }, ...document })
-  return `/answer-${routes}`
-}
-
-/** XML without its declaration and the white space between elements. */
-const elements = (xml: string) => xml.replace(/^<\?xml[^>]*\?>\s*/, '').replace(/>\s+</g, '><')
+const pipeline = openPipeline()
 
 describe('without response requests the answer is the output', () => {
-  const lookup = () => ({ id: 'l', config: { url: `${upstream.url}/l` } })
-  const types: { output: string; type: string; body: string }[] = [
-    { output: 'JSON', type: 'application/json', body: '{"m":{"n":1}}' },
-    { output: 'XML', type: 'application/xml', body: '<m><n>1</n></m>' },
-    { output: 'FHIR+JSON', type: 'application/fhir+json', body: '{"m":{"n":1}}' },
-    { output: 'JSON+OPENHIM', type: 'application/json+openhim', body: '{"m":{"n":1}}' },
+  const lookup = () => ({ id: 'l', config: { url: `${pipeline.upstream.url}/l` } })
+  const types: [Format, string][] = [
+    ['JSON', '{"m":{"n":1}}'],
+    ['XML', '<m><n>1</n></m>'],
+    ['FHIR+JSON', '{"m":{"n":1}}'],
+    ['JSON+OPENHIM', '{"m":{"n":1}}'],
   ]
-  for (const { output, type, body } of types) {
-    it(`as ${type}`, async () => {
-      const path = await register({
-        transformation: { input: 'JSON', output },
-        inputMapping: { 'requestBody.a': 'm.n' },
-      })
-      const reply = await service.fetch(path, json('POST', { a: 1, b: 2 }))
-      assert.deepEqual([reply.status, reply.headers.get('content-type')], [200, type])
+  for (const [format, body] of types) {
+    it(`as ${format}`, async () => {
+      const reply = await pipeline.send({ ...output(format), inputMapping: { 'requestBody.a': 'm.n' } }, { a: 1, b: 2 })
+      assert.deepEqual([reply.status, reply.headers.get('content-type')], [200, MEDIA_TYPES[format]])
       assert.equal(elements(reply.text), body)
     })
   }
 
-  it('which is the parsed body where nothing is mapped', async () => {
-    const path = await register({ transformation: { input: 'XML', output: 'JSON' } })
-    const body = '<m a="1"><b>2</b><b>3</b></m>'
-    const reply = await service.fetch(path, { method: 'POST', headers: { 'content-type': 'text/xml' }, body })
-    assert.deepEqual(reply.json(), { $: { a: '1' }, b: ['2', '3'] })
-  })
-
-  it('which is the parsed body and the lookups where nothing is mapped and there are some', async () => {
-    const path = await register({ requests: { lookup: lookup() } })
-    const reply = await service.fetch(path, json('POST', [1]))
+  it('which is the parsed body, with the lookups where there are some, where nothing is mapped', async () => {
+    assert.equal((await pipeline.send({ constants: { b: 2 } }, [1, { a: null }])).text, '[1,{"a":null}]')
+    const reply = await pipeline.send({ requests: { lookup: lookup() } }, [1])
     type Whole = { requestBody: Json; lookupRequests: { l: { data: Json; headers: JsonObject } } }
     const { requestBody, lookupRequests, ...others } = reply.json<Whole>()
     assert.deepEqual([requestBody, lookupRequests.l.data, others], [[1], { method: 'GET', url: '/l' }, {}])
@@ -63,86 +35,228 @@ describe('without response requests the answer is the output', () => {
   })
 
   it('which is the mapped output alone where there are lookups too', async () => {
-    const path = await register({
-      requests: { lookup: lookup() },
-      inputMapping: { 'requestBody.a': 'a', 'lookupRequests.l.data.url': 'url' },
-    })
-    assert.equal((await service.fetch(path, json('POST', { a: 1 }))).text, '{"a":1,"url":"/l"}')
+    const inputMapping = { 'requestBody.a': 'a', 'lookupRequests.l.data.url': 'url' }
+    const reply = await pipeline.send({ requests: { lookup: lookup() }, inputMapping }, { a: 1 })
+    assert.equal(reply.text, '{"a":1,"url":"/l"}')
   })
 })
 
 for (const method of ['GET', 'DELETE']) {
-  describe(`a ${method} endpoint`, () => {
-    const transformation = { output: 'JSON' }
-
-    it('has no body, and answers nothing as an empty object', async () => {
-      const path = await register({ transformation }, method)
-      assert.equal((await service.fetch(path, { method })).text, '{}')
-    })
-
-    it('sends what it was asked for in its URL', async () => {
-      const params = { url: { id: { path: 'urlParams.id' } }, query: { of: { path: 'query.of' } } }
-      const config = { url: `${upstream.url}/p/:id`, params }
-      const requests = { lookup: { id: 'l', config }, response: { id: 'r', config: { ...config, method: 'put' } } }
-      const inputMapping = { 'urlParams.id': 'id', 'lookupRequests.l.data.url': 'found' }
-      const path = await register({ transformation, requests, inputMapping }, method, '/:id')
-      const reply = await service.fetch(`${path}/7%2F8?of=a&of=b`, { method })
-      const url = '/p/7%2F8?of=a,b'
-      assert.deepEqual(reply.json(), { method: 'PUT', url, body: JSON.stringify({ id: '7/8', found: url }) })
-    })
+  it(`a ${method} endpoint has no body, and sends what it was asked for in its URL`, async () => {
+    const document = { endpoint: { method }, transformation: { output: 'JSON' } }
+    assert.equal((await pipeline.service.fetch(await pipeline.register(document), { method })).text, '{}')
+    const params = { url: { id: { path: 'urlParams.id' } }, query: { of: { path: 'query.of' } } }
+    const config = { url: `${pipeline.upstream.url}/p/:id`, params }
+    const requests = { lookup: { id: 'l', config }, response: { id: 'r', config: { ...config, method: 'put' } } }
+    const inputMapping = { 'urlParams.id': 'id', 'lookupRequests.l.data.url': 'found' }
+    const path = await pipeline.register({ ...document, requests, inputMapping }, '/:id')
+    const reply = await pipeline.service.fetch(`${path}/7%2F8?of=a&of=b`, { method })
+    const url = '/p/7%2F8?of=a,b'
+    assert.deepEqual(reply.json(), { method: 'PUT', url, body: JSON.stringify({ id: '7/8', found: url }) })
   })
 }
 
 it('never mixes messages that are under way together', async () => {
   const config = (path: string): JsonObject => ({
-    url: `${upstream.url}/${path}/:n`,
+    url: `${pipeline.upstream.url}/${path}/:n`,
     params: { url: { n: { path: 'payload.n' } }, query: { q: { path: 'query.q' }, w: { path: 'urlParams.w' } } },
   })
-  const each = { items: 'payload.items', concurrency: 2 }
-  const eachConfig = {
-    url: `${upstream.url}/each/:n/:i`,
-    params: { url: { n: { path: 'payload.n' }, i: { path: 'item' } } },
-  }
-  const path = await register(
+  const eachParams = { url: { n: { path: 'payload.n' }, i: { path: 'item' } } }
+  const lookup = [
+    { id: 'one', config: { ...config('one'), method: 'POST' }, forwardExistingRequestBody: true },
     {
-      requests: {
-        lookup: [
-          { id: 'one', config: { ...config('one'), method: 'POST' }, forwardExistingRequestBody: true },
-          { id: 'each', config: eachConfig, forEach: each },
-        ],
-        response: [
-          { id: 'first', config: config('first') },
-          { id: 'second', config: config('second') },
-        ],
-      },
-      inputTransforms: { twice: 'requestBody.n * 2' },
-      inputMapping: {
-        'requestBody.n': 'n',
-        'transforms.twice': 'twice',
-        'lookupRequests.one.data': 'one',
-        'lookupRequests.each.data.url': 'each',
-        'requestHeaders.x-n': 'header',
-      },
+      id: 'each',
+      config: { url: `${pipeline.upstream.url}/each/:n/:i`, params: eachParams },
+      forEach: { items: 'payload.items', concurrency: 2 },
     },
-    'POST',
-    '/:w',
-  )
-  const numbers = Array.from({ length: 100 }, (_, n) => n)
+  ]
+  const response = ['first', 'second'].map((id) => ({ id, config: config(id) }))
+  const inputMapping = {
+    'requestBody.n': 'n',
+    'transforms.twice': 'twice',
+    'lookupRequests.one.data': 'one',
+    'lookupRequests.each.data.url': 'each',
+    'requestHeaders.x-n': 'header',
+  }
+  const inputTransforms = { twice: 'requestBody.n * 2' }
+  const path = await pipeline.register({ requests: { lookup, response }, inputTransforms, inputMapping }, '/:w')
+  const numbers = Array.from({ length: 50 }, (_, n) => n)
   const message = (n: number) => ({ n, items: Array.from({ length: n % 4 }, (_, index) => `${n}-${index}`) })
   const replies = await Promise.all(
-    numbers.map((n) => service.fetch(`${path}/w${n}?q=q${n}`, json('POST', message(n), { 'x-n': `h${n}` }))),
+    numbers.map((n) => pipeline.service.fetch(`${path}/w${n}?q=q${n}`, json('POST', message(n), { 'x-n': `h${n}` }))),
   )
-  const expected = numbers.map((n) => {
+  for (const [n, reply] of replies.entries()) {
     const url = `${n}?q=q${n}&w=w${n}`
-    const body = JSON.stringify(message(n))
     const each = message(n).items.map((item) => `/each/${n}/${item}`)
-    const one = { method: 'POST', url: `/one/${url}`, body }
-    const sent = { n, twice: 2 * n, one, each, header: `h${n}` }
-    const answered = (id: string) => ({ method: 'POST', url: `/${id}/${url}`, body: JSON.stringify(sent) })
-    return { first: answered('first'), second: answered('second') }
+    const one = { method: 'POST', url: `/one/${url}`, body: JSON.stringify(message(n)) }
+    const body = JSON.stringify({ n, twice: 2 * n, one, each, header: `h${n}` })
+    const answered = (id: string) => ({ method: 'POST', url: `/${id}/${url}`, body })
+    assert.deepEqual(reply.json(), { first: answered('first'), second: answered('second') })
+  }
+})
+
+/** Sends a message to an endpoint with one response request, which is answered so. */
+const answered = (said: Said, format: Format = 'JSON', config: JsonObject = {}) => {
+  const response = { id: 'one', config: { url: pipeline.at(said), ...config } }
+  return pipeline.send({ ...output(format), requests: { response } }, { m: 1 })
+}
+
+describe('the answer of the only response request', () => {
+  const exactJson = ' {"b":1.0,\n\t"1":12345678901234567890, "a":"\\u00e5å", "a":2}\n'
+  const exactXml = '<?xml version="1.0"?>\n<m  b="2" a=\'1\'><!-- kept --><c>  å&#x20;</c><d></d></m>\n'
+  const exact: [Format, string | undefined, string][] = [
+    ['JSON', 'application/json; charset=UTF-8', exactJson],
+    ['JSON', 'application/fhir+json', exactJson],
+    ['JSON', undefined, exactJson],
+    ['JSON', 'text/plain', '[1.0]'],
+    ['JSON', 'application/json', '1.0'],
+    ['FHIR+JSON', 'application/json', exactJson],
+    ['JSON+OPENHIM', 'application/json+openhim', exactJson],
+    ['XML', 'application/xml', exactXml],
+    ['XML', 'application/soap+xml; charset="utf-8"', exactXml],
+  ]
+  for (const [format, type, body] of exact) {
+    it(`is passed on byte for byte in the output type: ${format} that is declared as ${type}`, async () => {
+      const reply = await answered({ body, ...(type === undefined ? {} : { type }) }, format)
+      assert.deepEqual([reply.status, reply.text], [200, body])
+      assert.equal(reply.headers.get('content-type'), MEDIA_TYPES[format])
+    })
+  }
+
+  it('is passed on without its content coding', async () => {
+    const headers = { 'content-encoding': 'gzip' }
+    const reply = await answered({ type: 'application/json', headers, body: gzipSync(exactJson) })
+    assert.deepEqual([reply.text, reply.headers.get('content-encoding')], [exactJson, null])
   })
-  assert.deepEqual(
-    replies.map((reply) => reply.json()),
-    expected,
-  )
+
+  const converted: [string, Format, Said, string][] = [
+    ['XML', 'JSON', { type: 'text/xml', body: '<m a="1"><b>2</b><b/></m>' }, '{"$":{"a":"1"},"b":["2",""]}'],
+    ['XML', 'FHIR+JSON', { type: 'application/xml', body: '<m><b>2</b></m>' }, '{"b":"2"}'],
+    ['JSON', 'XML', { type: 'application/json', body: '{"m":{"b":[1,"<"]}}' }, '<m><b>1</b><b>&lt;</b></m>'],
+    ['undeclared JSON', 'XML', { body: '{"b":1,"c":2}' }, '<root><b>1</b><c>2</c></root>'],
+    ['text', 'JSON', { type: 'text/plain', body: 'said "no"' }, '"said \\"no\\""'],
+    ['a number as text', 'JSON', { type: 'text/plain', body: '5' }, '"5"'],
+    ['HTML', 'JSON', { type: 'text/html', body: '<p>' }, '"<p>"'],
+    ['text', 'XML', { type: 'text/plain', body: 'a < b' }, '<root>a &lt; b</root>'],
+    ['latin1', 'JSON', { type: 'application/json; charset=latin1', body: Buffer.from('"å"', 'latin1') }, '"å"'],
+  ]
+  for (const [from, format, said, expected] of converted) {
+    it(`is converted where it is of another type: ${from} to ${format}`, async () => {
+      const reply = await answered({ status: 201, ...said }, format)
+      assert.deepEqual([reply.status, reply.headers.get('content-type')], [201, MEDIA_TYPES[format]])
+      assert.equal(elements(reply.text), expected)
+    })
+  }
+
+  const empty: { format: Format; status: number; method?: string; body?: string; type?: string | null }[] = [
+    { format: 'JSON', status: 201 },
+    { format: 'JSON', status: 204, type: null },
+    { format: 'JSON', status: 404 },
+    { format: 'XML', status: 200, body: '<root/>', type: 'application/xml' },
+    { format: 'XML', status: 404, body: '<root/>', type: 'application/xml' },
+    { format: 'XML', status: 204, type: null },
+    { format: 'XML', status: 304 },
+    { format: 'JSON', status: 200, method: 'HEAD' },
+    { format: 'XML', status: 200, method: 'HEAD', body: '<root/>', type: 'application/xml' },
+  ]
+  for (const { format, status, method = 'POST', body = '', type } of empty) {
+    it(`${body === '' ? 'stays empty' : `is ${body}`}: ${format}, ${status} to a ${method}`, async () => {
+      const reply = await answered({ status, type: 'application/json' }, format, { method })
+      assert.deepEqual([reply.status, elements(reply.text)], [status, body])
+      if (type !== undefined) assert.equal(reply.headers.get('content-type'), type)
+    })
+  }
+
+  it('names no media type where there is no body', async () => {
+    for (const [format, status] of [
+      ['JSON', 200],
+      ['JSON', 404],
+      ['XML', 205],
+      ['XML', 304],
+    ] as const) {
+      const reply = await answered({ status }, format)
+      assert.deepEqual([reply.status, reply.headers.get('content-type')], [status, null])
+    }
+  })
+
+  it('has the end-to-end headers of the upstream, also where the body is converted', async () => {
+    const passed = { 'x-request-id': 'q1', etag: '"e1"', location: '/Patient/1', 'x-name': 'å' }
+    const dropped = {
+      'X-Mine': 'hop',
+      'X-Other': 'hop',
+      'Proxy-Authenticate': 'Basic',
+      TE: 'trailers',
+      Trailer: 'X-End',
+      Upgrade: 'h2c',
+      'Set-Cookie': ['a=1', 'b=2'],
+      'Transfer-Encoding': 'chunked',
+    }
+    const others = { Link: ['<a>', '<b>'], Connection: 'close, X-Mine , x-other', 'Keep-Alive': 'timeout=99' }
+    for (const format of ['JSON', 'XML'] as const) {
+      const headers = { ...passed, ...dropped, ...others }
+      // Node writes headers beyond ASCII as they are beside a body of bytes alone.
+      const said = { status: 201, headers, type: 'application/json', body: Buffer.from('{"a":1.0}') }
+      const reply = await answered(said, format)
+      assert.equal(reply.status, 201)
+      for (const [name, value] of Object.entries(passed)) assert.equal(reply.headers.get(name), value, name)
+      for (const name of Object.keys(dropped)) assert.equal(reply.headers.get(name), null, name)
+      assert.equal(reply.headers.get('link'), '<a>, <b>')
+      assert.notEqual(reply.headers.get('keep-alive'), 'timeout=99')
+      assert.equal(reply.headers.get('content-length'), String(Buffer.byteLength(reply.text)))
+    }
+  })
+
+  it('has no header by which the upstream speaks for the service or steers a browser', async () => {
+    const dropped = {
+      'X-Crosswalk-Status': 'partial',
+      'Idempotency-Replayed': 'true',
+      'Access-Control-Allow-Origin': '*',
+      'Clear-Site-Data': '"*"',
+      Refresh: '0;url=/endpoints',
+      'Service-Worker-Allowed': '/',
+    }
+    const replaced = {
+      'X-Crosswalk-Message-Id': '0123456789abcdef01234567',
+      'Content-Security-Policy': 'default-src *',
+      'X-Content-Type-Options': 'x',
+    }
+    for (const said of [
+      { status: 200, type: 'application/json', body: '{}' },
+      // No UTF-8, so it cannot be converted.
+      { status: 200, type: 'text/html', body: Buffer.from('<script>0</script>\xff', 'latin1') },
+      { status: 422, type: 'application/json', body: '{"why":1}' },
+    ]) {
+      const reply = await answered({ ...said, headers: { ...dropped, ...replaced } })
+      assert.deepEqual([reply.status, reply.headers.get('content-type')], [said.status, said.type])
+      assert.match(reply.headers.get('x-crosswalk-message-id') ?? '', /^(?!0123456789abcdef)[0-9a-f]{24}$/)
+      assert.equal(reply.headers.get('x-content-type-options'), 'nosniff')
+      assert.equal(reply.headers.get('content-security-policy'), "sandbox; default-src 'none'")
+      for (const name of Object.keys(dropped)) assert.equal(reply.headers.get(name), null, name)
+    }
+  })
+
+  const html = `<html>${'x'.repeat(500)}</html>`
+  const refusals: { name: string; said: Said; status?: number; body?: string }[] = [
+    { name: 'as it came', said: { status: 422, body: '{"why":1.0}' } },
+    { name: 'a 503', said: { status: 503, body: '{}' } },
+    { name: 'a redirect', said: { status: 302, headers: { location: '/b' }, body: '{}' } },
+    {
+      name: 'with its whole body where it is not what it declares',
+      said: { status: 500, body: html },
+      body: JSON.stringify(html),
+    },
+    {
+      name: 'as a 502 where no caller could be answered with its status',
+      said: { status: 600, body: '{"a":1}' },
+      status: 502,
+    },
+  ]
+  for (const { name, said, status = said.status, body = said.body } of refusals) {
+    it(`is passed on where it is a refusal: ${name}`, async () => {
+      const reply = await answered({ type: 'application/json', ...said })
+      const type = reply.headers.get('content-type')
+      assert.deepEqual([reply.status, reply.text, type], [status, body, 'application/json'])
+      assert.equal(reply.headers.get('x-crosswalk-status'), null)
+    })
+  }
 })

@@ -1,92 +1,73 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import type { JsonObject } from '../../../src/domain/json.ts'
 import { call } from '../../support/adapters/http-server/management/call.ts'
-import { json, type Service, startService, startUpstream, type Upstream } from '../../support/service.ts'
+import { json, type Reply, startService } from '../../support/service.ts'
 import { nowhere } from '../../support/services/free-ports.ts'
 import { until } from '../../support/until.ts'
+import { openPipeline } from './fixture.ts'
 
-let service: Service
-let upstream: Upstream
-before(async () => {
-  upstream = await startUpstream((_request, response) => {
-    response.writeHead(503, { 'retry-after': '30' }).end('busy')
-    return undefined
-  })
-  process.env.CROSSWALK_SECRET_CIRCUIT = upstream.url
-  service = await startService()
-})
-after(async () => {
-  delete process.env.CROSSWALK_SECRET_CIRCUIT
-  await service.stop()
-  await upstream.stop()
+const NAME = 'CROSSWALK_SECRET_CIRCUIT'
+const pipeline = openPipeline()
+after(() => {
+  delete process.env[NAME]
 })
 
-const lookupOf = (url: string, more: JsonObject = {}): JsonObject => ({
-  requests: { lookup: [{ id: 'one', ...more, config: { url } }] },
-})
+const request = (url: string, more: JsonObject = {}) => ({ id: 'one', ...more, config: { url } })
+const resetting = () => `${pipeline.upstream.url}/reset`
 
-async function sendSix(pattern: string, document: JsonObject) {
-  await service.register({ endpoint: { pattern }, ...document })
-  const replies = []
-  for (let message = 0; message < 6; message++) replies.push(await service.fetch(pattern, json('POST', {})))
-  return replies.map((reply) => ({ reply, reported: [reply.status, reply.json().code] }))
+async function sendSix(requests: JsonObject) {
+  const path = await pipeline.register({ requests })
+  const replies: Reply[] = []
+  for (let message = 0; message < 6; message++) replies.push(await pipeline.service.fetch(path, json('POST', {})))
+  return { sixth: replies[5] as Reply, reported: replies.map((reply) => [reply.status, reply.json().code]) }
 }
 
 describe('a target that fails five times in a row', () => {
   it('is not called again for now: the status stays, the code says why, Retry-After says when', async () => {
-    const reported = await sendSix('/refused', lookupOf(await nowhere()))
-    assert.deepEqual(
-      reported.map((one) => one.reported),
-      [...Array(5).fill([502, 'LOOKUP_UNREACHABLE']), [502, 'LOOKUP_CIRCUIT_OPEN']],
-    )
-    const { reply } = reported[5] as (typeof reported)[number]
-    assert.equal(reply.headers.get('retry-after'), '1')
-    assert.match(
-      String(reply.json().error),
-      /"one" failed: GET http:.* was not sent: the last 5 attempts at its target failed/,
-    )
+    const { sixth, reported } = await sendSix({ lookup: request(await nowhere()) })
+    const opened = [502, 'LOOKUP_CIRCUIT_OPEN']
+    assert.deepEqual(reported, [...Array(5).fill([502, 'LOOKUP_UNREACHABLE']), opened])
+    assert.equal(sixth.headers.get('retry-after'), '1')
+    const says = /"one" failed: GET http:.* was not sent: the last 5 attempts at its target failed/
+    assert.match(String(sixth.json().error), says)
   })
 
   it('that was too slow is answered with 504', async () => {
-    const { url, stop } = await startUpstream(() => undefined)
-    after(stop)
-    const reported = await sendSix('/slow', lookupOf(url, { timeoutMs: 50 }))
-    assert.deepEqual(reported[5]?.reported, [504, 'LOOKUP_CIRCUIT_OPEN'])
+    const lookup = request(`${pipeline.upstream.url}/silent`, { timeoutMs: 50 })
+    assert.deepEqual((await sendSix({ lookup })).reported[5], [504, 'LOOKUP_CIRCUIT_OPEN'])
   })
 
-  it('of a response request, too', async () => {
-    const requests = { response: [{ id: 'one', config: { url: await nowhere() } }] }
-    const reported = await sendSix('/response', { requests })
-    assert.deepEqual(reported[5]?.reported, [502, 'RESPONSE_CIRCUIT_OPEN'])
-  })
-
-  it('of one of several response requests leaves the answer partial', async () => {
+  it('of a response request, too, which leaves the answer partial where there are several', async () => {
+    const response = request(await nowhere())
+    assert.deepEqual((await sendSix({ response })).reported[5], [502, 'RESPONSE_CIRCUIT_OPEN'])
     const url = await nowhere()
-    const requests = { response: ['one', 'two', 'three'].map((id) => ({ id, config: { url } })) }
-    const reported = await sendSix('/several', { requests })
-    const { status, headers, json: read } = (reported[5] as (typeof reported)[number]).reply
-    assert.deepEqual([status, headers.get('x-crosswalk-status')], [200, 'partial'])
-    assert.deepEqual(
-      Object.values(read<Record<string, JsonObject>>()).map(({ code }) => code),
-      Array(3).fill('RESPONSE_CIRCUIT_OPEN'),
-    )
+    const { sixth } = await sendSix({ response: ['a', 'b', 'c'].map((id) => ({ id, config: { url } })) })
+    assert.deepEqual([sixth.status, sixth.headers.get('x-crosswalk-status')], [200, 'partial'])
+    const codes = Object.values(sixth.json<Record<string, JsonObject>>()).map(({ code }) => code)
+    assert.deepEqual(codes, Array(3).fill('RESPONSE_CIRCUIT_OPEN'))
   })
 
-  it('is in the log and the metrics, by its reference if it is a secret, and gets no request for as long as it asks', async () => {
-    const name = '${env:CROSSWALK_SECRET_CIRCUIT}'
-    const reported = await sendSix('/secret', lookupOf(`${name}/busy`))
-    assert.deepEqual(reported[4]?.reported, [503, 'LOOKUP_REFUSED'])
-    assert.deepEqual(reported[5]?.reported, [503, 'LOOKUP_CIRCUIT_OPEN'])
-    const { reply } = reported[5] as (typeof reported)[number]
-    assert.ok(!reply.text.includes(upstream.url), reply.text)
-    const seconds = Number(reply.headers.get('retry-after'))
+  it('is in the log and the metrics, by its reference if it is a secret, and gets no request for as long as it asks', async (t) => {
+    const url = pipeline.at({ status: 503, headers: { 'retry-after': '30' }, body: 'busy' })
+    const { origin, pathname } = new URL(url)
+    // A name of its own, as circuits are of origins.
+    process.env[NAME] = origin.replace('127.0.0.1', 'localhost')
+    t.after(() => delete process.env[NAME])
+    const name = `\${env:${NAME}}`
+    const { sixth, reported } = await sendSix({ lookup: request(`${name}${pathname}`) })
+    assert.deepEqual(reported.slice(4), [
+      [503, 'LOOKUP_REFUSED'],
+      [503, 'LOOKUP_CIRCUIT_OPEN'],
+    ])
+    assert.ok(!sixth.text.includes('localhost'), sixth.text)
+    const seconds = Number(sixth.headers.get('retry-after'))
     assert.ok(seconds > 20 && seconds <= 30, String(seconds))
-    const opened = service.log.filter(({ message }) => message.startsWith('A circuit opened')).at(-1)
+    const opened = pipeline.service.log.findLast(({ message }) => message.startsWith('A circuit opened'))
     assert.deepEqual([opened?.level, opened?.fields.origin, opened?.fields.why], ['warn', name, 'status 503'])
-    const metrics = (await call(service.adminUrl, 'GET', '/metrics')).text
+    const metrics = (await call(pipeline.service.adminUrl, 'GET', '/metrics')).text
     assert.ok(metrics.includes(`crosswalk_circuit_open{origin="${name}"} 1\n`))
-    assert.ok(!metrics.includes(upstream.url))
+    assert.ok(!metrics.includes('localhost'))
     assert.match(metrics, /crosswalk_circuit_opened_total [1-9]/)
     assert.match(metrics, /crosswalk_circuit_refused_calls_total [1-9]/)
     assert.match(metrics, /fault="circuit-open"\} 1\n/)
@@ -94,16 +75,15 @@ describe('a target that fails five times in a row', () => {
 })
 
 describe('CIRCUIT_BREAKER_…', () => {
-  it('lets a target be called again once a probe went well', async () => {
+  it('lets a target be called again once a probe went well', async (t) => {
     const quick = await startService({ CIRCUIT_BREAKER_FAILURES: '2', CIRCUIT_BREAKER_PAUSE_MS: '20' })
-    after(() => quick.stop())
+    t.after(() => quick.stop())
     let isWell = false
-    const own = await startUpstream((_request, response) => {
+    const url = pipeline.at((_request, response) => {
       if (!isWell) response.destroy()
       return {}
     })
-    after(() => own.stop())
-    await quick.register({ endpoint: { pattern: '/probed' }, ...lookupOf(own.url) })
+    await quick.register({ endpoint: { pattern: '/probed' }, requests: { lookup: request(url) } })
     const send = async () => (await quick.fetch('/probed', json('POST', {}))).status
     for (let failed = 0; failed < 4; failed++) assert.equal(await send(), 502)
     isWell = true
@@ -112,19 +92,15 @@ describe('CIRCUIT_BREAKER_…', () => {
     assert.equal(closed.length, 1)
   })
 
-  it('FAILURES=0 lets every call through', async () => {
+  it('FAILURES=0 lets every call through', async (t) => {
     const off = await startService({ CIRCUIT_BREAKER_FAILURES: '0' })
-    after(() => off.stop())
-    const failing = await startUpstream((_request, response) => {
-      response.destroy()
-      return {}
+    t.after(() => off.stop())
+    await off.register({ endpoint: { pattern: '/off' }, requests: { lookup: request(resetting()) } })
+    const received = await pipeline.receivedIn(async () => {
+      for (let message = 0; message < 8; message++) {
+        assert.equal((await off.fetch('/off', json('POST', {}))).json().code, 'LOOKUP_UNREACHABLE')
+      }
     })
-    after(() => failing.stop())
-    await off.register({ endpoint: { pattern: '/off' }, ...lookupOf(failing.url) })
-    for (let message = 0; message < 8; message++) {
-      const reply = await off.fetch('/off', json('POST', {}))
-      assert.equal(reply.json().code, 'LOOKUP_UNREACHABLE')
-    }
-    assert.equal(failing.received.length, 8)
+    assert.equal(received.length, 8)
   })
 })

@@ -1,46 +1,35 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
-import {
-  type Answering,
-  json,
-  type Service,
-  startService,
-  startUpstream,
-  type Upstream,
-} from '../../support/service.ts'
+import { json, startUpstream, type Upstream } from '../../support/service.ts'
+import { dataOf, failureOf, openPipeline } from './fixture.ts'
 
-let service: Service
+const pipeline = openPipeline()
 let upstream: Upstream
 let other: Upstream
 
 /** `/<n>` leads on to `/<n - 1>`, and `/0` answers; `/away` leads to another origin, `/round` to that and back. */
-const answer: Answering = ({ url }, response) => {
-  const { pathname } = new URL(url, 'http://a')
-  const left = Number(pathname.slice(1))
-  if (left === 0) return { arrived: url }
-  const elsewhere: Record<string, string> = {
-    '/away': `${other.url}/0`,
-    '/round': `${other.url}/back`,
-    '/back': `${upstream.url}/0`,
-  }
-  const location = elsewhere[pathname] ?? (left % 2 === 0 ? `/${left - 1}` : `${upstream.url}/${left - 1}`)
-  response.writeHead(302, { location }).end('moved')
-  return undefined
-}
+const start = () =>
+  startUpstream(({ url }, response) => {
+    const { pathname } = new URL(url, 'http://a')
+    const left = Number(pathname.slice(1))
+    if (left === 0) return { arrived: url }
+    const elsewhere: Record<string, string> = {
+      '/away': `${other.url}/0`,
+      '/round': `${other.url}/back`,
+      '/back': `${upstream.url}/0`,
+    }
+    const location = elsewhere[pathname] ?? (left % 2 === 0 ? `/${left - 1}` : `${upstream.url}/${left - 1}`)
+    response.writeHead(302, { location }).end('moved')
+    return undefined
+  })
 before(async () => {
-  service = await startService()
-  upstream = await startUpstream(answer)
-  other = await startUpstream(answer)
+  upstream = await start()
+  other = await start()
 })
-after(() => Promise.all([service.stop(), upstream.stop(), other.stop()]))
-beforeEach(() => {
-  upstream.received.length = 0
-  other.received.length = 0
-})
+after(() => Promise.all([upstream.stop(), other.stop()]))
 
-let routes = 0
-
+/** The reply, and what both received for it. */
 async function send(
   kind: 'lookup' | 'response',
   path: string,
@@ -48,84 +37,58 @@ async function send(
   more: JsonObject = {},
   body: Json = {},
 ) {
-  routes += 1
+  for (const { received } of [upstream, other]) received.length = 0
   const request = { id: 'one', config: { url: `${upstream.url}${path}`, ...config }, ...more }
-  await service.register({ endpoint: { pattern: `/redirects-${routes}` }, requests: { [kind]: request } })
-  return service.fetch(`/redirects-${routes}`, json('POST', body))
+  return pipeline.service.fetch(await pipeline.register({ requests: { [kind]: request } }), json('POST', body))
 }
+const counts = () => [upstream.received.length, other.received.length]
 
 const headers = { Authorization: 'Bearer secret', 'X-Own': 'own' }
 
 describe('a GET lookup', () => {
   it('follows five redirects within its origin, with its headers', async () => {
-    const reply = await send(
-      'lookup',
-      '/5',
-      { headers, params: { query: { q: { path: 'payload.q' } } } },
-      {},
-      { q: 'x' },
-    )
-    assert.equal(reply.status, 200, reply.text)
-    const { lookupRequests } = reply.json<{ lookupRequests: { one: { data: Json } } }>()
-    assert.deepEqual(lookupRequests.one.data, { arrived: '/0' })
+    const config = { headers, params: { query: { q: { path: 'payload.q' } } } }
+    const reply = await send('lookup', '/5', config, {}, { q: 'x' })
+    assert.deepEqual(dataOf(reply), { arrived: '/0' })
     assert.deepEqual(
-      upstream.received.map(({ url }) => url),
-      ['/5?q=x', '/4', '/3', '/2', '/1', '/0'],
+      upstream.received.map((one) => [one.url, one.headers.authorization, one.headers['x-own']]),
+      ['/5?q=x', '/4', '/3', '/2', '/1', '/0'].map((url) => [url, 'Bearer secret', 'own']),
     )
-    for (const { headers: sent } of upstream.received)
-      assert.deepEqual([sent.authorization, sent['x-own']], ['Bearer secret', 'own'])
   })
 
   it('follows them for each item of a forEach', async () => {
-    const forEach = { items: 'payload.list' }
     const config = { url: `${upstream.url}/:n`, params: { url: { n: { path: 'item' } } } }
-    const reply = await send('lookup', '', config, { forEach }, { list: [1, 0, 2] })
-    assert.equal(reply.status, 200, reply.text)
-    assert.equal(upstream.received.length, 6)
+    const reply = await send('lookup', '', config, { forEach: { items: 'payload' } }, [1, 0, 2])
+    assert.deepEqual([reply.status, ...counts()], [200, 6, 0])
   })
 
-  const answers: { name: string; path: string; config?: JsonObject; more?: JsonObject; calls: number; says: RegExp }[] =
-    [
-      { name: 'a sixth one', path: '/6', calls: 6, says: /More redirects came than are followed/ },
-      { name: 'one to another origin', path: '/away', calls: 1, says: /to another origin.*"followRedirects"/ },
-      {
-        name: 'any, with followRedirects: 0',
-        path: '/1',
-        config: { followRedirects: 0 },
-        calls: 1,
-        says: /status 302: moved/,
-      },
-      {
-        name: 'more than followRedirects',
-        path: '/2',
-        config: { followRedirects: 1 },
-        calls: 2,
-        says: /More redirects came/,
-      },
-      { name: 'any, of a POST', path: '/1', config: { method: 'POST' }, calls: 1, says: /status 302: moved/ },
-      { name: 'any, of a HEAD', path: '/1', config: { method: 'HEAD' }, calls: 1, says: /status 302$/ },
-    ]
-  for (const { name, path, config = {}, more = {}, calls, says } of answers) {
+  const answers: [name: string, path: string, config: JsonObject, calls: number, says: RegExp][] = [
+    ['a sixth one', '/6', {}, 6, /More redirects came than are followed/],
+    ['one to another origin', '/away', {}, 1, /to another origin.*"followRedirects"/],
+    ['any, with followRedirects: 0', '/1', { followRedirects: 0 }, 1, /status 302: moved/],
+    ['more than followRedirects', '/2', { followRedirects: 1 }, 2, /More redirects came/],
+    ['any, of a POST', '/1', { method: 'POST' }, 1, /status 302: moved/],
+    ['any, of a HEAD', '/1', { method: 'HEAD' }, 1, /status 302$/],
+  ]
+  for (const [name, path, config, calls, says] of answers) {
     it(`has as its answer: ${name}`, async () => {
-      const reply = await send('lookup', path, config, more)
-      const { code, error } = reply.json<{ code: string; error: string }>()
-      assert.deepEqual([reply.status, code], [502, 'LOOKUP_REFUSED'])
-      assert.match(error, says)
-      assert.deepEqual([upstream.received.length, other.received.length], [calls, 0])
+      const reply = await send('lookup', path, config)
+      assert.deepEqual(failureOf(reply).slice(0, 2), [502, 'LOOKUP_REFUSED'])
+      assert.match(String(reply.json().error), says)
+      assert.deepEqual(counts(), [calls, 0])
     })
   }
 
-  const allowed: { statuses: Json; data: Json; calls: number }[] = [
-    { statuses: ['2xx', 302], data: 'moved', calls: 1 },
-    { statuses: ['3xx'], data: 'moved', calls: 1 },
-    { statuses: ['2xx', '304'], data: { arrived: '/0' }, calls: 2 },
-    { statuses: ['*'], data: { arrived: '/0' }, calls: 2 },
+  const allowed: [statuses: Json, data: Json, calls: number][] = [
+    [['2xx', 302], 'moved', 1],
+    [['3xx'], 'moved', 1],
+    [['2xx', '304'], { arrived: '/0' }, 2],
+    [['*'], { arrived: '/0' }, 2],
   ]
-  for (const { statuses, data, calls } of allowed) {
+  for (const [statuses, data, calls] of allowed) {
     it(`gets ${JSON.stringify(data)} where its allowedStatuses are ${JSON.stringify(statuses)}`, async () => {
       const reply = await send('lookup', '/1', {}, { allowedStatuses: statuses })
-      const { lookupRequests } = reply.json<{ lookupRequests: { one: { data: Json } } }>()
-      assert.deepEqual([lookupRequests.one.data, upstream.received.length], [data, calls])
+      assert.deepEqual([dataOf(reply), ...counts()], [data, calls, 0])
     })
   }
 
@@ -142,22 +105,16 @@ describe('a GET lookup', () => {
       ],
     )
     assert.equal(other.received[0]?.headers.accept, 'application/json, */*;q=0.8')
+    // The calls of documents are told from those of callers on this machine, after a redirect too.
+    assert.equal(other.received[0]?.headers.via, '1.1 crosswalk')
   })
 })
 
-describe('a response request', () => {
-  for (const method of ['GET', 'POST']) {
-    it(`follows none by itself: ${method}`, async () => {
-      const reply = await send('response', '/1', { method })
-      assert.deepEqual(
-        [reply.status, reply.headers.get('location'), upstream.received.length],
-        [302, `${upstream.url}/0`, 1],
-      )
-    })
-
-    it(`follows as many as followRedirects says: ${method}`, async () => {
-      const reply = await send('response', '/2', { method, followRedirects: 2 })
-      assert.deepEqual([reply.status, reply.json()], [200, { arrived: '/0' }])
-    })
-  }
-})
+for (const method of ['GET', 'POST']) {
+  it(`a response request follows as many as followRedirects says, by itself none: ${method}`, async () => {
+    const passed = await send('response', '/1', { method })
+    assert.deepEqual([passed.status, passed.headers.get('location'), ...counts()], [302, `${upstream.url}/0`, 1, 0])
+    const reply = await send('response', '/2', { method, followRedirects: 2 })
+    assert.deepEqual([reply.status, reply.json()], [200, { arrived: '/0' }])
+  })
+}

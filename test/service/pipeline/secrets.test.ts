@@ -134,6 +134,10 @@ test('documents, their versions and their list show the reference', async () => 
 })
 
 describe('no value', () => {
+  const failing = (id: string) => ({
+    id,
+    config: { ...CONFIG(), url: `${upstream.url}/${id}/${file('path')}`, params: {} },
+  })
   const documents: Readonly<Record<string, () => JsonObject>> = {
     'of a message that is done': () => ({ requests: { lookup: LOOKUP(), response: { id: 'r', config: CONFIG() } } }),
     'of one without bodies to read': () => ({
@@ -144,29 +148,10 @@ describe('no value', () => {
       transformation: { input: 'JSON', output: 'XML' },
       inputMapping: { 'constants.one': 'a.$.b', 'constants.deep.list[0]': 'a._' },
     }),
-    'of a refused lookup': () => ({
-      requests: {
-        lookup: { id: 'l', config: { ...CONFIG(), url: `${upstream.url}/refuses/${file('path')}`, params: {} } },
-      },
-    }),
-    'of a lookup without answer': () => ({
-      requests: {
-        lookup: { id: 'l', config: { ...CONFIG(), url: `${upstream.url}/resets/${file('path')}`, params: {} } },
-      },
-    }),
-    'of a lookup that cannot be read': () => ({
-      requests: {
-        lookup: { id: 'l', config: { ...CONFIG(), url: `${upstream.url}/garbage/${file('path')}`, params: {} } },
-      },
-    }),
-    'of several responses that fail': () => ({
-      requests: {
-        response: ['resets', 'refuses', 'garbage'].map((id) => ({
-          id,
-          config: { ...CONFIG(), url: `${upstream.url}/${id}/${file('path')}`, params: {} },
-        })),
-      },
-    }),
+    'of a refused lookup': () => ({ requests: { lookup: failing('refuses') } }),
+    'of a lookup without answer': () => ({ requests: { lookup: failing('resets') } }),
+    'of a lookup that cannot be read': () => ({ requests: { lookup: failing('garbage') } }),
+    'of several responses that fail': () => ({ requests: { response: ['resets', 'refuses', 'garbage'].map(failing) } }),
     'of a URL that is a secret': () => ({ requests: { lookup: { id: 'l', config: { url: file('hook') } } } }),
     'of one that leads nowhere': () => ({ requests: { lookup: { id: 'l', config: { url: file('away-hook') } } } }),
     'of a transform that quotes it': () => ({ inputTransforms: { t: '$error(constants.one)' } }),
@@ -191,10 +176,8 @@ describe('no value', () => {
         assert.equal(body.status, 200)
         assert.ok(!isExposed(body.text), `${which}: ${body.text}`)
       }
-      const dryRun = await service.fetch(
-        '/endpoints/dry-run',
-        json('POST', { endpointId: stored._id, live: true, message: { body: { id: 'i' } } }),
-      )
+      const given = { endpointId: stored._id, live: true, message: { body: { id: 'i' } } }
+      const dryRun = await service.fetch('/endpoints/dry-run', json('POST', given))
       assert.equal(dryRun.status, 200, dryRun.text)
       assert.ok(!isExposed(dryRun.text), dryRun.text)
       assert.ok(!isExposed(JSON.stringify(service.log)))
@@ -229,41 +212,33 @@ test('a failure names the reference', async () => {
 
 describe('a secret that cannot be had', () => {
   const missing = '${env:CROSSWALK_SECRET_MISSING}'
-  const cases: { name: string; document: () => JsonObject; path: string; reported: string }[] = [
-    {
-      name: 'in a constant',
-      document: () => ({ constants: { a: { b: ['x', `<${missing}>`] } } }),
-      path: 'constants.a.b[1]',
-      reported: `The secret "${missing}" is not set.`,
-    },
-    {
-      name: 'in a header',
-      document: () => ({
-        requests: { lookup: [LOOKUP(), { id: 'l', config: { url: upstream.url, headers: { 'X-Own': missing } } }] },
-      }),
-      path: 'requests.lookup[1].config.headers.X-Own',
-      reported: `The secret "${missing}" is not set.`,
-    },
-    {
-      name: 'in a URL',
-      document: () => ({
-        requests: { response: [{ id: 'r', config: { url: `${upstream.url}/\${file:/etc/hostname}` } }] },
-      }),
-      path: 'requests.response[0].config.url',
-      reported: 'The secret "${file:/etc/hostname}" may not be used: SECRETS_ALLOW does not name it.',
-    },
+  const notSet = `The secret "${missing}" is not set.`
+  const request = (config: JsonObject) => ({ id: 'l', config: { url: upstream.url, ...config } })
+  const cases: [name: string, document: () => JsonObject, path: string, reported: string][] = [
+    ['in a constant', () => ({ constants: { a: { b: ['x', `<${missing}>`] } } }), 'constants.a.b[1]', notSet],
+    [
+      'in a header',
+      () => ({ requests: { lookup: [LOOKUP(), request({ headers: { 'X-Own': missing } })] } }),
+      'requests.lookup[1].config.headers.X-Own',
+      notSet,
+    ],
+    [
+      'in a URL',
+      () => ({ requests: { response: [request({ url: `${upstream.url}/\${file:/etc/hostname}` })] } }),
+      'requests.response[0].config.url',
+      'The secret "${file:/etc/hostname}" may not be used: SECRETS_ALLOW does not name it.',
+    ],
   ]
-  for (const { name, document, path, reported } of cases) {
+  for (const [name, document, path, reported] of cases) {
     test(`${name} is a warning at registration, and a 503 for each message before anything is sent`, async () => {
       routes += 1
       const pattern = `/secrets-${routes}`
-      const registered = await service.fetch(
-        '/endpoints',
-        json('POST', endpointDocument({ endpoint: { pattern }, constants: CONSTANTS, ...document() })),
-      )
+      const given = endpointDocument({ endpoint: { pattern }, constants: CONSTANTS, ...document() })
+      const registered = await service.fetch('/endpoints', json('POST', given))
       assert.equal(registered.status, 201, registered.text)
-      type Warning = Readonly<{ path: string; message: string }>
-      const warnings: readonly Warning[] = JSON.parse(registered.headers.get('x-crosswalk-warnings') ?? '[]')
+      const warnings: { path: string; message: string }[] = JSON.parse(
+        registered.headers.get('x-crosswalk-warnings') ?? '[]',
+      )
       // The others are of texts that nothing fills.
       assert.deepEqual(
         warnings.filter(({ message }) => !message.startsWith('Nothing fills "${')),

@@ -1,30 +1,22 @@
+/** When state is stored, how much of it, and what becomes of messages where it cannot be. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import type { JsonObject } from '../../../src/domain/json.ts'
-import { json, type Service, startService, startUpstream, type Upstream } from '../../support/service.ts'
+import { json, type Service, startService } from '../../support/service.ts'
+import { openPipeline } from './fixture.ts'
 
-let upstream: Upstream
-let folder: string
+// For its upstream: the service of these tests has its database in a known place.
+const pipeline = openPipeline()
+const folder = mkdtempSync(join(tmpdir(), 'crosswalk-state-'))
 let service: Service
 before(async () => {
-  upstream = await startUpstream(({ url }, response) => {
-    if (url === '/reset') response.destroy()
-    if (url === '/reset') return undefined
-    response.statusCode = Number(url.slice(1))
-    response.end('{}')
-    return undefined
-  })
-})
-after(() => upstream.stop())
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'crosswalk-state-'))
   service = await startService({}, folder)
 })
-afterEach(async () => {
+after(async () => {
   await service.stop()
   rmSync(folder, { recursive: true })
 })
@@ -40,8 +32,11 @@ function withDatabase<T>(use: (db: DatabaseSync) => T): T {
 }
 
 type Row = { endpoint_id: string; state: string }
-const stateRows = (): Row[] =>
-  withDatabase((db) => db.prepare('SELECT * FROM states ORDER BY sequence').all() as unknown as Row[])
+const rowsOf = ({ _id }: { _id: string }): Row[] =>
+  withDatabase((db) => {
+    const rows = db.prepare('SELECT * FROM states ORDER BY sequence').all() as unknown as Row[]
+    return rows.filter(({ endpoint_id }) => endpoint_id === _id)
+  })
 
 const stateful: JsonObject = {
   state: { extract: { requestBody: { n: 'n' } } },
@@ -49,10 +44,10 @@ const stateful: JsonObject = {
 }
 
 it('has the state of a message before its answer is sent', async () => {
-  await service.register({ endpoint: { pattern: '/kept' }, ...stateful })
+  const endpoint = await service.register({ endpoint: { pattern: '/kept' }, ...stateful })
   for (const n of [1, 2, 3]) {
     await service.fetch('/kept', json('POST', { n }))
-    const [row, ...others] = stateRows()
+    const [row, ...others] = rowsOf(endpoint)
     assert.deepEqual([JSON.parse(row?.state ?? '{}').requestBody, others], [{ n }, []])
   }
 })
@@ -60,22 +55,22 @@ it('has the state of a message before its answer is sent', async () => {
 it('keeps no more than a filter could ever select, and nothing of an endpoint that is gone', async () => {
   const lookup = {
     id: 'p',
-    config: { url: `${upstream.url}/:status`, params: { url: { status: { path: 'payload.status' } } } },
+    config: { url: `${pipeline.upstream.url}/:status`, params: { url: { status: { path: 'payload.status' } } } },
     allowedStatuses: ['*'],
   }
   const looking = await service.register({ endpoint: { pattern: '/looking' }, requests: { lookup }, ...stateful })
   const alone = await service.register({ endpoint: { pattern: '/alone' }, ...stateful })
   const statuses = [200, 201, 404, 500, 'reset']
-  const senders = Array.from({ length: 100 }, async (_, sender) => {
+  const senders = Array.from({ length: 25 }, async (_, sender) => {
     const status = statuses[sender % statuses.length] ?? null
     const reply = await service.fetch('/looking', json('POST', { n: sender, status }))
     assert.equal(reply.status, status === 'reset' ? 502 : 200)
-    for (let n = 0; n < 19; n++) await service.fetch('/alone', json('POST', { n }))
+    for (let n = 0; n < 10; n++) await service.fetch('/alone', json('POST', { n }))
   })
   await Promise.all(senders)
-  assert.equal(stateRows().length, statuses.length + 1)
+  assert.deepEqual([rowsOf(looking).length, rowsOf(alone).length], [statuses.length, 1])
   for (const { _id } of [looking, alone]) await service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })
-  assert.equal(stateRows().length, 0)
+  assert.deepEqual([...rowsOf(looking), ...rowsOf(alone)], [])
 })
 
 it('takes a hundred messages at once, each answered with a state that was kept', async () => {
@@ -92,41 +87,65 @@ it('takes a hundred messages at once, each answered with a state that was kept',
 })
 
 describe('an endpoint that uses no state', () => {
-  const documents: { name: string; document: JsonObject; keeps: boolean }[] = [
-    { name: 'without any of it', document: {}, keeps: false },
-    { name: 'with a filter alone', document: { state: { config: { includeStatuses: ['2xx'] } } }, keeps: false },
-    { name: 'with a field of that name', document: { inputMapping: { 'requestBody.state': 'state' } }, keeps: false },
-    {
-      name: 'with an expression over such a field',
-      document: { inputTransforms: { a: 'requestBody.address.state & " state"', b: '$.requestBody.{"state": 1}' } },
-      keeps: false,
-    },
-    { name: 'but reads it in the mapping', document: { inputMapping: { 'state.system': 's' } }, keeps: true },
-    { name: 'but reads it in an expression', document: { inputTransforms: { a: 'state.system' } }, keeps: true },
-    { name: 'but reads it by way of $$', document: { inputTransforms: { a: '$$.state.system' } }, keeps: true },
-    { name: 'but reads the whole message', document: { inputTransforms: { a: '$keys($)' } }, keeps: true },
-    { name: 'but extracts nothing yet', document: { state: { extract: {} } }, keeps: true },
+  const cases: [name: string, document: () => JsonObject, keeps: boolean][] = [
+    ['without any of it', () => ({}), false],
+    ['with a filter alone', () => ({ state: { config: { includeStatuses: ['2xx'] } } }), false],
+    [
+      'with an expression over a field of that name',
+      () => ({ inputTransforms: { a: 'requestBody.address.state & " state"', b: '$.requestBody.{"state": 1}' } }),
+      false,
+    ],
+    ['but reads it in the mapping', () => ({ inputMapping: { 'state.system': 's' } }), true],
+    ['but reads it by way of $$', () => ({ inputTransforms: { a: '$$.state.system' } }), true],
+    ['but reads the whole message', () => ({ inputTransforms: { a: '$keys($)' } }), true],
+    ['but extracts nothing yet', () => ({ state: { extract: {} } }), true],
+    [
+      'but reads it in a request',
+      () => {
+        const params = { query: { since: { path: 'state.requestBody.n' } } }
+        return { requests: { response: { id: 'r', config: { url: pipeline.upstream.url, params } } } }
+      },
+      true,
+    ],
   ]
-  for (const { name, document, keeps } of documents) {
-    it(`${keeps ? 'keeps some after all' : 'keeps none'}: ${name}`, async () => {
-      await service.register({ endpoint: { pattern: '/any' }, ...document })
-      const reply = await service.fetch('/any', json('POST', { state: 'TX', address: { state: 'TX' } }))
+  for (const [name, document, keeps] of cases) {
+    it(`keeps ${keeps ? 'some after all' : 'none'}: ${name}`, async () => {
+      const pattern = `/any-${cases.findIndex(([one]) => one === name)}`
+      const endpoint = await service.register({ endpoint: { pattern }, ...document() })
+      const reply = await service.fetch(pattern, json('POST', { state: 'TX', address: { state: 'TX' } }))
       assert.equal(reply.status, 200, reply.text)
-      assert.equal(stateRows().length, keeps ? 1 : 0)
+      assert.equal(rowsOf(endpoint).length, keeps ? 1 : 0)
     })
   }
+})
 
-  it('keeps it for a request that reads it', async () => {
-    const config = { url: `${upstream.url}/200`, params: { query: { since: { path: 'state.requestBody.n' } } } }
-    await service.register({ endpoint: { pattern: '/any' }, requests: { response: { id: 'r', config } } })
-    assert.equal((await service.fetch('/any', json('POST', {}))).status, 200)
-    assert.equal(stateRows().length, 1)
-  })
+it('refuses messages with state while another process holds the lock of the store, and no others', async () => {
+  await service.register({ endpoint: { pattern: '/with' }, ...stateful })
+  await service.register({ endpoint: { pattern: '/without' } })
+  const holder = new DatabaseSync(join(folder, 'test.db'))
+  holder.exec('BEGIN IMMEDIATE')
+  const waiting = service.fetch('/with', json('POST', { n: 1 }))
+  const first = await Promise.race([waiting, service.fetch('/without', json('POST', { n: 'free' }))])
+  const refused = await waiting
+  // Its transaction ends with it.
+  holder.close()
+  assert.deepEqual([first.status, first.text], [200, '{"n":"free"}'])
+  const { code, path } = refused.json()
+  assert.deepEqual([refused.status, code, path], [503, 'STATE_UNAVAILABLE', 'state'])
+  assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
+  assert.equal((await service.fetch('/with', json('POST', { n: 2 }))).status, 200)
+  assert.deepEqual((await service.fetch('/with', json('POST', { n: 3 }))).json(), { before: 2, n: 3 })
+})
 
-  it('answers where the database is gone', async () => {
-    await service.register({ endpoint: { pattern: '/free' } })
-    for (const name of readdirSync(folder)) rmSync(join(folder, name))
-    const reply = await service.fetch('/free', json('POST', { a: 1 }))
-    assert.deepEqual([reply.status, reply.text], [200, '{"a":1}'])
+it('is not needed where an endpoint uses no state: it answers where the database is gone', async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'crosswalk-state-'))
+  const gone = await startService({}, home)
+  t.after(async () => {
+    await gone.stop()
+    rmSync(home, { recursive: true })
   })
+  await gone.register({ endpoint: { pattern: '/free' } })
+  for (const name of readdirSync(home)) rmSync(join(home, name))
+  const reply = await gone.fetch('/free', json('POST', { a: 1 }))
+  assert.deepEqual([reply.status, reply.text], [200, '{"a":1}'])
 })

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { Unreadable } from '../../../src/formats/body-faults.ts'
 import { divideElements } from '../../../src/formats/json-elements.ts'
+import { LONG } from '../../support/form.ts'
 
 describe('divideElements', () => {
   const cases: readonly { text: string; rest: string; elements: readonly string[] | undefined }[] = [
@@ -81,7 +82,7 @@ describe('divideElements', () => {
         if (isJson()) assert.ok(!(divided instanceof Error))
         else assert.ok(divided instanceof Unreadable)
       }),
-      { numRuns: 500 },
+      { numRuns: LONG ? 500 : 200 },
     )
   })
 })

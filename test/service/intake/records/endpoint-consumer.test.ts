@@ -211,16 +211,13 @@ describe('the consumer of an endpoint', () => {
     await consumer.stop()
   })
 
-  const starts: readonly (readonly [document: string | undefined, GroupStart])[] = [
-    [undefined, 'earliest'],
-    ['earliest', 'earliest'],
-    ['latest', 'latest'],
-    ['group:a', { group: 'a' }],
-    ['group:group:latest', { group: 'group:latest' }],
-  ]
-  for (const [kafkaConsumerStart, groupStart] of starts) {
-    test(`with the start ${kafkaConsumerStart} asks for it until its group has offsets`, async (t) => {
-      const fields = kafkaConsumerStart === undefined ? {} : { kafkaConsumerStart }
+  test('asks for the start of its document until its group has offsets', async (t) => {
+    const starts: readonly (readonly [fields: JsonObject, GroupStart])[] = [
+      [{}, 'earliest'],
+      [{ kafkaConsumerStart: 'latest' }, 'latest'],
+      [{ kafkaConsumerStart: 'group:group:latest' }, { group: 'group:latest' }],
+    ]
+    for (const [fields, groupStart] of starts) {
       const { broker, consumer, tick } = await start(t, 10, fields)
       const reopen = async () => {
         broker.listener?.onEnd(new Error('away'))
@@ -234,13 +231,12 @@ describe('the consumer of an endpoint', () => {
       broker.committed.set(0, 7n)
       broker.assign(0)
       await reopen()
-      assert.deepEqual(
-        broker.subscriptions.map((subscription) => subscription.groupStart),
-        [groupStart, groupStart, 'earliest'],
-      )
+      const asked = broker.subscriptions.map((subscription) => subscription.groupStart)
+      assert.deepEqual(asked, [groupStart, groupStart, 'earliest'])
       await consumer.stop()
-    })
-  }
+      t.mock.timers.reset()
+    }
+  })
 
   test('that waits to start follows a change of the document at once, and the pauses start at 500 ms again', async (t) => {
     const { broker, consumer, change, tick } = await start(t, 10, { kafkaConsumerStart: 'group:a' })

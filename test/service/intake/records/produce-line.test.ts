@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import type { ProduceTurn } from '../../../../src/domain/ports/record-producer.ts'
 import { openPartitionQueue } from '../../../../src/intake/records/partition-queue.ts'
 import { createRecordSemaphore } from '../../../../src/intake/records/record-semaphore.ts'
+import { LONG } from '../../../support/form.ts'
 import { endpointWith, outcomeOf, processingOf, recordAt } from './record-fixtures.ts'
 
 type Queued = Readonly<{ offset: number; turn: ProduceTurn | undefined; settle: (isWritten: boolean) => void }>
@@ -132,7 +133,7 @@ test('any failures, timeouts and batches: first deliveries in order, none lost, 
         most = Math.max(most, await run(permits, new Set(bad), steps))
       },
     ),
-    { numRuns: 300 },
+    { numRuns: LONG ? 300 : 100 },
   )
   assert.ok(most > 1, 'records share batches')
 })

@@ -12,6 +12,7 @@ import {
 } from '../../../../src/intake/records/partition-queue.ts'
 import { createRecordSemaphore } from '../../../../src/intake/records/record-semaphore.ts'
 import type { Outcome } from '../../../../src/pipeline/outcome.ts'
+import { LONG } from '../../../support/form.ts'
 import { endpointWith, outcomeOf, processingOf, recordAt } from './record-fixtures.ts'
 
 const KEYS = ['a', 'b', 'c', null] as const
@@ -176,7 +177,7 @@ describe('any interleaving keeps the order, commits what is done, and gives back
             await follow(order, permits, records, steps)
           },
         ),
-        { numRuns: 150 },
+        { numRuns: LONG ? 150 : 60 },
       )
     })
   }

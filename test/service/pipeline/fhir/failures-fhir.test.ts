@@ -1,93 +1,102 @@
 /** Failures as OperationOutcomes of FHIR R4: what they say, and that each is valid. */
 import assert from 'node:assert/strict'
-import { after, before, describe, it, test } from 'node:test'
+import { describe, it, test } from 'node:test'
 import fc from 'fast-check'
 import { Failure, type FailureOptions } from '../../../../src/domain/failure.ts'
 import { FAILURES, type FailureCode } from '../../../../src/domain/failure-table.ts'
 import { ISSUE_TYPES } from '../../../../src/domain/failures/issue-type.ts'
 import type { JsonObject } from '../../../../src/domain/json.ts'
 import { failedOutcome } from '../../../../src/pipeline/reply.ts'
-import { json, type Reply, type Service, startService, type Upstream } from '../../../support/service.ts'
-import { FAILING_SETTINGS, failureCases, startFailingUpstream } from '../failure-cases.ts'
+import { json } from '../../../support/service.ts'
+import { FAILING_SETTINGS, failureCases, messageOf } from '../failure-cases.ts'
+import { failureOf, openPipeline, output } from '../fixture.ts'
 import { issuesIn } from './operation-outcomes.ts'
 
-let service: Service
-let upstream: Upstream
-before(async () => {
-  service = await startService(FAILING_SETTINGS)
-  upstream = await startFailingUpstream()
-})
-after(async () => {
-  await service.stop()
-  await upstream.stop()
-})
-
-let routes = 0
+const pipeline = openPipeline(FAILING_SETTINGS)
 
 /** Registers an endpoint and sends it a message; FHIR+JSON unless `document` has another output. */
-async function send(document: JsonObject, init: RequestInit = json('POST', {})): Promise<Reply> {
-  routes += 1
-  const pattern = `/outcome-${routes}`
-  await service.register({
-    endpoint: { pattern },
-    transformation: { input: 'JSON', output: 'FHIR+JSON' },
-    ...document,
-  })
-  return service.fetch(pattern, init)
-}
+const send = (document: JsonObject, body: JsonObject = {}) =>
+  pipeline.send({ ...output('FHIR+JSON'), ...document }, body)
 
 describe('an endpoint answers with an OperationOutcome', () => {
-  const endpoints = [
-    { name: 'with the output FHIR+JSON', output: 'FHIR+JSON', more: {} },
-    { name: 'of another output that asks for it', output: 'XML', more: { failures: 'fhir' } },
-  ]
-  for (const { name, output, more } of endpoints) {
-    for (const one of failureCases(() => upstream.url)) {
-      it(`${name}: ${one.name}`, async () => {
-        const { document, body = {}, headers, status, code, stage, path, says, details, header } = one
-        const sent = Buffer.isBuffer(body) ? { method: 'POST', body, headers: headers ?? {} } : json('POST', body)
-        const reply = await send({ transformation: { input: 'JSON', output }, ...more, ...document?.() }, sent)
-        assert.deepEqual([reply.status, reply.headers.get('content-type')], [status, 'application/fhir+json'])
-        assert.equal(reply.headers.get('x-crosswalk-code'), code)
-        if (header !== undefined) assert.equal(reply.headers.get(header[0]), header[1])
-        const issues = issuesIn(reply.text)
-        assert.equal(issues.length, Array.isArray(details) ? details.length : 1)
-        if (details === undefined) assert.match(issues[0]?.details.text ?? '', says)
-        const places = [`messageId: ${reply.headers.get('x-crosswalk-message-id')}`]
-        if (stage !== undefined) places.push(`stage: ${stage}`)
-        if (path !== undefined) places.push(`path: ${path}`)
-        for (const { severity, details: said, diagnostics = '' } of issues) {
-          assert.equal(severity, 'error')
-          assert.deepEqual(said.coding, [{ system: 'urn:crosswalk:failure', code }])
-          assert.ok(diagnostics.startsWith(places.join('; ')), diagnostics)
-        }
-      })
-    }
+  for (const [at, one] of failureCases(pipeline).entries()) {
+    // An endpoint of another output may ask for it.
+    const asked = at % 2 === 0 ? output('FHIR+JSON') : { ...output('XML'), failures: 'fhir' }
+    it(one.name, async () => {
+      const { document, status, code, stage, path, says, details, header } = one
+      const pattern = await pipeline.register({ ...asked, ...document?.() })
+      const reply = await pipeline.service.fetch(pattern, messageOf(one))
+      assert.deepEqual([reply.status, reply.headers.get('content-type')], [status, 'application/fhir+json'])
+      assert.equal(reply.headers.get('x-crosswalk-code'), code)
+      if (header !== undefined) assert.equal(reply.headers.get(header[0]), header[1])
+      const issues = issuesIn(reply.text)
+      assert.equal(issues.length, Array.isArray(details) ? details.length : 1)
+      if (details === undefined) assert.match(issues[0]?.details.text ?? '', says)
+      const places = [`messageId: ${reply.headers.get('x-crosswalk-message-id')}`]
+      if (stage !== undefined) places.push(`stage: ${stage}`, `path: ${path}`)
+      for (const { severity, details: said, diagnostics = '' } of issues) {
+        assert.equal(severity, 'error')
+        assert.deepEqual(said.coding, [{ system: 'urn:crosswalk:failure', code }])
+        assert.ok(diagnostics.startsWith(places.join('; ')), diagnostics)
+      }
+    })
   }
 
   test('unless its failures are to be plain, whatever its lookups ask for', async () => {
-    const requests = {
-      lookup: [{ id: 'p', config: { url: `${upstream.url}/404` }, fhirResponse: true }],
-    }
+    const url = `${pipeline.upstream.url}/404`
+    const requests = { lookup: [{ id: 'p', config: { url }, fhirResponse: true }] }
     const reply = await send({ failures: 'plain', requests })
     assert.deepEqual([reply.status, reply.headers.get('content-type')], [404, 'application/fhir+json'])
     assert.equal(reply.headers.get('x-crosswalk-code'), null)
     const { error, messageId, ...rest } = reply.json()
     assert.deepEqual(rest, { code: 'LOOKUP_REFUSED', stage: 'lookup', path: 'requests.lookup[0]' })
-    const draft = { name: 'warned', endpoint: { pattern: '/warned' }, failures: 'plain', requests }
-    const stored = await service.fetch(
-      '/endpoints',
-      json('POST', { ...draft, transformation: { input: 'JSON', output: 'JSON' } }),
-    )
+    const draft = { name: 'warned', endpoint: { pattern: '/warned' }, failures: 'plain', requests, ...output('JSON') }
+    const stored = await pipeline.service.fetch('/endpoints', json('POST', draft))
     assert.match(stored.headers.get('x-crosswalk-warnings') ?? '', /requests\.lookup\[0\]\.fhirResponse/)
   })
 
   test('and stores no default for its failures', async () => {
-    const document = await service.register({
-      endpoint: { pattern: '/stored' },
-      transformation: { input: 'JSON', output: 'FHIR+JSON' },
+    const stored = await pipeline.service.register({ endpoint: { pattern: '/stored' }, ...output('FHIR+JSON') })
+    assert.equal('failures' in stored, false)
+  })
+})
+
+describe('a lookup with fhirResponse', () => {
+  /** Sends a message to an endpoint whose lookups are given by their paths on the upstream. */
+  const lookUp = (lookups: readonly JsonObject[], format = 'JSON') => {
+    const lookup = lookups.map(({ url, params, ...rest }, index) => ({
+      id: `l${index}`,
+      config: { url: `${pipeline.upstream.url}${url}`, ...(params === undefined ? {} : { params }) },
+      ...rest,
+    }))
+    return pipeline.send({ ...output(format), requests: { lookup }, constants: { items: ['a', '404'] } })
+  }
+  const byItem = { url: '/:id', params: { url: { id: { path: 'item' } } }, forEach: { items: 'constants.items' } }
+  const cases: [JsonObject, number, string][] = [
+    [{ url: '/404' }, 404, 'not-found'],
+    [{ url: '/401' }, 401, 'security'],
+    [{ url: '/409' }, 409, 'conflict'],
+    [{ url: '/429' }, 429, 'throttled'],
+    [{ url: '/302' }, 502, 'transient'],
+    [{ url: '/reset' }, 502, 'transient'],
+    [{ url: '/:id', params: { url: { id: { path: 'payload.missing' } } } }, 400, 'value'],
+    [{ url: '/a', forEach: { items: 'payload.missing' } }, 400, 'value'],
+    [byItem, 404, 'not-found'],
+  ]
+  for (const [lookup, status, type] of cases) {
+    it(`answers with an OperationOutcome whatever the output is: ${JSON.stringify(lookup)}`, async () => {
+      const reply = await lookUp([{ fhirResponse: true, ...lookup }], lookup === byItem ? 'XML' : 'JSON')
+      assert.deepEqual([reply.status, reply.headers.get('content-type')], [status, 'application/fhir+json'])
+      const issues = issuesIn(reply.text).map(({ severity, code }) => [severity, code])
+      assert.deepEqual(issues, [['error', type]])
     })
-    assert.equal('failures' in document, false)
+  }
+
+  it('answers so for itself alone, and changes no success', async () => {
+    const other = await lookUp([{ url: '/404' }, { url: '/409', fhirResponse: true }])
+    assert.deepEqual(failureOf(other), [404, 'LOOKUP_REFUSED', 'lookup', 'requests.lookup[0]'])
+    const fine = await lookUp([{ url: '/a', fhirResponse: true }])
+    assert.deepEqual([fine.status, fine.headers.get('content-type')], [200, 'application/json'])
   })
 })
 
@@ -110,97 +119,55 @@ describe('a validation gives an issue for each fault', () => {
     },
     additionalProperties: false,
   }
-  const cases: { name: string; body: JsonObject; expect: readonly (readonly (string | undefined)[])[] }[] = [
-    { name: 'what is missing', body: {}, expect: [['required', 'name', '/name is required']] },
-    { name: 'a type', body: { age: 'a' }, expect: [['value', 'age', '/age must be an integer, not a string']] },
-    { name: 'a bound', body: { age: 0 }, expect: [['value', 'age', '/age must be at least 1']] },
-    { name: 'a choice', body: { sex: 'x' }, expect: [['value', 'sex', '/sex must be one of "f", "m"']] },
-    { name: 'a form', body: { born: 'x' }, expect: [['value', 'born', '/born must be a valid date']] },
-    {
-      name: 'an element of a list',
-      body: { given: ['a', 'long'] },
-      expect: [['value', 'given[1]', '/given/1 must have at most 2 characters']],
-    },
-    {
-      name: 'a rule between values',
-      body: { given: ['a', 'a'] },
-      expect: [['invariant', 'given', '/given must not have the same item twice (items 0 and 1)']],
-    },
-    {
-      name: 'a field that is not known',
-      body: { more: 1 },
-      expect: [['invariant', 'more', '/more is not a field of this schema']],
-    },
-    {
-      name: 'what is excluded',
-      body: { none: 'x' },
-      expect: [['invariant', 'none', '/none must not match what the schema excludes']],
-    },
-    {
-      name: 'alternatives, with the faults of each',
-      body: { either: {} },
-      expect: [
-        ['value', 'either', '/either must be a string, not an object'],
-        ['value', 'either', '/either must be a number, not an object'],
-        ['invariant', 'either', '/either must match at least one of the alternatives'],
-      ],
-    },
-    {
-      name: 'a name that is none in FHIRPath',
-      body: { 'a b': 1, div: 2 },
-      expect: [
-        ['value', undefined, '/a b must be a string, not a number'],
-        ['value', undefined, '/div must be a string, not a number'],
-      ],
-    },
-    { name: 'a message of its author', body: { own: 1 }, expect: [['value', 'own', 'Own must be text.']] },
-    {
-      name: 'a message of its author for a missing field',
-      body: { child: {} },
-      expect: [['required', 'child.name', 'A child needs a name.']],
-    },
+  type Issued = [code: string, expression: string | undefined, text: string]
+  const cases: [JsonObject, ...Issued[]][] = [
+    [{}, ['required', 'name', '/name is required']],
+    [{ age: 'a' }, ['value', 'age', '/age must be an integer, not a string']],
+    [{ age: 0 }, ['value', 'age', '/age must be at least 1']],
+    [{ sex: 'x' }, ['value', 'sex', '/sex must be one of "f", "m"']],
+    [{ born: 'x' }, ['value', 'born', '/born must be a valid date']],
+    [{ given: ['a', 'long'] }, ['value', 'given[1]', '/given/1 must have at most 2 characters']],
+    [{ given: ['a', 'a'] }, ['invariant', 'given', '/given must not have the same item twice (items 0 and 1)']],
+    [{ more: 1 }, ['invariant', 'more', '/more is not a field of this schema']],
+    [{ none: 'x' }, ['invariant', 'none', '/none must not match what the schema excludes']],
+    [
+      { either: {} },
+      ['value', 'either', '/either must be a string, not an object'],
+      ['value', 'either', '/either must be a number, not an object'],
+      ['invariant', 'either', '/either must match at least one of the alternatives'],
+    ],
+    // Names that are none in FHIRPath.
+    [
+      { 'a b': 1, div: 2 },
+      ['value', undefined, '/a b must be a string, not a number'],
+      ['value', undefined, '/div must be a string, not a number'],
+    ],
+    // Messages of their author.
+    [{ own: 1 }, ['value', 'own', 'Own must be text.']],
+    [{ child: {} }, ['required', 'child.name', 'A child needs a name.']],
   ]
   const issuesOf = async (inputValidation: JsonObject, body: JsonObject) => {
-    const reply = await send({ inputValidation }, json('POST', body))
+    const reply = await send({ inputValidation }, body)
     assert.equal(reply.status, 400, reply.text)
     return issuesIn(reply.text)
   }
-  for (const { name, body, expect } of cases) {
-    test(name, async () => {
-      const named = name === 'what is missing' ? body : { name: 'x', ...body }
-      const issues = await issuesOf(inBody, named)
-      assert.deepEqual(
-        issues.map(({ code, expression, details }) => [code, expression?.[0], details.text]),
-        expect,
-      )
+  for (const [body, ...expected] of cases) {
+    test(JSON.stringify(body), async () => {
+      const issues = await issuesOf(inBody, expected[0]?.[1] === 'name' ? body : { name: 'x', ...body })
+      const found = issues.map(({ code, expression, details }) => [code, expression?.[0], details.text])
+      assert.deepEqual(found, expected)
     })
   }
 
   test('whose expressions are in the body, where the schema names parts of the message', async () => {
-    const issues = await issuesOf(
-      { required: ['query'], properties: { requestBody: { required: ['a'] } } },
-      { more: 1 },
-    )
+    const schema = { required: ['query'], properties: { requestBody: { required: ['a'] } } }
+    const issues = await issuesOf(schema, { more: 1 })
+    const place = 'stage: validate; path: inputValidation.required[0]; pointer: '
     assert.deepEqual(
-      issues.map(({ code, expression, details, diagnostics }) => [
-        code,
-        expression,
-        details.text,
-        diagnostics?.slice(37),
-      ]),
+      issues.map(({ expression, details, diagnostics }) => [expression, details.text, diagnostics?.slice(37)]),
       [
-        [
-          'required',
-          undefined,
-          '/query is required',
-          'stage: validate; path: inputValidation.required[0]; pointer: /query',
-        ],
-        [
-          'required',
-          ['a'],
-          '/requestBody/a is required',
-          'stage: validate; path: inputValidation.required[0]; pointer: /requestBody/a',
-        ],
+        [undefined, '/query is required', `${place}/query`],
+        [['a'], '/requestBody/a is required', `${place}/requestBody/a`],
       ],
     )
   })

@@ -65,27 +65,22 @@ function assertOutcome(text: string, headers: Headers, code: string, type: strin
   return issues[0]
 }
 
-type Case = { name: string; ask: () => Promise<Reply>; status: number; code: string; type: string }
-
 const post = (path: string, headers: Record<string, string> = {}, body: JsonObject = { a: 1 }) =>
   service.fetch(path, json('POST', body, headers))
 
 describe('an OperationOutcome answers', () => {
+  const twice = async (ask: () => Promise<Reply>) => {
+    await ask()
+    return ask()
+  }
+  const key = (value: string) => ({ 'idempotency-key': value })
+  type Case = [name: string, status: number, code: string, type: string, ask: () => Promise<Reply>]
   const cases: Case[] = [
-    { name: 'no credentials', ask: () => post('/guarded'), status: 401, code: 'CREDENTIALS_REFUSED', type: 'login' },
-    {
-      name: 'a message beyond the rate',
-      ask: async () => {
-        await post('/rated')
-        return post('/rated')
-      },
-      status: 429,
-      code: 'RATE_LIMITED',
-      type: 'throttled',
-    },
-    {
-      name: 'a message beyond the limits',
-      ask: async () => {
+    ['no credentials', 401, 'CREDENTIALS_REFUSED', 'login', () => post('/guarded')],
+    ['a message beyond the rate', 429, 'RATE_LIMITED', 'throttled', () => twice(() => post('/rated'))],
+    [
+      ...(['a message beyond the limits', 503, 'OVERLOADED', 'throttled'] as const),
+      async () => {
         const first = post('/full')
         await until(
           () => held.length,
@@ -96,47 +91,25 @@ describe('an OperationOutcome answers', () => {
         await first
         return refused
       },
-      status: 503,
-      code: 'OVERLOADED',
-      type: 'throttled',
-    },
-    {
-      name: 'a body that is too large',
-      ask: () => post('/open', {}, { a: 'x'.repeat(2_000) }),
-      status: 413,
-      code: 'BODY_TOO_LARGE',
-      type: 'too-long',
-    },
-    {
-      name: 'a media type that the endpoint does not take',
-      ask: () => service.fetch('/open', { method: 'POST', headers: { 'content-type': 'text/csv' }, body: 'a' }),
-      status: 415,
-      code: 'MEDIA_TYPE_WRONG',
-      type: 'not-supported',
-    },
-    { name: 'a missing key', ask: () => post('/keyed'), status: 400, code: 'IDEMPOTENCY_KEY_MISSING', type: 'value' },
-    {
-      name: 'a malformed key',
-      ask: () => post('/keyed', { 'idempotency-key': '' }),
-      status: 400,
-      code: 'IDEMPOTENCY_KEY_INVALID',
-      type: 'value',
-    },
-    {
-      name: 'a key of another message',
-      ask: async () => {
-        await post('/keyed', { 'idempotency-key': '"one"' })
-        return post('/keyed', { 'idempotency-key': '"one"' }, { a: 2 })
+    ],
+    ['a large body', 413, 'BODY_TOO_LARGE', 'too-long', () => post('/open', {}, { a: 'x'.repeat(2_000) })],
+    [
+      ...(['a media type that it does not take', 415, 'MEDIA_TYPE_WRONG', 'not-supported'] as const),
+      () => service.fetch('/open', { method: 'POST', headers: { 'content-type': 'text/csv' }, body: 'a' }),
+    ],
+    ['a missing key', 400, 'IDEMPOTENCY_KEY_MISSING', 'value', () => post('/keyed')],
+    ['a malformed key', 400, 'IDEMPOTENCY_KEY_INVALID', 'value', () => post('/keyed', key(''))],
+    [
+      ...(['a key of another message', 422, 'IDEMPOTENCY_KEY_REUSED', 'conflict'] as const),
+      async () => {
+        await post('/keyed', key('"one"'))
+        return post('/keyed', key('"one"'), { a: 2 })
       },
-      status: 422,
-      code: 'IDEMPOTENCY_KEY_REUSED',
-      type: 'conflict',
-    },
-    {
-      name: 'a repetition of a refused message',
-      ask: async () => {
-        await post('/keyed', { 'idempotency-key': '"two"' }, {})
-        const again = await post('/keyed', { 'idempotency-key': '"two"' }, {})
+    ],
+    [
+      ...(['a repetition of a refused message', 400, 'VALIDATION_FAILED', 'required'] as const),
+      async () => {
+        const again = await twice(() => post('/keyed', key('"two"'), {}))
         assert.equal(again.headers.get('idempotency-replayed'), 'true')
         // The answer is that of the first message, whose id is in it.
         const [, id = ''] = /messageId: ([0-9a-f]{24})/.exec(again.text) ?? []
@@ -144,12 +117,9 @@ describe('an OperationOutcome answers', () => {
         headers.set('x-crosswalk-message-id', id)
         return { ...again, headers }
       },
-      status: 400,
-      code: 'VALIDATION_FAILED',
-      type: 'required',
-    },
+    ],
   ]
-  for (const { name, ask, status, code, type } of cases) {
+  for (const [name, status, code, type, ask] of cases) {
     test(name, async () => {
       const reply = await ask()
       assert.equal(reply.status, status, reply.text)
@@ -170,22 +140,10 @@ describe('a body that does not arrive whole', { concurrency: true }, () => {
   const request = (path: string, ...rest: string[]) =>
     requestText(`POST ${path}`, [JSON_TYPE, ...rest.slice(0, 1)], rest[1])
   const cases = [
-    {
-      name: 'and is awaited in vain',
-      sent: ['content-length: 9', '{'],
-      status: 408,
-      code: 'REQUEST_TIMED_OUT',
-      type: 'timeout',
-    },
-    {
-      name: 'as its chunks are malformed',
-      sent: ['transfer-encoding: chunked', 'zz\r\n{'],
-      status: 400,
-      code: 'REQUEST_MALFORMED',
-      type: 'structure',
-    },
-  ]
-  for (const { name, sent, status, code, type } of cases) {
+    ['and is awaited in vain', ['content-length: 9', '{'], 408, 'REQUEST_TIMED_OUT', 'timeout'],
+    ['as its chunks are malformed', ['transfer-encoding: chunked', 'zz\r\n{'], 400, 'REQUEST_MALFORMED', 'structure'],
+  ] as const
+  for (const [name, sent, status, code, type] of cases) {
     test(`${name}, is answered with an OperationOutcome, and its record names the endpoint`, async () => {
       const { status: got, headers, text } = answerIn(await exchange(service.url, request('/open', ...sent)))
       assert.equal(got, status)
@@ -211,17 +169,13 @@ describe('a body that does not arrive whole', { concurrency: true }, () => {
   })
 })
 
-describe('no OperationOutcome answers', () => {
-  const cases = [
-    { name: 'a path without an endpoint', path: '/nowhere', status: 404, code: 'ROUTE_UNKNOWN' },
-    { name: 'a method without an endpoint', path: '/open', method: 'PUT', status: 405, code: 'METHOD_NOT_ALLOWED' },
-  ]
-  for (const { name, path, method = 'POST', status, code } of cases) {
-    test(name, async () => {
-      const reply = await service.fetch(path, json(method, {}))
-      assert.deepEqual([reply.status, reply.headers.get('content-type')], [status, 'application/json'])
-      assert.equal(reply.json().code, code)
-    })
+test('no OperationOutcome answers a path or a method without an endpoint', async () => {
+  for (const [path, method, code] of [
+    ['/nowhere', 'POST', 'ROUTE_UNKNOWN'],
+    ['/open', 'PUT', 'METHOD_NOT_ALLOWED'],
+  ] as const) {
+    const reply = await service.fetch(path, json(method, {}))
+    assert.deepEqual([reply.json().code, reply.headers.get('content-type')], [code, 'application/json'])
   }
 })
 

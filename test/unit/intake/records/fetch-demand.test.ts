@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { createFetchBudget, type FetchBudget } from '../../../../src/intake/records/fetch-demand.ts'
+import { LONG } from '../../../support/form.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -115,7 +116,7 @@ describe('the bytes of records that are fetched and not done', () => {
           assert.ok(totalOf(endpoints) <= limit + endpoints.length * 3 * 32 * KIB)
         }
       }),
-      { numRuns: 300 },
+      { numRuns: LONG ? 300 : 100 },
     )
   })
 })

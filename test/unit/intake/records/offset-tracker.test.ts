@@ -4,8 +4,9 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { NOTE_CHARACTERS, readNote, writeNote } from '../../../../src/intake/records/order/commit-note.ts'
 import { createOffsetTracker, type OffsetRange } from '../../../../src/intake/records/order/offset-tracker.ts'
+import { LONG } from '../../../support/form.ts'
 
-const PARAMETERS = { numRuns: 300 }
+const PARAMETERS = { numRuns: LONG ? 300 : 100 }
 const MOST = 120
 
 const offsetsIn = (ranges: readonly OffsetRange[]): number[] =>

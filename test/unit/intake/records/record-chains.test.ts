@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { ConsumedRecord } from '../../../../src/domain/ports/record-consumer.ts'
 import { createRecordChains, type RecordOrder } from '../../../../src/intake/records/order/record-chains.ts'
+import { LONG } from '../../../support/form.ts'
 
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((content) => Buffer.from(content))
 const size = fc.constantFrom(0, 1, 500, 512, 513, 1_900, 5_000)
@@ -49,7 +50,7 @@ describe('the records of a partition that wait', () => {
           assert.equal(chains.count, 0)
           assert.equal(chains.bufferedBytes, 0)
         }),
-        { numRuns: 300 },
+        { numRuns: LONG ? 300 : 60 },
       )
     })
   }

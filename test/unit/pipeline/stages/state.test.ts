@@ -9,30 +9,26 @@ const path = 'state.lookupHttpStatus'
 const config = { url: 'http://example.org/a' }
 
 describe('an endpoint uses state', () => {
-  const cases: readonly { name: string; fields: JsonObject; uses: boolean }[] = [
-    { name: 'nowhere', fields: {}, uses: false },
-    { name: 'in state.extract', fields: { state: { extract: { requestBody: { a: 'a' } } } }, uses: true },
-    { name: 'in the mapping', fields: { inputMapping: { [path]: 'a' } }, uses: true },
-    { name: 'in an expression', fields: { inputTransforms: { a: `${path} + 1` } }, uses: true },
-    { name: 'in a business key', fields: { messageKeys: { status: path } }, uses: true },
-    {
-      name: 'in a query parameter',
-      fields: { requests: { lookup: [{ id: 'a', config: { ...config, params: { query: { a: { path } } } } }] } },
-      uses: true,
-    },
-    {
-      name: 'in the items of forEach',
-      fields: { requests: { response: [{ id: 'a', config, forEach: { items: 'state.requestBody.list' } }] } },
-      uses: true,
-    },
-    {
-      name: 'in the key of a record',
-      fields: { requests: { response: [{ id: 'a', kafkaProducerTopic: 'a', key: { path } }] } },
-      uses: true,
-    },
-    { name: 'not by a field of that name', fields: { inputMapping: { 'requestBody.state': 'a' } }, uses: false },
+  const cases: [name: string, fields: JsonObject, uses: boolean][] = [
+    ['nowhere', {}, false],
+    ['in state.extract', { state: { extract: { requestBody: { a: 'a' } } } }, true],
+    ['in the mapping', { inputMapping: { [path]: 'a' } }, true],
+    ['in an expression', { inputTransforms: { a: `${path} + 1` } }, true],
+    ['in a business key', { messageKeys: { status: path } }, true],
+    [
+      'in a query parameter',
+      { requests: { lookup: [{ id: 'a', config: { ...config, params: { query: { a: { path } } } } }] } },
+      true,
+    ],
+    [
+      'in the items of forEach',
+      { requests: { response: [{ id: 'a', config, forEach: { items: 'state.requestBody.list' } }] } },
+      true,
+    ],
+    ['in the key of a record', { requests: { response: [{ id: 'a', kafkaProducerTopic: 'a', key: { path } }] } }, true],
+    ['not by a field of that name', { inputMapping: { 'requestBody.state': 'a' } }, false],
   ]
-  for (const { name, fields, uses } of cases) {
+  for (const [name, fields, uses] of cases) {
     test(name, () => {
       const { endpoint, lints } = checkDocument({
         name: 'a',
