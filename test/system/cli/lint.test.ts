@@ -12,7 +12,6 @@ import { runLint } from '../../../src/cli/lint/run-lint.ts'
 import { progressOf } from '../../../src/cli/progress.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/domain/json.ts'
 import { DOCUMENT, folderOf } from '../../support/cli/project/folder.ts'
-import { LONG } from '../../support/form.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { freshFolder, startProgram } from '../../support/spawned-service.ts'
 
@@ -339,7 +338,7 @@ describe('lint and POST', () => {
         for (const { at, value: given } of edits) change(document, paths[at] ?? [], given)
         await same(context, JSON.stringify(document))
       }),
-      { numRuns: LONG ? 2_000 : 150 },
+      { numRuns: 300 },
     )
   })
 })

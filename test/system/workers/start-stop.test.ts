@@ -5,7 +5,6 @@ import { Agent } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, test } from 'node:test'
 import { callUntilRefused } from '../../support/call-until-refused.ts'
-import { LONG } from '../../support/form.ts'
 import { startUpstream } from '../../support/service.ts'
 import { freshFolder, LAUNCHED, startProgram } from '../../support/spawned-service.ts'
 import { isAlive, startCrew, until } from './crew.ts'
@@ -129,7 +128,7 @@ describe('a signal to stop several workers', () => {
     )
   })
 
-  const rounds = LONG ? 10 : 2
+  const rounds = 4
   test(`under load answers every message that was begun, ${rounds} times`, async (t) => {
     for (let round = 0; round < rounds; round += 1) {
       const crew = await startCrew(t)
