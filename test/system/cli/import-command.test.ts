@@ -71,15 +71,6 @@ const CASES: readonly Case[] = [
     stdout: /^a-2\.json: name: a\.json has this name already; choose another one\.$/m,
   },
   {
-    title: 'two folders of version 0.2 with one name',
-    files: {
-      'a/meta.json': peerDocument({ name: 'A' }),
-      'b/meta.json': peerDocument({ name: 'A' }),
-    },
-    code: 0,
-    stdout: /^a-2\.json\tA 2\t/m,
-  },
-  {
     title: 'two documents of one route',
     files: {
       'a.json': peerDocument({ name: 'A', endpoint: { pattern: '/a/:b' } }),
@@ -103,18 +94,6 @@ const CASES: readonly Case[] = [
     stderr: /states and no endpoint document/,
   },
   {
-    title: 'a document that cannot be read',
-    files: { 'a.json': '{"pattern" "transformation"' },
-    code: 3,
-    stderr: /a\.json: .*line 1, column 12/,
-  },
-  {
-    title: 'a file in the way',
-    files: { 'a.json': old, 'out/old.json': 'mine' },
-    code: 3,
-    stderr: /old\.json is there already/,
-  },
-  {
     title: 'a wrong version',
     files: { 'a.json': old },
     given: { peerVersion: 'new' },
@@ -136,13 +115,6 @@ const CASES: readonly Case[] = [
     stderr: /--rebase is wrong/,
   },
   {
-    title: 'a wrong report',
-    files: { 'a.json': old },
-    given: { report: 'x.txt' },
-    code: 3,
-    stderr: /--report is wrong/,
-  },
-  {
     title: 'a key in the URL',
     files: { 'a.json': old },
     given: { apply: 'http://u:canary@h' },
@@ -157,13 +129,6 @@ const CASES: readonly Case[] = [
     stderr: /belong to --apply/,
   },
   {
-    title: 'a key file that is not there',
-    files: { 'a.json': old },
-    given: { apply: 'http://h', keyFile: '/none' },
-    code: 3,
-    stderr: /--key-file is wrong: There is no file \/none\./,
-  },
-  {
     title: 'a file as the folder',
     files: { 'a.json': old, out: '{}' },
     code: 3,
@@ -175,13 +140,6 @@ const CASES: readonly Case[] = [
     given: { output: '/proc/crosswalk/new' },
     code: 3,
     stderr: /^crosswalk: \/proc\/crosswalk cannot be written: /,
-  },
-  {
-    title: 'a wrong setting',
-    files: { 'a.json': old },
-    env: { SERVER_PORT: 'x' },
-    code: 3,
-    stderr: /SERVER_PORT is "x"/,
   },
 ]
 
@@ -422,7 +380,7 @@ describe('crosswalk import', () => {
         assert.deepEqual([carried, changed, differs, lost], [0, 0, 0, 0])
       }
     })
-    await fc.assert(property, { numRuns: 60 })
+    await fc.assert(property, { numRuns: 30 })
   })
 })
 

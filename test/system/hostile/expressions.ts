@@ -35,11 +35,7 @@ export const EXPRESSIONS: readonly Hostile[] = [
     expression: '($f := function($n){ $n = 0 ? 1 : $f($n - 1) + $f($n - 1) }; $f(60))',
     answers: FAILS,
   },
-  {
-    name: 'a text that doubles',
-    expression: '($f := function($t){ $f($t & $t) }; $f("ab"))',
-    answers: FAILS,
-  },
+  { name: 'a text that doubles', expression: '($f := function($t){ $f($t & $t) }; $f("ab"))', answers: FAILS },
   { name: 'a list that doubles', expression: '($f := function($l){ $f($append($l, $l)) }; $f([1]))', answers: FAILS },
   {
     name: 'an object that holds itself twice, level by level',
@@ -49,11 +45,7 @@ export const EXPRESSIONS: readonly Hostile[] = [
   { name: '$pad of a billion', expression: '$pad("", 1e9, "x")', answers: FAILS },
   { name: '$pad of a billion to the left', expression: '$pad("", -1e9, "xy")', answers: FAILS },
   { name: '$pad by what is no number', expression: '$pad("", 1/1e-308 * 10, "x")', answers: FAILS },
-  {
-    name: '$pads joined',
-    expression: '$join([1..100].$pad("", 8000000, "x"))',
-    answers: FAILS,
-  },
+  { name: '$pads joined', expression: '$join([1..100].$pad("", 8000000, "x"))', answers: FAILS },
   {
     name: '$join of many long texts',
     expression: '$join([1..100000].($$.requestBody.text))',

@@ -110,8 +110,9 @@ async function usePlans(plans: Store['replayPlans'], messageId: string): Promise
 
 /** Uses plans of replays, the message log, keys, audit log and idempotency keys, none of which delays a response: 200, or 500 if a call fails. */
 async function useLog(databaseUrl: string): Promise<number> {
-  const { endpoints, idempotency, messages, keys, audit, replayPlans, failureGroups, captures, close } =
-    await openPostgres(databaseUrl)
+  const store = await openPostgres(databaseUrl).catch(() => undefined)
+  if (store === undefined) return 500
+  const { endpoints, idempotency, messages, keys, audit, replayPlans, failureGroups, captures, close } = store
   try {
     const recorded = withBodies(recordedAt(0, { keys: { a: 'b' } }), { incoming: 'x' })
     await messages.append([recorded])
@@ -168,8 +169,10 @@ test('a user who may do what the page grants, and nothing else, is enough', need
   assert.ok(RIGHTS.length >= 13, JSON.stringify(RIGHTS))
   for (const { right, object } of RIGHTS) {
     await database.query(`revoke ${right} on ${object} from ${role}`)
-    const statuses = await useEverything(roleUrl)
-    assert.ok(statuses === undefined || statuses.some((status) => status >= 500), `${right} on ${object} is not needed`)
+    // A service takes longer to start: only what the stores alone do not miss needs one.
+    const isMissed =
+      (await useLog(roleUrl)) >= 500 || (await useEverything(roleUrl))?.every((status) => status < 500) !== true
+    assert.ok(isMissed, `${right} on ${object} is not needed`)
     await database.query(`grant ${right} on ${object} to ${role}`)
     await database.query('delete from endpoints')
     await database.query('delete from replay_plans')

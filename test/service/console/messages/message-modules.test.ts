@@ -161,9 +161,7 @@ case "$*" in *--data-binary*) od -An -v -tx1 | tr -d ' \\n' ;; esac
         fc.constantFrom('content-type', 'x-one', 'x-two'),
         headerText.map((text) => text.trim()),
       ),
-      {
-        maxLength: 3,
-      },
+      { maxLength: 3 },
     ),
     body: bodies,
   })

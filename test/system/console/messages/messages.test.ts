@@ -221,10 +221,7 @@ describe('/messages', { skip: NO_BROWSER }, () => {
   })
 
   test('shows a message in place of the list where there is no room for both', async (test) => {
-    const { failed, page, open, checkAccessibility } = await openWithFailures(test, 3, {
-      width: 360,
-      height: 800,
-    })
+    const { failed, page, open, checkAccessibility } = await openWithFailures(test, 3, { width: 360, height: 800 })
     await open('messages')
     await page.getByText('4 in all').waitFor()
     await checkAccessibility()
