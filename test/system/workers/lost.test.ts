@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { JsonObject } from '../../../src/domain/json.ts'
+import { capturesOf } from '../../support/message-log/captures.ts'
 import { endpointDocument } from '../../support/service.ts'
 import { type Caller, type Crew, isAlive, startCrew, until } from './crew.ts'
 
@@ -175,4 +176,24 @@ test('kill -9 of the primary takes the workers along, and loses nothing that was
   const next = await startCrew(t, { folder: crew.folder })
   const { body } = await next.call('POST', '/counting/0', { n: 0 })
   assert.ok((body.before as number) >= acknowledged, `${body.before} was kept after ${acknowledged} was acknowledged`)
+})
+
+test('a worker that replaces a lost one knows the capture', async (t) => {
+  const crew = await startCrew(t, { env: { MESSAGE_LOG: 'off' } })
+  const { _id } = await crew.register({ name: 'captured', endpoint: { pattern: '/captured' } })
+  await crew.register({ name: 'another', endpoint: { pattern: '/another' } })
+  const { start, captured } = capturesOf(crew.adminUrl).on(_id)
+  await start({ messages: 10 })
+  const [lost] = crew.workerPids()
+  assert.ok(lost !== undefined)
+  process.kill(lost, 'SIGKILL')
+  await until(
+    'a new worker',
+    () => crew.workerPids(),
+    (pids) => pids.length === 2 && !pids.includes(lost),
+  )
+  const callers = await crew.connectToEach('/another')
+  for (const { call } of callers) assert.equal((await call('POST', '/captured', { n: 1 })).status, 200)
+  assert.equal((await captured()).length, callers.length)
+  for (const caller of callers) caller.end()
 })

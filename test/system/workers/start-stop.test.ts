@@ -5,6 +5,7 @@ import { Agent } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, test } from 'node:test'
 import { callUntilRefused } from '../../support/call-until-refused.ts'
+import { readEvents } from '../../support/events/event-reader.ts'
 import { startUpstream } from '../../support/service.ts'
 import { freshFolder, LAUNCHED, startProgram } from '../../support/spawned-service.ts'
 import { isAlive, startCrew, until } from './crew.ts'
@@ -98,6 +99,15 @@ describe('a signal to stop several workers', () => {
       assert.doesNotMatch(crew.output.stdout, /A worker/)
     })
   }
+
+  test('a stream of a worker ends when the service stops', async (t) => {
+    const crew = await startCrew(t)
+    const reader = await readEvents(`${crew.adminUrl}/events`)
+    await reader.first(({ type }) => type === 'open')
+    crew.child.kill('SIGTERM')
+    await Promise.all([crew.ended, reader.ended])
+    assert.equal(reader.events.at(-1)?.data.reason, 'stopping')
+  })
 
   test('SIGINT twice does not wait, and leaves no worker', async (t) => {
     const upstream = await startUpstream(() => new Promise(() => undefined))
