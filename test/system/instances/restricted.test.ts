@@ -163,21 +163,24 @@ test('a user who may do what the page grants, and nothing else, is enough', need
   const { role, roleUrl } = await createRole(database)
   assert.equal(await useEverything(roleUrl), undefined, 'a user who may do nothing')
   for (const { rights, on } of GRANTS) await database.query(`grant ${rights} on ${on} to ${role}`)
+  const empty = async () => {
+    // A service that finds a key would ask for one.
+    for (const table of ['endpoints', 'replay_plans', 'api_keys']) await database.query(`delete from ${table}`)
+  }
   assert.deepEqual(await useEverything(roleUrl), [201, ...Array(15).fill(200)])
-  await database.query('delete from api_keys')
 
   assert.ok(RIGHTS.length >= 13, JSON.stringify(RIGHTS))
   for (const { right, object } of RIGHTS) {
+    await empty()
     await database.query(`revoke ${right} on ${object} from ${role}`)
-    // A service takes longer to start: only what the stores alone do not miss needs one.
-    const isMissed =
-      (await useLog(roleUrl)) >= 500 || (await useEverything(roleUrl))?.every((status) => status < 500) !== true
-    assert.ok(isMissed, `${right} on ${object} is not needed`)
+    // A service takes longer to start: it is asked only where the stores alone do not miss the right.
+    let isNeeded = (await useLog(roleUrl)) >= 500
+    if (!isNeeded) {
+      await empty()
+      isNeeded = (await useEverything(roleUrl))?.every((status) => status < 500) !== true
+    }
+    assert.ok(isNeeded, `${right} on ${object} is not needed`)
     await database.query(`grant ${right} on ${object} to ${role}`)
-    await database.query('delete from endpoints')
-    await database.query('delete from replay_plans')
-    // The next service would ask for a key.
-    await database.query('delete from api_keys')
   }
 })
 
