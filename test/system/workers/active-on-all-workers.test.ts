@@ -117,7 +117,7 @@ describe('a change that was answered', () => {
         join(crew.folder, 'data/crosswalk.db'),
         (db) => db.prepare('select document from endpoints').get()?.document,
       )
-    await until('the change is stored', stored, (document) => String(document).includes('"constants":{"n":1}'))
+    await until('the change is stored', () => String(stored()).includes('"constants":{"n":1}'))
     assert.equal(answers, 0)
     process.kill(still, 'SIGCONT')
     for (const { status } of await Promise.all(changes)) assert.equal(status, 200)

@@ -157,9 +157,9 @@ function connectTo(base: string): Caller {
   }
 }
 
-/** Resolves to what `read` gives once `holds` of it. */
-export async function until<T>(what: string, read: () => Promise<T> | T, holds: (value: T) => boolean): Promise<T> {
-  return poll(read, holds).catch((thrown: Error) => {
+/** Resolves once `holds`. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  await poll(holds, (isSo) => isSo).catch((thrown: Error) => {
     throw new Error(what, { cause: thrown })
   })
 }

@@ -7,7 +7,6 @@ import { readEvents } from '../../support/events/event-reader.ts'
 import { capturesOf } from '../../support/message-log/captures.ts'
 import { readExposition } from '../../support/metrics/exposition.ts'
 import { endpointDocument, startUpstream } from '../../support/service.ts'
-import { until as poll } from '../../support/until.ts'
 import { type Crew, startCrew, until } from './crew.ts'
 
 const read = async (crew: Crew) => readExposition((await crew.admin('GET', '/metrics')).body.text as string)
@@ -88,7 +87,8 @@ describe('two workers', async () => {
     for (const { call } of callers) for (let n = 0; n < 5; n += 1) await call('POST', '/counted', {})
     const counted = () =>
       reader.events.reduce((sum, { type, data }) => (type === 'messages' ? sum + Number(data.done) : sum), 0)
-    assert.equal(await poll(counted, (sum) => sum >= 10), 10)
+    await until('all are counted', () => counted() >= 10)
+    assert.equal(counted(), 10)
     const { _id } = await crew.register({ name: 'New', endpoint: { pattern: '/new' } })
     const changed = await reader.first(({ type }) => type === 'endpoints')
     assert.deepEqual(changed.data.changes, [{ change: 'created', id: _id, version: 1, name: 'New' }])
@@ -258,12 +258,11 @@ describe('two workers of their own', () => {
     for (const caller of callers) caller.end()
     const before = sumOf(await read(crew), 'crosswalk_messages_total', 'All')
     process.kill(crew.workerPids()[0] as number, 'SIGKILL')
-    const after = await until(
-      'the loss is counted',
-      () => read(crew).catch(() => undefined),
-      (exposition) => exposition !== undefined && sumOf(exposition, 'crosswalk_workers') === 4,
-    )
-    assert.ok(after)
+    await until('the loss is counted', async () => {
+      const now = await read(crew).catch(() => undefined)
+      return now !== undefined && sumOf(now, 'crosswalk_workers') === 4
+    })
+    const after = await read(crew)
     assert.equal(sumOf(after, 'crosswalk_messages_total', 'All'), before)
     assert.equal(sumOf(after, 'crosswalk_workers_lost_total'), 1)
     await crew.call('DELETE', `/endpoints/${_id}`)
@@ -301,11 +300,7 @@ describe('two workers of their own', () => {
         calls.push(crew.call('POST', '/held', {}).then(({ status }) => void statuses.push(status)))
       }
     }
-    await until(
-      'the others are refused',
-      () => statuses.length,
-      (count) => count === calls.length - most,
-    )
+    await until('the others are refused', () => statuses.length === calls.length - most)
     assert.equal(await inFlight(), most)
     for (const caller of callers) assert.equal((await caller.call('POST', '/quick', {})).status, 503)
     released.resolve()
