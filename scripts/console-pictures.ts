@@ -5,8 +5,8 @@
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PICTURES } from '../test/support/console/pictures/pictures.ts'
 import { closeBrowser, loaded, openPage, signIn } from '../test/system/console/browser.ts'
+import { PICTURES } from './console/pictures/pictures.ts'
 
 const WIDTHS = [1440, 768, 360] as const
 const SCHEMES = ['light', 'dark'] as const

@@ -101,14 +101,14 @@ for (const host of HOSTS) {
       assert.deepEqual([stdout, stderr], ['through', 'to error\n'])
     })
 
-    for (const code of [0, 3, 255]) {
+    for (const code of [0, 3]) {
       test(`ends with the exit code ${code} of the program`, async () => {
         const ended = await run(host, [nodeLauncher, '-e', `process.exit(${code})`])
         assert.deepEqual([ended.code, ended.signal], [code, null])
       })
     }
 
-    for (const signal of ['SIGKILL', 'SIGTERM', 'SIGABRT'] as const) {
+    for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
       test(`ends by ${signal} where the program did`, async () => {
         const ended = await run(host, [
           nodeLauncher,
@@ -119,7 +119,7 @@ for (const host of HOSTS) {
       })
     }
 
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const) {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       test(`passes ${signal} to the program once, and waits for its end`, async () => {
         const program = `
           let times = 0

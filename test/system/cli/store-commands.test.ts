@@ -243,9 +243,7 @@ describe('copy-store', () => {
   const changes = [
     { name: 'an endpoint comes', sql: `insert into endpoints values ('x', 'x', 'x', '{}')` },
     { name: 'an endpoint changes', sql: `update endpoints set document = replace(document, '2024', '2025')` },
-    { name: 'an endpoint goes', sql: `delete from endpoints where id = '${idOf(5)}'` },
     { name: 'a state comes', sql: `insert into states values ('${idOf(1)}', 201, 0, 9, '{}')` },
-    { name: 'a state changes', sql: 'update states set sequence = sequence + 1' },
     { name: 'an answer changes', sql: 'update kept_answers set until = until + 1' },
     { name: 'a key is revoked', sql: `update api_keys set revoked_at = '2024-02-01T00:00:00.000Z'` },
     { name: 'an audit entry comes', sql: `insert into audit values ('x', 'x', '', 'x', '', 0, '{}')` },
@@ -312,7 +310,6 @@ describe('copy-store', () => {
       expect: /--from is wrong\. There is no file \S+\.\n/,
     },
     { from: 'postgres://u:s3cr3t@127.0.0.1/x', to: 'sqlite:./x.db', expect: /--from is wrong\. .*from SQLite/ },
-    { from: 'sqlite:./from.db', to: 'sqlite:./to.db', expect: /--to is wrong\. .*to PostgreSQL/ },
     { from: 'nothing', to: 'postgres://u:s3cr3t@127.0.0.1/x', expect: /--from is wrong\. Give/ },
     { from: 'sqlite:./from.db', to: 'postgres://u:s3cr3t@', expect: /--to is wrong\. Give/ },
   ]

@@ -30,11 +30,7 @@ export function startBrowser(): Promise<Browser> {
   return starting
 }
 
-export type View = Readonly<{
-  width?: number
-  height?: number
-  colorScheme?: 'light' | 'dark'
-}>
+export type View = Readonly<{ width?: number; height?: number; colorScheme?: 'light' | 'dark' }>
 
 /** What a page did that no page of the console may do. */
 export type Misdeeds = readonly string[]

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { describeDatabases } from '../../support/databases.ts'
-import { LONG } from '../../support/form.ts'
 import { compileAuditSubject } from './audit-subject.ts'
 import { runCrashRounds } from './crash-rounds.ts'
 
-const rounds = LONG ? 12 : 2
+const rounds = 5
 
 describeDatabases('The audit log of a service that is killed', ({ withDatabase }) => {
   it(

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { LONG } from '../../support/form.ts'
 import { freshFolder } from '../../support/spawned-service.ts'
 import { compileBatchSubject } from './batch-subject.ts'
 import { runCrashRounds } from './crash-rounds.ts'
 
-const rounds = LONG ? 40 : 2
+const rounds = 10
 
 it(`a service that is killed has all of a batch or nothing of it, ${rounds} times`, async (test) => {
   const seed = Date.now() % 2 ** 31

@@ -5,7 +5,6 @@ import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import type { PlanView } from '../../../src/replay/plans/plan-view.ts'
 import { call } from '../../support/adapters/http-server/management/call.ts'
 import { DATABASES, type Database } from '../../support/databases.ts'
-import { LONG } from '../../support/form.ts'
 import { endpointDocument, json, startService, startUpstream, type Upstream } from '../../support/service.ts'
 import { freshDatabase } from '../../support/services/postgres.ts'
 import { freshFolder, spawnService } from '../../support/spawned-service.ts'
@@ -95,171 +94,174 @@ async function assertFinished(service: Admin, { id }: PlanView, target: Target, 
   assert.ok(numbers.length <= MESSAGES + mostTwice, `${numbers.length - MESSAGES} messages were sent twice`)
 }
 
-for (const kind of DATABASES) {
-  describe(`a plan of a process that ends, over ${kind.name}`, { skip: kind.missing ?? false }, () => {
-    const withDatabase = async (test: TestContext): Promise<Database> => {
-      const database = await kind.create()
-      test.after(database.drop)
-      return database
-    }
-
-    test('goes on after a restart, each message once', async (test) => {
-      const { url } = await withDatabase(test)
-      const target = await startTarget(test)
-      const first = await startService({ ...ENV, DATABASE_URL: url })
-      const plan = await planFailures(first, target)
-      await runUntilHeld(first, plan, target)
-      const stopped = first.stop()
-      target.open()
-      await stopped
-      const second = await startService({ ...ENV, DATABASE_URL: url })
-      try {
-        await assertFinished(second, plan, target, 0)
-      } finally {
-        await second.stop()
+// Leases lapse after ten seconds each: they wait more than they work.
+describe('plans', { concurrency: 4 }, () => {
+  for (const kind of DATABASES) {
+    describe(`a plan of a process that ends, over ${kind.name}`, { skip: kind.missing ?? false }, () => {
+      const withDatabase = async (test: TestContext): Promise<Database> => {
+        const database = await kind.create()
+        test.after(database.drop)
+        return database
       }
-    })
 
-    test('goes on after kill -9, and repeats no more than what was in flight', async (test) => {
-      const { url } = await withDatabase(test)
-      const target = await startTarget(test)
-      const start = () => spawnService(freshFolder(test), { env: { ...ENV, DATABASE_URL: url } })
-      const first = await start()
-      const plan = await planFailures(first, target)
-      await runUntilHeld(first, plan, target)
-      first.child.kill('SIGKILL')
-      await first.ended
-      const second = await start()
-      try {
-        target.open()
-        await assertFinished(second, plan, target, CONCURRENCY)
-      } finally {
-        second.child.kill('SIGTERM')
-        assert.deepEqual(await second.ended, { code: 0, signal: null }, second.output.stdout)
-      }
-    })
-
-    if (!kind.shared) return
-    test('is shown, paused and taken over by another instance', async (test) => {
-      const { url } = await withDatabase(test)
-      const target = await startTarget(test)
-      const [first, second] = await Promise.all(
-        [0, 1].map(() => startService({ ...ENV, DATABASE_URL: url, SHUTDOWN_TIMEOUT_MS: '10000' })),
-      )
-      assert.ok(first !== undefined && second !== undefined)
-      let running = [first, second]
-      try {
+      test('goes on after a restart, each message once', async (test) => {
+        const { url } = await withDatabase(test)
+        const target = await startTarget(test)
+        const first = await startService({ ...ENV, DATABASE_URL: url })
         const plan = await planFailures(first, target)
         await runUntilHeld(first, plan, target)
-        const seen = await until(
-          () => viewOf(second, plan.id),
-          ({ done }) => done === ANSWERED,
-        )
-        assert.equal(seen.state, 'running')
-        // Only one instance runs it.
-        assert.equal((await post(second, `/messages/replay/${plan.id}/run`)).status, 409)
-        const paused = await post(second, `/messages/replay/${plan.id}/pause`)
-        assert.deepEqual([paused.status, paused.json().state], [200, 'paused'])
-        const busy = await post(second, `/messages/replay/${plan.id}/run`)
-        assert.deepEqual([busy.status, busy.json().code], [409, 'REPLAY_PLAN_BUSY'])
-        assert.match(String(busy.json().error), /in flight/)
+        const stopped = first.stop()
         target.open()
-        // What was in flight is counted, wherever it ran.
+        await stopped
+        const second = await startService({ ...ENV, DATABASE_URL: url })
+        try {
+          await assertFinished(second, plan, target, 0)
+        } finally {
+          await second.stop()
+        }
+      })
+
+      test('goes on after kill -9, and repeats no more than what was in flight', async (test) => {
+        const { url } = await withDatabase(test)
+        const target = await startTarget(test)
+        const start = () => spawnService(freshFolder(test), { env: { ...ENV, DATABASE_URL: url } })
+        const first = await start()
+        const plan = await planFailures(first, target)
+        await runUntilHeld(first, plan, target)
+        first.child.kill('SIGKILL')
+        await first.ended
+        const second = await start()
+        try {
+          target.open()
+          await assertFinished(second, plan, target, CONCURRENCY)
+        } finally {
+          second.child.kill('SIGTERM')
+          assert.deepEqual(await second.ended, { code: 0, signal: null }, second.output.stdout)
+        }
+      })
+
+      if (!kind.shared) return
+      test('is shown, paused and taken over by another instance', async (test) => {
+        const { url } = await withDatabase(test)
+        const target = await startTarget(test)
+        const [first, second] = await Promise.all(
+          [0, 1].map(() => startService({ ...ENV, DATABASE_URL: url, SHUTDOWN_TIMEOUT_MS: '10000' })),
+        )
+        assert.ok(first !== undefined && second !== undefined)
+        let running = [first, second]
+        try {
+          const plan = await planFailures(first, target)
+          await runUntilHeld(first, plan, target)
+          const seen = await until(
+            () => viewOf(second, plan.id),
+            ({ done }) => done === ANSWERED,
+          )
+          assert.equal(seen.state, 'running')
+          // Only one instance runs it.
+          assert.equal((await post(second, `/messages/replay/${plan.id}/run`)).status, 409)
+          const paused = await post(second, `/messages/replay/${plan.id}/pause`)
+          assert.deepEqual([paused.status, paused.json().state], [200, 'paused'])
+          const busy = await post(second, `/messages/replay/${plan.id}/run`)
+          assert.deepEqual([busy.status, busy.json().code], [409, 'REPLAY_PLAN_BUSY'])
+          assert.match(String(busy.json().error), /in flight/)
+          target.open()
+          // What was in flight is counted, wherever it ran.
+          await until(
+            () => viewOf(second, plan.id),
+            ({ done }) => done >= ANSWERED + CONCURRENCY,
+          )
+          const resumed = await until(
+            () => post(second, `/messages/replay/${plan.id}/run`, { perSecond: 20 }),
+            ({ status }) => status === 202,
+          )
+          assert.equal(resumed.json().state, 'running')
+          await second.stop()
+          running = [first]
+          await assertFinished(first, plan, target, 0)
+        } finally {
+          await Promise.all(running.map(({ stop }) => stop()))
+        }
+      })
+    })
+  }
+
+  test('a plan goes on in new workers when all are killed', async (test) => {
+    const target = await startTarget(test)
+    const crew = await startCrew(test, { env: ENV })
+    const plan = await planFailures(crew, target)
+    await runUntilHeld(crew, plan, target)
+    for (const pid of crew.workerPids()) process.kill(pid, 'SIGKILL')
+    target.open()
+    // Nobody has the admin port for a moment.
+    await until(
+      () => viewOf(crew, plan.id).catch(() => undefined),
+      (view) => view?.state === 'finished',
+    )
+    await assertFinished(crew, plan, target, CONCURRENCY)
+  })
+
+  test(
+    'an instance that stands still loses its plan, and starts nothing of it when it wakes',
+    needsPostgres,
+    async (test) => {
+      const database = await freshDatabase(test)
+      const target = await startTarget(test)
+      const start = () => spawnService(freshFolder(test), { env: { ...ENV, DATABASE_URL: database.url } })
+      const services = await Promise.all([start(), start()])
+      database.uses(async () => {
+        for (const { child } of services) child.kill('SIGTERM')
+        await Promise.all(services.map(({ ended }) => ended))
+      })
+      const [first, second] = services
+      const plan = await planFailures(first, target)
+      await runUntilHeld(first, plan, target)
+      first.child.kill('SIGSTOP')
+      await until(
+        () => second.output.stdout,
+        (text) => text.includes('A replay plan goes on here'),
+      )
+      first.child.kill('SIGCONT')
+      target.open()
+      await assertFinished(second, plan, target, CONCURRENCY)
+      // The first one has noticed, and both show the same.
+      await until(
+        () => first.output.stdout,
+        (text) => text.includes('its lease could not be renewed'),
+      )
+      assert.deepEqual(await viewOf(first, plan.id), await viewOf(second, plan.id))
+    },
+  )
+
+  for (const kind of DATABASES) {
+    test(`a plan is never cut short by kill -9 at any moment, over ${kind.name}`, {
+      skip: kind.missing ?? false,
+    }, async (test) => {
+      const database = await kind.create()
+      test.after(database.drop)
+      const target = await startTarget(test)
+      target.open()
+      const start = () =>
+        spawnService(freshFolder(test), { env: { ...ENV, DATABASE_URL: database.url }, lifetimeMs: 600_000 })
+      let service = await start()
+      const plan = await planFailures(service, target)
+      assert.equal((await post(service, `/messages/replay/${plan.id}/run`, { perSecond: 10 })).status, 202)
+      let kills = 0
+      for (let wanted = 10; wanted < MESSAGES; wanted += 10) {
         await until(
-          () => viewOf(second, plan.id),
-          ({ done }) => done >= ANSWERED + CONCURRENCY,
+          () => target.upstream.received.length,
+          (count) => count >= wanted,
         )
-        const resumed = await until(
-          () => post(second, `/messages/replay/${plan.id}/run`, { perSecond: 20 }),
-          ({ status }) => status === 202,
-        )
-        assert.equal(resumed.json().state, 'running')
-        await second.stop()
-        running = [first]
-        await assertFinished(first, plan, target, 0)
+        service.child.kill('SIGKILL')
+        await service.ended
+        kills += 1
+        service = await start()
+      }
+      try {
+        await assertFinished(service, plan, target, kills)
       } finally {
-        await Promise.all(running.map(({ stop }) => stop()))
+        service.child.kill('SIGTERM')
+        await service.ended
       }
     })
-  })
-}
-
-test('a plan goes on in new workers when all are killed', async (test) => {
-  const target = await startTarget(test)
-  const crew = await startCrew(test, { env: ENV })
-  const plan = await planFailures(crew, target)
-  await runUntilHeld(crew, plan, target)
-  for (const pid of crew.workerPids()) process.kill(pid, 'SIGKILL')
-  target.open()
-  // Nobody has the admin port for a moment.
-  await until(
-    () => viewOf(crew, plan.id).catch(() => undefined),
-    (view) => view?.state === 'finished',
-  )
-  await assertFinished(crew, plan, target, CONCURRENCY)
+  }
 })
-
-test(
-  'an instance that stands still loses its plan, and starts nothing of it when it wakes',
-  needsPostgres,
-  async (test) => {
-    const database = await freshDatabase(test)
-    const target = await startTarget(test)
-    const start = () => spawnService(freshFolder(test), { env: { ...ENV, DATABASE_URL: database.url } })
-    const services = await Promise.all([start(), start()])
-    database.uses(async () => {
-      for (const { child } of services) child.kill('SIGTERM')
-      await Promise.all(services.map(({ ended }) => ended))
-    })
-    const [first, second] = services
-    const plan = await planFailures(first, target)
-    await runUntilHeld(first, plan, target)
-    first.child.kill('SIGSTOP')
-    await until(
-      () => second.output.stdout,
-      (text) => text.includes('A replay plan goes on here'),
-    )
-    first.child.kill('SIGCONT')
-    target.open()
-    await assertFinished(second, plan, target, CONCURRENCY)
-    // The first one has noticed, and both show the same.
-    await until(
-      () => first.output.stdout,
-      (text) => text.includes('its lease could not be renewed'),
-    )
-    assert.deepEqual(await viewOf(first, plan.id), await viewOf(second, plan.id))
-  },
-)
-
-for (const kind of LONG ? DATABASES : []) {
-  test(`a plan is never cut short by kill -9 at any moment, over ${kind.name}`, {
-    skip: kind.missing ?? false,
-  }, async (test) => {
-    const database = await kind.create()
-    test.after(database.drop)
-    const target = await startTarget(test)
-    target.open()
-    const start = () =>
-      spawnService(freshFolder(test), { env: { ...ENV, DATABASE_URL: database.url }, lifetimeMs: 600_000 })
-    let service = await start()
-    const plan = await planFailures(service, target)
-    assert.equal((await post(service, `/messages/replay/${plan.id}/run`, { perSecond: 4 })).status, 202)
-    let kills = 0
-    for (let wanted = 5; wanted < MESSAGES; wanted += 5) {
-      await until(
-        () => target.upstream.received.length,
-        (count) => count >= wanted,
-      )
-      service.child.kill('SIGKILL')
-      await service.ended
-      kills += 1
-      service = await start()
-    }
-    try {
-      await assertFinished(service, plan, target, kills)
-    } finally {
-      service.child.kill('SIGTERM')
-      await service.ended
-    }
-  })
-}

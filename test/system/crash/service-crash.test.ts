@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { LONG } from '../../support/form.ts'
 import { freshFolder } from '../../support/spawned-service.ts'
 import { runCrashRounds } from './crash-rounds.ts'
 import { compileServiceSubject } from './service-subject.ts'
 
-const rounds = LONG ? 20 : 2
+const rounds = 8
 
 it(`the service loses nothing that it acknowledged when it is killed, ${rounds} times`, async (test) => {
   const seed = Date.now() % 2 ** 31

@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { blocksOf, type Fence, headingsOf, linksOf } from '../../support/docs/page.ts'
-import { isExample, isRunTable, KNOWN, kindOf, PROSE, play } from './play.ts'
+import { isExample, KNOWN, kindOf, PROSE, play } from './play.ts'
 
 /** The secrets that examples refer to. */
 Object.assign(process.env, {
@@ -74,15 +74,3 @@ for (const page of pages.filter((name) => !name.startsWith('samples/'))) {
   const blocks = blocksOf(read(page)).filter(isExample)
   if (blocks.length > 0) test(`${page} says what the service does`, (t) => play(read(page), blocks, t))
 }
-
-test('the guide has examples of every kind', () => {
-  const blocks = pages.flatMap((page) => blocksOf(read(page)))
-  const fences = blocks.filter((block) => block.kind === 'fence')
-  for (const kind of KNOWN)
-    assert.ok(
-      fences.some((fence) => kindOf(fence) === kind),
-      kind,
-    )
-  const heads = new Set(blocks.flatMap((block) => (isRunTable(block) ? [block.header.join(' | ')] : [])))
-  assert.ok(heads.size > 10, [...heads].join('\n'))
-})

@@ -1,13 +1,10 @@
 /** Documentation that is written from the code says what the code says. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { writeOrCheck } from '../../../scripts/generated.ts'
-import { FAILURES } from '../../../src/domain/failure-table.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
 import { SETTINGS } from '../../../src/settings/settings-table.ts'
 
@@ -24,44 +21,6 @@ describe('generated files', () => {
       assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
     })
   }
-
-  test('are written, and checked without writing', (t) => {
-    const directory = mkdtempSync(join(tmpdir(), 'crosswalk-docs-'))
-    t.after(() => rmSync(directory, { recursive: true }))
-    const path = join(directory, 'a.md')
-    const files = [{ path, text: 'as the code says\n' }]
-
-    assert.match(writeOrCheck(files, ['--check']).join(), /a\.md is not up to date\. Run `npm run docs`/)
-    assert.deepEqual(writeOrCheck(files, []), [])
-    assert.deepEqual(writeOrCheck(files, ['--check']), [])
-
-    writeFileSync(path, 'edited by hand\n')
-    assert.equal(writeOrCheck(files, ['--check']).length, 1)
-    assert.equal(readFileSync(path, 'utf8'), 'edited by hand\n')
-  })
-})
-
-describe('docs/failures.md', () => {
-  test('has a row for each code, with its status', () => {
-    const text = read('docs/failures.md')
-    for (const [code, { status }] of Object.entries(FAILURES))
-      assert.ok(text.includes(`| \`${code}\` | ${status} |`), code)
-  })
-})
-
-describe('docs/settings.md', () => {
-  test('has a row for each setting, each of four columns', () => {
-    const rows = read('docs/settings.md')
-      .split('\n')
-      .filter((line) => line.startsWith('| `'))
-    assert.deepEqual(
-      rows.map((row) => row.split('`')[1]).toSorted(),
-      Object.values(SETTINGS)
-        .map(({ name }) => name)
-        .toSorted(),
-    )
-    for (const row of rows) assert.equal(row.split('|').length, 6, row)
-  })
 })
 
 describe('.env.example', () => {

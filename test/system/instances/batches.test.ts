@@ -8,7 +8,7 @@ import { freshFolder, spawnService } from '../../support/spawned-service.ts'
 import { type Instance, needsPostgres, startInstance, startInstances, until } from './instances.ts'
 
 const ENDPOINTS = 20
-const BATCHES = 15
+const BATCHES = 8
 
 const documentOf = (round: number, place: number): JsonObject =>
   endpointDocument({

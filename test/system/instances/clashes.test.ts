@@ -6,7 +6,7 @@ import { endpointDocument } from '../../support/service.ts'
 import { freshDatabase } from '../../support/services/postgres.ts'
 import { type Instance, needsPostgres, startInstance, startInstances, until } from './instances.ts'
 
-const CLASHES = 200
+const CLASHES = 60
 
 test(
   `of ${CLASHES} pairs of registrations that clash, each made on two instances at once, exactly one is accepted`,

@@ -110,8 +110,9 @@ async function usePlans(plans: Store['replayPlans'], messageId: string): Promise
 
 /** Uses plans of replays, the message log, keys, audit log and idempotency keys, none of which delays a response: 200, or 500 if a call fails. */
 async function useLog(databaseUrl: string): Promise<number> {
-  const { endpoints, idempotency, messages, keys, audit, replayPlans, failureGroups, captures, close } =
-    await openPostgres(databaseUrl)
+  const store = await openPostgres(databaseUrl).catch(() => undefined)
+  if (store === undefined) return 500
+  const { endpoints, idempotency, messages, keys, audit, replayPlans, failureGroups, captures, close } = store
   try {
     const recorded = withBodies(recordedAt(0, { keys: { a: 'b' } }), { incoming: 'x' })
     await messages.append([recorded])
@@ -162,19 +163,24 @@ test('a user who may do what the page grants, and nothing else, is enough', need
   const { role, roleUrl } = await createRole(database)
   assert.equal(await useEverything(roleUrl), undefined, 'a user who may do nothing')
   for (const { rights, on } of GRANTS) await database.query(`grant ${rights} on ${on} to ${role}`)
+  const empty = async () => {
+    // A service that finds a key would ask for one.
+    for (const table of ['endpoints', 'replay_plans', 'api_keys']) await database.query(`delete from ${table}`)
+  }
   assert.deepEqual(await useEverything(roleUrl), [201, ...Array(15).fill(200)])
-  await database.query('delete from api_keys')
 
   assert.ok(RIGHTS.length >= 13, JSON.stringify(RIGHTS))
   for (const { right, object } of RIGHTS) {
+    await empty()
     await database.query(`revoke ${right} on ${object} from ${role}`)
-    const statuses = await useEverything(roleUrl)
-    assert.ok(statuses === undefined || statuses.some((status) => status >= 500), `${right} on ${object} is not needed`)
+    // A service takes longer to start: it is asked only where the stores alone do not miss the right.
+    let isNeeded = (await useLog(roleUrl)) >= 500
+    if (!isNeeded) {
+      await empty()
+      isNeeded = (await useEverything(roleUrl))?.every((status) => status < 500) !== true
+    }
+    assert.ok(isNeeded, `${right} on ${object} is not needed`)
     await database.query(`grant ${right} on ${object} to ${role}`)
-    await database.query('delete from endpoints')
-    await database.query('delete from replay_plans')
-    // The next service would ask for a key.
-    await database.query('delete from api_keys')
   }
 })
 

@@ -28,6 +28,6 @@ test('every worker compiles and runs what takes long on its own threads, and the
     const metrics = await (await fetch(`${crew.adminUrl}/metrics`)).text()
     return Number(/^crosswalk_isolation_processes\{lane="thread"\} (\d+)$/m.exec(metrics)?.[1])
   }
-  await until('both workers have threads', processes, (count) => count >= 2)
+  await until('both workers have threads', async () => (await processes()) >= 2)
   for (const caller of callers) caller.end()
 })

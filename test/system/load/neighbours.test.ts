@@ -9,7 +9,7 @@ import { account, numbered, readMade, tracing } from '../broker/numbered.ts'
 const kafka = await kafkaForTests()
 
 const PARTITIONS = 6
-const ROUNDS = 4
+const ROUNDS = 2
 const LONGEST_PAUSE_MS = 2_000
 
 describe('while other endpoints come, move and go', { skip: kafka.skip }, async () => {

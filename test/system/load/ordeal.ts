@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
+import type { Hostile } from '../hostile/expressions.ts'
 import { attack, HOSTILE, introduceOthers, percentile, steadyLoad } from '../hostile/run.ts'
 import { ANSWER_LIMIT } from '../process/faults.ts'
 import type { Plan, Report, Service } from '../process/meet-faults.ts'
@@ -21,7 +22,13 @@ import type { FaultsTask } from './faults-thread.ts'
 import { type Point, riseOf } from './line-fit.ts'
 import { readHeapOf, residentMb } from './process-memory.ts'
 
-export type OrdealOptions = Readonly<{ seconds: number; hostile: number; faults: number; seed: number }>
+export type OrdealOptions = Readonly<{
+  seconds: number
+  hostile: number
+  faults: number
+  seed: number
+  cases: readonly Hostile[]
+}>
 
 export type OrdealReport = Readonly<{
   /** Messages of each kind. */
@@ -45,7 +52,7 @@ const SAMPLES = 20
 const WARM_UP = 0.2
 const REFUSED = /OVERLOADED|DEADLINE_EXCEEDED/
 
-export async function ordeal({ seconds, hostile, faults, seed }: OrdealOptions): Promise<OrdealReport> {
+export async function ordeal({ seconds, hostile, faults, seed, cases }: OrdealOptions): Promise<OrdealReport> {
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-ordeal-'))
   const env = { ANSWER_LIMIT, CIRCUIT_BREAKER_FAILURES: '0' }
   const service = await startBundled(folder, (seconds + 300) * 1_000, env, true)
@@ -64,7 +71,7 @@ export async function ordeal({ seconds, hostile, faults, seed }: OrdealOptions):
     const plan = { timeoutMs: 1_000, patientMs: 5_000, messages: 0, concurrency: faults, random: { seconds, seed } }
     const running = Promise.all([
       meetFaultsApart({ url: service.url, pid: service.pid }, plan),
-      attack(hostileAgent, service.url, { cases: HOSTILE, concurrency: hostile, seconds, times: 0 }, () => isAlive),
+      attack(hostileAgent, service.url, { cases, concurrency: hostile, seconds, times: 0 }, () => isAlive),
     ])
     const heaps: Point[] = []
     const residents: Point[] = []
@@ -141,6 +148,7 @@ if (import.meta.main) {
     hostile: Number(values.hostile),
     faults: Number(values.faults),
     seed: Number(values.seed),
+    cases: HOSTILE,
   })
   const { lost, wrong, heapRiseMb, p99Ms } = report
   console.log(

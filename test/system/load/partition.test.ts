@@ -5,8 +5,8 @@ import { freshDatabase } from '../../support/services/postgres.ts'
 import { startTcpProxy, type TcpProxyOptions } from '../../support/services/tcp-proxy.ts'
 import { type Instance, needsPostgres, startInstance, until } from '../instances/instances.ts'
 
-/** As long as a real one, and longer than every timeout on the way. */
-const PARTITION_MS = 30_000
+/** Longer than every timeout on the way. */
+const PARTITION_MS = 12_000
 
 /** What the service promises after a lost connection or a lost notification. */
 const LIMIT_MS = 10_000

@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { assertSound } from '../../support/adapters/sqlite/folder.ts'
 import { endpointDocument, type StoredEndpoint } from '../../support/service.ts'
@@ -50,7 +49,7 @@ type Options = Readonly<{
 
 /** Ends with the test, cleanly unless it was killed; its file must be sound then. */
 export async function startCrew(
-  test: TestContext,
+  test: Readonly<{ after(work: () => Promise<void>): void }>,
   { workers = 2, env = {}, folder, command, endsWith = 0 }: Options = {},
 ): Promise<Crew> {
   const home = folder ?? lastingFolder()
@@ -158,9 +157,9 @@ function connectTo(base: string): Caller {
   }
 }
 
-/** Resolves to what `read` gives once `holds` of it. */
-export async function until<T>(what: string, read: () => Promise<T> | T, holds: (value: T) => boolean): Promise<T> {
-  return poll(read, holds).catch((thrown: Error) => {
+/** Resolves once `holds`. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  await poll(holds, (isSo) => isSo).catch((thrown: Error) => {
     throw new Error(what, { cause: thrown })
   })
 }

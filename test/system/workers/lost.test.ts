@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { JsonObject } from '../../../src/domain/json.ts'
+import { capturesOf } from '../../support/message-log/captures.ts'
 import { endpointDocument } from '../../support/service.ts'
 import { type Caller, type Crew, isAlive, startCrew, until } from './crew.ts'
 
@@ -21,11 +22,10 @@ const health = async (crew: Crew): Promise<Health> => {
 }
 
 const replaced = (crew: Crew, lost: number) =>
-  until(
-    `${lost} lost workers are replaced`,
-    () => health(crew),
-    ({ workers }) => workers.lost === lost && workers.running === workers.configured,
-  )
+  until(`${lost} lost workers are replaced`, async () => {
+    const { workers } = await health(crew)
+    return workers.lost === lost && workers.running === workers.configured
+  })
 
 /** Calls on new connections until one works: the worker of the one before may be dead. */
 async function patient(crew: Crew, work: (caller: Caller) => Promise<boolean>): Promise<void> {
@@ -75,12 +75,9 @@ describe('a worker that is killed under load', () => {
     }
     const work = Promise.all([...acknowledged.keys()].map(keep).concat(change()))
     for (; kills < 4; kills += 1) {
-      const before = acknowledged.reduce((sum, n) => sum + n, 0)
-      await until(
-        'messages flow',
-        () => acknowledged.reduce((sum, n) => sum + n, 0),
-        (now) => now > before + 40,
-      )
+      const sum = () => acknowledged.reduce((all, n) => all + n, 0)
+      const before = sum()
+      await until('messages flow', () => sum() > before + 40)
       const pids = crew.workerPids()
       process.kill(pids[kills % pids.length] as number, 'SIGKILL')
       await replaced(crew, kills + 1)
@@ -108,11 +105,7 @@ describe('a worker that is killed under load', () => {
       // One of them has it; when all were killed, that one was among them.
       for (const pid of crew.workerPids()) {
         process.kill(pid, 'SIGKILL')
-        await until(
-          'the admin port answers',
-          () => health(crew),
-          ({ workers }) => workers.running >= 1,
-        )
+        await until('the admin port answers', async () => (await health(crew)).workers.running >= 1)
       }
       await replaced(crew, lost * 2)
     }
@@ -133,19 +126,20 @@ test('a worker that dies in a loop is waited with longer each time', async (t) =
   const spared = crew.workerPids()[0] as number
   const killed = new Set<number>()
   for (let count = 0; count < 4; count += 1) {
-    const pid = await until(
-      'another worker comes',
-      () => crew.workerPids().find((one) => one !== spared && !killed.has(one)),
-      (one) => one !== undefined,
-    )
-    killed.add(pid as number)
-    process.kill(pid as number, 'SIGKILL')
+    let pid: number | undefined
+    await until('another worker comes', () => {
+      pid = crew.workerPids().find((one) => one !== spared && !killed.has(one))
+      return pid !== undefined
+    })
+    killed.add(pid as unknown as number)
+    process.kill(pid as unknown as number, 'SIGKILL')
     const status = await crew.call('GET', '/uptime').catch(() => undefined)
     assert.ok(status === undefined || status.status === 200)
   }
   const pauses = () =>
     [...crew.output.stdout.matchAll(/"pauseMs":(\d+),"msg":"A worker is lost/g)].map(([, ms]) => Number(ms))
-  assert.deepEqual(await until('four are lost', pauses, ({ length }) => length === 4), [0, 1_000, 2_000, 4_000])
+  await until('four are lost', () => pauses().length === 4)
+  assert.deepEqual(pauses(), [0, 1_000, 2_000, 4_000])
 })
 
 test('kill -9 of the primary takes the workers along, and loses nothing that was acknowledged', async (t) => {
@@ -160,19 +154,27 @@ test('kill -9 of the primary takes the workers along, and loses nothing that was
       if (status === 200) acknowledged += 1
     }
   })()
-  await until(
-    'messages flow',
-    () => acknowledged,
-    (n) => n > 20,
-  )
+  await until('messages flow', () => acknowledged > 20)
   crew.child.kill('SIGKILL')
   await assert.rejects(work)
-  await until(
-    'the workers end',
-    () => pids.filter(isAlive),
-    ({ length }) => length === 0,
-  )
+  await until('the workers end', () => !pids.some(isAlive))
   const next = await startCrew(t, { folder: crew.folder })
   const { body } = await next.call('POST', '/counting/0', { n: 0 })
   assert.ok((body.before as number) >= acknowledged, `${body.before} was kept after ${acknowledged} was acknowledged`)
+})
+
+test('a worker that replaces a lost one knows the capture', async (t) => {
+  const crew = await startCrew(t, { env: { MESSAGE_LOG: 'off' } })
+  const { _id } = await crew.register({ name: 'captured', endpoint: { pattern: '/captured' } })
+  await crew.register({ name: 'another', endpoint: { pattern: '/another' } })
+  const { start, captured } = capturesOf(crew.adminUrl).on(_id)
+  await start({ messages: 10 })
+  const [lost] = crew.workerPids()
+  assert.ok(lost !== undefined)
+  process.kill(lost, 'SIGKILL')
+  await until('a new worker', () => crew.workerPids().length === 2 && !crew.workerPids().includes(lost))
+  const callers = await crew.connectToEach('/another')
+  for (const { call } of callers) assert.equal((await call('POST', '/captured', { n: 1 })).status, 200)
+  assert.equal((await captured()).length, callers.length)
+  for (const caller of callers) caller.end()
 })

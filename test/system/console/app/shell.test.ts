@@ -1,12 +1,8 @@
 /** The frame of the console: signing in and out, the palette, the keys, and what happens when the service is away. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startServiceWithKeys } from '../../../support/access/service-with-keys.ts'
-import { startService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 import { loaded, NO_BROWSER, signIn } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
@@ -16,13 +12,6 @@ const stored = (page: Page): Promise<readonly string[]> =>
   page.evaluate('[...Object.keys(sessionStorage), ...Object.keys(localStorage), document.cookie].filter(Boolean)')
 
 describe('signing in', { skip: NO_BROWSER }, () => {
-  test('is not asked for while the service has no keys', async (test) => {
-    const { page, open } = await openConsole(test)
-    await open('endpoints')
-    await page.getByRole('button', { name: 'Open access' }).waitFor()
-    assert.deepEqual(await stored(page), [])
-  })
-
   test('takes a good key only, and keeps it in memory', async (test) => {
     const { service, keys } = await startServiceWithKeys()
     test.after(() => service.stop())
@@ -177,45 +166,5 @@ describe('a tab that is hidden', { skip: NO_BROWSER }, () => {
     await page.getByText('· live').waitFor()
     await page.getByRole('button', { name: '2 new: show' }).click()
     await page.getByRole('link', { name: 'After' }).waitFor()
-  })
-})
-
-describe('a service that is away', { skip: NO_BROWSER }, () => {
-  test('is said so; what is shown and typed stays, and all goes on when it is back', async (test) => {
-    const folder = mkdtempSync(join(tmpdir(), 'crosswalk-'))
-    test.after(() => rmSync(folder, { recursive: true }))
-    const first = await startService({}, folder)
-    const port = String(first.app.adminPort)
-    const { page, open, checkAccessibility } = await openConsole(test, { of: first, expected: /net::ERR_/ })
-    await first.register({ name: 'Before', endpoint: { pattern: '/before' } })
-    await open('endpoints')
-    await page.getByText('· live').waitFor()
-    await first.stop()
-    await page.getByRole('alert').getByText('has not answered since').waitFor()
-    await page.getByRole('link', { name: 'Before' }).waitFor()
-    await checkAccessibility()
-    await page.getByRole('button', { name: 'Try now' }).click()
-    await page.getByRole('alert').getByText('has not answered since').waitFor()
-    const second = await startService({ ADMIN_PORT: port }, folder)
-    test.after(() => second.stop())
-    await second.register({ name: 'After', endpoint: { pattern: '/after' } })
-    // The page asks from time to time, and the feed goes on with the first answer.
-    await page.getByRole('alert').getByText('has not answered since').waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: '1 new: show' }).click()
-    await page.getByRole('link', { name: 'After' }).waitFor()
-    await page.getByText('· live').waitFor()
-  })
-
-  test('is asked again where it was away from the start', async (test) => {
-    const { page, service } = await openConsole(test, { expected: /net::ERR_/ })
-    await page.goto('/console/endpoints')
-    await loaded(page)
-    await page.route('**/me', (route) => route.abort())
-    await page.reload()
-    await page.getByText('The service does not answer.').waitFor()
-    await page.unroute('**/me')
-    await page.getByRole('button', { name: 'Retry' }).click()
-    await loaded(page)
-    assert.ok(await until(() => service.app.adminPort, Boolean))
   })
 })

@@ -1,8 +1,5 @@
 /** Drafts in the editor: what several people change, and what survives a reload and a lost service. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../../../../src/domain/json.ts'
 import { startServiceWithKeys } from '../../../support/access/service-with-keys.ts'
@@ -98,26 +95,5 @@ describe('drafts', { skip: NO_BROWSER }, () => {
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await page.getByLabel('API key or access token').waitFor()
     assert.deepEqual(await page.evaluate('Object.keys(sessionStorage)'), [])
-  })
-
-  test('keeps the text while the service is away, and publishes it when it is back', async (t) => {
-    const home = mkdtempSync(join(tmpdir(), 'crosswalk-'))
-    t.after(() => rmSync(home, { recursive: true }))
-    const own = await startService({}, home)
-    const { _id: id } = await own.register({ name: 'Loss', endpoint: { pattern: '/loss' } })
-    const { page, open } = await openConsole(t, { of: own, expected: /ERR_|net::|Failed to load resource/ })
-    await open(`endpoints/${id}/edit`)
-    const ports = { SERVER_PORT: String(own.app.messagePort), ADMIN_PORT: String(own.app.adminPort) }
-    await own.stop()
-    await replaceInLine(page, '"Loss"', '"Typed meanwhile"')
-    await page.getByText('The service has not answered since').waitFor()
-    await page.keyboard.press('Control+s')
-    const dialog = page.getByRole('dialog', { name: 'Publish' })
-    await dialog.getByText('The service does not answer').first().waitFor()
-    const again = await startService(ports, home)
-    t.after(() => again.stop())
-    await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
-    await page.getByText('Published as version 2').waitFor()
-    assert.equal((await again.fetch(`/endpoints/${id}`)).json().name, 'Typed meanwhile')
   })
 })

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { newTest, withChange } from '../../../../console/src/pages/tests/test-file.ts'
 import { json, type Service } from '../../../support/service.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
@@ -10,36 +9,6 @@ import { stageOf } from '../editor-page.ts'
 
 const GOOD = { name: 'good', given: { message: { body: { nr: 1 } } }, expect: { answer: { body: { nr: 1 } } } }
 const BAD = { name: 'bad', given: { message: { body: { nr: 2 } } }, expect: { answer: { body: { nr: 3 } } } }
-
-describe('a change of a file of tests', () => {
-  const [a, b, c] = [{ name: 'a' }, { name: 'b' }, { name: 'c' }]
-  const file = { ignore: ['/at'], tests: [a, b] }
-  const cases: readonly Readonly<{
-    name: string
-    change: Parameters<typeof withChange>
-    gives: ReturnType<typeof withChange>
-  }>[] = [
-    { name: 'adds a test', change: [file, null, c], gives: { ignore: ['/at'], tests: [a, b, c] } },
-    {
-      name: 'replaces one in its place',
-      change: [file, a, { ...a, skip: 'no' }],
-      gives: { ...file, tests: [{ ...a, skip: 'no' }, b] },
-    },
-    { name: 'renames one', change: [file, b, c], gives: { ...file, tests: [a, c] } },
-    { name: 'deletes one', change: [file, a, null], gives: { ...file, tests: [b] } },
-    { name: 'is refused for a name that is taken', change: [file, null, b], gives: 'taken' },
-    { name: 'is refused for a new name that is taken', change: [file, a, b], gives: 'taken' },
-    { name: 'is refused for a test that is gone', change: [file, c, a], gives: 'gone' },
-    { name: 'is refused for a test that is another one now', change: [file, { ...a, skip: 'x' }, c], gives: 'changed' },
-  ]
-  for (const { name, change, gives } of cases) test(name, () => assert.deepEqual(withChange(...change), gives))
-
-  test('starts a new test under a name of its own', () => {
-    const first = newTest([])
-    assert.equal(newTest([first]).name, 'a new test 2')
-    assert.equal(newTest([first, newTest([first])]).name, 'a new test 3')
-  })
-})
 
 /** Replaces the text of the editor. */
 async function type(page: Page, text: string): Promise<void> {

@@ -1,58 +1,12 @@
 /** Import: a plan with every fault first, then all documents or none, each as the text that it had. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
-import { splitDocuments } from '../../../../console/src/pages/endpoints/split-documents.ts'
 import { json } from '../../../support/service.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
 
 const documentText = (name: string, pattern: string, output = 'JSON') =>
   `{ "name": "${name}", "endpoint": { "pattern": "${pattern}" }, "transformation": { "input": "JSON", "output": "${output}" } }`
-
-describe('a file of documents', () => {
-  test('is split into the texts that it has, whatever they contain', () => {
-    const value = fc.dictionary(fc.string(), fc.jsonValue())
-    const space = fc.constantFrom('', ' ', '\n\t')
-    fc.assert(
-      fc.property(fc.array(value, { minLength: 1, maxLength: 5 }), space, (values, gap) => {
-        const texts = values.map((one) => JSON.stringify(one, null, gap))
-        const found = splitDocuments(`${gap}[${gap}${texts.join(`${gap},${gap}`)}${gap}]${gap}`)
-        assert.ok(typeof found !== 'string', String(found))
-        assert.deepEqual(
-          found.map(({ text }) => text),
-          texts,
-        )
-      }),
-    )
-  })
-
-  const cases: readonly Readonly<{ name: string; text: string; found: readonly string[] | RegExp }>[] = [
-    { name: 'one document', text: '\ufeff {"a": 1.0}\n', found: ['{"a": 1.0}'] },
-    {
-      name: 'numbers as they are written',
-      text: '[{"a":1e2}, {"b":12345678901234567890}]',
-      found: ['{"a":1e2}', '{"b":12345678901234567890}'],
-    },
-    { name: 'a name that stands twice', text: '[{"a":1,"a":2}]', found: ['{"a":1,"a":2}'] },
-    { name: 'signs within texts', text: '[{"a":"]},{\\""}]', found: ['{"a":"]},{\\""}'] },
-    { name: 'no document', text: '[]', found: /no document/ },
-    { name: 'what is no object', text: '[1]', found: /neither/ },
-    { name: 'what is no JSON', text: '{', found: /not JSON/ },
-    { name: 'more than 1 MiB', text: ' '.repeat(1_048_577), found: /crosswalk apply/ },
-  ]
-  for (const { name, text, found } of cases) {
-    test(`with ${name}`, () => {
-      const result = splitDocuments(text)
-      if (found instanceof RegExp) return assert.match(String(result), found)
-      assert.ok(typeof result !== 'string', String(result))
-      assert.deepEqual(
-        result.map((one) => one.text),
-        found,
-      )
-    })
-  }
-})
 
 describe('import', { skip: NO_BROWSER }, () => {
   test('shows faults at their documents, stores nothing with them, and all documents without', async (test) => {

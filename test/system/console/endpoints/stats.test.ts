@@ -1,32 +1,10 @@
 /** `/endpoints/:id/stats`: counts and charts with their tables, and the minutes that have no messages. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { minuteSeries } from '../../../../console/src/ui/charts/minute-series.ts'
 import { json } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
-
-test('minutes without messages count zero and have no durations', () => {
-  const now = Date.parse('2026-01-01T10:03:30Z')
-  const counted = (at: string, count: number) => ({ at, count, failures: 1, p50: 2, p95: 3, p99: 4 })
-  const series = minuteSeries([counted('2026-01-01T10:01:00.000Z', 7), counted('2026-01-01T09:00:00.000Z', 9)], now, 4)
-  assert.deepEqual(
-    series.times.map((ms) => new Date(ms).toISOString().slice(11, 16)),
-    ['10:00', '10:01', '10:02', '10:03'],
-  )
-  assert.deepEqual(
-    [series.count, series.failures],
-    [
-      [0, 7, 0, 0],
-      [0, 1, 0, 0],
-    ],
-  )
-  assert.deepEqual(
-    [series.p50, series.p95, series.p99],
-    [2, 3, 4].map((ms) => [null, ms, null, null]),
-  )
-})
 
 describe('the statistics of an endpoint', { skip: NO_BROWSER }, () => {
   test('say that there were no messages, then count them, with a table for each chart', async (test) => {

@@ -275,7 +275,7 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
   const keyTimes = async (page: Page) => {
     const clock = await startKeyClock(page)
     await source(page, 'field2').click()
-    const moves = await clock.press(Array.from({ length: 40 }, () => 'ArrowDown'))
+    const moves = await clock.press(Array.from({ length: 15 }, () => 'ArrowDown'))
     await page.getByLabel('Fields', { exact: true }).click()
     const word = [...'field12']
     const letters = await clock.press([...word, ...word.map(() => 'Backspace'), ...word])

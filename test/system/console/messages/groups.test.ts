@@ -1,19 +1,10 @@
 /** /groups: failures that are alike in a real browser, of a real service. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { until } from '../../../support/until.ts'
 import { NO_BROWSER } from '../browser.ts'
-import { openConsole } from '../console-page.ts'
-import { mend, openWithFailures, send } from '../failed-messages.ts'
+import { openWithFailures, send } from '../failed-messages.ts'
 
 describe('/groups', { skip: NO_BROWSER }, () => {
-  test('says that nothing failed', async (test) => {
-    const { page, open, checkAccessibility } = await openConsole(test)
-    await open('groups')
-    await page.getByText('Nothing needs your attention').waitFor()
-    await checkAccessibility()
-  })
-
   test('shows what failures have in common, and opens the newest in the editor by keys alone', async (test) => {
     const { failed, endpoint, page, open, checkAccessibility } = await openWithFailures(test)
     await open('groups')
@@ -48,31 +39,6 @@ describe('/groups', { skip: NO_BROWSER }, () => {
     await page.waitForURL(/state=acknowledged/)
     await page.getByText('1 since then').waitFor()
     await checkAccessibility()
-  })
-
-  test('is empty when its messages were replayed: one first, then the rest', async (test) => {
-    const opened = await openWithFailures(test, 3)
-    const { upstream, page, open, checkAccessibility } = opened
-    await mend(opened)
-    await open('groups')
-    await page.locator('[data-row]').click()
-    await page.getByRole('button', { name: 'Replay group …' }).click()
-    await page.getByRole('heading', { name: 'Replay plan' }).waitFor()
-    await page.getByText('0 done, 0 failed again, 3 left of 3').waitFor()
-    await checkAccessibility()
-    assert.equal(upstream.received.length, 1)
-    await page.getByRole('button', { name: 'Run one first' }).click()
-    await page.getByText('1 done, 0 failed again, 2 left of 3').waitFor()
-    assert.equal(upstream.received.length, 2)
-    await checkAccessibility()
-    await page.getByRole('button', { name: 'Run the rest (2)' }).click()
-    await page.getByText('3 done, 0 failed again, 0 left of 3').waitFor()
-    await page.locator('.chip', { hasText: 'finished' }).waitFor()
-    const subjects = () => upstream.received.map(({ body }) => JSON.parse(body).subject).sort()
-    await until(subjects, (all) => all.length === 4)
-    assert.deepEqual(subjects(), ['p-0', 'p-1', 'p-2', 'p-done'])
-    await page.getByRole('link', { name: 'Failures', exact: true }).click()
-    await page.getByText('Nothing needs your attention').waitFor()
   })
 
   test('reads as cards at 360 px', async (test) => {

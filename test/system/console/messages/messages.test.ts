@@ -9,13 +9,6 @@ import { openConsole } from '../console-page.ts'
 import { openWithFailures, send } from '../failed-messages.ts'
 
 describe('/messages', { skip: NO_BROWSER }, () => {
-  test('says what messages are where there are none', async (test) => {
-    const { page, open, checkAccessibility } = await openConsole(test)
-    await open('messages')
-    await page.getByText('There are no messages yet').waitFor()
-    await checkAccessibility()
-  })
-
   test('finds messages by filters of the service, which stand in the URL', async (test) => {
     const { failed, page, open, checkAccessibility } = await openWithFailures(test)
     await open('messages')
@@ -119,39 +112,6 @@ describe('/messages', { skip: NO_BROWSER }, () => {
     await page.waitForURL(new RegExp(`/endpoints/${_id}/edit`))
     // The browser reports each of them in its console.
     assert.deepEqual(refused, [])
-  })
-
-  test('is used by keys alone', async (test) => {
-    const { failed, page, open } = await openWithFailures(test)
-    await open('messages')
-    await page.getByText('4 in all').waitFor()
-    await page.keyboard.press('j')
-    await page.keyboard.press('j')
-    await page.keyboard.press('Enter')
-    await page.waitForURL(new RegExp(`/messages/${failed[2]}$`))
-    await page.getByRole('heading', { name: `Message ${failed[2]}` }).waitFor()
-    await page.keyboard.press('j')
-    await page.keyboard.press('Enter')
-    await page.waitForURL(new RegExp(`/messages/${failed[1]}$`))
-    await page.getByRole('button', { name: 'Replay …' }).waitFor()
-    await page.keyboard.press('r')
-    await page.getByRole('dialog', { name: 'Replay the message' }).waitFor()
-    await page.keyboard.press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await page.keyboard.press('Escape')
-    await page.waitForURL(/\/messages$/)
-  })
-
-  test('counts new messages, and moves no row until the reader asks', async (test) => {
-    const { service, page, open } = await openWithFailures(test)
-    await open('messages?outcome=done')
-    await page.getByText('1 in all').waitFor()
-    await page.getByText('live', { exact: false }).first().waitFor()
-    await send(service, '/admissions/north', { patient: 'p-new', ward: '8' })
-    await page.getByRole('button', { name: '1 new: show' }).waitFor()
-    assert.equal(await page.getByRole('row').count(), 2)
-    await page.getByRole('button', { name: '1 new: show' }).click()
-    await page.getByText('2 in all').waitFor()
   })
 
   test('replays a message: what will happen first, then what became of it', async (test) => {
@@ -261,10 +221,7 @@ describe('/messages', { skip: NO_BROWSER }, () => {
   })
 
   test('shows a message in place of the list where there is no room for both', async (test) => {
-    const { failed, page, open, checkAccessibility } = await openWithFailures(test, 3, {
-      width: 360,
-      height: 800,
-    })
+    const { failed, page, open, checkAccessibility } = await openWithFailures(test, 3, { width: 360, height: 800 })
     await open('messages')
     await page.getByText('4 in all').waitFor()
     await checkAccessibility()

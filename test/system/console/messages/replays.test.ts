@@ -14,13 +14,6 @@ async function plan({ adminUrl }: Service, filter = {}): Promise<string> {
 }
 
 describe('/replays', { skip: NO_BROWSER }, () => {
-  test('says what plans are where there are none', async (test) => {
-    const { page, open, checkAccessibility } = await openConsole(test)
-    await open('replays')
-    await page.getByText('There are no plans yet').waitFor()
-    await checkAccessibility()
-  })
-
   test('says what a plan will run, and what cannot run and why', async (test) => {
     const opened = await openWithFailures(test)
     const { service, page, open, checkAccessibility } = opened

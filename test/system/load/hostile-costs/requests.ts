@@ -150,10 +150,8 @@ const grownOutput: HostileCost = {
 
 export const REQUESTS: readonly HostileCost[] = [
   longQueries(60),
-  longQueries(300),
   longQueries(1_000),
   largeAnswers(1, 1),
-  largeAnswers(3, 3),
   largeAnswers(100, 1),
   largeAnswers(1_000, 100),
   manyObjects,

@@ -1,11 +1,7 @@
 /** Tests of documents whose expectations take long to compare. */
 import { type HostileCost, send } from './row.ts'
 
-const endpoint = {
-  name: 'tested',
-  endpoint: { pattern: '/tested' },
-  transformation: { input: 'JSON', output: 'JSON' },
-}
+const endpoint = { name: 'tested', endpoint: { pattern: '/tested' }, transformation: { input: 'JSON', output: 'JSON' } }
 
 const list = <Item>(length: number, item: (index: number) => Item): Item[] =>
   Array.from({ length }, (_, index) => item(index))

@@ -23,13 +23,7 @@ const CASES: readonly Case[] = [
     merged: '{"a":2,"b":2}',
     taken: ['b'],
   },
-  {
-    name: 'takes what both changed alike',
-    base: '{"a":1}',
-    mine: '{ "a": 2 }',
-    theirs: '{"a":2}',
-    merged: '{"a":2}',
-  },
+  { name: 'takes what both changed alike', base: '{"a":1}', mine: '{ "a": 2 }', theirs: '{"a":2}', merged: '{"a":2}' },
   {
     name: 'keeps mine where both changed, and says so',
     base: '{"a":{"b.c":1}}',

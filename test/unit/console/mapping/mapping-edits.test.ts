@@ -1,6 +1,6 @@
 /** Edits of the mapping view, as text: they change the entry that is meant and not one byte beside it. */
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
@@ -333,19 +333,6 @@ describe('a document of any form', () => {
       { numRuns: 1_000 },
     )
   })
-})
-
-describe('documents that people run', () => {
-  const files = globSync('../shared/real-documents/**/*.json', { cwd: root })
-  // The folder is not part of the repository.
-  if (files.length === 0) {
-    test('none', (context) => context.diagnostic('Not run: there is no folder ../shared/real-documents'))
-  }
-  for (const file of files) {
-    test(file.split('/').slice(-3).join('/'), () => {
-      opensAndSaves(readFileSync(`${root}/${file}`, 'utf8'))
-    })
-  }
 })
 
 describe('examples of docs/mapping.md', () => {

@@ -49,12 +49,7 @@ describe('the tree of what can be read', () => {
       ['query.a[0].b', 'requestBody.items.0.nr'],
     )
     assert.deepEqual(shape(tree.roots), {
-      'requestBody 1': {
-        'id 1': {},
-        'items[] 2': { 'nr 2': {}, 'tags[] 2': {} },
-        'none[] 0': {},
-        'matrix[][] 3': {},
-      },
+      'requestBody 1': { 'id 1': {}, 'items[] 2': { 'nr 2': {}, 'tags[] 2': {} }, 'none[] 0': {}, 'matrix[][] 3': {} },
       query: { 'a[]': { b: {} } },
     })
     assert.deepEqual(pathsOf(tree).toSorted(), [
@@ -143,12 +138,7 @@ describe('a tree of any message', () => {
 const message = {
   requestBody: { id: 1, tags: ['a'], items: [{ nr: 1, codes: [{ v: 1 }], words: ['w'] }], address: { town: 'x' } },
 }
-const output = {
-  id: 1,
-  given: ['a'],
-  list: [{ nr: 1, parts: [{ v: 1 }], names: ['x'] }],
-  person: { town: 'x' },
-}
+const output = { id: 1, given: ['a'], list: [{ nr: 1, parts: [{ v: 1 }], names: ['x'] }], person: { town: 'x' } }
 
 /** Paths of the two fields → the proposed entries. */
 const proposed: readonly (readonly [source: string, target: string, ...entries: string[]])[] = [

@@ -1,9 +1,9 @@
 /** Pictures of messages, groups of failures, and replays. */
 import type { Page } from 'playwright-core'
-import { loaded } from '../../../system/console/browser.ts'
-import { send } from '../../../system/console/failed-messages.ts'
-import { json, type Service, startService, startUpstream } from '../../service.ts'
-import { until } from '../../until.ts'
+import { json, type Service, startService, startUpstream } from '../../../test/support/service.ts'
+import { until } from '../../../test/support/until.ts'
+import { loaded } from '../../../test/system/console/browser.ts'
+import { send } from '../../../test/system/console/failed-messages.ts'
 import type { Picture, Shot } from './pictures.ts'
 
 type Sample = Readonly<{ service: Service; failed: readonly string[]; stop(): Promise<void> }>

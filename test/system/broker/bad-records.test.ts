@@ -7,8 +7,8 @@ import { kafkaForTests } from '../../support/services/kafka.ts'
 const kafka = await kafkaForTests()
 
 const PARTITIONS = 6
-const RECORDS = 5_000
-const BAD = 200
+const RECORDS = 1_500
+const BAD = 60
 
 type Bad = Readonly<{ value: Buffer | undefined; stage: string; code: string; error: RegExp }>
 
@@ -63,7 +63,7 @@ describe(`${BAD} bad records among ${RECORDS}`, { skip: kafka.skip }, async () =
 
   test('are dead-lettered with their bytes and complete headers, the others done, without a stall', async () => {
     const out = await topics.create(PARTITIONS)
-    const written = { json: write('json', 0, 4_000), xml: write('xml', 4_000, RECORDS) }
+    const written = { json: write('json', 0, 1_000), xml: write('xml', 1_000, RECORDS) }
     const sources: string[] = []
     const endpoints = new Map<string, { name: string; _id: string }>()
     for (const kind of ['json', 'xml'] as const) {

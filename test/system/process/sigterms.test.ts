@@ -1,10 +1,10 @@
-/** A service that is stopped under load loses nothing: some rounds of `sigterms.ts`. */
+/** A service that is stopped under load loses nothing: some rounds of ../load/sigterms.ts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '../crash/random.ts'
-import { stopOften } from './sigterms.ts'
+import { stopOften } from '../load/sigterms.ts'
 
-const ROUNDS = 10
+const ROUNDS = 6
 
 test(`stopped ${ROUNDS} times under load: what was answered is done and recorded, and nothing else was done`, async () => {
   const { answered, idleRounds, refused, untaken, ...faults } = await stopOften(ROUNDS, createRandom(3))

@@ -1,8 +1,8 @@
 /** The pictures of the console: a row for each page and state that somebody must look at. */
 import type { Page } from 'playwright-core'
-import { startServiceWithKeys } from '../../access/service-with-keys.ts'
-import { json, type Service, startService } from '../../service.ts'
-import { until } from '../../until.ts'
+import { startServiceWithKeys } from '../../../test/support/access/service-with-keys.ts'
+import { json, type Service, startService } from '../../../test/support/service.ts'
+import { until } from '../../../test/support/until.ts'
 import { EDITOR_PICTURES } from './editor-pictures.ts'
 import { MANAGEMENT_PICTURES } from './management-pictures.ts'
 import { MAPPING_PICTURES } from './mapping-pictures.ts'

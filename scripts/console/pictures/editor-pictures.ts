@@ -1,8 +1,8 @@
 /** Pictures of the editor: a failing stage, all stages green, faults, expressions, and its dialogs. */
 import type { Page } from 'playwright-core'
-import { allPassed, replaceInLine, stageOf } from '../../../system/console/editor-page.ts'
-import { json, startService, startUpstream } from '../../service.ts'
-import { until } from '../../until.ts'
+import { json, startService, startUpstream } from '../../../test/support/service.ts'
+import { until } from '../../../test/support/until.ts'
+import { allPassed, replaceInLine, stageOf } from '../../../test/system/console/editor-page.ts'
 import type { Picture, Shot } from './pictures.ts'
 
 /** An endpoint with a lookup, and a message that it refused or took. */
