@@ -11,8 +11,8 @@ import type { Run } from '../../../src/domain/run.ts'
 import { compileMap } from '../../../src/pipeline/stages/map.ts'
 import { compileValidate } from '../../../src/pipeline/stages/validate.ts'
 import { describeOperation } from '../../../src/published-api/published-operation.ts'
-import { LONG } from '../../support/form.ts'
 import { outcomeOf } from '../../support/any-mapping.ts'
+import { LONG } from '../../support/form.ts'
 import { checked, SETTINGS } from '../../support/published-api/documents.ts'
 
 const TEXT = { type: 'string' }

@@ -1,4 +1,4 @@
-/** The overview: the first step of an empty service as far as a mapped message, and what needs somebody. */
+/** The overview: what needs somebody. The first step of an empty service: test/system/smoke/console.test.ts. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,34 +6,20 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { openSqliteStore } from '../../../../src/adapters/sqlite/open-sqlite-store.ts'
 import { json, loggerInto, startService } from '../../../support/service.ts'
+import { until } from '../../../support/until.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
 import { mend, openWithFailures } from '../failed-messages.ts'
 
-describe('the overview', { skip: NO_BROWSER }, () => {
-  test('of an empty service leads to an endpoint made of a message', async (test) => {
-    const { service, page, open, checkAccessibility } = await openConsole(test)
-    await open('')
-    await page.getByText('This service has no endpoints yet').waitFor()
-    await checkAccessibility()
-    await page.getByRole('link', { name: 'New endpoint' }).click()
-    await page.getByRole('textbox', { name: 'Name' }).fill('Läb orders')
-    assert.equal(await page.getByLabel('Path').inputValue(), '/lab-orders')
-    await page.getByLabel('A message, as it is sent').fill('{ "nr": 17, "ward": "A3" }')
-    await checkAccessibility()
-    await page.getByRole('button', { name: 'Create endpoint' }).click()
-    await page.waitForURL(/\/endpoints\/[0-9a-f]{24}\/edit\?test=the(\+|%20)sample/)
-    await page.getByText(`Messages go to POST ${service.url}/lab-orders from now on.`).waitFor()
-    await page.getByText(`POST ${service.url}/lab-orders`, { exact: true }).waitFor()
-    await page.getByRole('button', { name: 'Copy as curl …' }).click()
-    const command = page.getByRole('group', { name: 'Command' })
-    await command.getByText(`curl -sS --globoff -X 'POST' '${service.url}/lab-orders'`).waitFor()
-    await command.getByText(`--data-raw '{ "nr": 17, "ward": "A3" }'`).waitFor()
-    await checkAccessibility()
-    const reply = await service.fetch('/lab-orders', json('POST', { nr: 18, ward: 'B1' }))
-    assert.deepEqual([reply.status, reply.json()], [200, { nr: 18, ward: 'B1' }])
-  })
+/** Keeps the texts that each canvas shows, the last time that it was drawn. */
+const KEEP_DRAWN_TEXTS = `
+  const { clearRect, fillText } = CanvasRenderingContext2D.prototype
+  Object.assign(CanvasRenderingContext2D.prototype, {
+    clearRect(...area) { this.canvas.drawn = []; return clearRect.apply(this, area) },
+    fillText(text, ...at) { (this.canvas.drawn ??= []).push(text); return fillText.call(this, text, ...at) },
+  })`
 
+describe('the overview', { skip: NO_BROWSER }, () => {
   test('counts messages, and lists open groups and endpoints with faults at their places', async (test) => {
     const folder = mkdtempSync(join(tmpdir(), 'crosswalk-'))
     test.after(() => rmSync(folder, { recursive: true }))
@@ -72,12 +58,20 @@ describe('the overview', { skip: NO_BROWSER }, () => {
     await checkAccessibility()
   })
 
-  test('has no alarm once all that failed was replayed with success', async (test) => {
+  test('has marks of whole messages, and no alarm once all that failed was replayed with success', async (test) => {
     const failures = await openWithFailures(test, 1)
     const { service, failed, page, open } = failures
+    await page.addInitScript(KEEP_DRAWN_TEXTS)
     await open('')
     const figure = page.locator('dl[aria-label="All messages"] div', { hasText: 'Not done, 1 h' }).locator('.figure')
     await figure.and(page.locator('.bad-text')).waitFor()
+    const drawn = () =>
+      page
+        .locator('canvas')
+        .first()
+        .evaluate((canvas: unknown) => (canvas as { drawn?: string[] }).drawn ?? [])
+    const marks = (await until(drawn, (texts) => texts.length > 0)).filter((text) => /^\d+$/.test(text))
+    assert.deepEqual(marks, [...new Set(marks)])
     await mend(failures)
     const replayed = await fetch(`${service.adminUrl}/messages/${failed[0]}/replay`, json('POST', undefined))
     assert.ok(replayed.ok, await replayed.text())

@@ -13,7 +13,7 @@ import { entry } from '../../../bin/entry.js'
 import { linksOf } from '../../support/docs/page.ts'
 import { LONG } from '../../support/form.ts'
 import { json } from '../../support/service.ts'
-import { spawnService, startProgram } from '../../support/spawned-service.ts'
+import { spawnService } from '../../support/spawned-service.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -135,17 +135,4 @@ describe('the package', () => {
       assert.deepEqual(await service.ended, { code: 0, signal: null })
     })
   }
-
-  test('shows its help at once', async (context) => {
-    const { ended, output } = startProgram(home, {
-      command: ['bash', '-c', 'node node_modules/.bin/crosswalk --help >/dev/null; times'],
-    })
-    await ended
-    // The second line has the user and system time of the ended children (POSIX `times`).
-    const spent = [...(output.stdout.split('\n')[1] ?? '').matchAll(/(\d+)m([\d.]+)s/g)]
-    const ms = spent.reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60_000 + Number(seconds) * 1_000, 0)
-    assert.equal(spent.length, 2, output.stdout)
-    // Judged nowhere: what else the machine does changes it.
-    context.diagnostic(`crosswalk --help takes ${Math.round(ms)} ms of processor time, the launcher included`)
-  })
 })
