@@ -49,25 +49,29 @@ if (memory !== undefined) {
 
 const startedAt = performance.now()
 const results: FileResult[] = []
-const starting = startServices((line) => console.log(line))
-// Its failure is met below, by the first file that needs it or at the end.
-starting.catch(() => undefined)
+// Without them the run has failed: nothing more starts, and what runs is stopped.
+const starting = startServices((line) => console.log(line)).catch((thrown: Error) => {
+  console.error(`The services that tests need cannot be started: ${thrown.message}`)
+  stopping.abort()
+  return undefined
+})
 try {
   await runJobs(jobsOf(form, files), async ({ files: together }) => {
-    if (stopping.signal.aborted) return
     // Files of unit and service tests need no other service in their short form.
     if (form === 'long' || together[0]?.startsWith('test/system/')) await starting
+    if (stopping.signal.aborted) return
     const limitMs = together.length > 1 ? 2 * LIMIT_MS : LIMIT_MS
     for (const result of await runFiles(together, { options, limitMs, signal: stopping.signal })) {
       // Options may select tests of other files; without options, every file must have tests.
-      const isEmpty = options.length === 0 && result.counts.tests === 0 && result.failures.length === 0
+      const isEmpty =
+        options.length === 0 && result.counts.tests === 0 && result.failures.length === 0 && result.skipped.length === 0
       const checked = isEmpty ? { ...result, failures: ['It has no tests.'] } : result
       results.push(checked)
       console.log(describeFile(checked))
     }
   })
 } finally {
-  await (await starting).stop()
+  await (await starting)?.stop()
 }
 const { ok, text } = describeRun(results, performance.now() - startedAt)
 console.log(text)

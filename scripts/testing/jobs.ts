@@ -3,6 +3,7 @@
  * from the folder of a file. CONTRIBUTING.md says which test belongs where.
  */
 import { readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 /** `short`: `npm test`. `long`: `npm run test:rest`, all that the short form leaves out. */
 export type Form = 'short' | 'long'
@@ -20,17 +21,24 @@ const FIRST: readonly string[] = ['system/hostile', 'system/crash', 'system/brok
 const ALONE = 'system/load'
 const SMOKE = 'system/smoke'
 
-/** Those whose long form does more: the cases over every database, more random inputs, more rounds. */
-const HAS_LONG_FORM = /\/(?:form|databases|contracts\/stores)\.ts'/
-
 const folderOf = (file: string): string => /^test\/(\w+\/[^/]+)\//.exec(file)?.[1] ?? 'samples'
 
 const isShort = (file: string): boolean => !file.startsWith('test/system/') || folderOf(file) === SMOKE
 
 export const filesOf = (form: Form, files: readonly string[]): string[] =>
-  files.filter((file) =>
-    form === 'short' ? isShort(file) : !isShort(file) || HAS_LONG_FORM.test(readFileSync(file, 'utf8')),
-  )
+  files.filter((file) => (form === 'short' ? isShort(file) : !isShort(file) || hasLongForm(file)))
+
+const FORM = 'test/support/form.ts'
+const IMPORT = /^(?:import|export|\} from) .*'(\.[^']+\.ts)'$/gm
+
+/** Whether its long form does more: the cases over every database, more random inputs, more rounds. Its helpers may ask for the form too. */
+function hasLongForm(file: string, seen = new Set<string>()): boolean {
+  if (file === FORM) return true
+  if (seen.has(file) || !file.startsWith('test/')) return false
+  seen.add(file)
+  const imported = Array.from(readFileSync(file, 'utf8').matchAll(IMPORT), ([, path = '']) => join(dirname(file), path))
+  return imported.some((path) => hasLongForm(path, seen))
+}
 
 /** A folder of unit or service tests is one process, since its files load the same modules; every other file is one of its own. */
 export function jobsOf(form: Form, files: readonly string[]): Job[] {

@@ -11,10 +11,10 @@ import type { MessageTables } from '../../src/adapters/sql/message-log/message-t
 import { messagePath } from '../../src/adapters/sqlite/message-log/message-store.ts'
 import type { Store } from '../../src/domain/ports/store-port.ts'
 import { openStore } from '../../src/wiring/open-store.ts'
-import { silent } from './contracts/stores.ts'
 import { LONG } from './form.ts'
 import { readTestSettings, type Service, startService } from './service.ts'
 import { createDatabase, postgresMissing } from './services/postgres.ts'
+import { silent } from './silent.ts'
 
 /** Empty when it is made; `url` is for DATABASE_URL. */
 export type Database = Readonly<{

@@ -12,8 +12,8 @@ import {
   startServiceWithKeys,
 } from '../../support/access/service-with-keys.ts'
 import { call } from '../../support/adapters/http-server/management/call.ts'
-import { silent } from '../../support/contracts/stores.ts'
 import { endpointDocument } from '../../support/service.ts'
+import { silent } from '../../support/silent.ts'
 
 type Page = { entries: AuditEntry[]; next?: string }
 

@@ -14,9 +14,9 @@ import { Failure } from '../../../src/domain/failure.ts'
 import { collectInto } from '../../../src/domain/lint.ts'
 import { compileAuth } from '../../../src/pipeline/endpoint-auth.ts'
 import { answerFailure } from '../../../src/pipeline/reply.ts'
-import { silent } from '../../support/contracts/stores.ts'
 import { LONG } from '../../support/form.ts'
 import { guards } from '../../support/guards.ts'
+import { silent } from '../../support/silent.ts'
 
 const here = { address: '127.0.0.1', host: 'localhost', forwarded: false, ofDocument: false }
 

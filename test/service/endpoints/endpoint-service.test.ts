@@ -6,8 +6,8 @@ import type { ChangeFeed } from '../../../src/domain/ports/change-feed-port.ts'
 import type { EndpointStore } from '../../../src/domain/ports/endpoint-store-port.ts'
 import { StoreUnavailable, waitForStore, withStoreAccess } from '../../../src/domain/ports/store-port.ts'
 import type { EndpointService } from '../../../src/endpoints/endpoint-service.ts'
-import { silent } from '../../support/contracts/stores.ts'
 import { openEndpointService } from '../../support/endpoints/open-endpoint-service.ts'
+import { silent } from '../../support/silent.ts'
 
 const text = (description: string) =>
   JSON.stringify({

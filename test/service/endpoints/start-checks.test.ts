@@ -10,9 +10,9 @@ import { createEndpointRegistry } from '../../../src/endpoints/endpoint-registry
 import { createEndpointService } from '../../../src/endpoints/endpoint-service.ts'
 import { createFindFaults } from '../../../src/endpoints/listing/endpoint-faults.ts'
 import type { Services } from '../../../src/pipeline/services.ts'
-import { silent } from '../../support/contracts/stores.ts'
 import { guards } from '../../support/guards.ts'
 import { endpointDocument, type LogLine, loggerInto, readTestSettings } from '../../support/service.ts'
+import { silent } from '../../support/silent.ts'
 import { until } from '../../support/until.ts'
 
 const AT = '2020-01-01T00:00:00.000Z'

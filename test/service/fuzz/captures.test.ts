@@ -8,7 +8,7 @@ import { createIds } from '../../../src/domain/id.ts'
 import type { Json } from '../../../src/domain/json.ts'
 import { createMessageCaptures, MOST_CAPTURED } from '../../../src/message-log/captures/message-captures.ts'
 import { endpointOf, idOf } from '../../support/contracts/records.ts'
-import { silent } from '../../support/contracts/stores.ts'
+import { silent } from '../../support/silent.ts'
 import { fuzz } from './run.ts'
 
 const DAY_MS = 86_400_000

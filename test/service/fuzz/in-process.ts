@@ -25,8 +25,8 @@ import { createIntake } from '../../../src/intake/intake.ts'
 import type { Outcome } from '../../../src/pipeline/outcome.ts'
 import { answerFailure } from '../../../src/pipeline/reply.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
-import { silent } from '../../support/contracts/stores.ts'
 import { guards } from '../../support/guards.ts'
+import { silent } from '../../support/silent.ts'
 
 /** A document that is compiled and not stored: messages to it, or undefined where it has faults. */
 export type Tried = ((incoming: Partial<Incoming>) => Promise<Outcome>) | undefined

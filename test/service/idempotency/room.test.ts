@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
 import { startIdempotencyCleanup } from '../../../src/pipeline/idempotency/idempotency-cleanup.ts'
 import { endpointOf, idOf } from '../../support/contracts/records.ts'
-import { silent } from '../../support/contracts/stores.ts'
 import { keyed, passingOn, REPLAYED, startHeld } from '../../support/idempotency/keys.ts'
 import { startService } from '../../support/service.ts'
+import { silent } from '../../support/silent.ts'
 
 test('an endpoint without room refuses new keys and answers known ones, and leaves room for the others', async (test) => {
   const target = await startHeld()

@@ -10,7 +10,7 @@ import {
 } from '../../../src/isolation/isolation-protocol.ts'
 import { type PoolMemberEvents, readMember } from '../../../src/isolation/pool-member.ts'
 import { type CallOutcome, createProcessPool, type ProgramOwner } from '../../../src/isolation/process-pool.ts'
-import { silent } from '../../support/contracts/stores.ts'
+import { silent } from '../../support/silent.ts'
 import { until } from '../../support/until.ts'
 
 type Member = Readonly<{ events: PoolMemberEvents; received: IsolationRequest[]; killed: () => boolean }>

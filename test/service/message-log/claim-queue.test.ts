@@ -8,7 +8,7 @@ import { type ActiveCaptures, createActiveCaptures } from '../../../src/message-
 import { type ClaimQueue, createClaimQueue } from '../../../src/message-log/captures/claim-queue.ts'
 import { messageId } from '../../support/contracts/message-records.ts'
 import { endpointOf, idOf } from '../../support/contracts/records.ts'
-import { silent } from '../../support/contracts/stores.ts'
+import { silent } from '../../support/silent.ts'
 
 type Stage = Readonly<{
   captures: ActiveCaptures

@@ -9,7 +9,7 @@ import type { Recorded } from '../../../src/domain/records/message-record.ts'
 import { createRecordQueue, type RecordQueue } from '../../../src/message-log/record-queue.ts'
 import { createRecordWriter } from '../../../src/message-log/record-writer.ts'
 import { doneLineOf, recordAt, recordedAt } from '../../support/contracts/message-records.ts'
-import { silent } from '../../support/contracts/stores.ts'
+import { silent } from '../../support/silent.ts'
 
 const lineAt = (ms: number, status = 200) => doneLineOf(recordAt(ms, { status }))
 const failed = (ms: number, changes: Partial<Recorded['record']> = {}) =>

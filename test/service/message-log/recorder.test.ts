@@ -9,7 +9,7 @@ import type { CompletedMessage } from '../../../src/intake/completed-message.ts'
 import { createActiveCaptures } from '../../../src/message-log/captures/active-captures.ts'
 import { createRecorder, type Recorder } from '../../../src/message-log/recorder.ts'
 import { messageId } from '../../support/contracts/message-records.ts'
-import { silent } from '../../support/contracts/stores.ts'
+import { silent } from '../../support/silent.ts'
 import { until } from '../../support/until.ts'
 
 const settings = {

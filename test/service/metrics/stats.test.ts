@@ -11,7 +11,7 @@ import type { CompletedMessage } from '../../../src/intake/completed-message.ts'
 import { bucketOf, percentile } from '../../../src/metrics/stats/histogram.ts'
 import { ALL_ENDPOINTS, createMinutes } from '../../../src/metrics/stats/minutes.ts'
 import { createStats } from '../../../src/metrics/stats/stats.ts'
-import { silent } from '../../support/contracts/stores.ts'
+import { silent } from '../../support/silent.ts'
 
 const MINUTE = 60_000
 const START = Date.UTC(2026, 0, 1)

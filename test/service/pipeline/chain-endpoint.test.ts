@@ -11,9 +11,9 @@ import { compileEndpoint } from '../../../src/pipeline/compile.ts'
 import type { Outcome } from '../../../src/pipeline/outcome.ts'
 import type { Services } from '../../../src/pipeline/services.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
-import { silent } from '../../support/contracts/stores.ts'
 import { guards } from '../../support/guards.ts'
 import { endpointDocument } from '../../support/service.ts'
+import { silent } from '../../support/silent.ts'
 
 const reading = readSettings({})
 if (!reading.ok) throw new Error(reading.faults.join('\n'))

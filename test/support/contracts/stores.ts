@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { after, beforeEach, describe } from 'node:test'
 import { openPostgresStore } from '../../../src/adapters/postgres/open-postgres-store.ts'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
-import type { Logger } from '../../../src/domain/ports/logger-port.ts'
 import type { Store } from '../../../src/domain/ports/store-port.ts'
 import { LONG } from '../form.ts'
 import { createDatabase, postgresMissing } from '../services/postgres.ts'
+import { silent } from '../silent.ts'
 
 export type StoreKind = Readonly<{
   name: string
@@ -28,8 +28,6 @@ export type Database = Readonly<{
   empty?(): Promise<void>
   drop(): void | Promise<void>
 }>
-
-export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, repeat: () => () => {} }
 
 export const STORES: readonly StoreKind[] = [
   { name: 'SQLite in a file', durable: true, readsAtOnce: true, create: () => createSqliteFile() },

@@ -6,7 +6,7 @@ import { startTrace } from '../../../src/domain/tracing/trace.ts'
 import { createDrift, type Drift, type SampledCompletion } from '../../../src/drift/drift.ts'
 import { driftReport } from '../../../src/drift/drift-report.ts'
 import type { CompiledEndpoint } from '../../../src/endpoints/compiled-endpoint.ts'
-import { silent } from '../contracts/stores.ts'
+import { silent } from '../silent.ts'
 
 export const START = Date.UTC(2026, 0, 1, 8)
 export const HOUR = 3_600_000

@@ -11,9 +11,9 @@ import type { Logger } from '../../../src/domain/ports/logger-port.ts'
 import { createEndpointRegistry } from '../../../src/endpoints/endpoint-registry.ts'
 import { createEndpointService } from '../../../src/endpoints/endpoint-service.ts'
 import type { ChangeTests } from '../../../src/endpoints/endpoint-writer.ts'
-import { silent } from '../contracts/stores.ts'
 import { guards } from '../guards.ts'
 import { readTestSettings } from '../service.ts'
+import { silent } from '../silent.ts'
 
 const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000 })
 const producer = { produce: () => assert.fail('something was produced') }

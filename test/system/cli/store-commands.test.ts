@@ -13,9 +13,10 @@ import type { StoredKey } from '../../../src/domain/ports/key-store-port.ts'
 import { type Store, StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
 import { lookInto } from '../../support/adapters/sqlite/folder.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../support/contracts/records.ts'
-import { openPostgres, silent } from '../../support/contracts/stores.ts'
+import { openPostgres } from '../../support/contracts/stores.ts'
 import { freshDatabase, postgresMissing } from '../../support/services/postgres.ts'
 import { startTcpProxy } from '../../support/services/tcp-proxy.ts'
+import { silent } from '../../support/silent.ts'
 import { freshFolder, startProgram } from '../../support/spawned-service.ts'
 
 const needsPostgres = { skip: postgresMissing() ?? false }

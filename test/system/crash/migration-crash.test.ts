@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
 import { assertSound, freshPath, lookInto } from '../../support/adapters/sqlite/folder.ts'
 import { endpointOf } from '../../support/contracts/records.ts'
-import { silent } from '../../support/contracts/stores.ts'
+import { silent } from '../../support/silent.ts'
 
 const CHILD = fileURLToPath(new URL('./migration-crash-child.ts', import.meta.url))
 

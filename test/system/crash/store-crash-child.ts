@@ -3,7 +3,7 @@
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
 import type { EndpointRecord } from '../../../src/domain/ports/endpoint-store-port.ts'
 import type { StoredDocument } from '../../../src/domain/stored-document.ts'
-import { silent } from '../../support/contracts/stores.ts'
+import { silent } from '../../support/silent.ts'
 import { announce } from './announce.ts'
 import { sealed, stateRegister } from './crash-documents.ts'
 import { ABSENT } from './ledger.ts'

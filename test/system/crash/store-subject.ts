@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
 import type { StateFilter, StateStore } from '../../../src/domain/ports/state-store-port.ts'
-import { silent } from '../../support/contracts/stores.ts'
+import { silent } from '../../support/silent.ts'
 import { sealOf, stateOfRegister } from './crash-documents.ts'
 import type { CrashSubject } from './crash-rounds.ts'
 

@@ -14,10 +14,11 @@ import { etagOf } from '../../../src/endpoints/precondition.ts'
 import { createSandbox } from '../../../src/isolation/process-sandbox.ts'
 import type { Sandbox } from '../../../src/pipeline/sandbox.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
-import { openPostgres, silent } from '../../support/contracts/stores.ts'
+import { openPostgres } from '../../support/contracts/stores.ts'
 import { guards } from '../../support/guards.ts'
 import { endpointDocument } from '../../support/service.ts'
 import { freshDatabase, postgresMissing, type TestDatabase } from '../../support/services/postgres.ts'
+import { silent } from '../../support/silent.ts'
 import { until } from '../../support/until.ts'
 
 const needsPostgres = { skip: postgresMissing() ?? false }

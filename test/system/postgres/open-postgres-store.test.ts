@@ -8,8 +8,9 @@ import { MIGRATIONS } from '../../../src/adapters/sql/migrations/migrations.ts'
 import type { ChangeFeed } from '../../../src/domain/ports/change-feed-port.ts'
 import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../support/contracts/records.ts'
-import { openPostgres, silent } from '../../support/contracts/stores.ts'
+import { openPostgres } from '../../support/contracts/stores.ts'
 import { freshDatabase, postgresMissing, type TestDatabase } from '../../support/services/postgres.ts'
+import { silent } from '../../support/silent.ts'
 
 /** Sessions that wait for what another one holds. */
 const WAITS = `datname = current_database() and wait_event_type = 'Lock'`

@@ -8,8 +8,9 @@ import { createConnections, prepareText } from '../../../src/adapters/postgres/c
 import { MIGRATIONS } from '../../../src/adapters/sql/migrations/migrations.ts'
 import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
 import { endpointOf } from '../../support/contracts/records.ts'
-import { openPostgres, silent } from '../../support/contracts/stores.ts'
+import { openPostgres } from '../../support/contracts/stores.ts'
 import { freshDatabase, postgresMissing } from '../../support/services/postgres.ts'
+import { silent } from '../../support/silent.ts'
 
 const needsPostgres = { skip: postgresMissing() ?? false }
 

@@ -12,8 +12,9 @@ import { openSqliteStore } from '../../../../src/adapters/sqlite/open-sqlite-sto
 import type { Store } from '../../../../src/domain/ports/store-port.ts'
 import { freshPath, lookInto } from '../../../support/adapters/sqlite/folder.ts'
 import { endpointOf, idOf } from '../../../support/contracts/records.ts'
-import { openPostgres, silent } from '../../../support/contracts/stores.ts'
+import { openPostgres } from '../../../support/contracts/stores.ts'
 import { freshDatabase, postgresMissing } from '../../../support/services/postgres.ts'
+import { silent } from '../../../support/silent.ts'
 
 type Subject = Readonly<{
   /** Runs statements beside the store. */

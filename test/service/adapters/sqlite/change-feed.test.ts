@@ -6,7 +6,7 @@ import type { StoreChanges } from '../../../../src/domain/ports/change-feed-port
 import type { Store } from '../../../../src/domain/ports/store-port.ts'
 import { freshPath, lookInto } from '../../../support/adapters/sqlite/folder.ts'
 import { endpointOf, idOf } from '../../../support/contracts/records.ts'
-import { silent } from '../../../support/contracts/stores.ts'
+import { silent } from '../../../support/silent.ts'
 
 type Shared = Required<Store>
 

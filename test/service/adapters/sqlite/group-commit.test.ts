@@ -7,8 +7,8 @@ import { compileGroupCommit, type GroupCommitOptions } from '../../../../src/ada
 import type { FlushLog } from '../../../../src/adapters/sqlite/write-ahead-log.ts'
 import { StoreUnavailable } from '../../../../src/domain/ports/store-port.ts'
 import { assertSound, freshPath } from '../../../support/adapters/sqlite/folder.ts'
-import { silent } from '../../../support/contracts/stores.ts'
 import { LONG } from '../../../support/form.ts'
+import { silent } from '../../../support/silent.ts'
 
 const PAGE_BYTES = 4_096
 

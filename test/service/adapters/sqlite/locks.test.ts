@@ -8,7 +8,7 @@ import { openSqliteStore } from '../../../../src/adapters/sqlite/open-sqlite-sto
 import { StoreUnavailable } from '../../../../src/domain/ports/store-port.ts'
 import { assertSound, freshPath } from '../../../support/adapters/sqlite/folder.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../../support/contracts/records.ts'
-import { silent } from '../../../support/contracts/stores.ts'
+import { silent } from '../../../support/silent.ts'
 
 /** A store with one endpoint, and the write lock of its file in other hands. */
 async function lockedStore(test: TestContext, busyTimeoutMs: number) {

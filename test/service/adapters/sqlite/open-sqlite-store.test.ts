@@ -7,7 +7,7 @@ import { openSqliteStore } from '../../../../src/adapters/sqlite/open-sqlite-sto
 import { StoreUnavailable } from '../../../../src/domain/ports/store-port.ts'
 import { assertSound, freshPath, lookInto } from '../../../support/adapters/sqlite/folder.ts'
 import { endpointOf } from '../../../support/contracts/records.ts'
-import { silent } from '../../../support/contracts/stores.ts'
+import { silent } from '../../../support/silent.ts'
 
 type Arranged = string | undefined
 /** `arrange` gives the path, where it is another one. */

@@ -4,7 +4,7 @@ import { openSqliteStore } from '../../../../src/adapters/sqlite/open-sqlite-sto
 import type { StateRecord } from '../../../../src/domain/ports/state-store-port.ts'
 import { assertSound, freshPath, lookInto } from '../../../support/adapters/sqlite/folder.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../../support/contracts/records.ts'
-import { silent } from '../../../support/contracts/stores.ts'
+import { silent } from '../../../support/silent.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 

@@ -8,7 +8,7 @@ import { checkpoint, compileLogFile } from '../../../../src/adapters/sqlite/writ
 import type { EndpointRecord } from '../../../../src/domain/ports/endpoint-store-port.ts'
 import { StoreUnavailable } from '../../../../src/domain/ports/store-port.ts'
 import { assertSound, freshPath, lookInto } from '../../../support/adapters/sqlite/folder.ts'
-import { silent } from '../../../support/contracts/stores.ts'
+import { silent } from '../../../support/silent.ts'
 
 /** How often the log of a database has begun anew, and its size (https://www.sqlite.org/fileformat2.html#walformat). */
 function logOf(path: string): Readonly<{ begun: number; pages: number }> {

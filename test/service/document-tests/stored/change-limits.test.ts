@@ -6,8 +6,8 @@ import type { Store } from '../../../../src/domain/ports/store-port.ts'
 import { createOfflineTests } from '../../../../src/wiring/offline-tests.ts'
 import { openStore } from '../../../../src/wiring/open-store.ts'
 import { endpointOf, idOf } from '../../../support/contracts/records.ts'
-import { silent } from '../../../support/contracts/stores.ts'
 import { readTestSettings } from '../../../support/service.ts'
+import { silent } from '../../../support/silent.ts'
 
 const settings = readTestSettings({ DATABASE_URL: 'sqlite::memory:' })
 const runTests = createOfflineTests(settings, silent)

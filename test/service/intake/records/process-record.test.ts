@@ -12,7 +12,7 @@ import type { Intake } from '../../../../src/intake/intake.ts'
 import { deadLetterTopicOf } from '../../../../src/intake/records/dead-letter.ts'
 import type { RecordState } from '../../../../src/intake/records/partition-handle.ts'
 import { processRecord } from '../../../../src/intake/records/process-record.ts'
-import { silent } from '../../../support/contracts/stores.ts'
+import { silent } from '../../../support/silent.ts'
 import {
   ENDPOINT_ID,
   endpointWith,

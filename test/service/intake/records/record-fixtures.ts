@@ -11,7 +11,7 @@ import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoi
 import { createIntake, type Intake } from '../../../../src/intake/intake.ts'
 import type { ProcessRecordOptions } from '../../../../src/intake/records/process-record.ts'
 import type { Handle } from '../../../../src/pipeline/outcome.ts'
-import { silent } from '../../../support/contracts/stores.ts'
+import { silent } from '../../../support/silent.ts'
 
 export const TOPIC = 't'
 export const ENDPOINT_ID = '0'.repeat(24)

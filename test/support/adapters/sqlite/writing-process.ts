@@ -1,7 +1,7 @@
 /** A process of its own that writes endpoints and states: `node writing-process.ts <file> <first number> <count>`. */
 import { openSqliteStore } from '../../../../src/adapters/sqlite/open-sqlite-store.ts'
 import { endpointOf, idOf, stateOf } from '../../contracts/records.ts'
-import { silent } from '../../contracts/stores.ts'
+import { silent } from '../../silent.ts'
 
 const [path = '', first = '', count = ''] = process.argv.slice(2)
 const store = await openSqliteStore({ path, logger: silent })

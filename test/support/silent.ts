@@ -1,0 +1,4 @@
+import type { Logger } from '../../src/domain/ports/logger-port.ts'
+
+/** For what is not about the log. */
+export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, repeat: () => () => {} }
