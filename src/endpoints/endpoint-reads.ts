@@ -22,7 +22,7 @@ export interface EndpointReads {
    */
   list(filters: Filters): AsyncIterable<readonly ListedDocument[]>
   /**
-   * The same documents again, as they were in the list, some at a time. Fails with INTERNAL if a version is no longer
+   * The same documents again, as they were in the list, some at a time. Rejects with VersionGone if a version is no longer
    * stored, which is so after many further changes only.
    */
   readAgain(listed: readonly ListedLength[]): AsyncIterable<readonly Uint8Array[]>
@@ -44,6 +44,14 @@ export interface EndpointReads {
 }
 
 export type ListedLength = DocumentVersion & Readonly<{ byteLength: number }>
+
+export class VersionGone extends Error {
+  override readonly name = 'VersionGone'
+
+  constructor({ id, version }: DocumentVersion) {
+    super(`Version ${version} of ${id} is no longer stored.`)
+  }
+}
 
 export type DocumentDiff = Readonly<{ changes: readonly ReturnType<typeof describeChange>[] }>
 export type VersionDiff = DocumentDiff & Readonly<{ from: VersionSummary; to: VersionSummary }>
@@ -92,7 +100,7 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
     for (const page of pagesOf(listed)) {
       const documents = await readPage(() => store.readVersions(page))
       yield documents.map((bytes, index) => {
-        if (bytes === undefined) throw new Error(`Version ${page[index]?.version} of ${page[index]?.id} is gone.`)
+        if (bytes === undefined) throw new VersionGone(page[index] as ListedLength)
         return bytes
       })
     }
