@@ -10,6 +10,7 @@ import { contentOf, type StoredDocument, type Version, type VersionSummary } fro
 import { parsePath } from '../language/paths/path.ts'
 import * as failures from './management-failures.ts'
 import { parseDocument } from './parse-document.ts'
+import { createStoreQueue } from './store-queue.ts'
 
 /** Field paths, each with the values that match. */
 type Filters = readonly (readonly [path: string, values: readonly string[]])[]
@@ -78,12 +79,12 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
     return document
   }
   /** Pages of all lists are read one after the other, and messages run between two of them. */
-  let last: Promise<unknown> = Promise.resolve()
-  const readPage = <T>(work: () => Promise<T>): Promise<T> => {
-    const page = last.then(() => turn()).then(() => failures.callEndpointStore(work))
-    last = page.catch(() => undefined)
-    return page
-  }
+  const enqueue = createStoreQueue()
+  const readPage = <T>(work: () => Promise<T>): Promise<T> =>
+    enqueue(async () => {
+      await turn()
+      return failures.callEndpointStore(work)
+    })
   async function* list(filters: Filters): AsyncGenerator<readonly ListedDocument[]> {
     const matches = compileFilters(filters)
     for (let after = ''; ; ) {
