@@ -8,7 +8,7 @@ import { NOTE_CHARACTERS, type Origin } from '../../../domain/stored-document.ts
 import type { EndpointService } from '../../../endpoints/endpoint-service.ts'
 import type { Accepted } from '../../../endpoints/endpoint-writer.ts'
 import type { ListSummaries } from '../../../endpoints/listing/endpoint-summaries.ts'
-import { etagOf } from '../../../endpoints/precondition.ts'
+import { etagOf, isKnownEtag } from '../../../endpoints/precondition.ts'
 import { type ById, NO_STORE, queryOf, refuseBelow, refuseOtherMethods, sendAnswer, sendJson } from '../replies.ts'
 import { callerOf, entryOfChange, needs } from './auth-hook.ts'
 import { readDocument } from './read-document.ts'
@@ -72,7 +72,7 @@ export function serveStats(
 /** Sends a representation with its ETag. */
 export function send(request: FastifyRequest, reply: FastifyReply, status: number, representation: Json): FastifyReply {
   const etag = etagOf(representation)
-  if (request.method === 'GET' && request.headers['if-none-match'] === etag) {
+  if (request.method === 'GET' && isKnownEtag(request.headers['if-none-match'], etag)) {
     return sendAnswer(reply, { status: 304, headers: { etag }, body: '' })
   }
   return sendJson(reply, status, representation, { etag })

@@ -8,6 +8,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from '../../../domain/ports/logger-port.ts'
 import { type EndpointReads, type ListedLength, VersionGone } from '../../../endpoints/endpoint-reads.ts'
+import { isKnownEtag } from '../../../endpoints/precondition.ts'
 import { sendAnswer } from '../replies.ts'
 
 const MAX_KEPT_BYTES = 1024 * 1024
@@ -39,7 +40,8 @@ export async function sendList(
     if (length <= MAX_KEPT_BYTES) kept.push(part)
   }
   const etag = `"${hash.digest('base64url')}"`
-  if (request.headers['if-none-match'] === etag) return sendAnswer(reply, { status: 304, headers: { etag }, body: '' })
+  if (isKnownEtag(request.headers['if-none-match'], etag))
+    return sendAnswer(reply, { status: 304, headers: { etag }, body: '' })
   const headers = { etag, 'content-type': 'application/json' }
   if (length <= MAX_KEPT_BYTES) return sendAnswer(reply, { status: 200, headers, body: Buffer.concat(kept) })
   async function* readAgain() {
