@@ -1,6 +1,6 @@
 /**
  * What many stored endpoints cost a start: how long it takes, the memory right after it and later, and what messages take
- * meanwhile. `npm run -s prepare && node bin/node.js bench/costs/many-endpoints.ts [endpoints] [own | equal] [used]`:
+ * meanwhile. `npm run -s bundle && node bin/node.js bench/costs/many-endpoints.ts [endpoints] [own | equal] [used]`:
  * the fields of each endpoint have names of their own, or those of all endpoints are equal; `used`: how many of them get
  * messages in the end.
  */

@@ -10,6 +10,7 @@ import { contentOf, type StoredDocument, type Version, type VersionSummary } fro
 import { parsePath } from '../language/paths/path.ts'
 import * as failures from './management-failures.ts'
 import { parseDocument } from './parse-document.ts'
+import { createStoreQueue } from './store-queue.ts'
 
 /** Field paths, each with the values that match. */
 type Filters = readonly (readonly [path: string, values: readonly string[]])[]
@@ -22,7 +23,7 @@ export interface EndpointReads {
    */
   list(filters: Filters): AsyncIterable<readonly ListedDocument[]>
   /**
-   * The same documents again, as they were in the list, some at a time. Fails with INTERNAL if a version is no longer
+   * The same documents again, as they were in the list, some at a time. Rejects with VersionGone if a version is no longer
    * stored, which is so after many further changes only.
    */
   readAgain(listed: readonly ListedLength[]): AsyncIterable<readonly Uint8Array[]>
@@ -44,6 +45,14 @@ export interface EndpointReads {
 }
 
 export type ListedLength = DocumentVersion & Readonly<{ byteLength: number }>
+
+export class VersionGone extends Error {
+  override readonly name = 'VersionGone'
+
+  constructor({ id, version }: DocumentVersion) {
+    super(`Version ${version} of ${id} is no longer stored.`)
+  }
+}
 
 export type DocumentDiff = Readonly<{ changes: readonly ReturnType<typeof describeChange>[] }>
 export type VersionDiff = DocumentDiff & Readonly<{ from: VersionSummary; to: VersionSummary }>
@@ -70,12 +79,12 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
     return document
   }
   /** Pages of all lists are read one after the other, and messages run between two of them. */
-  let last: Promise<unknown> = Promise.resolve()
-  const readPage = <T>(work: () => Promise<T>): Promise<T> => {
-    const page = last.then(() => turn()).then(() => failures.callEndpointStore(work))
-    last = page.catch(() => undefined)
-    return page
-  }
+  const enqueue = createStoreQueue()
+  const readPage = <T>(work: () => Promise<T>): Promise<T> =>
+    enqueue(async () => {
+      await turn()
+      return failures.callEndpointStore(work)
+    })
   async function* list(filters: Filters): AsyncGenerator<readonly ListedDocument[]> {
     const matches = compileFilters(filters)
     for (let after = ''; ; ) {
@@ -92,7 +101,7 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
     for (const page of pagesOf(listed)) {
       const documents = await readPage(() => store.readVersions(page))
       yield documents.map((bytes, index) => {
-        if (bytes === undefined) throw new Error(`Version ${page[index]?.version} of ${page[index]?.id} is gone.`)
+        if (bytes === undefined) throw new VersionGone(page[index] as ListedLength)
         return bytes
       })
     }

@@ -10,7 +10,6 @@ import { createPipelineCache } from '../pipeline/pipeline-cache.ts'
 import { createActiveEndpoints } from './active-endpoints.ts'
 import { type BatchReport, createBatchWriter } from './batch/batch-writer.ts'
 import { readBatch } from './batch/read-batch.ts'
-import { createChangeQueue } from './change-queue.ts'
 import { createEndpointChanges } from './endpoint-changes.ts'
 import { createEndpointReads, type EndpointReads } from './endpoint-reads.ts'
 import {
@@ -23,6 +22,7 @@ import * as failures from './management-failures.ts'
 import { mergePatch } from './merge-patch.ts'
 import { parseDocument } from './parse-document.ts'
 import { etagOf, matchesEtag, retryOnConflict } from './precondition.ts'
+import { createStoreQueue } from './store-queue.ts'
 import {
   createLoadStoredEndpoint,
   type InactiveDocuments,
@@ -104,7 +104,8 @@ export type EndpointServiceOptions = EndpointWriterOptions &
 
 export function createEndpointService(options: EndpointServiceOptions): EndpointService {
   const { store, changes, announce, registry, settings, logger } = options
-  const enqueue = createChangeQueue()
+  /** Changes are checked against each other. */
+  const enqueue = createStoreQueue()
   const inactive: InactiveDocuments = { refused: new Map(), pending: new Map() }
   const pipelines = createPipelineCache({ maxBytes: settings.compiledEndpointsBytes })
   const onFaults: LoadStoredEndpointOptions['onFaults'] = (document, faults) => {

@@ -1,4 +1,4 @@
-/** The precondition of a change, the If-Match header (RFC 9110 §13.1.1), and changes that have none. */
+/** The preconditions of RFC 9110 §13.1: If-Match of a change, If-None-Match of a read, and changes that have none. */
 import { createHash } from 'node:crypto'
 import { Failure } from '../domain/failure.ts'
 import type { Json } from '../domain/json.ts'
@@ -12,6 +12,12 @@ export function etagOf(representation: Json): string {
 /** In: an If-Match header, `*` or a list of tags. Out: whether it matches the tag of the stored representation. */
 export function matchesEtag(ifMatch: string, etag: string): boolean {
   return ifMatch.trim() === '*' || ifMatch.split(',').some((tag) => tag.trim() === etag)
+}
+
+/** In: an If-None-Match header, which compares weakly. Out: whether the caller has the representation with this tag. */
+export function isKnownEtag(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
+  return tags.includes(etag) || (tags.length === 1 && tags[0] === '*')
 }
 
 /** Of instances that change one endpoint at once, one succeeds in each round, so all of them finish. */

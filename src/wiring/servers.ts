@@ -198,9 +198,9 @@ function createAdminServer(options: Served & Pick<Servers, 'messagePort'>, answe
 }
 
 function serveEndpoints(scope: FastifyInstance, options: Served, port: 'message' | 'admin'): void {
-  const { settings, endpointService, dryRuns, storedTests, runTests, health, publishedApi, watching } = options
+  const { settings, endpointService, dryRuns, storedTests, runTests, health, publishedApi, watching, logger } = options
   serveUptime(scope, health.uptimeMs)
-  serveManagement(scope, endpointService, watching.listSummaries)
+  serveManagement(scope, endpointService, watching.listSummaries, logger)
   serveEndpointAids(scope, watching.aids)
   serveVersions(scope, endpointService)
   serveBatch(scope, endpointService, settings.batchLimitBytes)

@@ -66,7 +66,8 @@ export async function openInProcess() {
   const audit = { record: async () => {}, entryOf: (note: AuditNote) => ({ id: newId(), at: '', ...note }) }
   addAuthHook(server, { authorise: async () => ({ caller: { who: 'anyone', roles: ROLES } }), audit })
   const statsOf = async () => new Map()
-  serveManagement(server, catalogue, createListSummaries({ registry, inactive: catalogue.inactiveDocuments, statsOf }))
+  const listSummaries = createListSummaries({ registry, inactive: catalogue.inactiveDocuments, statsOf })
+  serveManagement(server, catalogue, listSummaries, silent)
   serveVersions(server, catalogue)
   serveDryRun(server, createDryRun(dryRun), createDryRunValue(dryRun))
   const turns = createLoadShedder({ capacity: 1_000, waitMs: 1_000 })

@@ -1,12 +1,14 @@
 /** What the requests of a message are: method, headers and body. */
 import assert from 'node:assert/strict'
-import { after, describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { call } from '../../support/adapters/http-server/management/call.ts'
 import { endpointDocument, json, type Received } from '../../support/service.ts'
 import { elements, openPipeline, output } from './fixture.ts'
 
-process.env.CROSSWALK_SECRET_ACCEPT = 'abc'
+before(() => {
+  process.env.CROSSWALK_SECRET_ACCEPT = 'abc'
+})
 after(() => {
   delete process.env.CROSSWALK_SECRET_ACCEPT
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { etagOf, matchesEtag } from '../../../src/endpoints/precondition.ts'
+import { etagOf, isKnownEtag, matchesEtag } from '../../../src/endpoints/precondition.ts'
 
 describe('etagOf', () => {
   const ordered = [
@@ -25,5 +25,14 @@ describe('matchesEtag', () => {
     const others = ['"b"', '"A"', 'a', '', 'W/"a"', '"b", W/"a"', '"ab"', '"*"']
     for (const condition of holding) assert.ok(matchesEtag(condition, '"a"'), condition)
     for (const condition of others) assert.ok(!matchesEtag(condition, '"a"'), condition)
+  })
+})
+
+describe('isKnownEtag', () => {
+  test('takes a list of tags, weak ones too, or any', () => {
+    const holding = ['"a"', ' "a" ', 'W/"a"', '*', ' * ', '"b", "a"', '"b",W/"a"', 'W/"b", "a" , "c"']
+    const others = [undefined, '', '"b"', 'W/"b"', '"A"', 'a', 'w/"a"', 'W/ "a"', '"ab"', '"*"', '"b, *, c"', '"b", *']
+    for (const condition of holding) assert.ok(isKnownEtag(condition, '"a"'), condition)
+    for (const condition of others) assert.ok(!isKnownEtag(condition, '"a"'), condition)
   })
 })

@@ -6,6 +6,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../../../domain/failure.ts'
+import { isKnownEtag } from '../../../endpoints/precondition.ts'
 import { NO_STORE, pathOf, refuseOtherMethods } from '../replies.ts'
 import { needs } from './auth-hook.ts'
 
@@ -140,7 +141,7 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, { type, body, c
   // Each coding has an ETag of its own (RFC 9110 §8.8.3.3).
   const tag = `"${etag}${chosen === undefined ? '' : `-${chosen.coding}`}"`
   reply.headers({ ...ASSET_HEADERS, etag: tag })
-  if (isKnown(request.headers['if-none-match'], tag)) return reply.code(304).send()
+  if (isKnownEtag(request.headers['if-none-match'], tag)) return reply.code(304).send()
   if (chosen !== undefined) reply.header('content-encoding', chosen.coding)
   return reply.type(type).send(chosen?.body ?? body)
 }
@@ -163,7 +164,3 @@ function accepts(header: string | string[] | undefined, coding: string): boolean
   )
   return (weights.get(coding) ?? weights.get('*') ?? 0) > 0
 }
-
-/** If-None-Match compares weakly (RFC 9110 §13.1.2). */
-const isKnown = (condition: string | undefined, etag: string): boolean =>
-  (condition ?? '').split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag)

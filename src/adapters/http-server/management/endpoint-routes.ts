@@ -3,11 +3,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { allows, type Caller } from '../../../domain/access.ts'
 import { Failure } from '../../../domain/failure.ts'
 import type { Json, JsonObject } from '../../../domain/json.ts'
+import type { Logger } from '../../../domain/ports/logger-port.ts'
 import { NOTE_CHARACTERS, type Origin } from '../../../domain/stored-document.ts'
 import type { EndpointService } from '../../../endpoints/endpoint-service.ts'
 import type { Accepted } from '../../../endpoints/endpoint-writer.ts'
 import type { ListSummaries } from '../../../endpoints/listing/endpoint-summaries.ts'
-import { etagOf } from '../../../endpoints/precondition.ts'
+import { etagOf, isKnownEtag } from '../../../endpoints/precondition.ts'
 import { type ById, NO_STORE, queryOf, refuseBelow, refuseOtherMethods, sendAnswer, sendJson } from '../replies.ts'
 import { callerOf, entryOfChange, needs } from './auth-hook.ts'
 import { readDocument } from './read-document.ts'
@@ -18,6 +19,7 @@ export function serveManagement(
   scope: FastifyInstance,
   endpoints: EndpointService,
   listSummaries: ListSummaries,
+  logger: Logger,
 ): void {
   scope.get('/endpoints', needs('viewer'), async (request, reply) => {
     const query = queryOf(request)
@@ -25,7 +27,7 @@ export function serveManagement(
     if (view === 'summary') return sendJson(reply, 200, await listSummaries(query), NO_STORE)
     // No document has a field of this name, so as a filter it would find nothing.
     if (view !== undefined) throw new Failure('FILTER_INVALID', `view cannot be "${view}"; it is "summary".`)
-    return sendList(request, reply, endpoints, [...query])
+    return sendList(request, reply, endpoints, [...query], logger)
   })
   scope.post('/endpoints', needs('author'), async (request, reply) => {
     const accepted = await endpoints.create(readDocument(request), originOf(request), entryOfChange(request, 201))
@@ -70,7 +72,7 @@ export function serveStats(
 /** Sends a representation with its ETag. */
 export function send(request: FastifyRequest, reply: FastifyReply, status: number, representation: Json): FastifyReply {
   const etag = etagOf(representation)
-  if (request.method === 'GET' && request.headers['if-none-match'] === etag) {
+  if (request.method === 'GET' && isKnownEtag(request.headers['if-none-match'], etag)) {
     return sendAnswer(reply, { status: 304, headers: { etag }, body: '' })
   }
   return sendJson(reply, status, representation, { etag })

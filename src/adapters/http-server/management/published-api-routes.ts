@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { EndpointService } from '../../../endpoints/endpoint-service.ts'
+import { isKnownEtag } from '../../../endpoints/precondition.ts'
 import type { LiveOpenApi } from '../../../published-api/live-openapi.ts'
 import type { WrittenOpenApi } from '../../../published-api/openapi-document.ts'
 import { type ById, queryOf, refuseOtherMethods, sendAnswer } from '../replies.ts'
@@ -33,7 +34,8 @@ export function servePublishedApi(
 }
 
 function sendDocument(request: FastifyRequest, reply: FastifyReply, { bytes, etag }: WrittenOpenApi): FastifyReply {
-  if (request.headers['if-none-match'] === etag) return sendAnswer(reply, { status: 304, headers: { etag }, body: '' })
+  if (isKnownEtag(request.headers['if-none-match'], etag))
+    return sendAnswer(reply, { status: 304, headers: { etag }, body: '' })
   reply.headers({ etag, 'content-type': 'application/json', 'content-length': String(bytes.byteLength) })
   return reply.send(Readable.from(inTurns(bytes)))
 }

@@ -6,7 +6,9 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { EndpointReads, ListedLength } from '../../../endpoints/endpoint-reads.ts'
+import type { Logger } from '../../../domain/ports/logger-port.ts'
+import { type EndpointReads, type ListedLength, VersionGone } from '../../../endpoints/endpoint-reads.ts'
+import { isKnownEtag } from '../../../endpoints/precondition.ts'
 import { sendAnswer } from '../replies.ts'
 
 const MAX_KEPT_BYTES = 1024 * 1024
@@ -18,6 +20,7 @@ export async function sendList(
   reply: FastifyReply,
   endpoints: Pick<EndpointReads, 'list' | 'readAgain'>,
   filters: Parameters<EndpointReads['list']>[0],
+  logger: Logger,
 ): Promise<FastifyReply> {
   const hash = createHash('sha256')
   const listed: ListedLength[] = []
@@ -37,10 +40,23 @@ export async function sendList(
     if (length <= MAX_KEPT_BYTES) kept.push(part)
   }
   const etag = `"${hash.digest('base64url')}"`
-  if (request.headers['if-none-match'] === etag) return sendAnswer(reply, { status: 304, headers: { etag }, body: '' })
+  if (isKnownEtag(request.headers['if-none-match'], etag))
+    return sendAnswer(reply, { status: 304, headers: { etag }, body: '' })
   const headers = { etag, 'content-type': 'application/json' }
   if (length <= MAX_KEPT_BYTES) return sendAnswer(reply, { status: 200, headers, body: Buffer.concat(kept) })
-  return reply.headers(headers).send(Readable.from(partsOf(endpoints.readAgain(listed)), { objectMode: false }))
+  async function* readAgain() {
+    try {
+      yield* partsOf(endpoints.readAgain(listed))
+    } catch (err) {
+      // An answer that has not begun becomes that of the failure.
+      if (reply.raw.headersSent) {
+        const level = err instanceof VersionGone ? 'warn' : 'error'
+        logger[level]({ err, route: 'GET /endpoints' }, 'A list of endpoints was cut short')
+      }
+      throw err
+    }
+  }
+  return reply.headers(headers).send(Readable.from(readAgain(), { objectMode: false }))
 }
 
 /** The bytes of the array. */

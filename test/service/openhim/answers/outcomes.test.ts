@@ -8,7 +8,6 @@ import { isWrapped, startMediating, TRANSACTION, URN, wrapperOf } from './wrappe
 import { wrapperFaults } from './wrapper-schema.ts'
 
 const KEY = 'outcomes-test-key'
-process.env.OUTCOMES_KEY = KEY
 
 let upstream: Upstream
 let service: Service
@@ -59,6 +58,7 @@ const documents = (): Readonly<Record<string, JsonObject>> => ({
 })
 
 before(async () => {
+  process.env.OUTCOMES_KEY = KEY
   upstream = await startUpstream(({ url }, response) => {
     // Two answers that are compared may come in two seconds.
     response.sendDate = false
@@ -88,6 +88,7 @@ before(async () => {
   }
 })
 after(async () => {
+  delete process.env.OUTCOMES_KEY
   await service?.stop()
   await open?.stop()
   await upstream?.stop()

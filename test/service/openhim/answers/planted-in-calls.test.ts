@@ -36,7 +36,6 @@ const CANARIES = {
 } as const
 
 const SECRETS = ['referencedHeader', 'referencedPath', 'referencedQuery', 'referencedConstant'] as const
-for (const name of SECRETS) process.env[`CANARY_${name}`] = CANARIES[name]
 
 const inLowerCase = (url: string): string => url.replace(/%../g, (code) => code.toLowerCase())
 
@@ -74,6 +73,7 @@ const repeated = (text: string): JsonObject => ({
 })
 
 before(async () => {
+  for (const name of SECRETS) process.env[`CANARY_${name}`] = CANARIES[name]
   upstream = await startUpstream(({ method, url, headers, body }, response) => {
     response.setHeader('set-cookie', `session=${CANARIES.answerCookie}; Path=/`)
     response.setHeader('x-auth-token', CANARIES.answerToken)
@@ -132,6 +132,7 @@ before(async () => {
   }
 })
 after(async () => {
+  for (const name of [...SECRETS, 'base']) delete process.env[`CANARY_${name}`]
   for (const service of Object.values(services)) await service.stop()
   await upstream?.stop()
 })

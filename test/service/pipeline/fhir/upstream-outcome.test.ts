@@ -1,6 +1,6 @@
 /** The OperationOutcome that a lookup was refused with: its issues come first, as they came. */
 import assert from 'node:assert/strict'
-import { after, describe, it, test } from 'node:test'
+import { after, before, describe, it, test } from 'node:test'
 import fc from 'fast-check'
 import { Failure } from '../../../../src/domain/failure.ts'
 import type { Json, JsonObject } from '../../../../src/domain/json.ts'
@@ -14,8 +14,10 @@ import { faultsOf, issuesIn } from './operation-outcomes.ts'
 const TOKEN = 'a-token-that-is-echoed'
 const NAME = 'CROSSWALK_SECRET_TEST_ECHO'
 
-process.env[NAME] = TOKEN
 const pipeline = openPipeline({ MESSAGE_LOG: 'all', REDACT_PATHS: 'valueIdentifier.value' })
+before(() => {
+  process.env[NAME] = TOKEN
+})
 after(() => {
   delete process.env[NAME]
 })

@@ -4,7 +4,19 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
-import { json, type Service, type StoredEndpoint, startService } from '../../../../support/service.ts'
+import { sendList } from '../../../../../src/adapters/http-server/management/send-list.ts'
+import { createServer } from '../../../../../src/adapters/http-server/server.ts'
+import { VERSIONS_OF_AN_ENDPOINT } from '../../../../../src/domain/stored-document.ts'
+import { answerFailure } from '../../../../../src/pipeline/reply.ts'
+import {
+  json,
+  type LogLine,
+  loggerInto,
+  readTestSettings,
+  type Service,
+  type StoredEndpoint,
+  startService,
+} from '../../../../support/service.ts'
 
 let service: Service
 let stored: readonly StoredEndpoint[] = []
@@ -93,29 +105,83 @@ describe('filters', () => {
   })
 })
 
-test('a long list that is read slowly is sent as its ETag says, whatever is changed or deleted meanwhile', async () => {
-  const large = await startService()
-  try {
-    const ids: string[] = []
+describe('a long list that is read slowly', () => {
+  let large: Service
+  const ids: string[] = []
+  before(async () => {
+    large = await startService()
     for (let n = 0; n < 60; n += 1) {
       const document = { name: `n${n}`, endpoint: { pattern: `/n${n}` }, description: `${n % 2}`.repeat(250_000) }
       ids.push((await large.register(document))._id)
     }
-    const before = createHash('sha256')
+  })
+  after(() => large.stop())
+
+  const startReading = async () => {
     const [response] = (await once(get(`${large.url}/endpoints`), 'response')) as [IncomingMessage]
-    response.pause()
-    for (const id of ids.slice(40, 50)) {
-      assert.equal((await large.fetch(`/endpoints/${id}`, json('PATCH', { description: '' }))).status, 200)
-    }
+    return response.pause()
+  }
+  const describeAs = (id: string | undefined, description: string) =>
+    large.fetch(`/endpoints/${id}`, json('PATCH', { description }))
+
+  test('is cut short where a version is no longer stored, and the log has the cause', async () => {
+    const response = await startReading()
+    for (let n = 0; n <= VERSIONS_OF_AN_ENDPOINT; n += 1) assert.equal((await describeAs(ids[59], `${n}`)).status, 200)
+    await assert.rejects(response.resume().toArray(), { code: 'ECONNRESET' })
+    assert.deepEqual(
+      large.log
+        .filter(({ level }) => level !== 'info')
+        .map(({ level, fields: { route, err }, message }) => ({ level, route, cause: String(err), message })),
+      [
+        {
+          level: 'warn',
+          route: 'GET /endpoints',
+          cause: `VersionGone: Version 1 of ${ids[59]} is no longer stored.`,
+          message: 'A list of endpoints was cut short',
+        },
+      ],
+    )
+  })
+
+  test('is sent as its ETag says, whatever is changed or deleted meanwhile', async () => {
+    const before = createHash('sha256')
+    const response = await startReading()
+    for (const id of ids.slice(40, 50)) assert.equal((await describeAs(id, '')).status, 200)
     for (const id of ids.slice(50)) {
       assert.equal((await large.fetch(`/endpoints/${id}`, { method: 'DELETE' })).status, 200)
     }
     for await (const chunk of response) before.update(chunk)
     assert.equal(response.headers.etag, `"${before.digest('base64url')}"`)
     assert.notEqual((await large.fetch('/endpoints')).headers.get('etag'), response.headers.etag)
-  } finally {
-    await large.stop()
-  }
+  })
+})
+
+test('a long list is cut short where the store fails, and the log has the cause', async () => {
+  const bytes = Buffer.alloc(2 * 1024 * 1024)
+  const lost = new Error('lost')
+  const log: LogLine[] = []
+  const server = createServer(readTestSettings({}), (failure) => answerFailure(failure, 'JSON'))
+  server.get('/endpoints', (request, reply) =>
+    sendList(
+      request,
+      reply,
+      {
+        async *list() {
+          yield [{ id: '1', version: 1, bytes }]
+        },
+        async *readAgain() {
+          yield [bytes]
+          throw lost
+        },
+      },
+      [],
+      loggerInto(log),
+    ),
+  )
+  await assert.rejects(server.inject('/endpoints'))
+  assert.deepEqual(log, [
+    { level: 'error', fields: { err: lost, route: 'GET /endpoints' }, message: 'A list of endpoints was cut short' },
+  ])
 })
 
 test('a list of many megabytes is sent in pieces, as its documents were stored, with its ETag', async () => {

@@ -31,9 +31,17 @@ test('every read and write carries a strong tag, the same for the same represent
     assert.equal(reply.headers.get('etag'), seen.at(-1), method)
   }
   const tag = seen.at(-1) ?? ''
-  const again = await service.fetch(path, { headers: { 'if-none-match': tag } })
-  assert.deepEqual([again.status, again.text, again.headers.get('etag')], [304, '', tag])
-  assert.equal((await service.fetch(path, { headers: { 'if-none-match': '"other"' } })).status, 200)
+  for (const [read, current] of [
+    [path, tag],
+    ['/endpoints', lists.at(-1) ?? ''],
+    [`${path}/openapi.json`, await tagOf(`${path}/openapi.json`)],
+  ] as const) {
+    for (const known of [current, `W/${current}`, `"other", ${current}`, '*']) {
+      const again = await service.fetch(read, { headers: { 'if-none-match': known } })
+      assert.deepEqual([again.status, again.text, again.headers.get('etag')], [304, '', current], `${read} ${known}`)
+    }
+    assert.equal((await service.fetch(read, { headers: { 'if-none-match': '"other"' } })).status, 200)
+  }
   const deleted = await send('DELETE', path)
   lists.push(await tagOf('/endpoints'))
   for (const one of [...seen, ...lists, deleted.headers.get('etag') ?? 'none']) assert.match(one, /^"[!#-~]+"$/)

@@ -1,14 +1,14 @@
 /**
- * Changes are checked against each other, so they run one at a time. While the store is unavailable, each would wait for
- * its own timeout, and the last of many for the timeouts of all others: the changes in the queue fail together instead.
+ * Work on the store that runs one at a time. While the store is unavailable, each piece would wait for its own timeout, and
+ * the last of many for the timeouts of all others: those in the queue fail together instead.
  */
 import { Failure } from '../domain/failure.ts'
 import { noteStoreLost, StoreUnavailable } from '../domain/ports/store-port.ts'
 
 /** Runs work in the order of the calls. Rejects as earlier work did that found the store unavailable while this waited. */
-export type ChangeQueue = <T>(work: () => Promise<T>) => Promise<T>
+export type StoreQueue = <T>(work: () => Promise<T>) => Promise<T>
 
-export function createChangeQueue(): ChangeQueue {
+export function createStoreQueue(): StoreQueue {
   let last: Promise<unknown> = Promise.resolve()
   let calls = 0
   /** The last such rejection, and the number of calls at that time. */
