@@ -20,7 +20,7 @@ const answering =
     return { said: code }
   }
 
-describeServices('repeated messages', { IDEMPOTENCY_ANSWER_LIMIT: '1kb', REQUEST_TIMEOUT_MS: '300' }, (stage) => {
+describeServices('repeated messages', { IDEMPOTENCY_ANSWER_LIMIT: '1kb', REQUEST_TIMEOUT_MS: '2000' }, (stage) => {
   let upstream: Upstream
   let answer: Answering = () => ({})
   let serial = 0

@@ -85,7 +85,7 @@ describeDatabases('twins', ({ withDatabase }) => {
         target.letGo()
         assert.equal((await service.fetch('/orders', keyed('one', { a: 1 }))).status, 200)
       },
-      { env: { MESSAGE_TIMEOUT_MS: '500' } },
+      { env: { MESSAGE_TIMEOUT_MS: '1500' } },
     ),
   )
 

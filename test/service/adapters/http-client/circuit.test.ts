@@ -133,11 +133,13 @@ describe('an origin', () => {
         else if (answer !== 'silence') response.writeHead(answer).end()
       })
       const client = startClient(t, { circuit })
-      const call = () => client.send(get(`${upstream.url}/path?q=secret`, { timeoutMs: 100 }))
+      const timeoutMs = answer === 'silence' ? 100 : 60_000
+      const call = () => client.send(get(`${upstream.url}/path?q=secret`, { timeoutMs }))
       for (let failed = 0; failed < 3; failed++) await call().catch(() => undefined)
       await assert.rejects(call(), refused(status, why))
       await assert.rejects(call(), refused(status, /^GET http:\/\/127\.0\.0\.1:\d+\/path was not sent: [^?]*$/))
-      assert.equal(seen, 3)
+      // What gives up soon may do so before its request arrives.
+      if (answer !== 'silence') assert.equal(seen, 3)
       assert.deepEqual(client.health(), { open: [upstream.url], opened: 1, refused: 2, retries: 0, retriesWithheld: 0 })
     })
   }

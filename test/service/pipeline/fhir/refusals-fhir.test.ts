@@ -30,8 +30,8 @@ before(async () => {
   process.env[KEY] = 'the-key-of-the-ward'
   upstream = await startUpstream(() => new Promise((resolve) => held.push(() => resolve({}))))
   service = await startService({
-    SERVER_HEADERS_TIMEOUT_MS: '300',
-    SERVER_REQUEST_TIMEOUT_MS: '400',
+    SERVER_HEADERS_TIMEOUT_MS: '1000',
+    SERVER_REQUEST_TIMEOUT_MS: '1500',
     PARSER_LIMIT: '1kb',
     MESSAGE_LOG: 'all',
   })
