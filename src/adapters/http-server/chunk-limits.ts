@@ -15,8 +15,12 @@ const MIN_BYTES_ON_AVERAGE = 4
 const MIN_LARGE_BYTES = 4 * 1024
 const MAX_SMALL_AT_ONCE = 1_000
 
-/** Of all bodies in one turn: the connections that are read in it add up. Beyond it, those that sent many are refused. */
+/**
+ * Of all bodies in one turn: the connections that are read in it add up. Beyond it, those that sent many of them are refused:
+ * as few as keep a turn short where there are hundreds of connections, and as many as a caller sends whose chunks are only short.
+ */
 const MAX_SMALL_IN_TURN = 32_000
+const MAX_OF_ONE_BEYOND = 250
 const MIN_BYTES_BEYOND = 64
 
 type Parser = { [slot: string]: unknown }
@@ -134,7 +138,7 @@ function excess(chunks: number, bytes: number, sender: Sender): Failure | undefi
       { headers: { connection: 'close' } },
     )
   }
-  const isFlood = smallInTurn > MAX_SMALL_IN_TURN && sender.small > MAX_SMALL_AT_ONCE
+  const isFlood = smallInTurn > MAX_SMALL_IN_TURN && sender.small > MAX_OF_ONE_BEYOND
   if (!isFlood || bytes >= chunks * MIN_BYTES_BEYOND) return undefined
   return new Failure(
     'OVERLOADED',
