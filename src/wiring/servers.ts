@@ -156,6 +156,7 @@ function createMessageServer(options: Served & Pick<Servers, 'adminPort'>, answe
   const server = createServer(settings, answer, {
     messages: messageSide(messageOptions, listener),
     headers: MESSAGE_PORT_HEADERS,
+    logger,
   })
   server.server.on('connection', loadShedder.connected)
   server.register(async (scope) => {
@@ -174,9 +175,10 @@ function createMessageServer(options: Served & Pick<Servers, 'adminPort'>, answe
 }
 
 function createAdminServer(options: Served & Pick<Servers, 'messagePort'>, answer: AnswerFailure): FastifyInstance {
-  const { messagePort, settings, version, records, health, managementAuth, watching, consoleFolder, clock } = options
+  const { messagePort, settings, version, records, health, managementAuth, watching, consoleFolder, clock, logger } =
+    options
   // Bodies of messages are texts of others: no browser may take one for a page or a program.
-  const server = createServer(settings, answer, { headers: { 'x-content-type-options': 'nosniff' } })
+  const server = createServer(settings, answer, { headers: { 'x-content-type-options': 'nosniff' }, logger })
   managementAuth.protect(server, 'admin')
   serveEndpoints(server, options, 'admin')
   serveKeys(server, managementAuth.keys)

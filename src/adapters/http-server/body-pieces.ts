@@ -2,16 +2,13 @@
  * Collects the pieces in which a body arrives. A caller may send it byte by byte, and each piece is a view of what its socket
  * read at once: small pieces are copied together, so that a body takes at most about twice its bytes.
  */
-import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
-import { asFailure } from '../../domain/failure.ts'
 import { chunksRefused } from './chunk-limits.ts'
 import { bodyTooLarge } from './framework-failures.ts'
-import { closeUnread, isTooLong } from './unread-bodies.ts'
+import { isTooLong } from './unread-bodies.ts'
 
 export interface BodyPieces {
-  /** Fails where the chunks of the body cost too much (chunk-limits.ts). */
   add(piece: Buffer): void
   /** The memory that the pieces take. */
   readonly heldBytes: number
@@ -24,8 +21,7 @@ const MIN_KEPT_BYTES = 4 * 1024
 const MIN_BUFFER_BYTES = 1024
 const MAX_BUFFER_BYTES = 64 * 1024
 
-/** `request`: whose body it is. */
-export function createBodyPieces(request: IncomingMessage): BodyPieces {
+export function createBodyPieces(): BodyPieces {
   const full: Buffer[] = []
   let filling: Buffer | undefined
   let filled = 0
@@ -53,11 +49,6 @@ export function createBodyPieces(request: IncomingMessage): BodyPieces {
 
   return {
     add: (piece) => {
-      const failure = chunksRefused(request)
-      if (failure !== undefined) {
-        closeUnread(request)
-        throw failure
-      }
       if (piece.length < MIN_KEPT_BYTES || piece.length * 2 < piece.buffer.byteLength) copy(piece)
       else {
         endFilling()
@@ -82,7 +73,7 @@ export function readWhole(
   payload: Readable,
   done: (fault: Error | null, body?: Buffer) => void,
 ): void {
-  const pieces = createBodyPieces(raw)
+  const pieces = createBodyPieces()
   let left = bodyLimit
   const end = (fault: Error | null): void => {
     payload.off('data', take).off('end', finish).off('error', end)
@@ -91,13 +82,10 @@ export function readWhole(
   const finish = (): void => end(null)
   const take = (piece: Buffer): void => {
     left -= piece.length
-    try {
-      if (left < 0) throw bodyTooLarge(config.limitSetting)
-      pieces.add(piece)
-    } catch (thrown) {
-      end(asFailure(thrown))
-    }
+    if (left < 0) end(bodyTooLarge(config.limitSetting))
+    else pieces.add(piece)
   }
-  if (isTooLong(raw, bodyLimit)) done(bodyTooLarge(config.limitSetting))
+  const refused = isTooLong(raw, bodyLimit) ? bodyTooLarge(config.limitSetting) : chunksRefused(raw)
+  if (refused !== undefined) done(refused)
   else payload.on('data', take).on('end', finish).on('error', end)
 }

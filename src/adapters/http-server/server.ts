@@ -2,7 +2,9 @@
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { Failure } from '../../domain/failure.ts'
+import type { Logger } from '../../domain/ports/logger-port.ts'
 import { readWhole } from './body-pieces.ts'
+import { limitChunks } from './chunk-limits.ts'
 import { fromFastify } from './framework-failures.ts'
 import { pathOf, sendAnswer } from './replies.ts'
 import type { AnswerFailure, AnswerUnread, EveryAnswer, MessageSide, ServerLimits } from './server-types.ts'
@@ -24,7 +26,7 @@ declare module 'fastify' {
 export function createServer(
   limits: ServerLimits,
   answerFailure: AnswerFailure,
-  { messages, headers = {} }: Readonly<{ messages?: MessageSide; headers?: EveryAnswer }> = {},
+  { messages, headers = {}, logger }: Readonly<{ messages?: MessageSide; headers?: EveryAnswer; logger?: Logger }> = {},
 ): FastifyInstance {
   const answerUnread: AnswerUnread = (failure, socket) => {
     const answer = messages?.refuseUnparsed(failure, socket) ?? answerFailure(failure)
@@ -34,6 +36,13 @@ export function createServer(
     if (readOn(raw)) reply.header('connection', 'close')
     return sendAnswer(reply, answerFailure(failure))
   }
+  const onUnbounded = () => logger?.warn({ node: process.version }, CHUNKS_COST_MORE)
+  const limited =
+    (listener: RequestListener): RequestListener =>
+    (request, response) => {
+      limitChunks(request, onUnbounded)
+      listener(request, response)
+    }
   const server = Fastify({
     bodyLimit: limits.parserLimitBytes,
     serverFactory: (route) => {
@@ -50,8 +59,8 @@ export function createServer(
         // Node would answer with a status alone; `listenBehind` refuses such a request.
         requireHostHeader: false,
       }
-      const http = createHttpServer(options, listener)
-      http.on('checkExpectation', refuseExpectation(answerUnread))
+      const http = createHttpServer(options, limited(listener))
+      http.on('checkExpectation', limited(refuseExpectation(answerUnread)))
       http.on(
         'checkContinue',
         deferContinue((request, response) => http.emit('request', request, response)),
@@ -88,6 +97,9 @@ export function createServer(
   })
   return server
 }
+
+const CHUNKS_COST_MORE =
+  'Bodies of very many chunks are refused, but cost more than on the Node.js that this version was built for'
 
 const noSchemas = (): never => {
   throw new TypeError('No route has a schema of Fastify: the service checks its input itself.')

@@ -2,7 +2,6 @@
 import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { Failure } from '../../domain/failure.ts'
-import { limitChunks } from './chunk-limits.ts'
 import type { AnswerUnread, Front } from './server-types.ts'
 import { endAndRead, readOn } from './unread-bodies.ts'
 import { standIn } from './unrouted-methods.ts'
@@ -53,7 +52,6 @@ export const refuseExpectation =
 export function listenBehind(route: RequestListener, answer: AnswerUnread, front?: Front): RequestListener {
   return (request, response) => {
     const { url = '/', socket } = request
-    limitChunks(request)
     // The answer before ended the connection: no answer to this request could be sent.
     if (socket.writableEnded) return
     const wrong = wrongHost(request) ?? wrongCoding(request)

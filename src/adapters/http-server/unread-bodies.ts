@@ -29,12 +29,6 @@ export function askForBody(request: IncomingMessage): void {
 export const isTooLong = ({ headers }: Pick<IncomingMessage, 'headers'>, limitBytes: number): boolean =>
   Number(headers['content-length'] ?? 0) > limitBytes
 
-/** Requests whose bodies cost too much to be read to their end. */
-const notRead = new WeakSet<IncomingMessage>()
-
-/** The connection is to be closed with the answer, although its caller may then lose it. */
-export const closeUnread = (request: IncomingMessage): void => void notRead.add(request)
-
 /**
  * For a request that is answered before its body has arrived, so that its connection cannot carry another one. Out: whether
  * it is one; its answer must end the connection.
@@ -50,9 +44,10 @@ export function readOn(request: IncomingMessage): boolean {
   const close = () => destroySoon.call(socket)
   // Node calls this when the answer is written.
   socket.destroySoon = () => {
-    if (request.complete || notRead.has(request)) return close()
+    // The rest of one whose chunks were refused costs too much to be read, although its caller may then lose the answer.
+    if (request.complete || request.destroyed) return close()
     endAndRead(socket)
-    request.once('end', close).resume()
+    request.once('close', close).resume()
   }
   return true
 }

@@ -1,7 +1,8 @@
 /** Reads the bodies of messages and bounds the memory of all incomplete bodies together. */
 import type { IncomingMessage } from 'node:http'
-import { asFailure, Failure } from '../../../domain/failure.ts'
+import { Failure } from '../../../domain/failure.ts'
 import { createBodyPieces } from '../body-pieces.ts'
+import { chunksRefused } from '../chunk-limits.ts'
 import { bodyTooLarge } from '../framework-failures.ts'
 import { hasBody } from '../replies.ts'
 import { askForBody } from '../unread-bodies.ts'
@@ -15,7 +16,8 @@ export type BodyLimits = Readonly<{
 
 /**
  * Reads a body to its end; `take` gets undefined if there is none. Fails at most once: BODY_TOO_LARGE, REQUEST_MALFORMED if it
- * arrives in too many tiny pieces, OVERLOADED if other bodies need its memory, or as the socket does.
+ * arrives in too many tiny chunks, OVERLOADED if other bodies need its memory or very many short chunks arrive at once, or as
+ * the socket does.
  */
 export type ReadBody = (
   request: IncomingMessage,
@@ -58,7 +60,6 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
       fail(bodyTooLarge())
       return
     }
-    request.on('error', fail)
     if (request.complete && !request.destroyed) {
       // Nearly every body is complete by now. A destroyed request has no caller any more, so it is not processed.
       const body = (request.read() ?? NO_BYTES) as Buffer
@@ -66,16 +67,26 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
       else take(body)
       return
     }
+    const refused = chunksRefused(request)
+    if (refused !== undefined) {
+      fail(refused)
+      return
+    }
     askForBody(request)
-    let pieces = createBodyPieces(request)
+    let pieces = createBodyPieces()
     let last: Buffer | undefined
     let bytes = 0
     let partial: Partial | undefined
     let isOver = false
-    const giveUp = (failure: Failure): void => {
+    const end = (): void => {
       isOver = true
-      pieces = createBodyPieces(request)
-      fail(failure)
+      if (partial !== undefined) release(partial)
+    }
+    const giveUp = (fault: Error): void => {
+      if (isOver) return
+      end()
+      pieces = createBodyPieces()
+      fail(fault)
     }
     const holdPieces = (): void => {
       if (partial === undefined) {
@@ -85,30 +96,24 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
       }
       hold(partial, pieces.heldBytes)
     }
+    request.on('error', giveUp)
     request.on('data', (chunk: Buffer) => {
       if (isOver) return
       bytes += chunk.length
       if (bytes > limitBytes) {
-        if (partial !== undefined) release(partial)
         giveUp(bodyTooLarge())
         return
       }
       // Nearly every body arrives in one piece, complete by its length.
       if (bytes === length && partial === undefined) last = chunk
       else {
-        try {
-          pieces.add(chunk)
-        } catch (thrown) {
-          if (partial !== undefined) release(partial)
-          giveUp(asFailure(thrown))
-          return
-        }
+        pieces.add(chunk)
         holdPieces()
       }
     })
     request.on('end', () => {
       if (isOver) return
-      if (partial !== undefined) release(partial)
+      end()
       take(last ?? pieces.whole())
     })
   }

@@ -138,7 +138,7 @@ function serve(arrived: Arrived, options: ListenerOptions): void {
   const admission = intake.admit(compiled, {
     headers: request.headers as Headers,
     // A caller who left sends no body, and no event would report its end.
-    hasLeft: () => request.destroyed && !request.complete,
+    hasLeft: () => request.socket.destroyed && !request.complete,
   })
   if (admission instanceof Promise) admission.then(proceed).catch(fail)
   else proceed(admission)

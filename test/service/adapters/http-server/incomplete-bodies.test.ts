@@ -1,8 +1,10 @@
 /** Callers who send a part of their body and no more: what they make the service keep is bounded. */
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { connectTo, exchange, readToEnd, requestText, statusesIn } from '../../../support/raw-exchange.ts'
 import { json, type Service, startService } from '../../../support/service.ts'
 
 const KIB = 1024
@@ -12,6 +14,16 @@ const SENT = 200 * KIB
 /** As many bodies as have room in 1 MiB. */
 const HELD = 5
 const FIT_WHOLE = 3
+
+/** A chunked body. */
+function chunksOf(text: string, size = 1): string {
+  let chunks = ''
+  for (let at = 0; at < text.length; at += size) {
+    const chunk = text.slice(at, at + size)
+    chunks += `${chunk.length.toString(16)}\r\n${chunk}\r\n`
+  }
+  return `${chunks}0\r\n\r\n`
+}
 
 describe('bodies that do not come whole', () => {
   let service: Service
@@ -85,27 +97,69 @@ describe('bodies that do not come whole', () => {
     })
   }
 
-  test('many connections that send chunks of one byte are refused, and later ones are read as before', async () => {
-    const head = 'POST /in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n'
-    const exchange = async (text: string): Promise<string> => {
-      const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
-      let received = ''
-      socket.setEncoding('utf8').on('error', () => {})
-      socket.on('data', (more: string) => {
-        received += more
-      })
-      socket.write(text)
-      await once(socket, 'close')
-      return received
+  test('a body whose chunks are too many is never taken as whole, though its end came with them', async () => {
+    const body = chunksOf(`{"a":1}${' '.repeat(6_000)}JUNK!`)
+    for (const [line, ...more] of [
+      ['POST /in'],
+      ['POST /in', 'Expect: 100-continue'],
+      ['POST /endpoints'],
+      ['PATCH /endpoints/000000000000000000000000'],
+    ] as const) {
+      const head = ['Content-Type: application/json', 'Transfer-Encoding: chunked', ...more]
+      const answer = await exchange(service.url, requestText(line, head, body))
+      assert.match(answer, /HTTP\/1\.1 400 .*5000 chunks.*"code":"REQUEST_MALFORMED"/s, line)
     }
-    const flood = `${head}\r\n${'1\r\n \r\n'.repeat(60_000)}`
-    for (const answer of await Promise.all(Array.from({ length: 24 }, () => exchange(flood)))) {
+  })
+
+  test('a wrong expectation does not keep the chunks of a body from being bounded', async () => {
+    const chunked = ['Content-Type: application/json', 'Transfer-Encoding: chunked']
+    const refused = requestText('POST /in', [...chunked, 'Expect: x'], chunksOf(' '.repeat(6_000)))
+    const left: unknown[] = []
+    // Node makes no buffers of chunks that no listener of its parser takes.
+    const look = (message: unknown): void => {
+      const { parser } = (message as { socket: { parser: object } }).socket
+      left.push(
+        ...Object.values(parser).filter((value) => typeof value === 'function' && /body|chunk/i.test(value.name)),
+      )
+    }
+    subscribe('http.server.response.finish', look)
+    try {
+      assert.deepEqual(statusesIn(await exchange(service.url, refused)), [417])
+    } finally {
+      unsubscribe('http.server.response.finish', look)
+    }
+    assert.deepEqual(left, [])
+  })
+
+  const HEAD = 'POST /in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n'
+  const FLOOD = `${HEAD}\r\n${'1\r\n \r\n'.repeat(60_000)}`
+
+  test('many connections that send chunks of one byte are refused, and later ones are read as before', async () => {
+    for (const answer of await Promise.all(Array.from({ length: 24 }, () => exchange(service.url, FLOOD)))) {
       // The connection is reset while bytes arrive, and its caller may lose the answer.
       assert.match(answer, /^$|^HTTP\/1\.1 (?:400 .*"code":"REQUEST_MALFORMED"|503 .*"code":"OVERLOADED")/s)
     }
     // Each takes a parser that a refused connection had.
-    const message = `${head}Connection: close\r\n\r\n${'1\r\n \r\n'.repeat(200)}2\r\n{}\r\n0\r\n\r\n`
-    for (let n = 0; n < 24; n += 1) assert.match(await exchange(message), /^HTTP\/1\.1 200 .*\{\}$/s)
+    const message = `${HEAD}Connection: close\r\n\r\n${'1\r\n \r\n'.repeat(200)}2\r\n{}\r\n0\r\n\r\n`
+    for (let n = 0; n < 24; n += 1) assert.match(await exchange(service.url, message), /^HTTP\/1\.1 200 .*\{\}$/s)
+  })
+
+  test('a caller who sends 200 short chunks is not refused for the chunks of others', async () => {
+    const text = `{"text":"${'x'.repeat(5_989)}"}`
+    const message = `${HEAD}Connection: close\r\n\r\n${chunksOf(text, 30)}`
+    for (let round = 0; round < 2; round += 1) {
+      const sockets = await Promise.all(Array.from({ length: 12 }, () => connectTo(service.url)))
+      for (const socket of sockets) {
+        socket.write('GET /uptime HTTP/1.1\r\nHost: x\r\n\r\n')
+        await once(socket, 'data')
+      }
+      const received = sockets.map(readToEnd)
+      // Read in one turn, the message after the chunks of the others.
+      for (const [at, socket] of sockets.entries()) socket.write(at < 11 ? FLOOD : message)
+      const answer = (await received[11]) as string
+      assert.deepEqual([statusesIn(answer), answer.endsWith(text)], [[200], true])
+      await Promise.all(received)
+    }
   })
 
   test('after a body of very many chunks that nothing reads, the next one of the connection is read', async () => {
