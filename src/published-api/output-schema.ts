@@ -3,7 +3,7 @@ import type { JsonObject } from '../domain/json.ts'
 import { collectInto, documentPath } from '../domain/lint.ts'
 import { convertEach } from '../language/mapping/mapping-functions.ts'
 import { readTargets } from '../language/mapping/mapping-targets.ts'
-import { spreadSteps, spreads, type TargetStep } from '../language/mapping/target.ts'
+import { spreads, type TargetStep, writeSteps } from '../language/mapping/target.ts'
 import { parsePath, type SourcePath } from '../language/paths/path.ts'
 import type { SourceSchema } from './source-schema.ts'
 
@@ -89,7 +89,7 @@ function put(root: Place, { target, function: applied }: TargetPlan, { schema, i
     root.isOpen = true
     return
   }
-  const steps = placement === 'spread' ? spreadSteps(target) : target.steps
+  const steps = placement === 'spread' ? writeSteps(target, 'spread') : target.steps
   const appends = steps.at(-1)?.kind === 'each'
   let place = root
   // A value for all elements is written where there are some.

@@ -3,13 +3,15 @@ import { Failure } from '../../domain/failure.ts'
 import { type Json, type JsonObject, typeName } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import { type PathSource, parsePath, type SourcePath } from '../paths/path.ts'
+import { isArray, type Read } from '../paths/path-read.ts'
 import { type Convert, convertEach, type MappingFunction } from './mapping-functions.ts'
 import { type Plan, readTargets } from './mapping-targets.ts'
 import type { MappingTrace, TargetTrace } from './mapping-trace.ts'
+import { fieldsAlong, findObjects, noSourcePlaces, type SourceField, type SourcePlaces } from './source-places.ts'
 import { FIRST_ELEMENT, spreads, type TargetStep } from './target.ts'
 import { noPlaces, type Places, startRun } from './target-places.ts'
 import { elementsAlong, nothingWritten, recordWritten, type Written } from './target-sharing.ts'
-import { compileWrite, type Write } from './target-write.ts'
+import { compileWrite, type WriteEach, type Writer } from './target-write.ts'
 
 /** The most array elements that the indexes of one target may make in every message. */
 const FIXED_ELEMENTS_MAX = 100_000
@@ -46,6 +48,7 @@ export function compileMapping(inputMapping: JsonObject, lint: LintSink, trace?:
   const entries: Entry[] = []
   const written = nothingWritten()
   const places = noPlaces()
+  const sourcePlaces = noSourcePlaces()
   const earlier: Earlier = { at: new Map(), below: new Map() }
 
   for (const [text, declared] of Object.entries(inputMapping)) {
@@ -57,25 +60,51 @@ export function compileMapping(inputMapping: JsonObject, lint: LintSink, trace?:
     if (!path.ok || plans === undefined) continue
     for (const plan of plans) warnOfRepeat(plan, earlier)
     const targets = compileTargets(path.value.text, plans, written, places, sink.path, trace)
-    entries.push({ read: path.value.read, targets })
+    entries.push(compileEntry(path.value, targets, sourcePlaces))
   }
-  return { sources, apply: compileApply(entries, places.count) }
+  return { sources, apply: compileApply(entries, sourcePlaces, places.count) }
 }
 
 /** One path and what it is written to. */
-type Entry = Readonly<{ read: SourcePath['read']; targets: readonly Target[] }>
+type Entry = Readonly<{
+  read: SourcePath['read']
+  /** Undefined for a path that only `read` reads whole. */
+  field: SourceField | undefined
+  /** Where the elements of a list can be written one by one. */
+  each: Each | undefined
+  targets: readonly Target[]
+}>
 
-/** `choose`: from the value at the path to the value to write; undefined to write nothing. */
-type Target = Readonly<{ choose: Convert; write: Write; trace: TargetTrace | undefined }>
+type Each = Readonly<{ list: SourceField; read: Read; write: WriteEach }>
 
-function compileApply(entries: readonly Entry[], places: number): Mapping['apply'] {
+/**
+ * `choose`: from the value at the path to the value to write; undefined to write nothing. Left out where that is the value
+ * itself, unless it is null.
+ */
+type Target = Readonly<{ choose: Convert | undefined }> & Writer
+
+function compileEntry(path: SourcePath, targets: readonly Target[], places: SourcePlaces): Entry {
+  const { read } = path
+  const { list, field, readElement } = fieldsAlong(path, places)
+  const [only] = targets.length === 1 ? targets : []
+  const write = only?.choose === undefined ? only?.writeEach : undefined
+  const each = list && readElement && write && { list, read: readElement, write }
+  return { read, field, each, targets }
+}
+
+function compileApply(entries: readonly Entry[], sourcePlaces: SourcePlaces, places: number): Mapping['apply'] {
   return (source) => {
+    const objects = findObjects(sourcePlaces, source)
     const run = startRun(places)
-    for (const { read, targets } of entries) {
-      const value = read(source)
-      for (const { choose, write, trace } of targets) {
-        trace?.read(value)
-        const chosen = choose(value)
+    for (const { read, field, each, targets } of entries) {
+      if (each !== undefined) {
+        const elements = objects[each.list.within]?.[each.list.name]
+        if (isArray(elements) && each.write(elements, each.read, run)) continue
+      }
+      const object = field === undefined ? undefined : objects[field.within]
+      const value = field === undefined || object === undefined ? read(source) : object[field.name]
+      for (const { choose, write } of targets) {
+        const chosen = choose === undefined ? (value ?? undefined) : choose(value)
         if (chosen !== undefined) write(chosen, run)
       }
     }
@@ -146,10 +175,10 @@ function compileTargets(
     }
     const observer = trace?.add(documentPath, source, target.text, fill !== undefined)
     const entry = { documentPath, target: target.text, replaces: hasDefault }
-    const write = compileWrite(target, { placement, fill, written, places, entry, observer })
+    const writer = compileWrite(target, { placement, fill, written, places, entry, observer })
     recordWritten(written, target, placement)
     const refuse = applied === undefined || hasDefault ? undefined : compileRefusal(applied, source, documentPath)
-    return [{ choose: compileChoice(plan, refuse, observer), write, trace: observer }]
+    return [{ choose: compileChoice(plan, refuse, observer), ...writer }]
   })
 }
 
@@ -174,11 +203,13 @@ function compileConvert({ target, function: applied }: Plan, refuse: Refuse | un
 
 const nothing = () => undefined
 
-function compileChoice(plan: Plan, refuse: Refuse | undefined, trace: TargetTrace | undefined): Convert {
+function compileChoice(plan: Plan, refuse: Refuse | undefined, trace: TargetTrace | undefined): Convert | undefined {
   const { fill } = plan
   const { takesNull } = plan.target
   const convert = compileConvert(plan, refuse)
+  if (convert === undefined && fill === undefined && !takesNull && trace === undefined) return undefined
   return (value) => {
+    trace?.read(value)
     const converted = convert === undefined ? value : convert(value)
     trace?.converted(converted)
     if (converted !== undefined && converted !== null) return converted

@@ -7,7 +7,7 @@ import { isArray, isInherited, ownField } from '../paths/path-read.ts'
 import { checkShape, type Entry } from './shapes.ts'
 import type { TargetStep } from './target.ts'
 import { type Account, BYTES_PER_VALUE, charge } from './target-budget.ts'
-import { contestedAlong, sharedAlong, type Written } from './target-sharing.ts'
+import type { Before } from './target-sharing.ts'
 
 export type Output = { [name: string]: Json }
 
@@ -24,6 +24,8 @@ export type Place = Readonly<{
   isList: boolean
   /** Whether what is there may belong to the message too, or stand in the output twice: a write copies it first. */
   isShared: boolean
+  /** Whether nothing is there until an entry has come to this place. */
+  isNew: boolean
   /** Its number among the places of the mapping. */
   number: number
 }>
@@ -34,28 +36,28 @@ export type Places = { count: number; readonly known: Map<string, Place> }
 export const noPlaces = (): Places => ({ count: 0, known: new Map() })
 
 /**
- * The places that each of the first `count` steps leads to. They are those of earlier entries, unless one of these may have replaced
- * what another found there.
+ * The places that the steps lead to, with what was done there before. They are those of earlier entries, unless one of these
+ * may have replaced what another found there.
  */
 export function placesAlong(
   places: Places,
-  written: Written,
   steps: readonly TargetStep[],
+  before: readonly Before[],
   count: number,
 ): readonly Place[] {
-  const shared = sharedAlong(written, steps)
-  const contested = contestedAlong(written, steps)
   const along: Place[] = []
   for (const [at, step] of steps.slice(0, count).entries()) {
     const parent = along[at - 1]
-    const text = JSON.stringify([parent?.number, step])
-    const known = contested[at + 1] === false ? places.known.get(text) : undefined
-    const place = known ?? {
+    const { isShared = true, isContested = true, isMadeOtherwise = true } = before[at] ?? {}
+    const isNew = !isContested && !isMadeOtherwise
+    const text = JSON.stringify([parent?.number, step, isNew])
+    const place = (isContested ? undefined : places.known.get(text)) ?? {
       parent,
       key: keyOf(step),
       isInherited: step.kind === 'name' && isInherited(step.name),
       isList: steps[at + 1]?.kind !== 'name',
-      isShared: shared[at + 1] ?? true,
+      isShared,
+      isNew,
       number: places.count++,
     }
     places.known.set(text, place)
@@ -67,13 +69,22 @@ export function placesAlong(
 export const keyOf = (step: TargetStep | undefined): string | number | undefined =>
   step?.kind === 'name' ? step.name : step?.kind === 'index' ? step.index : undefined
 
-/** One message. `reached`: what entries have found or made at each place, by its number. */
-export type Run = Readonly<{ output: Output; account: Account; reached: (Container | undefined)[] }>
+/**
+ * One message. `reached`: what entries have found or made at each place, by its number. `reachedIn`: the same for places in a
+ * loop, by the index of the element too.
+ */
+export type Run = Readonly<{
+  output: Output
+  account: Account
+  reached: (Container | undefined)[]
+  reachedIn: (Container | undefined)[][]
+}>
 
 export const startRun = (places: number): Run => ({
   output: {},
   account: { addedBytes: 0 },
-  reached: new Array(places).fill(undefined),
+  reached: new Array(places),
+  reachedIn: [],
 })
 
 /** The object or list at a place that is in no loop, to write into. Undefined: the output itself. */
@@ -81,10 +92,33 @@ export function reach(place: Place | undefined, entry: Entry, run: Run): Contain
   if (place === undefined) return run.output
   const known = run.reached[place.number]
   if (known !== undefined) return known
-  const found = findOrMake(reach(place.parent, entry, run), place.key ?? 0, place, entry, run.account)
+  const found = come(reach(place.parent, entry, run), place.key ?? 0, place, entry, run.account)
   run.reached[place.number] = found
   return found
 }
+
+/** The same for a place in the loop over a list, of its element at an index. */
+export function reachIn(place: Place, list: Json[], index: number, entry: Entry, run: Run): Container {
+  const reached = elementsReached(place, run)
+  const known = reached[index]
+  if (known !== undefined) return known
+  const { parent, key } = place
+  const within = key === undefined || parent === undefined ? list : reachIn(parent, list, index, entry, run)
+  const found = come(within, key ?? index, place, entry, run.account)
+  reached[index] = found
+  return found
+}
+
+function elementsReached({ number }: Place, { reachedIn }: Run): (Container | undefined)[] {
+  const known = reachedIn[number]
+  if (known !== undefined) return known
+  const reached: Container[] = []
+  reachedIn[number] = reached
+  return reached
+}
+
+const come = (within: Container, key: string | number, place: Place, entry: Entry, account: Account) =>
+  place.isNew ? make(within, key, place, entry, account) : findOrMake(within, key, place, entry, account)
 
 export const findOrMake = (within: Container, key: string | number, place: Place, entry: Entry, account: Account) =>
   find(within, key, place, entry, account) ?? make(within, key, place, entry, account)

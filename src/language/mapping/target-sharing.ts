@@ -5,78 +5,82 @@
  * compiler finds these entries, and they alone copy each object and array on their way, one level each, before they write.
  */
 import type { Placement } from './mapping-functions.ts'
-import type { MappingTarget, TargetStep } from './target.ts'
+import { EACH_ELEMENT, type MappingTarget, type TargetStep, writeSteps } from './target.ts'
 
-/**
- * The targets that entries have written to, as a tree of steps. All brackets count as the same step: that may copy once too
- * often (`a[0]`, then `a[1].b`), but never too seldom.
- */
+/** The targets that entries have written to, as a tree of steps. */
 export type Written = {
   /** Whether a whole value was written here. */
   whole: boolean
   /** Of an array: the elements that the indexes of targets make. */
   length: number
-  readonly inner: Map<string, Written>
+  readonly fields: Map<string, Written>
+  /** By their indexes, and `each` or `all` for what a placement writes to every element. */
+  readonly elements: Map<number | 'each' | 'all', Written>
 }
 
-export const nothingWritten = (): Written => ({ whole: false, length: 0, inner: new Map() })
+export const nothingWritten = (): Written => ({ whole: false, length: 0, fields: new Map(), elements: new Map() })
 
-const keyOf = (step: TargetStep): string => (step.kind === 'name' ? `.${step.name}` : '[]')
-
-export function recordWritten(written: Written, { steps }: MappingTarget, placement: Placement): void {
+export function recordWritten(written: Written, target: MappingTarget, placement: Placement): void {
   let at = written
   // Fields that are passed through may have any name, so any part of the output may be shared from then on.
-  for (const step of placement === 'root' ? [] : steps) {
-    const key = keyOf(step)
-    const inner = at.inner.get(key) ?? nothingWritten()
-    at.inner.set(key, inner)
+  for (const step of placement === 'root' ? [] : writeSteps(target, placement)) {
     if (step.kind === 'index') at.length = Math.max(at.length, step.index + 1)
-    at = inner
+    at = innerOf(at, step, placement) ?? addInner(at, step, placement)
   }
   at.whole = true
 }
 
-/**
- * For each object or array on the way of `steps`, by the number of steps before it: whether it may be part of a value that
- * an earlier entry wrote whole. The output itself never is.
- */
-export function sharedAlong(written: Written, steps: readonly TargetStep[]): readonly boolean[] {
-  const shared = [false]
-  let at: Written | undefined = written
-  let within = written.whole
-  for (const step of steps) {
-    at = at?.inner.get(keyOf(step))
-    within ||= at?.whole === true
-    shared.push(within)
-  }
-  return shared
+const innerOf = (at: Written, step: TargetStep, placement: Placement): Written | undefined =>
+  step.kind === 'name' ? at.fields.get(step.name) : at.elements.get(elementKey(step, placement))
+
+function addInner(at: Written, step: TargetStep, placement: Placement): Written {
+  const inner = nothingWritten()
+  if (step.kind === 'name') at.fields.set(step.name, inner)
+  else at.elements.set(elementKey(step, placement), inner)
+  return inner
 }
 
-/** As `sharedAlong`: whether an earlier entry may have replaced what another one made there, whole or by another shape. */
-export function contestedAlong(written: Written, steps: readonly TargetStep[]): readonly boolean[] {
-  const contested = [false]
-  let at: Written | undefined = written
-  let within = written.whole
-  for (const [index, step] of steps.entries()) {
-    at = at?.inner.get(keyOf(step))
+const elementKey = (step: Exclude<TargetStep, { kind: 'name' }>, placement: Placement) =>
+  step.kind === 'index' ? step.index : placement === 'all' ? 'all' : 'each'
+
+/** What a step leads to from these; an element of some index is among those of every `[]` too. */
+const sameParts = (parts: readonly Written[], step: TargetStep): readonly Written[] =>
+  parts.flatMap(({ fields, elements }) => {
+    if (step.kind === 'each') return [...elements.values()]
+    const same =
+      step.kind === 'name'
+        ? [fields.get(step.name)]
+        : [elements.get(step.index), elements.get('each'), elements.get('all')]
+    return same.filter((part) => part !== undefined)
+  })
+
+/** What earlier entries may have done to the part of the output that a step leads to. */
+export type Before = Readonly<{
+  /** Wrote there, or below it. */
+  isWritten: boolean
+  /** Wrote a whole value that it is part of. */
+  isShared: boolean
+  /** Replaced what another one made there, whole or by another shape. */
+  isContested: boolean
+  /** Made it by other steps than these. */
+  isMadeOtherwise: boolean
+}>
+
+export function beforeAlong(written: Written, steps: readonly TargetStep[], placement: Placement): readonly Before[] {
+  let own: Written | undefined = written
+  let parts: readonly Written[] = [written]
+  let isShared = written.whole
+  let isContested = written.whole
+  let isMadeOtherwise = false
+  return steps.map((step, index) => {
+    own = own === undefined ? undefined : innerOf(own, step, placement)
+    parts = sameParts(parts, step)
     const isList = steps[index + 1]?.kind !== 'name'
-    within ||= at !== undefined && (at.whole || (isList ? hasFields(at) : hasElements(at)))
-    contested.push(within)
-  }
-  return contested
-}
-
-const hasElements = ({ inner }: Written): boolean => inner.has('[]')
-const hasFields = (written: Written): boolean => written.inner.size > (hasElements(written) ? 1 : 0)
-
-/** Whether an earlier entry may have written at the end of these steps, or below it. */
-export function isWritten(written: Written, steps: readonly TargetStep[]): boolean {
-  let at: Written | undefined = written
-  for (const step of steps) {
-    if (at === undefined || at.whole) break
-    at = at.inner.get(keyOf(step))
-  }
-  return at !== undefined
+    isShared ||= parts.some(({ whole }) => whole)
+    isContested ||= isShared || parts.some(({ fields, elements }) => (isList ? fields : elements).size > 0)
+    isMadeOtherwise ||= parts.some((part) => part !== own)
+    return { isWritten: isShared || parts.length > 0, isShared, isContested, isMadeOtherwise }
+  })
 }
 
 /**
@@ -84,16 +88,16 @@ export function isWritten(written: Written, steps: readonly TargetStep[]): boole
  * `all` writes to each element that indexes made.
  */
 export function elementsAlong(written: Written, { steps }: MappingTarget, placement: Placement): number {
-  let at: Written | undefined = written
+  let parts: readonly Written[] = [written]
   let times = 1
   let elements = 0
   for (const [index, step] of steps.entries()) {
     if (step.kind === 'index') elements += times * (step.index + 1)
     else if (step.kind === 'each' && placement === 'all' && index < steps.length - 1) {
-      times *= Math.max(1, at?.length ?? 0)
+      times *= parts.reduce((most, { length }) => Math.max(most, length), 1)
       elements += times
     }
-    at = at?.inner.get(keyOf(step))
+    parts = sameParts(parts, step.kind === 'index' ? EACH_ELEMENT : step)
   }
   return elements
 }

@@ -1,26 +1,40 @@
 /** Writing to a target. Compiling it finds its places; each message loops over lists, and sets a field or appends an element. */
 import { isObject, type Json, REFUSED_NAMES } from '../../domain/json.ts'
-import { isArray, isInherited, ownField } from '../paths/path-read.ts'
+import { isArray, isInherited, ownField, type Read } from '../paths/path-read.ts'
 import type { Placement } from './mapping-functions.ts'
 import { checkShape, type Entry, shapeOf } from './shapes.ts'
-import { FIRST_ELEMENT, type MappingTarget, spreadSteps, type TargetStep } from './target.ts'
+import { type MappingTarget, type TargetStep, writeSteps } from './target.ts'
 import { type Account, charge, weighBytes } from './target-budget.ts'
 import {
   type Container,
   find,
   findOrMake,
   keyOf,
+  type Output,
   type Place,
   type Places,
   placesAlong,
   put,
   type Run,
   reach,
+  reachIn,
   read,
 } from './target-places.ts'
-import { isWritten, type Written } from './target-sharing.ts'
+import { beforeAlong, type Written } from './target-sharing.ts'
 
 export type Write = (value: Json, run: Run) => void
+
+/**
+ * Writes what is read of each element, without a list of it in between. False once that is an array, which may add elements:
+ * the list has to be read and written whole, over what is written so far.
+ */
+export type WriteEach = (elements: readonly Json[], read: Read, run: Run) => boolean
+
+export type Writer = Readonly<{
+  write: Write
+  /** Undefined where each element needs more than to be set, or the target spreads none. */
+  writeEach: WriteEach | undefined
+}>
 
 /** Gets where a traced target writes. */
 export interface WriteObserver {
@@ -47,23 +61,32 @@ export type WriteOptions = Readonly<{
  * Compiles a target to the function that writes a value there. The function makes missing objects and arrays on the way,
  * and fills an array with nulls up to the written index.
  *
- * `spread`: each element of an array goes to one element of one `[]` of the target (`spreadSteps`); a missing element adds
+ * `spread`: each element of an array goes to one element of one `[]` of the target (`writeSteps`); a missing element adds
  * no field, and its position stays. `all`: the value goes to all elements that exist. `concat`: its elements are appended.
  * `root`: its fields become fields of the output, whatever the target.
  *
  * Writing fails with OUTPUT_TOO_LARGE for a message that would grow by more than `ADDED_BYTES_MAX`, and with MAPPING_FAILED
  * where a value of another shape stands (`checkShape`).
  */
-export function compileWrite(target: MappingTarget, options: WriteOptions): Write {
+export function compileWrite(target: MappingTarget, options: WriteOptions): Writer {
   const { placement, fill, entry, observer } = options
-  if (placement === 'root') return compileFields(entry, observer)
+  if (placement === 'root') return justWrite(compileFields(entry, observer))
   const plan = planWrite(target, options)
   if (plan.segments.length > 1) {
-    return placement === 'all' ? compileToAll(plan) : compileSpread(plan, fill ?? (target.takesNull ? null : undefined))
+    if (placement === 'all') return justWrite(compileToAll(plan))
+    const empty = fill ?? (target.takesNull ? null : undefined)
+    return { write: compileSpread(plan, empty), writeEach: empty === undefined ? compileEach(plan) : undefined }
   }
   const place = plan.segments[0]?.at(-1)
-  return (value, run) => writeLast(reach(place, entry, run), value, plan, run.account)
+  const { field } = plan
+  return justWrite(
+    field === undefined
+      ? (value, run) => writeLast(reach(place, entry, run), value, plan, run.account)
+      : (value, run) => setField(reach(place, entry, run), field, value),
+  )
 }
+
+const justWrite = (write: Write): Writer => ({ write, writeEach: undefined })
 
 function compileFields(entry: Entry, observer: WriteObserver | undefined): Write {
   return (value, { output }) => {
@@ -85,6 +108,8 @@ type Plan = Readonly<{
   segments: readonly (readonly Place[])[]
   /** The field or element of the last object or list; undefined to append to that list. */
   last: string | number | undefined
+  /** The same, if it is a field that has only to be set: there is nothing to check, and no one to tell. */
+  field: string | undefined
   /** Whether every object inherits something of that name. */
   isInherited: boolean
   /** Whether an earlier entry may have written there. */
@@ -96,30 +121,28 @@ type Plan = Readonly<{
 }>
 
 function planWrite(target: MappingTarget, { placement, places, written, entry, observer }: WriteOptions): Plan {
-  const steps = stepsOf(target, placement)
-  const appends = target.steps.at(-1)?.kind === 'each' || placement === 'concat'
+  const endsInEach = target.steps.at(-1)?.kind === 'each'
+  const steps = writeSteps(target, placement).slice(0, endsInEach ? -1 : undefined)
+  const before = beforeAlong(written, steps, placement)
+  const appends = endsInEach || placement === 'concat'
   const segments: Place[][] = [[]]
-  for (const place of placesAlong(places, written, steps, appends ? steps.length : steps.length - 1)) {
+  for (const place of placesAlong(places, steps, before, appends ? steps.length : steps.length - 1)) {
     if (place.key === undefined) segments.push([place])
     else segments.at(-1)?.push(place)
   }
   const last = appends ? undefined : keyOf(steps.at(-1))
+  const isWritten = before.at(-1)?.isWritten === true
   return {
     steps,
     segments,
     last,
+    field: typeof last === 'string' && !isWritten && observer === undefined ? last : undefined,
     isInherited: typeof last === 'string' && isInherited(last),
-    isWritten: isWritten(written, steps),
+    isWritten,
     joins: placement === 'concat',
     entry,
     observer,
   }
-}
-
-function stepsOf(target: MappingTarget, placement: Placement): readonly TargetStep[] {
-  const steps = placement === 'spread' ? spreadSteps(target) : target.steps
-  const kept = steps.at(-1)?.kind === 'each' ? steps.slice(0, -1) : steps
-  return placement === 'concat' ? kept.map((step) => (step.kind === 'each' ? FIRST_ELEMENT : step)) : kept
 }
 
 /** Writes each element of an array into an element of the target's list; of another value, itself into the first. */
@@ -127,18 +150,20 @@ function compileSpread(plan: Plan, fill: Json | undefined): Write {
   const { entry, observer } = plan
   const [outer = [], inner = []] = plan.segments
   const listPlace = outer.at(-1)
+  const place = inner.at(-1)
   const fillBytes = fill === undefined ? 0 : weighBytes(fill)
-  const writeElement = (list: Json[], index: number, value: Json, account: Account): void => {
-    let within: Container = list
-    for (const place of inner) within = findOrMake(within, place.key ?? index, place, entry, account)
-    writeLast(within, value, plan, account)
+  const { field } = plan
+  const writeElement = (list: Json[], index: number, value: Json, run: Run): void => {
+    const within = place === undefined ? list : reachIn(place, list, index, entry, run)
+    if (field === undefined) writeLast(within, value, plan, run.account)
+    else setField(within, field, value)
   }
   return (value, run) => {
     const { account } = run
     const list = reach(listPlace, entry, run) as Json[]
     if (!isArray(value)) {
       observer?.element(0, 0, false)
-      writeElement(list, 0, value, account)
+      writeElement(list, 0, value, run)
       return
     }
     for (let at = 0; at < value.length; at++) {
@@ -147,9 +172,26 @@ function compileSpread(plan: Plan, fill: Json | undefined): Write {
       if (element !== undefined) {
         if (given === undefined) charge(fillBytes, account, entry.documentPath)
         observer?.element(0, at, given === undefined)
-        writeElement(list, at, element, account)
+        writeElement(list, at, element, run)
       } else if (at === list.length) list.push(null)
     }
+  }
+}
+
+/** Of a target where each element has only to be set. */
+function compileEach({ segments: [outer = [], inner = []], field, entry }: Plan): WriteEach | undefined {
+  const listPlace = outer.at(-1)
+  const place = inner.at(-1)
+  if (place === undefined || field === undefined) return undefined
+  return (elements, read, run) => {
+    const list = reach(listPlace, entry, run) as Json[]
+    for (let at = 0; at < elements.length; at++) {
+      const value = read(elements[at])
+      if (isArray(value)) return false
+      if (value !== undefined && value !== null) setField(reachIn(place, list, at, entry, run), field, value)
+      else if (at === list.length) list.push(null)
+    }
+    return true
   }
 }
 
@@ -175,6 +217,11 @@ function compileToAll(plan: Plan): Write {
     }
   }
   return (value, { output, account }) => writeFrom(output, 0, 0, value, account)
+}
+
+const setField = (within: Container, name: string, value: Json): void => {
+  const object = within as Output
+  object[name] = value
 }
 
 function writeLast(within: Container, value: Json, plan: Plan, account: Account): void {

@@ -2,6 +2,7 @@
 import { REFUSED_NAMES } from '../../domain/json.ts'
 import { fault, found, type Result } from '../../domain/lint.ts'
 import { parseSteps } from '../paths/path-steps.ts'
+import type { Placement } from './mapping-functions.ts'
 
 /** `each` is element 0, or the list that an array is spread over; as the last step, it appends. */
 export type TargetStep = Readonly<{ kind: 'name'; name: string } | { kind: 'index'; index: number } | { kind: 'each' }>
@@ -73,10 +74,15 @@ function spreadStep(steps: readonly TargetStep[]): number {
 }
 
 export const FIRST_ELEMENT: TargetStep = { kind: 'index', index: 0 }
+export const EACH_ELEMENT: TargetStep = { kind: 'each' }
 
-/** The steps to write a value by. `each` steps stay where an array is spread and at the end; every other `[]` is element 0. */
-export function spreadSteps({ steps }: MappingTarget): readonly TargetStep[] {
-  const spreadAt = spreadStep(steps)
+/**
+ * The steps to write a value by. `each` steps stay where an array is spread or the value goes to all elements, and at the
+ * end; every other `[]` is element 0.
+ */
+export function writeSteps({ steps }: MappingTarget, placement: Placement): readonly TargetStep[] {
+  if (placement === 'all') return steps
+  const spreadAt = placement === 'spread' ? spreadStep(steps) : -1
   return steps.map((step, at) =>
     step.kind === 'each' && at !== spreadAt && at < steps.length - 1 ? FIRST_ELEMENT : step,
   )

@@ -24,8 +24,10 @@ type Step = Readonly<{
   joins: boolean
 }>
 
+export type Read = (value: Json | undefined) => Json | undefined
+
 /** The reader of these steps. Never throws. */
-export function compileRead(steps: readonly PathStep[]): (value: Json | undefined) => Json | undefined {
+export function compileRead(steps: readonly PathStep[]): Read {
   const joins = steps.at(-1)?.kind !== 'each'
   const first = steps.reduceRight<Step | undefined>((next, step) => {
     const name = step.kind === 'name' ? step.name : ''

@@ -41,10 +41,10 @@ export function parsePath(text: string): Result<SourcePath> {
   if (!parsed.ok) return parsed
   const [root, ...steps] = parsed.value
   if (root?.kind !== 'name') return fault(`The path "${text}" starts with "*"; start it with the name of a root.`)
-  const read = compileRead(parsed.value)
-  const names = leadingNames(parsed.value)
   // The parts of a source that are no JSON, such as the bytes of a body, are no roots of documents.
-  return found({ text, root: root.name, names, steps, read: (source) => read(source as Json) })
+  const read = compileRead(parsed.value) as SourcePath['read']
+  const names = leadingNames(parsed.value)
+  return found({ text, root: root.name, names, steps, read })
 }
 
 function leadingNames(steps: readonly PathStep[]): readonly string[] {

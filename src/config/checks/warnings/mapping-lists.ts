@@ -1,7 +1,7 @@
 /** Warns of mapping entries whose lists do not fit together: elements of one parent or list would land in another. */
 import { isObject, type Json } from '../../../domain/json.ts'
 import type { LintSink } from '../../../domain/lint.ts'
-import { parseTarget, spreadSteps } from '../../../language/mapping/target.ts'
+import { parseTarget, writeSteps } from '../../../language/mapping/target.ts'
 import { type PathStep, parseSteps } from '../../../language/paths/path-steps.ts'
 import type { Endpoint } from '../../schema/schema.ts'
 
@@ -84,7 +84,7 @@ const writeStep = (step: PathStep): string => {
 function spreadList(key: string): Readonly<{ place: string; levels: number }> | undefined {
   const parsed = parseTarget(key)
   if (!parsed.ok) return undefined
-  const steps = spreadSteps(parsed.value)
+  const steps = writeSteps(parsed.value, 'spread')
   const at = steps.slice(0, -1).findIndex(({ kind }) => kind === 'each')
   if (at === -1) return undefined
   const levels = parsed.value.steps.filter(({ kind }) => kind === 'each').length
