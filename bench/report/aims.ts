@@ -48,8 +48,8 @@ export const AIMS: readonly Aim[] = [
   atMost('W6: registering them, one after another', 60, seconds, 'registering'),
   atMost('W6: the longest message meanwhile', 20, milliseconds, 'message-meanwhile'),
   rate('W7: with state to without', 0.5, 'W7', 'with state', 'without state'),
-  atLeast('mapping alone, W1', 2e6, perSecond, 'mapping-W1'),
-  atLeast('mapping alone, W5', 150e3, perSecond, 'mapping-W5'),
+  atLeast('mapping alone, W1', 1e6, perSecond, 'mapping-W1'),
+  atLeast('mapping alone, W5', 40e3, perSecond, 'mapping-W5'),
   {
     what: 'memory under the load of W1',
     most: 120e6,
