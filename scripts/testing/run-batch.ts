@@ -4,7 +4,6 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import '../../test/support/seed.ts'
 
 const files = process.argv.slice(2).map((file) => ({ file, load: () => import(pathToFileURL(file).href) }))
 

@@ -1,8 +1,9 @@
 /** Generators of mappings and of the messages that they read. */
-import fc from 'fast-check'
+
 import { Failure } from '../../src/domain/failure.ts'
 import type { Json } from '../../src/domain/json.ts'
 import { FUNCTIONS } from '../../src/language/mapping/mapping-functions.ts'
+import fc from './fast-check.ts'
 
 /** What a mapping makes of a message, or the failure that it ends with. Anything else that is thrown fails the test. */
 export function outcomeOf<Result>(

@@ -1,10 +1,10 @@
 /** Several writes of endpoints as one: all or none, compared with what is stored afterwards. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import fc from 'fast-check'
 import type { EndpointWrite } from '../../../src/domain/ports/endpoint-store-port.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../support/contracts/records.ts'
 import { describeStores, SHARED_SQLITE, STORES } from '../../support/contracts/stores.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 
 const MANY = LONG ? 1_000 : 150

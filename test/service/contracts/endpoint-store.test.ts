@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { it } from 'node:test'
-import fc from 'fast-check'
 import type { JsonObject } from '../../../src/domain/json.ts'
 import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
 import { type StoredDocument, VERSIONS_OF_AN_ENDPOINT } from '../../../src/domain/stored-document.ts'
 import { EVERYTHING, endpointOf, idOf, stateOf } from '../../support/contracts/records.ts'
 import { describeStores } from '../../support/contracts/stores.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 
 /** More than databases put into an index as it is, however well they compress it. */

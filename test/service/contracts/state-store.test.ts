@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { beforeEach, it } from 'node:test'
-import fc from 'fast-check'
 import type { StateFilter, StateRecord } from '../../../src/domain/ports/state-store-port.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../support/contracts/records.ts'
 import { describeStores } from '../../support/contracts/stores.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 
 const MANY = LONG ? 1_000 : 200

@@ -1,7 +1,7 @@
 /** The corpus of XML: what is not well-formed and every DOCTYPE is refused, what is well-formed is read. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 import { type Corpus, repeatedNames, startCorpus } from './corpus.ts'
 import { XML_ACCEPTED } from './xml-accepted.ts'

@@ -1,10 +1,10 @@
 /** The check of a file of tests: all faults at once, each in place, and nothing that makes it throw. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { checkTestFile } from '../../../src/document-tests/check-test-file.ts'
 import type { Json } from '../../../src/domain/json.ts'
 import { createOfflineTests } from '../../../src/wiring/offline-tests.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 import { loggerInto, readTestSettings } from '../../support/service.ts'
 

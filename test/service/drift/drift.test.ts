@@ -1,13 +1,13 @@
 /** Which messages are examined, how long they count, what bounds hold, and that no value of a message is kept. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { Failure } from '../../../src/domain/failure.ts'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { startTrace } from '../../../src/domain/tracing/trace.ts'
 import type { SampledCompletion } from '../../../src/drift/drift.ts'
 import { timesAsCostly } from '../../support/cpu-time.ts'
 import { compiledOf, completedOf, HOUR, openDrift, reachedWith, START } from '../../support/drift/samples.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 
 const MAPPING = { inputMapping: { 'requestBody.nr': 'id' } }

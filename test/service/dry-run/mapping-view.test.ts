@@ -1,11 +1,11 @@
 /** The report of a dry run as a view of the mapping asks for it: fields and samples in place of values. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { fieldsOf } from '../../../src/dry-run/report/value-fields.ts'
 import { parsePath } from '../../../src/language/paths/path.ts'
 import { timesAsCostly } from '../../support/cpu-time.ts'
+import fc from '../../support/fast-check.ts'
 import { names } from '../../support/fuzz/arbitraries.ts'
 import { endpointDocument, json, type Service, startService } from '../../support/service.ts'
 

@@ -1,11 +1,11 @@
 /** Batches against the same changes made one by one, and changes of others while a batch runs its tests. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { Failure } from '../../../src/domain/failure.ts'
 import type { Json } from '../../../src/domain/json.ts'
 import { etagOf } from '../../../src/endpoints/precondition.ts'
 import { openEndpointService } from '../../support/endpoints/open-endpoint-service.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 
 const documentOf = (name: string, route: string) => ({

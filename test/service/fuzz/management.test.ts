@@ -1,7 +1,7 @@
 /** Whatever document comes: it is accepted or refused, and no crash, no 5xx, and nothing that all objects share is changed. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 import { bytesNear, jsonText, xmlText } from '../../support/fuzz/arbitraries.ts'
 import { documentTexts, PLAIN } from '../../support/fuzz/documents.ts'
 import { CANNED_REQUESTS, dryRunTexts } from '../../support/fuzz/dry-runs.ts'

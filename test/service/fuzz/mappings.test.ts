@@ -1,7 +1,7 @@
 /** Whatever is mapped, however: no crash, no 5xx but MAPPING_FAILED, and nothing that all objects share is changed. */
 import { after, test } from 'node:test'
-import fc from 'fast-check'
 import type { JsonObject } from '../../../src/domain/json.ts'
+import fc from '../../support/fast-check.ts'
 import { jsonText, mappingText, objectText, xmlText } from '../../support/fuzz/arbitraries.ts'
 import { PLAIN } from '../../support/fuzz/documents.ts'
 import { openInProcess } from './in-process.ts'

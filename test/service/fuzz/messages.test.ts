@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { after, test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 import { bytesNear, jsonText, xmlText } from '../../support/fuzz/arbitraries.ts'
 import { exchange, statusesIn } from '../../support/raw-exchange.ts'
 import { json, startService } from '../../support/service.ts'

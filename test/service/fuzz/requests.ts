@@ -1,5 +1,5 @@
 /** Random requests: URLs that come in, URLs that go out, and what stands before a body on the wire. */
-import fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 import { jsonText, names, sourcePaths } from '../../support/fuzz/arbitraries.ts'
 
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed())

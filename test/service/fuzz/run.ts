@@ -1,6 +1,6 @@
 /** Runs checks on random inputs. */
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 import { assertObjectsClean, assertPrototypesUnchanged } from './prototypes.ts'
 

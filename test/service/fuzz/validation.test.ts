@@ -1,7 +1,7 @@
 /** Whatever schema a document has: no crash, no 5xx, and nothing that all objects share is changed. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 import { jsonText } from '../../support/fuzz/arbitraries.ts'
 import { PLAIN } from '../../support/fuzz/documents.ts'
 import { schemas } from '../../support/fuzz/schemas.ts'

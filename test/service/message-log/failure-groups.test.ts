@@ -1,13 +1,13 @@
 /** `/messages/groups`: failures that are alike, and what people say of them. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import type { FailureGroup } from '../../../src/message-log/groups/failure-groups.ts'
 import { groupKeyText, readGroupKey } from '../../../src/message-log/groups/group-key.ts'
 import type { ListedMessage } from '../../../src/message-log/message-search.ts'
 import type { PlanView } from '../../../src/replay/plans/plan-view.ts'
 import { call } from '../../support/adapters/http-server/management/call.ts'
+import fc from '../../support/fast-check.ts'
 import { describeLogged } from '../../support/message-log/log-stage.ts'
 import { json, startUpstream, type Upstream } from '../../support/service.ts'
 
@@ -160,8 +160,8 @@ describeLogged('groups of failures', (stage) => {
   })
 
   test('are not there by another key or state', async () => {
-    const nobody = groupKeyText({ endpointId: undefined, stage: 'map', code: 'MAPPING_FAILED', path: undefined })
-    for (const key of ['x', nobody]) {
+    const unseen = groupKeyText({ endpointId: undefined, stage: 'map', code: 'MAPPING_FAILED', path: undefined })
+    for (const key of ['x', unseen]) {
       for (const reply of [await stage.get(`/messages/groups/${key}`), await put(key, { state: 'open' })]) {
         assert.deepEqual([reply.status, reply.json().code], [404, 'FAILURE_GROUP_UNKNOWN'], reply.text)
       }

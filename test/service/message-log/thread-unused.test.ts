@@ -19,7 +19,7 @@ for (const [messageLog, writes] of [
     const service = await startService({ MESSAGE_LOG: messageLog }, folder)
     await service.register({ endpoint: { pattern: '/in' } })
     assert.equal((await service.fetch('/in', json('POST', {}))).status, 200)
-    assert.equal((await service.fetch('/nobody', json('POST', {}))).status, 404)
+    assert.equal((await service.fetch('/unknown', json('POST', {}))).status, 404)
     // The log is looked through for old records.
     mock.timers.tick(2 * PURGE_MS)
     await service.stop()

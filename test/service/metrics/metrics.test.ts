@@ -88,7 +88,7 @@ describeServices('/metrics', { METRICS_MAX_ENDPOINTS: '5' }, (stage) => {
     })
     const reply = await send('/looked/Mandela?name=Nelson', { diagnosis: 'plague' })
     assert.equal(reply.headers.get('x-crosswalk-status'), 'partial')
-    await send('/nobody/Mandela')
+    await send('/unknown/Mandela')
     const { types, series, text } = await scrape()
     assert.deepEqual(
       Object.keys(own).filter((name) => types[name] === undefined),
@@ -140,7 +140,7 @@ describeServices('/metrics', { METRICS_MAX_ENDPOINTS: '5' }, (stage) => {
     const written = async () =>
       valuesOf((await scrape()).series, 'crosswalk_message_log_written_total', {})[0]?.[1] ?? 0
     const before = await written()
-    for (let n = 0; n < 3; n += 1) await send('/nobody')
+    for (let n = 0; n < 3; n += 1) await send('/unknown')
     await send('/looked/Mandela')
     await until(written, (count) => count >= before + 4)
     const { series } = await scrape()

@@ -1,7 +1,6 @@
 /** Counting how messages went: the error of percentiles, minutes as they pass, and a store that is away. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import fc from 'fast-check'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
 import type { MinuteCount, StatsStore } from '../../../src/domain/ports/stats-store-port.ts'
 import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
@@ -11,6 +10,7 @@ import type { CompletedMessage } from '../../../src/intake/completed-message.ts'
 import { bucketOf, percentile } from '../../../src/metrics/stats/histogram.ts'
 import { ALL_ENDPOINTS, createMinutes } from '../../../src/metrics/stats/minutes.ts'
 import { createStats } from '../../../src/metrics/stats/stats.ts'
+import fc from '../../support/fast-check.ts'
 import { silent } from '../../support/silent.ts'
 
 const MINUTE = 60_000

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { createHttpClient } from '../../../src/adapters/http-client/http-client.ts'
 import { createCoreClient } from '../../../src/adapters/openhim/core-client.ts'
 import { CoreFault } from '../../../src/domain/openhim/core-port.ts'
+import fc from '../../support/fast-check.ts'
 import { USER } from '../../support/openhim/strict-core.ts'
 
 type Answer = Readonly<{ status: number; body: string | Uint8Array }>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { createMediatorVersions, urlPatternOf } from '../../../src/openhim/mediator-document.ts'
+import fc from '../../support/fast-check.ts'
 import { isGreater } from '../../support/openhim/strict-core.ts'
 
 describe('versions of the mediator', () => {

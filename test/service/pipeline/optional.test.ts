@@ -51,7 +51,7 @@ describe('an optional lookup', () => {
     }
   })
 
-  it('that answers is as any other', async () => {
+  it('is treated as a required one where it is answered', async () => {
     const lookup = fine({ optional: true, default: 'none' })
     const reply = await pipeline.send({ requests: { lookup }, inputMapping: { 'lookupRequests.fine.data': 'data' } })
     assert.deepEqual(reply.json(), { data: { fine: 1 } })

@@ -1,7 +1,6 @@
 /** `POST /endpoints/suggest`: which entries are suggested, and that they do what they say. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import fc from 'fast-check'
 import { Failure } from '../../../src/domain/failure.ts'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../../src/domain/lint.ts'
@@ -11,6 +10,7 @@ import { createSuggest, type Suggested } from '../../../src/suggestions/suggest.
 import { bearer, startServiceWithKeys } from '../../support/access/service-with-keys.ts'
 import { call } from '../../support/adapters/http-server/management/call.ts'
 import { timesAsCostly } from '../../support/cpu-time.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 import { names } from '../../support/fuzz/arbitraries.ts'
 import { json, type Service, startService } from '../../support/service.ts'

@@ -1,5 +1,5 @@
 /** Random well-formed XML documents, as text, for the property tests of reading and of the round trip. */
-import fc from 'fast-check'
+import fc from '../fast-check.ts'
 
 type Element = { name: string; attributes: Record<string, string>; parts: string[]; children: Element[] }
 

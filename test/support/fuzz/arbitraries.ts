@@ -1,6 +1,7 @@
 /** Random JSON, XML, paths and bytes that are mostly nearly right, with the names that go wrong in JavaScript. */
-import fc from 'fast-check'
+
 import { FUNCTIONS } from '../../../src/language/mapping/mapping-functions.ts'
+import fc from '../fast-check.ts'
 import { xmlDocuments } from '../formats/xml-documents.ts'
 
 const PLAIN = ['a', 'b', 'c', 'id', 'name', 'é', '漢', 'a-b', '0', '1', '$', '_']

@@ -1,7 +1,8 @@
 /** Endpoint documents: whole random ones, and sound ones with something in them changed. */
-import fc from 'fast-check'
+
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import rich from '../../data/rich-document.json' with { type: 'json' }
+import fc from '../fast-check.ts'
 import { jsonText, names } from './arbitraries.ts'
 
 /** A sound document, for more to be added to it. */

@@ -1,5 +1,5 @@
 /** What stands beside the document in the request of a dry run: as it should be, or nearly. */
-import fc from 'fast-check'
+import fc from '../fast-check.ts'
 import { jsonText, names, objectText } from './arbitraries.ts'
 
 const text = fc.oneof(fc.constantFrom('"a"', '"<a/>"', '"{"', '""'), jsonText)

@@ -1,6 +1,7 @@
 /** Random JSON Schemas of the keywords that documents use, with values of the wrong type among them. */
-import fc from 'fast-check'
+
 import type { Json } from '../../../src/domain/json.ts'
+import fc from '../fast-check.ts'
 
 const types = fc.constantFrom('string', 'number', 'integer', 'boolean', 'object', 'array', 'null')
 const formats = fc.constantFrom('date', 'date-time', 'email', 'uri', 'uuid', 'ipv4', 'regex', 'nothing-known')

@@ -1,6 +1,7 @@
 /** JSON Schemas as documents hold them, and messages for them. */
-import fc from 'fast-check'
+
 import { isObject, type Json, type JsonObject } from '../../../src/domain/json.ts'
+import fc from '../fast-check.ts'
 
 const NAMES = ['a', 'b', 'c', 'd e', 'x/y', '50%']
 const name = fc.constantFrom(...NAMES)

@@ -3,9 +3,9 @@ import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { parseEnv } from 'node:util'
-import fc from 'fast-check'
 import type { ImportArguments } from '../../../src/cli/import-options.ts'
 import type { JsonObject } from '../../../src/domain/json.ts'
+import fc from '../../support/fast-check.ts'
 import {
   documentFiles,
   type Files,

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { ComparisonImpossible } from '../../../src/comparison/compared-message.ts'
 import { readMessages } from '../../../src/comparison/message-files.ts'
+import fc from '../../support/fast-check.ts'
 import { freshFolder } from '../../support/spawned-service.ts'
 
 type Files = Readonly<Record<string, string>>

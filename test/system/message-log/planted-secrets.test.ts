@@ -174,7 +174,7 @@ describeDatabases('25 planted secrets', ({ withDatabase }) => {
           await send(pattern, 'POST', `${pattern}?token=${SECRETS.callerQuery}`, { headers: sent, body })
         }
       }
-      await send('an unknown route', 'POST', `/nobody?token=${SECRETS.callerQuery}`, { headers: sent })
+      await send('an unknown route', 'POST', `/unknown?token=${SECRETS.callerQuery}`, { headers: sent })
       await send('another method', 'PUT', `/done?token=${SECRETS.callerQuery}`, { headers: sent })
       await send('a wrong media type', 'POST', '/done', { headers: { ...sent, 'content-type': 'a/b' }, body: 'x' })
       const refused = endpointDocument({

@@ -127,7 +127,7 @@ describe('the log', () => {
       { path: '/strict', body: '{', code: 'BODY_UNREADABLE' },
       { path: '/strict', body: 'x'.repeat(1_100_000), code: 'BODY_TOO_LARGE' },
       { path: '/lookup', body: '{}', code: 'LOOKUP_UNREACHABLE' },
-      { path: '/nobody?token=s3cret-7', body: '{}', code: 'ROUTE_UNKNOWN' },
+      { path: '/unknown?token=s3cret-7', body: '{}', code: 'ROUTE_UNKNOWN' },
     ]
     const headers = { 'content-type': 'application/json', ...SECRETS }
     for (const { path, body } of cases) await call(service.url, 'POST', path, { headers, body })

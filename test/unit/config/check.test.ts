@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import Value from 'typebox/value'
 import { checkDocument } from '../../../src/config/checks/check-document.ts'
 import { checkField } from '../../../src/config/checks/check-field.ts'
@@ -11,6 +10,7 @@ import type { Field } from '../../../src/config/schema/schema-fields.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/domain/json.ts'
 import { collectInto, documentPath, type Lint } from '../../../src/domain/lint.ts'
 import rich from '../../data/rich-document.json' with { type: 'json' }
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 
 const SMALLEST = { name: 'a', endpoint: { pattern: '/a' }, transformation: { input: 'JSON', output: 'JSON' } } as const

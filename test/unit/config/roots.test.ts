@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { checkDocument } from '../../../src/config/checks/check-document.ts'
 import { checkPath, checkReference, type ReferenceStage } from '../../../src/config/checks/path-roots.ts'
 import type { Json } from '../../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../../src/domain/lint.ts'
 import { parsePath } from '../../../src/language/paths/path.ts'
+import fc from '../../support/fast-check.ts'
 
 const DOCUMENT = {
   name: 'a',

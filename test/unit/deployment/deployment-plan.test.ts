@@ -1,10 +1,10 @@
 /** Plans: which endpoint belongs to which document, and that nothing is deleted unasked. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { checkDocument } from '../../../src/config/checks/check-document.ts'
 import { type DesiredDocument, planDeployment } from '../../../src/deployment/deployment-plan.ts'
 import type { JsonObject } from '../../../src/domain/json.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 
 const LABELS = { project: 'p' }

@@ -1,12 +1,12 @@
 /** The changes between two documents: what they say, that they are complete, and that they stay few. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { checkDocument } from '../../../src/config/checks/check-document.ts'
 import { EndpointField } from '../../../src/config/schema/schema.ts'
 import type { Field } from '../../../src/config/schema/schema-fields.ts'
 import { describeChange, diffDocuments } from '../../../src/document-diff/document-diff.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/domain/json.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 import { applyChanges } from './apply-changes.ts'
 

@@ -1,11 +1,11 @@
 /** Which leaves of a message some paths do not read: found by the readers themselves, through a view of the message. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import { createReadRecorder, type ReadRecorder } from '../../../src/document-reads/read-recorder.ts'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { parsePath, type SourcePath } from '../../../src/language/paths/path.ts'
 import { pathText } from '../../../src/language/paths/path-steps.ts'
+import fc from '../../support/fast-check.ts'
 
 function pathOf(text: string): SourcePath {
   const parsed = parsePath(text)

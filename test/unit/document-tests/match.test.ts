@@ -1,7 +1,6 @@
 /** The truth table of the matchers, what they report, and that no expectation costs more than others. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { ignoredPlaces } from '../../../src/document-tests/ignored-places.ts'
 import { shownMismatch } from '../../../src/document-tests/judge-step.ts'
 import { createMatcher, TooManyComparisons } from '../../../src/document-tests/match.ts'
@@ -9,6 +8,7 @@ import { lintExpectation } from '../../../src/document-tests/operators.ts'
 import type { Json } from '../../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../../src/domain/lint.ts'
 import { timesAsCostly } from '../../support/cpu-time.ts'
+import fc from '../../support/fast-check.ts'
 
 /** The truth table of the matchers, as JSON text: what is expected, what it takes, and what it refuses. NOTHING: there is no value. */
 const NOTHING = undefined

@@ -1,8 +1,8 @@
 /** The lines of messages that ended done are stored as they are, so their text is a format that must not change. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { columnsOf, doneHead, doneLine, restText } from '../../../src/domain/records/done-line.ts'
+import fc from '../../support/fast-check.ts'
 
 const ID = '0190a1b2c3d4e5f6a7b8c9d0'
 const ENDPOINT = 'e'.repeat(24)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { isIPv4, isIPv6 } from 'node:net'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { createEgressPolicy, type EgressRule, parseEgressRule } from '../../../src/domain/egress/egress-policy.ts'
 import { parseAddress } from '../../../src/domain/egress/ip-address.ts'
+import fc from '../../support/fast-check.ts'
 
 const rule = (text: string): EgressRule => parseEgressRule(text) ?? assert.fail(`${text} is no rule`)
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { didYouMean, nearest } from '../../../src/domain/nearest.ts'
+import fc from '../../support/fast-check.ts'
 
 describe('nearest', () => {
   const cases: readonly { name: string; known: readonly string[]; expect: string | undefined }[] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { almostReference, parseReferences, referencesIn } from '../../../src/domain/secrets/references.ts'
+import fc from '../../support/fast-check.ts'
 
 const env = (name: string) => ({ text: `\${env:${name}}`, source: 'env', name })
 const file = (name: string) => ({ text: `\${file:${name}}`, source: 'file', name })

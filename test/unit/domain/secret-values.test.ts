@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { formsOf, withReferences } from '../../../src/domain/secrets/secrets.ts'
+import fc from '../../support/fast-check.ts'
 
 const hide = (text: string, ...values: readonly string[]): string =>
   withReferences(text, new Map(values.map((value, index) => [value, `\${env:S${index}}`])))

@@ -1,8 +1,8 @@
 /** The bounds of the tree of unread fields hold for any fields, and no count is lost within them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { createUnreadFields, HOURS, slotOf } from '../../../src/drift/field-tree.ts'
+import fc from '../../support/fast-check.ts'
 
 const sumOf = (counts: Uint32Array): number => counts.reduce((sum, count) => sum + count, 0)
 

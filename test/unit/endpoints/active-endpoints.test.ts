@@ -1,9 +1,9 @@
 /** The endpoints in force, compared with looking through all of them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { createActiveEndpoints } from '../../../src/endpoints/active-endpoints.ts'
 import type { CompiledEndpoint } from '../../../src/endpoints/compiled-endpoint.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 
 const letter = fc.constantFrom('a', 'b', 'c', 'd')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
-import fc from 'fast-check'
 import { createRouteTable, type RouteTable } from '../../../src/endpoints/route-table.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 
 function tableOf(patterns: readonly string[], method = 'GET'): RouteTable<string> {

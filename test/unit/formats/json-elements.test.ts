@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { Unreadable } from '../../../src/formats/body-faults.ts'
 import { divideElements } from '../../../src/formats/json-elements.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 
 describe('divideElements', () => {

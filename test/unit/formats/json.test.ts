@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { Unreadable } from '../../../src/formats/body-faults.ts'
 import { findDroppedMembers, findDuplicateNames, MAX_DEPTH, parseJson } from '../../../src/formats/json-read.ts'
 import { scanJson } from '../../../src/formats/json-scan.ts'
 import { timesAsCostly } from '../../support/cpu-time.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 
 const refusal = (text: string): Unreadable => {

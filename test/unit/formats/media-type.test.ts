@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { parseMediaType } from '../../../src/formats/media-type.ts'
 import { timesAsCostly } from '../../support/cpu-time.ts'
+import fc from '../../support/fast-check.ts'
 
 describe('parseMediaType', () => {
   const cases: [header: string, expect?: [string, string, string | undefined]][] = [

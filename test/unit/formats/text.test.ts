@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { Unreadable } from '../../../src/formats/body-faults.ts'
 import { decodeText, isKnownCharset } from '../../../src/formats/text.ts'
+import fc from '../../support/fast-check.ts'
 
 const utf16 = (text: string, order: 'le' | 'be'): Uint8Array => {
   const bytes = Buffer.from(text, 'utf16le')

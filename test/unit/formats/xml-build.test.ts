@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { SaxesParser } from 'saxes'
 import { isObject, type Json } from '../../../src/domain/json.ts'
 import { Unwritable } from '../../../src/formats/body-faults.ts'
 import { buildXml } from '../../../src/formats/xml-build.ts'
 import { parseXml, type XmlOptions } from '../../../src/formats/xml-read.ts'
 import examples from '../../data/xml.json' with { type: 'json' }
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 import { xmlDocuments } from '../../support/formats/xml-documents.ts'
 

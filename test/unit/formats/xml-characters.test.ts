@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { SaxesParser } from 'saxes'
 import { isXmlName } from '../../../src/formats/xml-characters.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 
 describe('isXmlName', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { Unreadable } from '../../../src/formats/body-faults.ts'
 import { readXml, type XmlOptions } from '../../../src/formats/xml-read.ts'
+import fc from '../../support/fast-check.ts'
 
 const defaults: XmlOptions = { trim: true, explicitRoot: false, explicitArray: false }
 

@@ -1,9 +1,9 @@
 /** The header `Idempotency-Key`: one text in double quotes, and nothing else. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { readIdempotencyKey } from '../../../src/pipeline/idempotency/idempotency-key.ts'
 import { startCpuTime } from '../../support/cpu-time.ts'
+import fc from '../../support/fast-check.ts'
 
 const good: readonly (readonly [header: string, key: string])[] = [
   ['"a"', 'a'],

@@ -3,12 +3,12 @@ import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFile
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { parseEnv } from 'node:util'
-import fc from 'fast-check'
 import { envText } from '../../../src/import/output/env-lines.ts'
 import { nameFiles } from '../../../src/import/output/file-names.ts'
 import { type ReportParts, reportOf } from '../../../src/import/output/import-report.ts'
 import { reportMarkdown } from '../../../src/import/output/report-markdown.ts'
 import { FileInTheWay, type NewFile, writeFiles } from '../../../src/import/output/write-files.ts'
+import fc from '../../support/fast-check.ts'
 import { folderWith, jsonAt, textsIn } from '../../support/import/import-rig.ts'
 
 describe('names of files', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { addCall, newCpuQuota } from '../../../src/isolation/cpu-quota.ts'
 import { FRAME_LIMIT, frame, unframe } from '../../../src/isolation/isolation-protocol.ts'
 import { createQuotaQueue } from '../../../src/isolation/quota-queue.ts'
+import fc from '../../support/fast-check.ts'
 
 describe('frames', () => {
   test('give what was sent, however the bytes are cut', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { compilePattern, PatternTooCostly } from '../../../src/language/re2-pattern.ts'
 import { timesAsCostly } from '../../support/cpu-time.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 
 function compiled(source: string, flags?: string) {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import Router from 'find-my-way'
 import { createRouteTable } from '../../../src/endpoints/route-table.ts'
 import { parseRoutePattern } from '../../../src/language/route-pattern.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 
 const accepted = [

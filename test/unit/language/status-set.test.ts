@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { hasStatus, parseStatusSet } from '../../../src/language/status-set.ts'
+import fc from '../../support/fast-check.ts'
 
 const sets = [
   { values: ['2xx'], has: [200, 204, 299], lacks: [199, 300, 404, undefined] },

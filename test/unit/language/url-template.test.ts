@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { appendQuery, encodeUrlValue, parseUrlTemplate, type UrlTemplate } from '../../../src/language/url-template.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 
 const parse = (text: string, names: readonly string[] = []): UrlTemplate => {

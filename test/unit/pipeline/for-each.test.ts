@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import { mapItems, settleAll } from '../../../src/pipeline/requests/for-each.ts'
+import fc from '../../support/fast-check.ts'
 
 /** Work of which each piece takes as many turns of the event loop as its item says. */
 async function take(turns: number): Promise<void> {

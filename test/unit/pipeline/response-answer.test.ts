@@ -1,7 +1,6 @@
 /** Whatever another system answers with an allowed status: it is an answer, in the output type or byte for byte. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import type { JsonObject } from '../../../src/domain/json.ts'
 import { unboundedBytes } from '../../../src/domain/message-budget.ts'
 import type { OutboundAnswer } from '../../../src/domain/ports/http-client-port.ts'
@@ -9,6 +8,7 @@ import { startTrace } from '../../../src/domain/tracing/trace.ts'
 import { CODECS, codecOfFormat, FORMATS, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
 import { aggregate, passOn } from '../../../src/pipeline/requests/response-answer.ts'
 import { readAnyContent } from '../../../src/pipeline/requests/upstream-content.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 
 const SETTINGS = { parserXmlTrim: true, parserXmlExplicitRoot: false, parserXmlExplicitArray: false }

@@ -1,8 +1,8 @@
 /** OpenAPI documents hold nothing of upstreams and no secret, whatever a document holds. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import type { JsonObject } from '../../../src/domain/json.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 import { checked, published } from '../../support/published-api/documents.ts'
 

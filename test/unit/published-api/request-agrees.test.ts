@@ -8,7 +8,6 @@ import {
   validate,
 } from '@hyperjump/json-schema/draft-2020-12'
 import '@hyperjump/json-schema/formats'
-import fc from 'fast-check'
 import { checkDocument } from '../../../src/config/checks/check-document.ts'
 import { Failure } from '../../../src/domain/failure.ts'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
@@ -17,6 +16,7 @@ import type { Enriched } from '../../../src/domain/message.ts'
 import type { Run } from '../../../src/domain/run.ts'
 import { compileValidate } from '../../../src/pipeline/stages/validate.ts'
 import { describeOperation } from '../../../src/published-api/published-operation.ts'
+import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 import { anyMessage, messageFor, mutated, schemaOf } from '../../support/published-api/schemas.ts'
 

@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { loadEnvFile, readSettings, type Settings } from '../../../src/settings/settings.ts'
 import { settingsHelp } from '../../../src/settings/settings-help.ts'
 import { SETTING_GROUPS, SETTINGS } from '../../../src/settings/settings-table.ts'
+import fc from '../../support/fast-check.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 

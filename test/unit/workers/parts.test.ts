@@ -1,12 +1,12 @@
 /** The rules that workers live by, each for itself. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { addExpositions, endpointOf } from '../../../src/metrics/add-expositions.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
 import { createScatterGather } from '../../../src/workers/scatter-gather.ts'
 import { consumesFor, shareOf } from '../../../src/workers/share.ts'
 import { restartDelayMs } from '../../../src/workers/worker-handle.ts'
+import fc from '../../support/fast-check.ts'
 
 const settingsOf = (env: Record<string, string>) => {
   const reading = readSettings(env)

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import {
   type Circuit,
   closedCircuit,
@@ -14,6 +13,7 @@ import {
 } from '../../../../src/adapters/http-client/circuit.ts'
 import { createUpstreams } from '../../../../src/adapters/http-client/upstreams.ts'
 import { CircuitOpen, OutboundError } from '../../../../src/domain/ports/http-client-port.ts'
+import fc from '../../../support/fast-check.ts'
 import { get, OK, onRequests, startClient, startHttp, startTcp, text, untilKept } from './upstream.ts'
 
 const RULES = { failures: 5, pauseMs: 100, mostPauseMs: 350 }

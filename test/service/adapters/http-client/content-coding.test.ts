@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import zlib from 'node:zlib'
-import fc from 'fast-check'
 import { decodeBody } from '../../../../src/adapters/http-client/content-coding.ts'
+import fc from '../../../support/fast-check.ts'
 import { failsWith, get, startClient, startHttp, text } from './upstream.ts'
 
 const plain = Buffer.from('all kinds of lab results; '.repeat(100))

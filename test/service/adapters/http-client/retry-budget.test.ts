@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import {
   FLOOR_TOKENS,
   fullBudget,
@@ -8,6 +7,7 @@ import {
   noteCall,
   takeRetry,
 } from '../../../../src/adapters/http-client/retry-budget.ts'
+import fc from '../../../support/fast-check.ts'
 import { failsWith, get, startClient, startHttp, startTcp } from './upstream.ts'
 
 describe('the budget of an origin', () => {

@@ -92,7 +92,7 @@ describe('the size and the depth of a body', () => {
   }
 
   test('without an endpoint are not waited for', async () => {
-    const head = requestText('POST /nobody', [JSON_TYPE, 'content-length: 900000'])
+    const head = requestText('POST /unknown', [JSON_TYPE, 'content-length: 900000'])
     assert.deepEqual(statusesIn(await exchange(service.url, head)), [404])
   })
 })
@@ -171,7 +171,7 @@ test('MAX_MESSAGES_IN_FLIGHT refuses one more with 503, in the type of its endpo
   const head = requestText('POST /json', [JSON_TYPE, 'content-length: 900000'])
   assert.deepEqual(statusesIn(await exchange(service.url, head)), [503])
   assert.equal((await call(service.adminUrl, 'GET', '/health/ready')).status, 200)
-  assert.equal((await service.fetch('/nobody', json('POST', {}))).status, 404)
+  assert.equal((await service.fetch('/unknown', json('POST', {}))).status, 404)
   release()
   for (const message of messages) assert.equal((await message).status, 200)
   await assertGoesOn()

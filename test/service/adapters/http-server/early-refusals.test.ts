@@ -64,7 +64,7 @@ async function upload(base: string, line: string, headers: readonly string[], by
 
 describe('the answer to an upload that is refused early', () => {
   const cases: readonly (readonly [status: number, port: Port, line: string, ...headers: string[]])[] = [
-    [404, 'message', 'POST /nobody'],
+    [404, 'message', 'POST /unknown'],
     [405, 'message', 'PUT /in'],
     [401, 'message', 'POST /closed'],
     [413, 'message', 'POST /in'],
@@ -75,7 +75,7 @@ describe('the answer to an upload that is refused early', () => {
     [431, 'message', 'POST /in', `x: ${'x'.repeat(20_000)}`],
     [413, 'message', 'POST /endpoints'],
     [413, 'admin', 'POST /endpoints'],
-    [404, 'admin', 'POST /nobody'],
+    [404, 'admin', 'POST /unknown'],
     [405, 'admin', 'PUT /endpoints'],
     [403, 'admin', 'POST /endpoints', 'via: 1.1 x'],
     [403, 'admin', 'POST /endpoints', 'origin: http://x'],
@@ -99,7 +99,7 @@ describe('the answer to an upload that is refused early', () => {
   test('ends a connection whose caller sends without end', async () => {
     const socket = await connectTo(service.url)
     const received = readToEnd(socket)
-    socket.write(`POST /nobody HTTP/1.1\r\nhost: a\r\n${JSON_TYPE}\r\ntransfer-encoding: chunked\r\n\r\n`)
+    socket.write(`POST /unknown HTTP/1.1\r\nhost: a\r\n${JSON_TYPE}\r\ntransfer-encoding: chunked\r\n\r\n`)
     await send(socket, 2_048 * MIB, CHUNK)
     assert.deepEqual(statusesIn(await received), [404])
     assert.ok(socket.bytesWritten < 512 * MIB, `${socket.bytesWritten} bytes were read`)
@@ -111,9 +111,9 @@ describe('the answer to an upload that is refused early', () => {
       requestText(`POST ${path}`, [JSON_TYPE, 'content-length: 2'], '{}'),
     )
     const cases: readonly (readonly [status: number, line: string, length: number])[] = [
-      [404, 'POST /nobody', 2 * MIB],
+      [404, 'POST /unknown', 2 * MIB],
       [413, 'POST /in', 2 * MIB],
-      [404, 'POST /nobody', 2],
+      [404, 'POST /unknown', 2],
     ]
     for (const [status, line, length] of cases) {
       const head = requestText(line, [JSON_TYPE, `content-length: ${length}`]).replace('connection: close\r\n', '')
@@ -146,13 +146,13 @@ describe('a caller who expects 100 Continue', () => {
   test('is not asked for the body of what is refused', async () => {
     const refused: readonly (readonly [status: number, port: Port, line: string, ...headers: string[]])[] = [
       [413, 'message', 'POST /in'],
-      [404, 'message', 'POST /nobody'],
+      [404, 'message', 'POST /unknown'],
       [401, 'message', 'POST /closed'],
       [413, 'message', 'POST /endpoints'],
       [413, 'admin', 'POST /endpoints'],
       [403, 'admin', 'POST /endpoints', 'via: 1.1 x'],
       [403, 'admin', 'POST /endpoints', 'origin: http://x'],
-      [404, 'admin', 'POST /nobody'],
+      [404, 'admin', 'POST /unknown'],
       [405, 'admin', 'PUT /endpoints'],
     ]
     for (const [status, port, line, ...headers] of refused) {

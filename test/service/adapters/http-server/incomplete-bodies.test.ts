@@ -44,7 +44,7 @@ describe('bodies that do not come whole', () => {
     return { socket, received: () => text }
   }
 
-  test('those of which nothing came for longest give way, and the others can go on', async () => {
+  test('the bodies that have waited the longest for more are refused, and the others go on', async () => {
     const callers = Array.from({ length: 2 * HELD }, () => start(`Content-Length: ${WHOLE}`))
     const ended = callers.map(({ socket }) => once(socket, 'end'))
     for (const { socket } of callers) socket.write(' '.repeat(SENT))

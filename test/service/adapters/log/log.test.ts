@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { createLogger, type LogSettings } from '../../../../src/adapters/log/logger.ts'
+import fc from '../../../support/fast-check.ts'
 
 const everything: LogSettings = { logLevel: 'trace', enableLogging: true }
 

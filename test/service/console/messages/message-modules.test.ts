@@ -6,7 +6,6 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import fc from 'fast-check'
 import type { MessageRecord } from '../../../../console/src/api/records/record-types.ts'
 import { groupFiltersOf } from '../../../../console/src/pages/groups/groups-search.ts'
 import { bodyFileName, bodyTitle, textOfBody } from '../../../../console/src/pages/messages/body-text.ts'
@@ -23,6 +22,7 @@ import { DEFAULT_LIMITS, faultsOf, limitsOf } from '../../../../console/src/page
 import { type CurlRequest, curlCommand, curlRequestOf } from '../../../../console/src/ui/data/curl-command.ts'
 import { sampleRequest } from '../../../../console/src/ui/endpoint/sample-request.ts'
 import { FILTER_NAMES } from '../../../../src/message-log/message-filter.ts'
+import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 
 describe('the message of a test as a request', () => {

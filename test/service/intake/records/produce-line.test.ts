@@ -1,10 +1,10 @@
 /** Records that are produced without waiting for each other: whatever fails, each topic gets them in order, and all of them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import type { ProduceTurn } from '../../../../src/domain/ports/record-producer.ts'
 import { openPartitionQueue } from '../../../../src/intake/records/partition-queue.ts'
 import { createRecordSemaphore } from '../../../../src/intake/records/record-semaphore.ts'
+import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 import { endpointWith, outcomeOf, processingOf, recordAt } from './record-fixtures.ts'
 

@@ -1,7 +1,6 @@
 /** Any interleaving of finished, failed and revoked records, for each order, against a plain model of the partition. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import type { CommittedOffset, ConsumedRecord } from '../../../../src/domain/ports/record-consumer.ts'
 import { readNote } from '../../../../src/intake/records/order/commit-note.ts'
 import type { RecordOrder } from '../../../../src/intake/records/order/record-chains.ts'
@@ -12,6 +11,7 @@ import {
 } from '../../../../src/intake/records/partition-queue.ts'
 import { createRecordSemaphore } from '../../../../src/intake/records/record-semaphore.ts'
 import type { Outcome } from '../../../../src/pipeline/outcome.ts'
+import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 import { endpointWith, outcomeOf, processingOf, recordAt } from './record-fixtures.ts'
 

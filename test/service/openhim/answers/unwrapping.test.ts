@@ -1,10 +1,10 @@
 /** The wrapper of another mediator in the answer of a lookup. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../../src/domain/json.ts'
 import { readWrapper } from '../../../../src/formats/openhim-wrapper.ts'
 import { withoutWrapper } from '../../../../src/pipeline/requests/mediator-answer.ts'
+import fc from '../../../support/fast-check.ts'
 import { json, type Service, startService, startUpstream, type Upstream } from '../../../support/service.ts'
 import { startMediating, TRANSACTION, wrapperOf } from './wrapped-service.ts'
 import { wrapperFaults } from './wrapper-schema.ts'

@@ -1,12 +1,12 @@
 /** Failures as OperationOutcomes of FHIR R4: what they say, and that each is valid. */
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
-import fc from 'fast-check'
 import { Failure, type FailureOptions } from '../../../../src/domain/failure.ts'
 import { FAILURES, type FailureCode } from '../../../../src/domain/failure-table.ts'
 import { ISSUE_TYPES } from '../../../../src/domain/failures/issue-type.ts'
 import type { JsonObject } from '../../../../src/domain/json.ts'
 import { failedOutcome } from '../../../../src/pipeline/reply.ts'
+import fc from '../../../support/fast-check.ts'
 import { json } from '../../../support/service.ts'
 import { FAILING_SETTINGS, failureCases, messageOf } from '../failure-cases.ts'
 import { failureOf, openPipeline, output } from '../fixture.ts'

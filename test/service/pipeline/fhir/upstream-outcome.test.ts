@@ -1,12 +1,12 @@
 /** The OperationOutcome that a lookup was refused with: its issues come first, as they came. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it, test } from 'node:test'
-import fc from 'fast-check'
 import { Failure } from '../../../../src/domain/failure.ts'
 import type { Json, JsonObject } from '../../../../src/domain/json.ts'
 import { withoutValues } from '../../../../src/pipeline/requests/secret-references.ts'
 import { issuesOf } from '../../../../src/pipeline/requests/upstream-issues.ts'
 import { startCpuTime } from '../../../support/cpu-time.ts'
+import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 import { openPipeline, output } from '../fixture.ts'
 import { faultsOf, issuesIn } from './operation-outcomes.ts'

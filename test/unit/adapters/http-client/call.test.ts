@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { targetOf } from '../../../../src/adapters/http-client/call.ts'
+import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 
 /** What the platform's own parser makes of a URL. */

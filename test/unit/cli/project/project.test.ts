@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { createJsonPositions } from '../../../../src/cli/project/json-positions.ts'
 import { lineOf, placeLints } from '../../../../src/cli/project/placed-lint.ts'
 import { findDocuments, listFiles, readDocuments } from '../../../../src/cli/project/project-documents.ts'
@@ -12,6 +11,7 @@ import { escapeValues, fillValues } from '../../../../src/cli/project/target-val
 import { changeTexts, type Json } from '../../../../src/domain/json.ts'
 import { collectInto, documentPath, type Lint } from '../../../../src/domain/lint.ts'
 import { DOCUMENT, folderOf } from '../../../support/cli/project/folder.ts'
+import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 
 const PROJECT = {

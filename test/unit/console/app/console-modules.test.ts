@@ -1,7 +1,6 @@
 /** What the console does with text from outside: events of a stream, JSON, invisible characters, search parameters. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { createEventParser } from '../../../../console/src/live/event-parser.ts'
 import { layOutJson } from '../../../../console/src/ui/data/json-layout.ts'
 import {
@@ -14,6 +13,7 @@ import {
   readSearch,
 } from '../../../../console/src/ui/search-params.ts'
 import { partsOf } from '../../../../console/src/ui/text/text-parts.ts'
+import fc from '../../../support/fast-check.ts'
 
 describe('events of a stream', () => {
   const cases = [

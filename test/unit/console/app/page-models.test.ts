@@ -1,10 +1,10 @@
 /** What the pages of tests, imports and statistics work out by themselves. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { splitDocuments } from '../../../../console/src/pages/endpoints/split-documents.ts'
 import { newTest, withChange } from '../../../../console/src/pages/tests/test-file.ts'
 import { minuteSeries } from '../../../../console/src/ui/charts/minute-series.ts'
+import fc from '../../../support/fast-check.ts'
 
 describe('a change of a file of tests', () => {
   const [a, b, c] = [{ name: 'a' }, { name: 'b' }, { name: 'c' }]

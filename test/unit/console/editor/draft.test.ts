@@ -1,10 +1,10 @@
 /** The draft of an endpoint: paths and places of its text, its layout, and one undo for every view. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { layOutDocument } from '../../../../console/src/draft/document-layout.ts'
 import { baseOf, createDraft, smallestEdit } from '../../../../console/src/draft/draft.ts'
 import { findPlace, pathAt, pathOf, readTree } from '../../../../console/src/draft/json-places.ts'
+import fc from '../../../support/fast-check.ts'
 
 const DOCUMENT = `{
   "name": "Orders",

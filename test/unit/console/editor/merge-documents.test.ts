@@ -1,8 +1,8 @@
 /** Three-way merge of documents: nothing that one of two people changed is lost. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { mergeDocuments } from '../../../../console/src/draft/merge-documents.ts'
+import fc from '../../../support/fast-check.ts'
 
 type Case = Readonly<{
   name: string

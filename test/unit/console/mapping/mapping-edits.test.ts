@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import fc from 'fast-check'
 import type { Edit } from '../../../../console/src/draft/draft.ts'
 import {
   addTarget,
@@ -16,6 +15,7 @@ import {
 } from '../../../../console/src/pages/mapping/model/entry-edits.ts'
 import { type MappingText, readMapping } from '../../../../console/src/pages/mapping/model/mapping-entries.ts'
 import { blocksOf, codeIn } from '../../../support/docs/page.ts'
+import fc from '../../../support/fast-check.ts'
 
 /** What is added and removed again leaves no byte behind. */
 function opensAndSaves(text: string): void {

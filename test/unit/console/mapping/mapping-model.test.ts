@@ -1,7 +1,6 @@
 /** The trees, the proposed entries and the lines of the mapping view, without a browser. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import type { FieldNode, FieldTree } from '../../../../console/src/pages/mapping/model/field-tree.ts'
 import {
   layOutLines,
@@ -20,6 +19,7 @@ import type { Json } from '../../../../src/domain/json.ts'
 import { fieldsOf } from '../../../../src/dry-run/report/value-fields.ts'
 import { parseTarget } from '../../../../src/language/mapping/target.ts'
 import { parsePath } from '../../../../src/language/paths/path.ts'
+import fc from '../../../support/fast-check.ts'
 import { names } from '../../../support/fuzz/arbitraries.ts'
 
 const fields = (value: Json) => fieldsOf(value, undefined).fields

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { pseudonymise } from '../../../../src/document-tests/recorded/pseudonymous-test.ts'
 import { createPseudonyms } from '../../../../src/document-tests/recorded/pseudonyms.ts'
 import type { Json } from '../../../../src/domain/json.ts'
 import { timesAsCostly } from '../../../support/cpu-time.ts'
+import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 
 const KEPT = new Set(['male', 'female', 'in progress', '17', 'XYZ'])

@@ -1,10 +1,10 @@
 /** Bodies as the author of a test would write them: read again, they are what came. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { literalsOf } from '../../../../src/document-tests/recorded/document-literals.ts'
 import { inlineBody, withAnyQuery } from '../../../../src/document-tests/recorded/written-parts.ts'
 import type { Json } from '../../../../src/domain/json.ts'
+import fc from '../../../support/fast-check.ts'
 
 describe('a body within a test', () => {
   const table: readonly (readonly [body: string, written: Json])[] = [

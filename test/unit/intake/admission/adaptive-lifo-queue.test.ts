@@ -1,8 +1,8 @@
 /** Which request is next, and how the queue serves an overload, on a clock of the test's own. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { createAdaptiveLifoQueue } from '../../../../src/intake/admission/adaptive-lifo-queue.ts'
+import fc from '../../../support/fast-check.ts'
 
 /** As many may wait for long. */
 const FEW = 32

@@ -1,7 +1,6 @@
 /** The concurrency limiter and its queue keep their promises in any course of events. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import {
   createConcurrencyLimiter,
   createPermits,
@@ -9,6 +8,7 @@ import {
   type PermitPool,
   type Waiter,
 } from '../../../../src/intake/admission/concurrency-limiter.ts'
+import fc from '../../../support/fast-check.ts'
 
 type State = 'waiting' | 'started' | 'displaced' | 'left' | 'ended'
 type Message = { readonly owner: Owner; readonly waiter: Waiter; state: State }

@@ -1,9 +1,9 @@
 /** When requests have to wait, how many start in one round, and which are shed: on an event loop of the test's own. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import type { EventLoop } from '../../../../src/intake/admission/event-loop.ts'
 import { createLoadShedder } from '../../../../src/intake/admission/load-shedder.ts'
+import fc from '../../../support/fast-check.ts'
 
 /** As often the shedder looks at the lag. */
 const BEAT_MS = 20

@@ -1,10 +1,10 @@
 /** The rate of an endpoint, and the time after which a refused caller may try again. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { createPermits } from '../../../../src/intake/admission/concurrency-limiter.ts'
 import { createRetryAfterEstimator } from '../../../../src/intake/admission/retry-after-estimator.ts'
 import { createTokenBucket } from '../../../../src/intake/admission/token-bucket.ts'
+import fc from '../../../support/fast-check.ts'
 
 const limit = fc.record({
   messages: fc.integer({ min: 1, max: 50 }),

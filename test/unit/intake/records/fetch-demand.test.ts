@@ -1,8 +1,8 @@
 /** How the endpoints share the bytes of records that are fetched and not done. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { createFetchBudget, type FetchBudget } from '../../../../src/intake/records/fetch-demand.ts'
+import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 
 const KIB = 1024

@@ -1,9 +1,9 @@
 /** Which offsets are done, and the note of it that is committed, against plain sets of offsets. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { NOTE_CHARACTERS, readNote, writeNote } from '../../../../src/intake/records/order/commit-note.ts'
 import { createOffsetTracker, type OffsetRange } from '../../../../src/intake/records/order/offset-tracker.ts'
+import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 
 const PARAMETERS = { numRuns: LONG ? 300 : 100 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import type { ConsumedRecord } from '../../../../src/domain/ports/record-consumer.ts'
 import { createRecordChains, type RecordOrder } from '../../../../src/intake/records/order/record-chains.ts'
+import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((content) => Buffer.from(content))

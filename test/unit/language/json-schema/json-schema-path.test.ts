@@ -1,10 +1,10 @@
 /** The document path of the keyword that failed first: it says why messages failed, and never names what a message holds. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../../src/domain/json.ts'
 import { collectInto, documentPath, type Lint } from '../../../../src/domain/lint.ts'
 import { compileJsonSchema, type SchemaOptions } from '../../../../src/language/json-schema/json-schema.ts'
+import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 import { schemas } from '../../../support/fuzz/schemas.ts'
 import { DRAFT_2020 as $schema, plain, sound } from './schema-rig.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import jsonata from 'jsonata'
 import type { Json, JsonObject } from '../../../../src/domain/json.ts'
 import { type Expression, parseExpression } from '../../../../src/language/jsonata/expression.ts'
+import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 
 function parsed(text: string): Expression {

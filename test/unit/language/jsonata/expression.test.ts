@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import jsonata from 'jsonata'
 import type { Json, JsonObject } from '../../../../src/domain/json.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../../../../src/language/jsonata/expression.ts'
 import { startCpuTime } from '../../../support/cpu-time.ts'
+import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 
 const limits = { timeoutMs: 2000, maxDepth: 500, maxSequence: 100_000 }

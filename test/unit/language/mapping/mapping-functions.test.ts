@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../../../src/domain/lint.ts'
 import { compileFunction, convertEach, FUNCTIONS } from '../../../../src/language/mapping/mapping-functions.ts'
+import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 
 function convert(name: string, value: Json | undefined, parameters?: JsonObject): Json | undefined {

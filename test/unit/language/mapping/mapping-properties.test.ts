@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import { isObject, type Json, type JsonObject } from '../../../../src/domain/json.ts'
 import { collectInto, documentPath, type Lint } from '../../../../src/domain/lint.ts'
 import { compileMapping, type Mapping } from '../../../../src/language/mapping/mapping.ts'
 import { parseTarget, type TargetStep } from '../../../../src/language/mapping/target.ts'
 import { parsePath } from '../../../../src/language/paths/path.ts'
 import { object, outcomeOf, path, target, transform, tree } from '../../../support/any-mapping.ts'
+import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 import { freeze } from './frozen-source.ts'
 

@@ -1,12 +1,12 @@
 /** The trace of a mapping: what each entry found and where it wrote, with the same output as without a trace. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../../src/domain/json.ts'
 import { collectInto } from '../../../../src/domain/lint.ts'
 import { compileMapping } from '../../../../src/language/mapping/mapping.ts'
 import { createMappingTrace, type TracedEntry } from '../../../../src/language/mapping/mapping-trace.ts'
 import { object, outcomeOf, path, target, transform, tree } from '../../../support/any-mapping.ts'
+import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 import { all, append, freeze, source, through } from './frozen-source.ts'
 
@@ -131,6 +131,7 @@ describe('a mapping with a trace, for any mapping and message', () => {
   )
   const mappings = fc.dictionary(path, anyTarget, { maxKeys: 6, noNullPrototype: true })
 
+  // One without takes the short ways of fields and lists.
   it('gives the output of one without', () => {
     fc.assert(
       fc.property(mappings, object, (mapping, from) => {

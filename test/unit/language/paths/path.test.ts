@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../../src/domain/json.ts'
 import { parsePath } from '../../../../src/language/paths/path.ts'
+import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 
 const source = {

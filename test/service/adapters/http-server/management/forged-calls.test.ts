@@ -1,5 +1,5 @@
 /**
- * Calls of the management API that must not be taken: from elsewhere while nobody needs a key, of web pages, of proxies and of
+ * Calls of the management API that must not be taken: from elsewhere while no caller needs a key, of web pages, of proxies and of
  * endpoints themselves. What decides is the same for all routes, so each way of asking goes to its share of the table of routes.
  */
 import assert from 'node:assert/strict'

@@ -188,7 +188,7 @@ describeServices('/metrics', {}, (stage) => {
     const unknown = await counted('', 'refused', 'ROUTE_UNKNOWN')
     for (const body of ['{}', '{}', 'broken'])
       await stage.service.fetch('/metered', { ...json('POST', undefined), body })
-    await stage.service.fetch('/nobody/home')
+    await stage.service.fetch('/unknown/home')
     const name = 'metered \\\\ \\"1\\"'
     assert.equal(await counted(name, 'done', ''), 2)
     assert.equal(await counted(name, 'refused', 'BODY_UNREADABLE'), 1)

@@ -1,9 +1,9 @@
 /** The versions of an endpoint over HTTP: what they report, and the way back to one. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../../../src/domain/json.ts'
 import { describeServices } from '../../../../support/databases.ts'
+import fc from '../../../../support/fast-check.ts'
 import { LONG } from '../../../../support/form.ts'
 import { json } from '../../../../support/service.ts'
 

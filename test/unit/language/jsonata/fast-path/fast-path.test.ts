@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import jsonata from 'jsonata'
 import type { Json, JsonObject } from '../../../../../src/domain/json.ts'
 import { parseExpression } from '../../../../../src/language/jsonata/expression.ts'
 import type { Node } from '../../../../../src/language/jsonata/expression-tree.ts'
 import { compileFastPath, type FastPath } from '../../../../../src/language/jsonata/fast-path/fast-path.ts'
+import fc from '../../../../support/fast-check.ts'
 import { LONG } from '../../../../support/form.ts'
 
 const RUNS = LONG ? 5_000 : 600
