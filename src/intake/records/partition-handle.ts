@@ -76,8 +76,8 @@ export function openPartitionControl(
         pausing += 1
         try {
           await pauseFor(timeMs)
-          signal.throwIfAborted()
-          hasPermit = await semaphore.acquire()
+          // Records of this partition may hold all permits until it is closed.
+          hasPermit = await semaphore.acquire(signal)
         } finally {
           pausing -= 1
         }

@@ -4,10 +4,10 @@
  */
 export interface RecordSemaphore {
   /**
-   * True when a record may start, false once the semaphore is closed. Not a promise where the answer is known at once,
-   * since most records wait for nothing.
+   * True when a record may start, false once the semaphore is closed or the signal is aborted. Not a promise where the answer
+   * is known at once, since most records wait for nothing.
    */
-  acquire(): boolean | Promise<boolean>
+  acquire(signal?: AbortSignal): boolean | Promise<boolean>
   release(count: number): void
   /** Changes the number of permits; those that are held stay so. */
   resize(permits: number): void
@@ -34,13 +34,22 @@ export function createRecordSemaphore(size: number): RecordSemaphore {
     }
   }
   return {
-    acquire: () => {
-      if (isClosed) return false
+    acquire: (signal) => {
+      if (isClosed || signal?.aborted === true) return false
       if (!isSuspended && held < permits && queue.length === 0) {
         held += 1
         return true
       }
-      return new Promise((resolve) => queue.push(resolve))
+      const { promise, resolve } = Promise.withResolvers<boolean>()
+      queue.push(resolve)
+      if (signal === undefined) return promise
+      const leave = () => {
+        const index = queue.indexOf(resolve)
+        if (index >= 0) queue.splice(index, 1)
+        resolve(false)
+      }
+      signal.addEventListener('abort', leave)
+      return promise.finally(() => signal.removeEventListener('abort', leave))
     },
     release: (count) => {
       held -= count

@@ -1,6 +1,8 @@
 /** What counts as done where processing ends before the records. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import type { RecordOrder } from '../../../../src/intake/records/order/record-chains.ts'
 import { openPartitionQueue } from '../../../../src/intake/records/partition-queue.ts'
 import type { ProcessRecordOptions } from '../../../../src/intake/records/process-record.ts'
 import { createRecordSemaphore } from '../../../../src/intake/records/record-semaphore.ts'
@@ -8,13 +10,13 @@ import { until } from '../../../support/until.ts'
 import { endpointWith, outcomeOf, processingOf, recordAt } from './record-fixtures.ts'
 
 /** `current`: what the endpoint is when the first record asks for it. */
-function open(current: ProcessRecordOptions['current']) {
-  const semaphore = createRecordSemaphore(10)
+function open(current: ProcessRecordOptions['current'], order: RecordOrder = 'partition', permits = 10) {
+  const semaphore = createRecordSemaphore(permits)
   const faults: unknown[] = []
   const queue = openPartitionQueue({
     partition: 0,
     committed: { offset: 5n, note: '' },
-    order: 'partition',
+    order,
     semaphore,
     processing: { ...processingOf(current), producer: { produce: () => assert.fail('nothing is to be produced') } },
     onProgress: () => {},
@@ -90,5 +92,21 @@ describe('a record that is tried again', () => {
       (offset) => offset === 6n,
     )
     assert.deepEqual([queue.figures.underWay, queue.figures.retrying], [0, 0])
+  })
+
+  test('it waits for the permit of a record that is done and not committed: its partition closes all the same', async () => {
+    const endpoint = endpointWith(async ({ requestHeaders }) =>
+      outcomeOf(requestHeaders['kafka-offset'] === '5' ? 'RESPONSE_UNREACHABLE' : 'ok'),
+    )
+    const { queue, semaphore } = open(() => endpoint, 'none', 1)
+    queue.offer([recordAt(5n), recordAt(6n)], 7n)
+    await until(
+      () => queue.figures,
+      ({ underWay, retrying, holes }) => underWay === 0 && retrying === 1 && holes === 1,
+    )
+    queue.wake()
+    await setImmediate()
+    await queue.close()
+    assert.deepEqual([queue.doneOffset, semaphore.held], [5n, 0])
   })
 })
