@@ -31,7 +31,10 @@ export type Codec = Readonly<{
   read(bytes: Uint8Array, charset: string | undefined, settings: ParserSettings): Json
   /** Parses a text without a known media type; undefined if the text is not surely of this format. */
   detect(text: string): Json | undefined
-  /** Writes a value. Throws Unwritable, and RangeError for a text longer than the engine can hold. */
+  /**
+   * Writes a value. Throws Unwritable, TooLong for a text that passes `limitLength` characters where the format counts them as it
+   * writes, and RangeError for one longer than the engine can hold.
+   */
   build(value: Json, limitLength?: number): string
   /** Writes the body of a failure, which may quote any character: never throws. */
   buildFailure(body: JsonObject): string

@@ -33,8 +33,8 @@ const HEAD_END = '\r\n\r\n'
 export const percentile = (values: readonly number[], share: number): number =>
   values.toSorted((one, other) => one - other)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? Number.NaN
 
-/** Resolves to the head of an answer, when that is there to its last byte. */
-type Connection = Readonly<{ ask(request: Buffer): Promise<string>; close(): void }>
+/** Resolves to an answer when it is there to its last byte. */
+type Connection = Readonly<{ ask(request: Buffer): Promise<string>; readonly isOpen: boolean; close(): void }>
 
 function openConnection(url: URL): Connection {
   let pending = ''
@@ -47,8 +47,8 @@ function openConnection(url: URL): Connection {
     const head = pending.slice(0, headEnd)
     const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1])
     if (pending.length < headEnd + HEAD_END.length + length) return
+    answered?.resolve(pending)
     pending = ''
-    answered?.resolve(head)
     answered = undefined
   })
   const fail = (what: string) => () => {
@@ -62,6 +62,9 @@ function openConnection(url: URL): Connection {
       if (socket.destroyed) fail('closed')()
       else socket.write(request)
       return answered?.promise ?? Promise.reject(new Error('closed'))
+    },
+    get isOpen() {
+      return !socket.destroyed && !socket.readableEnded
     },
     close: () => socket.destroy(),
   }
@@ -82,9 +85,17 @@ async function generate({ url, body, seconds, perSecond, connections }: Generato
     others[what] = (others[what] ?? 0) + 1
   }
 
+  /** The service closes those that were not used for a while. */
+  const takeFree = (): Connection | undefined => {
+    for (;;) {
+      const connection = free.pop()
+      if (connection === undefined || connection.isOpen) return connection
+      open -= 1
+    }
+  }
   const send = async (atMs: number): Promise<void> => {
     sent += 1
-    const reused = free.pop()
+    const reused = takeFree()
     if (reused === undefined && open === connections) return count('no connection free')
     if (reused === undefined) open += 1
     const connection = reused ?? openConnection(target)
@@ -97,7 +108,7 @@ async function generate({ url, body, seconds, perSecond, connections }: Generato
       else if (status === '503' && /\r\nretry-after: *[1-9]/i.test(answer)) {
         refused += 1
         lastRefusedAtMs = Math.max(lastRefusedAtMs, atMs)
-      } else count(status)
+      } else count(/"code":"(\w+)"/.exec(answer)?.[1] ?? status)
       if (isKept) free.push(connection)
       else {
         open -= 1

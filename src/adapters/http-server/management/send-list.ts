@@ -48,7 +48,7 @@ export async function sendList(
     try {
       yield* partsOf(endpoints.readAgain(listed))
     } catch (err) {
-      // An answer that has not begun becomes that of the failure.
+      // Before the answer begins, the caller gets the failure itself, which is logged where it is answered.
       if (reply.raw.headersSent) {
         const level = err instanceof VersionGone ? 'warn' : 'error'
         logger[level]({ err, route: 'GET /endpoints' }, 'A list of endpoints was cut short')
