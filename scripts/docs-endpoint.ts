@@ -39,7 +39,7 @@ type Section = { paths: string[]; field: Field }
 /** Every object with fields, in the order of the document; the same object at two paths is one section. */
 function sectionsOf(field: Field, path: string, sections: Section[]): Section[] {
   if (field.properties) {
-    const known = sections.find((section) => JSON.stringify(section.field) === JSON.stringify(field))
+    const known = sections.find((section) => shown(section.field) === shown(field))
     if (known) known.paths.push(path)
     else sections.push({ paths: [path], field })
     for (const [name, property] of Object.entries(field.properties)) {
@@ -50,6 +50,9 @@ function sectionsOf(field: Field, path: string, sections: Section[]): Section[] 
   if (typeof field.additionalProperties === 'object') sectionsOf(field.additionalProperties, `${path}.<name>`, sections)
   return sections
 }
+
+/** When a path is read differs between the two kinds of requests, and is not on the page. */
+const shown = (field: Field): string => JSON.stringify(field, (name, value: unknown) => (name === 'reads' ? '' : value))
 
 const code = (value: Json): string => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``
 

@@ -1,5 +1,6 @@
 /** The parameters that an endpoint reads from its requests. */
 import type { Endpoint } from '../config/schema/schema.ts'
+import { type DocumentReference, referencesOf } from '../document-reads/document-reads.ts'
 import type { Json, JsonObject } from '../domain/json.ts'
 import { documentPath } from '../domain/lint.ts'
 import { parsePath } from '../language/paths/path.ts'
@@ -73,33 +74,20 @@ const parameter = (place: string, name: string, schema: Json, isRequired: boolea
   schema,
 })
 
-function readsOf({ inputMapping, requests, state, messageKeys }: Endpoint): readonly Read[] {
-  const reads: Read[] = []
-  const read = (path: string, source: string, isNeeded = false): void => {
-    const parsed = parsePath(path)
-    if (!parsed.ok) return
+function readsOf(endpoint: Endpoint): readonly Read[] {
+  return referencesOf(endpoint).flatMap(({ text, at, stage }) => {
+    const parsed = stage === 'transform' ? undefined : parsePath(text)
+    if (parsed?.ok !== true) return []
     const { root, steps } = parsed.value
     const [first] = steps
-    if ((root !== 'query' && root !== 'requestHeaders') || first?.kind !== 'name') return
+    if ((root !== 'query' && root !== 'requestHeaders') || first?.kind !== 'name') return []
     const name = root === 'query' ? first.name : first.name.toLowerCase()
-    reads.push({ root, name, source, isNeeded })
-  }
-  for (const path of Object.keys(inputMapping)) read(path, documentPath('inputMapping', path))
-  for (const [list, calls] of Object.entries(requests)) {
-    calls.forEach(({ config, forEach, ...request }, index) => {
-      const at = documentPath('requests', list, index)
-      for (const [name, { path }] of Object.entries(config?.params?.query ?? {})) {
-        read(path, documentPath(at, 'config', 'params', 'query', name))
-      }
-      // Without a value for the URL, the message is refused before anything is sent.
-      for (const [name, { path }] of Object.entries(config?.params?.url ?? {})) {
-        read(path, documentPath(at, 'config', 'params', 'url', name), forEach === undefined)
-      }
-      if (forEach !== undefined) read(forEach.items, documentPath(at, 'forEach', 'items'))
-      if ('key' in request && request.key !== undefined) read(request.key.path, documentPath(at, 'key'))
-    })
-  }
-  for (const path of Object.values(state.extract?.query ?? {})) read(`query.${path}`, 'state.extract.query')
-  for (const path of Object.values(messageKeys ?? {})) read(path, 'messageKeys')
-  return reads
+    return [{ root, name, source: documentPath(...at), isNeeded: isNeeded(at, endpoint) }]
+  })
+}
+
+/** Without a value for the URL, the message is refused before anything is sent. */
+function isNeeded([section, list, index, ...within]: DocumentReference['at'], { requests }: Endpoint): boolean {
+  if (section !== 'requests' || within[2] !== 'url') return false
+  return requests[list as 'lookup' | 'response'][Number(index)]?.forEach === undefined
 }

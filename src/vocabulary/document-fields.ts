@@ -1,7 +1,6 @@
 /** The fields of the endpoint document as a flat list, each with what its schema says of it. */
-import type { ReferenceStage } from '../config/checks/path-roots.ts'
 import { EndpointField } from '../config/schema/schema.ts'
-import type { Field } from '../config/schema/schema-fields.ts'
+import type { Field, ReferenceStage } from '../config/schema/schema-fields.ts'
 import type { Json } from '../domain/json.ts'
 
 export type DocumentField = Readonly<{
@@ -48,7 +47,7 @@ function addFields(field: Field, path: string, required: boolean, fields: Docume
 
 function describe(field: Field, path: string, required: boolean): DocumentField {
   const { type, description, assumed, expects, minimum, maximum, pattern, examples, default: filledIn } = field
-  const reads = readerOf(path)
+  const reads = field.reads ?? field.readsNames
   return {
     path,
     ...(type === undefined ? {} : { type }),
@@ -63,19 +62,6 @@ function describe(field: Field, path: string, required: boolean): DocumentField 
     ...(pattern === undefined ? {} : { pattern }),
     ...(examples === undefined ? {} : { examples }),
     ...(reads === undefined ? {} : { reads }),
-    ...(path === 'inputMapping' ? { readsNames: true as const } : {}),
+    ...(field.readsNames === undefined ? {} : { readsNames: true as const }),
   }
 }
-
-/** A request with `forEach` can also start a path with `item`, except that of the items themselves. */
-const READERS: readonly (readonly [pattern: RegExp, reads: ReferenceStage])[] = [
-  [/^inputMapping$/, 'map'],
-  [/^inputTransforms\.<name>$/, 'transform'],
-  [/^messageKeys\.<name>$/, 'record'],
-  [/^requests\.lookup\[\]\.forEach\.items$/, 'lookup'],
-  [/^requests\.lookup\[\]\..*\.path$/, 'lookup-item'],
-  [/^requests\.response\[\]\.forEach\.items$/, 'respond'],
-  [/^requests\.response\[\]\..*\.path$/, 'respond-item'],
-]
-
-const readerOf = (path: string): ReferenceStage | undefined => READERS.find(([pattern]) => pattern.test(path))?.[1]

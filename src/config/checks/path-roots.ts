@@ -9,10 +9,8 @@ import { STAGE_NAMES, type StageName } from '../../domain/tracing/stages.ts'
 import type { PathStep, SourcePath } from '../../language/paths/path.ts'
 import { pathText } from '../../language/paths/path-steps.ts'
 import type { Endpoint } from '../schema/schema.ts'
+import type { ReferenceStage } from '../schema/schema-fields.ts'
 import { CHECKS_BELOW, missedInLookup } from './names-below-roots.ts'
-
-/** The reader of a path; `-item`: within a request with `forEach`, whose `items` are read outside of it. */
-export type ReferenceStage = 'lookup' | 'lookup-item' | 'transform' | 'map' | 'respond' | 'respond-item' | 'record'
 
 /** `before`: the stage before which a root must exist; undefined if all stages have run. */
 type Reader = Readonly<{ before: StageName | undefined; when: string; isRequest: boolean }>

@@ -2,6 +2,9 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import type { Json, JsonObject } from '../../domain/json.ts'
 
+/** When a path is read; `-item`: within a request with `forEach`, whose `items` are read outside of it. */
+export type ReferenceStage = 'lookup' | 'lookup-item' | 'transform' | 'map' | 'respond' | 'respond-item' | 'record'
+
 export type FieldNotes = Readonly<{
   /** One sentence for the user's guide. */
   description: string
@@ -35,6 +38,12 @@ export type FieldNotes = Readonly<{
   namesInOrder?: true
   /** The names may stand in any order: another one is no change of the document. */
   namesInAnyOrder?: true
+  /** The field holds a path of the message, or at the stage `transform` an expression, which this stage reads. */
+  reads?: ReferenceStage
+  /** The names of this object are paths of the message, which this stage reads. */
+  readsNames?: ReferenceStage
+  /** The field holds a path below this one; `<name>` is the name of the object that the field belongs to. */
+  readsBelow?: string
 }>
 
 /** The keywords that the schema of the endpoint document uses. */
@@ -83,8 +92,8 @@ export const status = Type.Union([Type.String(), Type.Integer()], {
   expects: 'a status such as "2xx", "404" or "*"',
 })
 
-export const path = (description: string, example: string) =>
-  nonEmptyText({ description, examples: [example], salvage: UNKNOWN_PATH })
+export const path = (description: string, example: string, reads: ReferenceStage) =>
+  nonEmptyText({ description, examples: [example], salvage: UNKNOWN_PATH, reads })
 
 export const topic = (description: string, example: string) =>
   Type.String({

@@ -8,6 +8,7 @@ import {
   nonEmptyText,
   optional,
   path,
+  type ReferenceStage,
   record,
   STATUSES,
   status,
@@ -23,42 +24,46 @@ import {
 /** The methods that a request can use. */
 const REQUEST_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
 
-const valueFields = (what: string, prefix: string, postfix: string) => ({
-  path: path(`Path of the ${what} in the message.`, 'payload.patient.id'),
+const valueFields = (what: string, prefix: string, postfix: string, reads: ReferenceStage) => ({
+  path: path(`Path of the ${what} in the message.`, 'payload.patient.id', reads),
   prefix: optional(text({ description: 'Text before the value.', examples: [prefix], absentAs: null })),
   postfix: optional(text({ description: 'Text after the value.', examples: [postfix], absentAs: null })),
 })
 
-export const ParameterSchema = record(valueFields('value', 'code:', ':exact'), {
-  description: 'A value of the message for the URL of a request.',
-  foreign: { label: 'Nothing reads a label of a parameter; "description" of the endpoint is for people.' },
-})
+const parameter = (reads: ReferenceStage) =>
+  record(valueFields('value', 'code:', ':exact', reads), {
+    description: 'A value of the message for the URL of a request.',
+    foreign: { label: 'Nothing reads a label of a parameter; "description" of the endpoint is for people.' },
+  })
 
-const params = record(
-  {
-    query: optional(
-      named(ParameterSchema, {
-        description: 'Query parameters by name; a parameter whose path finds nothing is left out.',
-        examples: [{ _id: { path: 'urlParams.id' } }],
-      }),
-    ),
-    url: optional(
-      named(ParameterSchema, {
-        description:
-          'Values for the `:name` placeholders of the URL; if a path finds nothing, the message is answered with 400.',
-        examples: [{ id: { path: 'payload.id', prefix: 'p-' } }],
-        namesInMessage: true,
-        salvage: { [UNKNOWN]: { path: UNKNOWN_PATH } },
-      }),
-    ),
-  },
-  {
-    description: 'Parameters of the URL, with values of the message.',
-    absentAs: {},
-    straysFrom: 'query',
-    salvage: { url: { [UNKNOWN]: { path: UNKNOWN_PATH } } },
-  },
-)
+export type ParameterSchema = ReturnType<typeof parameter>
+
+const params = (reads: ReferenceStage) =>
+  record(
+    {
+      query: optional(
+        named(parameter(reads), {
+          description: 'Query parameters by name; a parameter whose path finds nothing is left out.',
+          examples: [{ _id: { path: 'urlParams.id' } }],
+        }),
+      ),
+      url: optional(
+        named(parameter(reads), {
+          description:
+            'Values for the `:name` placeholders of the URL; if a path finds nothing, the message is answered with 400.',
+          examples: [{ id: { path: 'payload.id', prefix: 'p-' } }],
+          namesInMessage: true,
+          salvage: { [UNKNOWN]: { path: UNKNOWN_PATH } },
+        }),
+      ),
+    },
+    {
+      description: 'Parameters of the URL, with values of the message.',
+      absentAs: {},
+      straysFrom: 'query',
+      salvage: { url: { [UNKNOWN]: { path: UNKNOWN_PATH } } },
+    },
+  )
 
 const method = (fallback: string) =>
   Type.Enum([...REQUEST_METHODS], {
@@ -93,29 +98,30 @@ const followRedirects = (assumed: string) =>
     }),
   )
 
-const forEach = optional(
-  record(
-    {
-      items: path('Path of the array in the message.', 'payload.entry'),
-      concurrency: optional(
-        Type.Union(
-          [Type.Integer({ minimum: 1, maximum: 1000 }), Type.String({ pattern: '^(?:[1-9][0-9]{0,2}|1000)$' })],
-          {
-            description: 'The most calls of this request that are in flight at once.',
-            expects: 'a whole number from 1 to 1000, or such a number as a string',
-            assumed: '1',
-            examples: [4],
-          } satisfies FieldNotes,
+const forEach = (reads: ReferenceStage) =>
+  optional(
+    record(
+      {
+        items: path('Path of the array in the message.', 'payload.entry', reads),
+        concurrency: optional(
+          Type.Union(
+            [Type.Integer({ minimum: 1, maximum: 1000 }), Type.String({ pattern: '^(?:[1-9][0-9]{0,2}|1000)$' })],
+            {
+              description: 'The most calls of this request that are in flight at once.',
+              expects: 'a whole number from 1 to 1000, or such a number as a string',
+              assumed: '1',
+              examples: [4],
+            } satisfies FieldNotes,
+          ),
         ),
-      ),
-    },
-    {
-      description: 'Makes the request once for each element of an array; `item` is that element.',
-      absentAs: {},
-      salvage: { items: UNKNOWN_PATH },
-    },
-  ),
-)
+      },
+      {
+        description: 'Makes the request once for each element of an array; `item` is that element.',
+        absentAs: {},
+        salvage: { items: UNKNOWN_PATH },
+      },
+    ),
+  )
 
 const requestId = (among: string) =>
   nonEmptyText({
@@ -126,8 +132,8 @@ const requestId = (among: string) =>
 
 const EXTRACT = 'Nothing reads this of a request; values for the next message are named in "state.extract".'
 
-const sharedFields = {
-  forEach,
+const sharedFields = (itemsRead: ReferenceStage) => ({
+  forEach: forEach(itemsRead),
   allowedStatuses: optional(
     list(status, {
       description: 'The statuses that count as success.',
@@ -165,7 +171,7 @@ const sharedFields = {
       examples: [{ status: 'unknown' }],
     } satisfies FieldNotes),
   ),
-}
+})
 
 export const LookupSchema = record(
   {
@@ -175,7 +181,7 @@ export const LookupSchema = record(
         method: method('GET'),
         url: Type.String(url),
         headers,
-        params: optional(params),
+        params: optional(params('lookup-item')),
         followRedirects: followRedirects(
           '`5` within its origin for a `GET` whose `allowedStatuses` name no redirect, else `0`: a redirect is an answer like any other',
         ),
@@ -185,7 +191,7 @@ export const LookupSchema = record(
     forwardExistingRequestBody: switchOn(
       'Sends the incoming body, or with `forEach` the current item, as the body of the request.',
     ),
-    ...sharedFields,
+    ...sharedFields('lookup'),
     fhirResponse: switchOn(
       'Answers a failure of this lookup as a FHIR R4 OperationOutcome, unless `failures` is `plain`.',
     ),
@@ -205,7 +211,7 @@ export const ResponseSchema = record(
           method: method('POST'),
           url: optional(Type.String(url)),
           headers,
-          params: optional(params),
+          params: optional(params('respond-item')),
           followRedirects: followRedirects('`0`: a redirect is an answer like any other'),
           primary: switchOn('Returns the answer of this request alone.'),
         },
@@ -218,13 +224,13 @@ export const ResponseSchema = record(
     primary: switchOn('The same as `config.primary`.'),
     kafkaProducerTopic: optional(topic('Topic to which the output is produced, instead of calling a URL.', 'patients')),
     key: optional(
-      record(valueFields('key', 'patient-', '-v2'), {
+      record(valueFields('key', 'patient-', '-v2', 'respond-item'), {
         description:
           'Key of the record, for `kafkaProducerTopic`: records with the same key stay in order. If the path finds nothing, the record has no key.',
         salvage: { path: UNKNOWN_PATH },
       }),
     ),
-    ...sharedFields,
+    ...sharedFields('respond'),
   },
   {
     description: 'A request that sends the output.',

@@ -29,8 +29,9 @@ import { LookupSchema, type ParameterSchema, ResponseSchema } from './schema-req
 
 const ENDPOINT_METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
-const pathsByName = (read: string, example: Json) =>
-  named(nonEmptyText({ description: 'Path of the value.' }), {
+/** `readsBelow`: as in `FieldNotes`; undefined: the paths are not of the message. */
+const pathsByName = (read: string, example: Json, readsBelow: string | undefined) =>
+  named(nonEmptyText({ description: 'Path of the value.', ...(readsBelow === undefined ? {} : { readsBelow }) }), {
     description: `Name → path in ${read}.`,
     examples: [example],
     namesInMessage: true,
@@ -38,11 +39,11 @@ const pathsByName = (read: string, example: Json) =>
 
 const extract = record(
   {
-    requestBody: optional(pathsByName('the parsed body', { lastId: 'patient.id' })),
-    responseBody: optional(pathsByName('the mapped output', { total: 'total' })),
-    query: optional(pathsByName('the query of the request', { page: 'page' })),
+    requestBody: optional(pathsByName('the parsed body', { lastId: 'patient.id' }, 'requestBody')),
+    responseBody: optional(pathsByName('the mapped output', { total: 'total' }, undefined)),
+    query: optional(pathsByName('the query of the request', { page: 'page' }, 'query')),
     lookupRequests: optional(
-      named(pathsByName('the data of that lookup', { version: 'meta.versionId' }), {
+      named(pathsByName('the data of that lookup', { version: 'meta.versionId' }, 'lookupRequests.<name>.data'), {
         description: 'Lookup id → name → path in the data of that lookup.',
         examples: [{ patients: { next: 'link[0].url' } }],
         namesInMessage: true,
@@ -135,7 +136,7 @@ export const EndpointSchema = record(
       }),
     ),
     messageKeys: optional(
-      named(nonEmptyText({ description: 'Path of the value from a root of the message.' }), {
+      named(nonEmptyText({ description: 'Path of the value from a root of the message.', reads: 'record' }), {
         description:
           'Name → path of a value by which the record of a message can be found; at most 10 values for each message, of 200 characters.',
         examples: [{ patient: 'requestBody.patient.id' }],
@@ -145,6 +146,7 @@ export const EndpointSchema = record(
       description: 'Source path → target, applied in the given order; without entries the body is passed on.',
       default: {},
       examples: [{ 'requestBody.name': 'name[0].text' }],
+      readsNames: 'map',
     }),
     constants: anyObject({
       description: 'Any JSON values, read as `constants.<name>`.',
@@ -153,7 +155,7 @@ export const EndpointSchema = record(
       salvage: { [UNKNOWN]: null },
     }),
     inputTransforms: optional(
-      named(text({ description: 'JSONata expression.', salvage: 'null' }), {
+      named(text({ description: 'JSONata expression.', salvage: 'null', reads: 'transform' }), {
         description: 'Name → JSONata expression, evaluated in the given order; each can read the ones before it.',
         examples: [{ total: '$sum(requestBody.lines.amount)' }],
         namesInMessage: true,
@@ -236,7 +238,7 @@ type Fixed<T> = T extends readonly (infer Item)[]
 export type Endpoint = Fixed<Static<typeof EndpointSchema>>
 export type LookupRequest = Endpoint['requests']['lookup'][number]
 export type ResponseRequest = Endpoint['requests']['response'][number]
-export type ParameterSpec = Fixed<Static<typeof ParameterSchema>>
+export type ParameterSpec = Fixed<Static<ParameterSchema>>
 
 /** Whether the messages of the endpoint can have a body. */
 export const hasBody = ({ endpoint: { method }, kafkaConsumerTopic }: Endpoint): boolean =>

@@ -5,6 +5,7 @@
 import jsonata from 'jsonata'
 import { fault, found, type Result } from '../../domain/lint.ts'
 import { AMBIENT_BUILT_INS, type Ambient, ambientBuiltIns } from './expression-ambient.ts'
+import { type ExpressionReads, readsOf } from './expression-analysis.ts'
 import { LimitReached, TimeLimitReached } from './expression-fault.ts'
 import {
   BUILT_INS,
@@ -56,6 +57,15 @@ export function parseTree(text: string): Node {
     throw new LimitReached('The left side of "??" or "?:" nests too many of them; bind parts of it to variables')
   }
   return jsonata(text).ast() as Node
+}
+
+/** What an expression reads; nothing if it does not parse, which is a fault of its stage. */
+export function readsOfText(text: string): ExpressionReads {
+  try {
+    return readsOf(parseTree(text))
+  } catch {
+    return { roots: new Set(), references: [] }
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 /** State of an endpoint, from one message to the next: recalled before a message, extracted from it, kept after it. */
 import type { Endpoint } from '../../config/schema/schema.ts'
+import { readsRoot } from '../../document-reads/document-reads.ts'
 import { asFailure, Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import { jsonLength } from '../../domain/json-size.ts'
@@ -8,8 +9,6 @@ import type { Mapped, Recalled, Received } from '../../domain/message.ts'
 import type { StateFilter, StateRecord, StateStore } from '../../domain/ports/state-store-port.ts'
 import { storeFailure } from '../../domain/ports/store-port.ts'
 import type { Run } from '../../domain/run.ts'
-import { readsOf } from '../../language/jsonata/expression-analysis.ts'
-import { parseTree } from '../../language/jsonata/expression-engine.ts'
 import { parsePath, type SourcePath } from '../../language/paths/path.ts'
 import { parseStatusSet } from '../../language/status-set.ts'
 import type { Step } from '../chain.ts'
@@ -18,32 +17,8 @@ import type { PipelineSettings } from '../services.ts'
 const PATH = 'state'
 
 /** Whether messages of this endpoint read or leave state. */
-export function usesState({ state, inputMapping, inputTransforms, requests, messageKeys }: Endpoint): boolean {
-  if (state.extract !== undefined) return true
-  const calls = [...requests.lookup, ...requests.response]
-  const paths = [
-    ...Object.keys(inputMapping),
-    ...Object.values(messageKeys ?? {}),
-    ...requests.response.flatMap(({ key }) => (key === undefined ? [] : [key.path])),
-    ...calls.flatMap(({ config, forEach }) => [
-      ...Object.values(config?.params?.query ?? {}).map(({ path }) => path),
-      ...Object.values(config?.params?.url ?? {}).map(({ path }) => path),
-      ...(forEach === undefined ? [] : [forEach.items]),
-    ]),
-  ]
-  if (paths.some((path) => /^state(?=$|[.[])/.test(path))) return true
-  return Object.values(inputTransforms ?? {}).some(mayReadState)
-}
-
-/** An expression that reads the whole message reads its state too. One that does not parse never runs. */
-function mayReadState(expression: string): boolean {
-  try {
-    const { roots } = readsOf(parseTree(expression))
-    return roots === undefined || roots.has('state')
-  } catch {
-    return false
-  }
-}
+export const usesState = (endpoint: Endpoint): boolean =>
+  endpoint.state.extract !== undefined || readsRoot(endpoint, 'state')
 
 /**
  * Reads what earlier messages left.

@@ -1,7 +1,7 @@
 /** The vocabulary is what the service accepts: each part is held against what checks and runs documents. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { ReferenceStage } from '../../../src/config/checks/path-roots.ts'
+import type { ReferenceStage } from '../../../src/config/schema/schema-fields.ts'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { call } from '../../support/adapters/http-server/management/call.ts'
 import { endpointDocument, json, type Service, startService } from '../../support/service.ts'

@@ -35,7 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   pipeline: ['config', 'domain', 'formats', 'language', 'pipeline/idempotency', 'pipeline/requests', 'pipeline/stages'],
   'pipeline/idempotency': ['config', 'domain', 'pipeline'],
   'pipeline/requests': ['config', 'domain', 'formats', 'language', 'pipeline'],
-  'pipeline/stages': ['config', 'domain', 'formats', 'language', 'pipeline'],
+  'pipeline/stages': ['config', 'document-reads', 'domain', 'formats', 'language', 'pipeline'],
   'endpoints/listing': ['domain', 'endpoints', 'endpoints/sync'],
   endpoints: [
     'config',
@@ -90,7 +90,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'service-client',
   ],
   'comparison/deliberate': ['comparison', 'domain', 'formats', 'language'],
-  'published-api': ['config', 'document-tests', 'domain', 'endpoints', 'formats', 'language', 'pipeline'],
+  'published-api': [
+    'config',
+    'document-reads',
+    'document-tests',
+    'domain',
+    'endpoints',
+    'formats',
+    'language',
+    'pipeline',
+  ],
   metrics: ['domain', 'endpoints', 'intake', 'pipeline'],
   'metrics/stats': ['domain', 'intake'],
   'message-log': [

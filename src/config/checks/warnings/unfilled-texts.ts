@@ -2,8 +2,7 @@
 import { isObject, type Json } from '../../../domain/json.ts'
 import type { LintSink } from '../../../domain/lint.ts'
 import { almostReference, withoutReferences } from '../../../domain/secrets/references.ts'
-import { readsOf } from '../../../language/jsonata/expression-analysis.ts'
-import { parseTree } from '../../../language/jsonata/expression-engine.ts'
+import { readsOfText } from '../../../language/jsonata/expression-engine.ts'
 import type { Endpoint } from '../../schema/schema.ts'
 
 type Place = 'secrets' | 'url' | 'expression' | 'text'
@@ -49,14 +48,8 @@ function lintConstants(constants: Endpoint['constants'], filled: readonly string
   }
 }
 
-/** An expression that does not parse is a fault of its stage. */
-function constantsOf(text: string): readonly string[] {
-  try {
-    return readsOf(parseTree(text)).references.flatMap(([root, name = '']) => (root === 'constants' ? [name] : []))
-  } catch {
-    return []
-  }
-}
+const constantsOf = (text: string): readonly string[] =>
+  readsOfText(text).references.flatMap(([root, name = '']) => (root === 'constants' ? [name] : []))
 
 const LITERAL = /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/gs
 const TEMPLATE = /\$\{[^{}]{1,100}\}/

@@ -1,6 +1,7 @@
 /** Paths of requests: parameters and `forEach.items`. The peer read them in another way than the sources of a mapping. */
-import { checkPath, type ReferenceStage } from '../../../config/checks/path-roots.ts'
+import { checkPath } from '../../../config/checks/path-roots.ts'
 import { type Endpoint, hasBody } from '../../../config/schema/schema.ts'
+import type { ReferenceStage } from '../../../config/schema/schema-fields.ts'
 import { isObject } from '../../../domain/json.ts'
 import { collectInto, type Lint } from '../../../domain/lint.ts'
 import { parsePath } from '../../../language/paths/path.ts'
