@@ -1,11 +1,10 @@
 /** A recorded message as a dry run takes it: the message itself, and what other systems answered it. */
-import type { JsonObject } from '../domain/json.ts'
-import type { Headers } from '../domain/message.ts'
 import type { OutboundFault } from '../domain/ports/http-client-port.ts'
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
 import type { MessageRecord, RecordedBody, RecordedCall } from '../domain/records/message-record.ts'
 import type { Incoming } from '../intake/incoming-message.ts'
 import { callMessageLog, type MessageSearch } from '../message-log/message-search.ts'
+import { nameOfAnswer, readRequest, toReplay } from '../message-log/recorded-bodies.ts'
 
 /** Undefined parts of an answer are those of a canned one. */
 export type RecordedAnswer = Readonly<{
@@ -46,35 +45,14 @@ export async function readRecordedMessage(id: string, { search, store }: Recorde
   const body = await read('incoming')
   const exchanges: RecordedExchange[] = []
   for (const call of record.calls) {
-    const name = `${call.kind}.${call.id}${call.item === undefined ? '' : `[${call.item}]`}`
-    const answered = await read(name)
+    const answered = await read(nameOfAnswer(call))
     exchanges.push({ call, answer: answerOf(call, answered), summary: answered?.summary })
   }
-  const { requestHeaders, query, urlParams, isRecord } = partsOf(request)
   return {
     record,
-    // A replay for the intake: it does not wait for a caller, and is not the record of a consumer.
-    incoming: {
-      requestHeaders,
-      query,
-      urlParams,
-      body: body?.content,
-      isRecord: isRecord ?? record.source === 'broker',
-      replayOf: id,
-    },
+    incoming: toReplay(record, readRequest(request), body?.content),
     summaries: [request, ...(body === undefined ? [] : [body])].map(({ summary }) => summary),
     exchanges,
-  }
-}
-
-type RequestParts = Readonly<{ requestHeaders: Headers; query: JsonObject; urlParams: JsonObject; isRecord?: boolean }>
-
-/** Of a request that is cut, nothing is known. */
-function partsOf({ content }: RecordedBody): RequestParts {
-  try {
-    return JSON.parse(Buffer.from(content).toString()) as RequestParts
-  } catch {
-    return { requestHeaders: {}, query: {}, urlParams: {} }
   }
 }
 

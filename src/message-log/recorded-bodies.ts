@@ -1,7 +1,13 @@
-/** Captures the bodies of a completed message, in the order of its stages. */
-import type { Mapped } from '../domain/message.ts'
+/**
+ * The bodies of a log entry: how those of a completed message are captured, in the order of its stages, and how the message is
+ * rebuilt from them.
+ */
+import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import type { Headers, Mapped } from '../domain/message.ts'
+import type { MessageRecord, RecordedBody } from '../domain/records/message-record.ts'
 import type { CallSpan } from '../domain/tracing/trace.ts'
 import type { CompletedMessage } from '../intake/completed-message.ts'
+import type { Incoming } from '../intake/incoming-message.ts'
 import type { BodyCapture } from './body-capture.ts'
 import { holdsToken } from './recorded-secrets.ts'
 
@@ -38,11 +44,47 @@ function captureIncoming(
 }
 
 function captureCalls(calls: readonly CallSpan[], kind: CallSpan['kind'], capture: BodyCapture): void {
-  for (const { kind: one, id, item, answer } of calls) {
-    if (one !== kind || answer === undefined) continue
-    const which = `${kind}.${id}${item === undefined ? '' : `[${item}]`}`
-    capture.addBody(which, firstOf(answer.headers['content-type']), answer.body)
+  for (const call of calls) {
+    if (call.kind !== kind || call.answer === undefined) continue
+    capture.addBody(nameOfAnswer(call), firstOf(call.answer.headers['content-type']), call.answer.body)
   }
 }
+
+/** The name of the body that a call was answered with. */
+export const nameOfAnswer = ({
+  kind,
+  id,
+  item,
+}: Pick<CallSpan, 'kind' | 'id'> & { item?: number | undefined }): string =>
+  `${kind}.${id}${item === undefined ? '' : `[${item}]`}`
+
+/** The lookup whose answer the name is of; `isItem`: a lookup with `forEach` has a body for each item. */
+export function lookupOf(name: string): Readonly<{ id: string; isItem: boolean }> | undefined {
+  const [, id, item] = /^lookup\.(.+?)(\[\d+\])?$/s.exec(name) ?? []
+  return id === undefined ? undefined : { id, isItem: item !== undefined }
+}
+
+/** What the body `request` holds: the incoming message without its body. */
+export type RecordedRequest = Readonly<{
+  requestHeaders: Headers
+  query: JsonObject
+  urlParams: JsonObject
+  isRecord?: boolean
+}>
+
+/** Nothing is known of a request that is cut. */
+export function readRequest({ summary, content }: RecordedBody): RecordedRequest {
+  const none: RecordedRequest = { requestHeaders: {}, query: {}, urlParams: {} }
+  if (summary.cut) return none
+  const request = JSON.parse(Buffer.from(content).toString()) as Json
+  return isObject(request) ? { ...none, ...request } : none
+}
+
+/** A log entry as the message of a replay: it does not wait for a caller, and is not the record of a consumer. */
+export const toReplay = (
+  { id, source }: MessageRecord,
+  { requestHeaders, query, urlParams, isRecord = source === 'broker' }: RecordedRequest,
+  body: Uint8Array | undefined,
+): Incoming => ({ requestHeaders, query, urlParams, body, isRecord, replayOf: id })
 
 const firstOf = (header: string | readonly string[] | undefined): string => [header ?? []].flat()[0] ?? ''

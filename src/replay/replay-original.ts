@@ -1,10 +1,10 @@
 /** Rebuilds an incoming message from its record. */
-import type { JsonObject } from '../domain/json.ts'
 import type { Headers } from '../domain/message.ts'
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
 import type { MessageRecord, RecordedBody } from '../domain/records/message-record.ts'
 import type { Incoming } from '../intake/incoming-message.ts'
 import { callMessageLog } from '../message-log/message-search.ts'
+import { readRequest, toReplay } from '../message-log/recorded-bodies.ts'
 import { blocker, type ReplayBlocker } from './replay-blocker.ts'
 
 /** A body that replaces the recorded one; `headers` are those that describe it. */
@@ -12,14 +12,6 @@ export type EditedBody = Readonly<{ body: Uint8Array; headers: Headers }>
 
 /** The headers that describe a body; an edited body replaces them. */
 export const BODY_HEADERS = ['content-type', 'content-encoding', 'content-length'] as const
-
-/** The recorded body `request`. */
-type RecordedRequest = Readonly<{
-  requestHeaders: Headers
-  query: JsonObject
-  urlParams: JsonObject
-  isRecord?: boolean
-}>
 
 /** `bodyOnly`: nothing but the edited body is known. */
 export type Original = Readonly<{ incoming: Incoming; bodyOnly: boolean }>
@@ -38,25 +30,22 @@ export async function readOriginal(
 ): Promise<Original | ReplayBlocker> {
   const has = (which: string): boolean => record.bodies.some((body) => body.which === which)
   const read = (which: string) => callMessageLog(() => store.body(record.id, which))
-  const replayOf = record.id
-  const fromTopic = record.source === 'broker'
   if (!has('request')) {
     if (edited === undefined) return blocker('not-kept')
     const { headers: requestHeaders, body } = edited
-    return {
-      incoming: { requestHeaders, query: {}, urlParams: {}, body, isRecord: fromTopic, replayOf },
-      bodyOnly: true,
-    }
+    return { incoming: toReplay(record, { requestHeaders, query: {}, urlParams: {} }, body), bodyOnly: true }
   }
   const needsBody = withBody && edited === undefined && has('incoming')
   const [request, incoming] = await Promise.all([read('request'), needsBody ? read('incoming') : undefined])
   if (request === undefined || (needsBody && incoming === undefined)) return blocker('removed')
   if (isCut(request) || (incoming !== undefined && isCut(incoming))) return blocker('cut')
-  const recorded = JSON.parse(Buffer.from(request.content).toString()) as RecordedRequest
-  const { requestHeaders, query, urlParams, isRecord = fromTopic } = recorded
-  const headers = edited === undefined ? requestHeaders : { ...withoutBodyHeaders(requestHeaders), ...edited.headers }
+  const recorded = readRequest(request)
+  const requestHeaders =
+    edited === undefined
+      ? recorded.requestHeaders
+      : { ...withoutBodyHeaders(recorded.requestHeaders), ...edited.headers }
   const body = edited?.body ?? incoming?.content
-  return { incoming: { requestHeaders: headers, query, urlParams, body, isRecord, replayOf }, bodyOnly: false }
+  return { incoming: toReplay(record, { ...recorded, requestHeaders }, body), bodyOnly: false }
 }
 
 const isCut = ({ summary, content }: RecordedBody): boolean => content.byteLength !== summary.size
