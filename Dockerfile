@@ -8,12 +8,22 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
+FROM ${NODE_IMAGE} AS console
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.json ./
+COPY src ./src
+COPY scripts ./scripts
+COPY console ./console
+RUN node scripts/console.ts
+
 FROM ${NODE_IMAGE}
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY src ./src
-COPY console/built ./console/built
+COPY --from=console /app/console/built ./console/built
 # The commands, with the settings of the container: `docker exec <container> crosswalk keys create …`
 RUN printf '#!/bin/sh\nexec node --max-semi-space-size=4 --no-maglev /app/src/main.ts "$@"\n' > /usr/local/bin/crosswalk \
     && chmod 755 /usr/local/bin/crosswalk \

@@ -34,7 +34,7 @@ const steps: readonly Step[] = [
       command: [process.execPath, `scripts/${name}`, '--check'],
     }),
   ),
-  { name: 'the build of the console, and its sizes', command: [process.execPath, 'scripts/console.ts', '--check'] },
+  { name: 'the sizes of the console', command: [process.execPath, 'scripts/console.ts', '--check'] },
   { name: 'tests', command: ['npm', 'test'], faultIn: faultInTests },
   // The rest takes a quarter of an hour more, so only CI and authors of such changes run it.
   ...(process.argv.includes('--all')

@@ -1,18 +1,19 @@
 /**
- * `npm run console`: builds the console into console/built. `-- --check` compares that folder with a build of the sources instead,
- * and the sizes with their budgets; `-- --watch` builds again at each change.
+ * `npm run console`: builds the console into console/built and prints the sizes of its parts. `-- --check` fails where one is larger than
+ * its budget; `-- --watch` builds again at each change; `-- --if-changed`, which `npm ci` and `npm pack` run, builds only
+ * where the sources have changed, and prints nothing.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { BUILT, buildConsole, CONSOLE, filesOf } from './console/console-build.ts'
+import { CONSOLE_MISSING } from '../src/adapters/http-server/management/console-files.ts'
+import { BUILT, buildConsole, CONSOLE, updateConsole } from './console/console-build.ts'
 import { describeSize, sizesOf } from './console/console-sizes.ts'
 import { watchFolder } from './console/watch-folder.ts'
 
-if (process.argv.includes('--check')) await check()
+const given = new Set(process.argv.slice(2))
+if (given.has('--check')) await check()
+else if (given.has('--if-changed')) await update()
 else await buildAndReport()
-if (process.argv.includes('--watch')) {
+if (given.has('--watch')) {
   console.log('Watching console/src until Ctrl-C; reload the page to see a change.')
   watchFolder(join(CONSOLE, 'src'), buildAndReport)
 }
@@ -23,32 +24,22 @@ async function buildAndReport(): Promise<void> {
 }
 
 async function check(): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'crosswalk-console-'))
-  try {
-    await buildConsole(join(home, 'built'))
-    if (!isSameBuild(BUILT, join(home, 'built'))) {
-      fail('console/built is not the build of console/src. Run `npm run console` and commit the result.')
-    }
-    for (const part of sizesOf(join(home, 'built'))) {
-      console.log(describeSize(part))
-      if (part.bytes > part.limitBytes) fail(`The ${part.name} of the console is larger than its budget.`)
-    }
-  } finally {
-    rmSync(home, { recursive: true, force: true })
+  await updateConsole()
+  for (const part of sizesOf(BUILT)) {
+    console.log(describeSize(part))
+    if (part.bytes > part.limitBytes) fail(`The ${part.name} of the console is larger than its budget.`)
   }
 }
 
-/** Compressed files are compared by what they hold: their bytes depend on the processor that compressed them. */
-function isSameBuild(one: string, other: string): boolean {
-  const paths = filesOf(one)
-  if (paths.join('\n') !== filesOf(other).join('\n')) return false
-  return paths.every((path) => contentOf(join(one, path)).equals(contentOf(join(other, path))))
-}
-
-function contentOf(file: string): Buffer {
-  const bytes = readFileSync(file)
-  if (file.endsWith('.br')) return brotliDecompressSync(bytes)
-  return file.endsWith('.gz') ? gunzipSync(bytes) : bytes
+/** An install must not fail because of the console; a package without it must not be made. */
+async function update(): Promise<void> {
+  try {
+    await updateConsole()
+  } catch (thrown) {
+    const { code, message } = thrown as NodeJS.ErrnoException
+    fail(code === 'ERR_MODULE_NOT_FOUND' ? CONSOLE_MISSING : `The console could not be built: ${message}`)
+    if (process.env.npm_lifecycle_event === 'dependencies') process.exitCode = 0
+  }
 }
 
 function fail(sentence: string): void {

@@ -8,7 +8,7 @@ import { globSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { entry } from '../bin/entry.js'
 import { startServices } from '../test/support/services/all.ts'
-import { buildConsole, isBuildCurrent } from './console/console-build.ts'
+import { updateConsole } from './console/console-build.ts'
 import { type Form, filesOf, jobsOf, runJobs } from './testing/jobs.ts'
 import { type FileResult, runFiles } from './testing/run-file.ts'
 import { describeFile, describeRun } from './testing/summary.ts'
@@ -34,7 +34,7 @@ if (process.env.TEST_SEED !== undefined) console.log(`Random inputs: TEST_SEED=$
 if (entry().endsWith('.ts')) spawnSync(process.execPath, ['scripts/bundle.ts'], { cwd: root, stdio: 'inherit' })
 
 // Once for all files, which would otherwise build it at the same time.
-if (files.some((file) => file.startsWith('test/system/')) && !isBuildCurrent()) await buildConsole()
+if (files.some((file) => file.startsWith('test/system/'))) await updateConsole()
 
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())

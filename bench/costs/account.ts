@@ -30,7 +30,7 @@ const origin = { resource: emptyResource(), scope: { name: 'crosswalk' } }
 const works: readonly (readonly [string, (finished: CompletedMessage) => unknown])[] = [
   ['count for /metrics', messageMetrics.count],
   ['count for its statistics', minutes.count],
-  ['line in the log', createMessageLines(logger)],
+  ['line in the log', createMessageLines(logger, 'all')],
   ['spans', (finished) => spansOf(finished, origin)],
 ]
 for (const [name, work] of works) {

@@ -1,4 +1,4 @@
-/** Builds the console with Vite, and compares a build with the sources. */
+/** Builds the console with Vite, where its sources have changed since the last build. */
 import { createHash, randomUUID } from 'node:crypto'
 import {
   existsSync,
@@ -11,28 +11,26 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import type { InlineConfig } from 'vite'
+import type { InlineConfig, Rolldown } from 'vite'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 export const CONSOLE = join(root, 'console')
-/** Committed and shipped: the service serves this folder. */
+/** Ignored by git and part of the package: the service serves this folder. */
 export const BUILT = join(CONSOLE, 'built')
-/** The hash of the sources of a build, in its folder. */
-const SOURCES = 'sources.sha256'
+/** What a build was made of, in its folder. */
+const SOURCES = 'sources.json'
+type Sources = Readonly<{ hash: string; shared: readonly string[] }>
 
-/** Everything that decides the build. */
+/** What decides the build, beside the packages and the files of the service that it imports, which each build lists. */
 const INPUTS = [
   'console/index.html',
   'console/icon.svg',
   'console/src/**/*',
   'console/tsconfig.json',
-  // The grammar of paths, which the mapping view shares with the service.
-  'src/language/{mapping/target,paths/path-steps}.ts',
-  'src/domain/{json,lint}.ts',
-  'scripts/console/*.ts',
+  'scripts/console/console-build.ts',
 ]
 
 export const viteConfig = (outDir: string): InlineConfig => ({
@@ -76,10 +74,10 @@ const englishOnly = {
       : undefined,
 }
 
-/** A hash of every input of the build, the versions of packages included. */
-export function hashOfSources(): string {
+/** A hash of every input of the build, the versions of packages included. `shared`: the files of the service that it imports. */
+function hashSources(shared: readonly string[]): string {
   const hash = createHash('sha256')
-  for (const path of globSync(INPUTS, { cwd: root }).sort()) {
+  for (const path of [...globSync(INPUTS, { cwd: root }).sort(), ...shared]) {
     if (statSync(join(root, path)).isDirectory()) continue
     hash
       .update(`${path}\0`)
@@ -94,30 +92,45 @@ export function hashOfSources(): string {
 }
 type Package = Readonly<{ version?: string; dev?: boolean }>
 
-export const isBuildCurrent = (folder = BUILT): boolean => {
-  const file = join(folder, SOURCES)
-  return existsSync(file) && readFileSync(file, 'utf8').trim() === hashOfSources()
+/** Builds the console unless the build in place is that of the sources. */
+export async function updateConsole(): Promise<void> {
+  if (!isCurrent()) await buildConsole()
+}
+
+function isCurrent(): boolean {
+  const file = join(BUILT, SOURCES)
+  if (!existsSync(file)) return false
+  const { hash, shared }: Sources = JSON.parse(readFileSync(file, 'utf8'))
+  return shared.every((path) => existsSync(join(root, path))) && hash === hashSources(shared)
 }
 
 /** Builds into a folder beside it and swaps the two, so that a reader never gets half a build. */
-export async function buildConsole(folder = BUILT): Promise<void> {
-  // Loaded here: most tests of the console only compare the hash.
+export async function buildConsole(): Promise<void> {
+  // Loaded here: an install without dev dependencies lacks it.
   const { build } = await import('vite')
-  const sources = hashOfSources()
-  const fresh = `${folder}.${randomUUID()}`
+  const fresh = `${BUILT}.${randomUUID()}`
   try {
-    await build(viteConfig(fresh))
+    const shared = sharedFiles((await build(viteConfig(fresh))) as Rolldown.RolldownOutput)
     for (const path of filesOf(fresh)) precompress(join(fresh, path))
-    writeFileSync(join(fresh, SOURCES), `${sources}\n`)
+    const sources: Sources = { hash: hashSources(shared), shared }
+    writeFileSync(join(fresh, SOURCES), JSON.stringify(sources))
     const old = `${fresh}.old`
-    mkdirSync(folder, { recursive: true })
-    renameSync(folder, old)
-    renameSync(fresh, folder)
+    mkdirSync(BUILT, { recursive: true })
+    renameSync(BUILT, old)
+    renameSync(fresh, BUILT)
     rmSync(old, { recursive: true })
   } finally {
     rmSync(fresh, { recursive: true, force: true })
   }
 }
+
+/** The files of src/ in a build, such as the grammar of paths. */
+const sharedFiles = ({ output }: Rolldown.RolldownOutput): readonly string[] =>
+  output
+    .flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+    .filter((id) => id.startsWith(join(root, 'src/')))
+    .map((id) => relative(root, id))
+    .sort()
 
 /** The paths of all files of a folder, sorted. */
 export const filesOf = (folder: string): readonly string[] =>

@@ -174,6 +174,7 @@ const intakeAt = (nowMs: number, settings: PipelineSettings, logger: Logger): In
     clock: () => nowMs,
     newId: () => NO_ID,
     logger,
+    logMessages: 'none',
     observe: () => undefined,
   })
 

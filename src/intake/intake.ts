@@ -20,7 +20,7 @@ import type { PermitPool } from './admission/concurrency-limiter.ts'
 import { type AdmitRequest, createRequestAdmission } from './admit-request.ts'
 import type { CompletedMessage } from './completed-message.ts'
 import { type Incoming, sourceOf } from './incoming-message.ts'
-import { createMessageLines } from './message-line.ts'
+import { createMessageLines, type MessageLogging } from './message-line.ts'
 import { stoppedBefore, stopping } from './shutdown.ts'
 
 export interface Intake {
@@ -59,6 +59,7 @@ export type IntakeOptions = AdmissionLimits &
     clock: Clock
     newId: () => string
     logger: Logger
+    logMessages: MessageLogging
     messageTimeoutMs: number
     /** Of the body of a message; a listener refuses a larger one before it reads it. */
     parserLimitBytes: number
@@ -69,9 +70,9 @@ export type IntakeOptions = AdmissionLimits &
   }>
 
 export function createIntake(options: IntakeOptions): Intake {
-  const { clock, newId, logger, messageTimeoutMs, parserLimitBytes, observe, traceContext } = options
+  const { clock, newId, logger, logMessages, messageTimeoutMs, parserLimitBytes, observe, traceContext } = options
   const isoOf = createIsoTime()
-  const logMessage = createMessageLines(logger)
+  const logMessage = createMessageLines(logger, logMessages)
   /** Messages that have returned a promise; any other is completed before it could be listed. */
   const running = new Set<Running>()
   const admission = createAdmission(options)

@@ -14,13 +14,16 @@ const SENTENCES: Readonly<Record<OutcomeName, string>> = {
   failed: 'The target of the response request failed the message',
 }
 
+/** Which messages have a line; a fault of the service has one always, since nothing else shows its cause. */
+export type MessageLogging = 'failed' | 'all' | 'none'
+
 type LastLine = Readonly<{ source: Source; status: number; write: ReturnType<Logger['repeat']> }>
 
 /**
  * Writes the lines: a sender's mistake at level info, a fault of the service or an upstream as a warning, a bug as an error
  * with its cause. No line quotes another system or the message.
  */
-export function createMessageLines(logger: Logger): (completed: CompletedMessage) => void {
+export function createMessageLines(logger: Logger, logged: MessageLogging): (completed: CompletedMessage) => void {
   /** The line of the last message of each endpoint that ended done: the next one mostly has the same fields. */
   const lastLines = new WeakMap<CompiledEndpoint, LastLine>()
   const hasLine = createShedLines(logger)
@@ -37,6 +40,7 @@ export function createMessageLines(logger: Logger): (completed: CompletedMessage
 
   return (completed) => {
     const { failure, outcome, compiled, trace, code, messageId, source, answer } = completed
+    if (outcome === 'done' ? logged !== 'all' : logged === 'none' && !failure?.kind.bug) return
     if (outcome === 'done' && compiled !== undefined && trace?.context === undefined) {
       lastLineOf(compiled, completed).write(messageId, completed.ms)
       return

@@ -1,11 +1,12 @@
 /** The message port and the admin port with their routes; both serve the management of endpoints. */
+import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { type ConnectionCounts, capConnections } from '../adapters/http-server/connection-cap.ts'
 import { endConnections, quiet } from '../adapters/http-server/graceful-close.ts'
 import { serveAudit, serveKeys } from '../adapters/http-server/management/access-routes.ts'
 import { serveBatch } from '../adapters/http-server/management/batch-routes.ts'
-import { serveConsole } from '../adapters/http-server/management/console-files.ts'
+import { CONSOLE_MISSING, serveConsole } from '../adapters/http-server/management/console-files.ts'
 import { serveDryRun } from '../adapters/http-server/management/dry-run-routes.ts'
 import { serveManagement, serveStats } from '../adapters/http-server/management/endpoint-routes.ts'
 import {
@@ -175,8 +176,8 @@ function createMessageServer(options: Served & Pick<Servers, 'adminPort'>, answe
 }
 
 function createAdminServer(options: Served & Pick<Servers, 'messagePort'>, answer: AnswerFailure): FastifyInstance {
-  const { messagePort, settings, version, records, health, managementAuth, watching, consoleFolder, clock, logger } =
-    options
+  const { messagePort, settings, workerSlot, version, records, health, managementAuth } = options
+  const { watching, consoleFolder, clock, logger } = options
   // Bodies of messages are texts of others: no browser may take one for a page or a program.
   const server = createServer(settings, answer, { headers: { 'x-content-type-options': 'nosniff' }, logger })
   managementAuth.protect(server, 'admin')
@@ -188,6 +189,7 @@ function createAdminServer(options: Served & Pick<Servers, 'messagePort'>, answe
   serveConsumers(server, async () => (await health.status()).consumers)
   serveMetrics(server, health.metrics)
   serveConsole(server, consoleFolder)
+  if (workerSlot.slot === 0 && !existsSync(consoleFolder)) logger.warn({}, CONSOLE_MISSING)
   serveMessageRecords(server, records)
   serveCaptures(server, options.captures)
   serveRecordedTests(server, options.makeRecordedTest)

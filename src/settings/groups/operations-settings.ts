@@ -8,6 +8,13 @@ export const log = {
     default: 'info',
     means: 'The lowest level that is logged.',
   },
+  logMessages: {
+    name: 'LOG_MESSAGES',
+    kind: choice('failed', 'all', 'none'),
+    default: 'failed',
+    means:
+      'Which messages have a line in the log: those that did not end `done`, all, or none. A fault of the service itself has one always, with its cause.',
+  },
   enableLogging: {
     name: 'ENABLE_LOGGING',
     kind: flag,

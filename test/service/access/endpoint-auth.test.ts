@@ -27,7 +27,7 @@ before(async () => {
   set('PASSWORD', PASSWORD)
   set('SHARED', SHARED)
   issuer = await startIssuer()
-  service = await startService({ MESSAGE_LOG: 'all' })
+  service = await startService({ MESSAGE_LOG: 'all', LOG_MESSAGES: 'all' })
   const register = (pattern: string, auth: JsonObject, more: JsonObject = {}) =>
     service.register({ name: pattern, endpoint: { pattern }, auth, ...more })
   const remote = { issuer: issuer.url, audience: AUDIENCE, jwksUrl: issuer.jwksUrl }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { checkDocument } from '../../../src/config/checks/check-document.ts'
 import { Failure } from '../../../src/domain/failure.ts'
+import type { FailureCode } from '../../../src/domain/failure-table.ts'
 import type { Received } from '../../../src/domain/message.ts'
 import type { Run } from '../../../src/domain/run.ts'
 import { endStage, startTrace } from '../../../src/domain/tracing/trace.ts'
@@ -11,6 +12,7 @@ import type { RequestAdmission } from '../../../src/intake/admit-request.ts'
 import type { CompletedMessage } from '../../../src/intake/completed-message.ts'
 import type { Incoming } from '../../../src/intake/incoming-message.ts'
 import { createIntake } from '../../../src/intake/intake.ts'
+import type { MessageLogging } from '../../../src/intake/message-line.ts'
 import type { Handle, Outcome } from '../../../src/pipeline/outcome.ts'
 import { loggerInto } from '../../support/service.ts'
 
@@ -52,6 +54,7 @@ function open(limits: Partial<Parameters<typeof createIntake>[0]> = {}) {
     inFlightMaxBytes: 268_435_456,
     maxMessagesInFlight: 2,
     messageWaitMs: 1_000,
+    logMessages: 'all',
     observe: (finished) => void counted.push(finished),
     ...limits,
   })
@@ -313,6 +316,45 @@ describe('the line and the account of a message', () => {
         ...{ ...(code === undefined ? {} : { code }), status: result.answer.status },
       })
     })
+  }
+
+  const failed = (code: FailureCode): Outcome => {
+    const failure = new Failure(code, 'x')
+    return { answer: { status: failure.status, headers: {}, body: '' }, failure }
+  }
+  const ends: [name: string, end: Outcome | 'no route' | 'shed', loggedWith: readonly MessageLogging[]][] = [
+    ['that went well', done, ['all']],
+    ['that was done in part', { ...done, answer: { ...done.answer, partial: true } }, ['all', 'failed']],
+    ['that its target refused', { ...done, answer: { ...done.answer, status: 409, refused: true } }, ['all', 'failed']],
+    ['with a sender’s mistake', failed('VALIDATION_FAILED'), ['all', 'failed']],
+    ['that an upstream failed', failed('LOOKUP_UNREACHABLE'), ['all', 'failed']],
+    ['without a route', 'no route', ['all', 'failed']],
+    ['that is shed', 'shed', ['all', 'failed']],
+    ['that met a bug', failed('INTERNAL'), ['all', 'failed', 'none']],
+  ]
+  for (const [name, end, loggedWith] of ends) {
+    for (const logMessages of ['all', 'failed', 'none'] as const) {
+      for (const isTraced of [false, true]) {
+        const lines = loggedWith.includes(logMessages) ? 1 : 0
+        test(`a message ${name}${isTraced ? ', traced' : ''}: ${lines} with LOG_MESSAGES=${logMessages}`, async () => {
+          const traced = {
+            traceId: '1'.repeat(32),
+            spanId: '2'.repeat(16),
+            parentId: undefined,
+            sampled: true,
+            state: '',
+          }
+          const { intake, log, counted } = open({ logMessages, ...(isTraced && { traceContext: () => traced }) })
+          if (end === 'no route') intake.refuse(undefined, new Failure('ROUTE_UNKNOWN', 'x'))
+          else if (end === 'shed') intake.refuse(undefined, new Failure('OVERLOADED', 'x'))
+          else {
+            const compiled = endpointWith(() => end)
+            await intake.accept(compiled, incoming)
+          }
+          assert.deepEqual([log.length, counted.length], [lines, 1])
+        })
+      }
+    }
   }
 
   test('that quotes another system is logged without the quotation', async () => {

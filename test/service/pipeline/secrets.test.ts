@@ -52,7 +52,10 @@ before(async () => {
   put('base', `${upstream.url}/`)
   put('hook', `${upstream.url}${VALUES.hookPath}?sig=${VALUES.hookSignature}`)
   put('away-hook', `http://127.0.0.1:1${VALUES.hookPath}?sig=${VALUES.hookSignature}`)
-  service = await startService({ SECRETS_ALLOW: `CROSSWALK_SECRET_*,${folder}`, MESSAGE_LOG: 'all' }, home)
+  service = await startService(
+    { SECRETS_ALLOW: `CROSSWALK_SECRET_*,${folder}`, MESSAGE_LOG: 'all', LOG_MESSAGES: 'all' },
+    home,
+  )
 })
 after(async () => {
   await service.stop()

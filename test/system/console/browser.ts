@@ -1,6 +1,6 @@
 /** One Chromium for a process of tests, and a context of its own for each test. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { buildConsole, isBuildCurrent } from '../../../scripts/console/console-build.ts'
+import { updateConsole } from '../../../scripts/console/console-build.ts'
 import { atProcessEnd } from '../../support/process-end.ts'
 import { chromiumMissing, findChromium } from '../../support/services/chromium.ts'
 import { until } from '../../support/until.ts'
@@ -23,7 +23,7 @@ atProcessEnd(closeBrowser)
 /** The browser of this process. The console is built first if its sources have changed. */
 export function startBrowser(): Promise<Browser> {
   starting ??= (async () => {
-    if (!isBuildCurrent()) await buildConsole()
+    await updateConsole()
     const path = findChromium()
     return chromium.launch({ headless: true, args: ARGS, ...(path !== undefined && { executablePath: path }) })
   })()

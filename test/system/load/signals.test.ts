@@ -122,7 +122,7 @@ describe('a signal to stop', { concurrency: 2 }, () => {
   test(`${rounds} times under load cuts no answer short`, async (t) => {
     const folder = freshFolder(t)
     for (let round = 0; round < rounds; round++) {
-      const service = await spawnService(folder)
+      const service = await spawnService(folder, { env: { LOG_MESSAGES: 'all' } })
       if (round === 0) await register(service, { endpoint: { pattern: '/load' } })
       const agent = round % 2 === 0 && new Agent({ keepAlive: true, maxSockets: 6 })
       let answered = 0

@@ -138,6 +138,7 @@ describeDatabases('25 planted secrets', ({ withDatabase }) => {
         env: {
           DATABASE_URL: withPassword(database.url),
           LOG_LEVEL: 'debug',
+          LOG_MESSAGES: 'all',
           MESSAGE_LOG: 'all',
           REDACT_HEADERS: 'x-vendor-token,x-auth-token,tracestate',
           REDACT_PATHS: 'query.token',

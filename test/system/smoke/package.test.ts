@@ -4,12 +4,23 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, normalize } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { entry } from '../../../bin/entry.js'
+import { CONSOLE_MISSING } from '../../../src/adapters/http-server/management/console-files.ts'
 import { linksOf } from '../../support/docs/page.ts'
 import { LONG } from '../../support/form.ts'
 import { json } from '../../support/service.ts'
@@ -52,8 +63,9 @@ describe('the package', () => {
   const home = mkdtempSync(join(tmpdir(), 'crosswalk-package-'))
   let files: readonly string[]
   before(() => {
-    // The test runs make the bundle first; a file that is run alone may find none.
-    const scripts = basename(dirname(entry())) === 'dist' ? ['--ignore-scripts'] : []
+    // The test runs make the bundle and the console first; a file that is run alone may find none.
+    const isBuilt = basename(dirname(entry())) === 'dist' && existsSync(join(root, 'console/built'))
+    const scripts = isBuilt ? ['--ignore-scripts'] : []
     const [packed] = JSON.parse(run(root, 'npm', 'pack', '--json', '--silent', ...scripts, '--pack-destination', home))
     files = packed.files.map(({ path }: { path: string }) => path)
     const tarball = join(home, packed.filename)
@@ -66,7 +78,7 @@ describe('the package', () => {
   test('has what runs, its documentation, and nothing else', () => {
     const isExpected = (path: string) =>
       /^(?:docs|samples|deploy)\/(?:[\w-]+\/)*[\w.-]+\.(?:md|png|json|xml|conf|yaml)$/.test(path) ||
-      /^(?:LICENSE|package\.json|(?:README|CHANGELOG|CONTRIBUTING|bench\/EXPERIMENTS)\.md|docker-compose\.yml|bin\/(?:crosswalk|entry|launch)\.js|bin\/package\.json|console\/built\/(?:index\.html|manifest\.json|sources\.sha256|assets\/[\w-]+\.(?:js|css|svg)(?:\.br|\.gz)?))$/.test(
+      /^(?:LICENSE|package\.json|(?:README|CHANGELOG|CONTRIBUTING|bench\/EXPERIMENTS)\.md|docker-compose\.yml|bin\/(?:crosswalk|entry|launch)\.js|bin\/package\.json|console\/built\/(?:index\.html|manifest\.json|sources\.json|assets\/[\w-]+\.(?:js|css|svg)(?:\.br|\.gz)?))$/.test(
         path,
       ) ||
       /^dist\/(?:(?:main|service|message-worker|openapi-worker|isolated-process)\.js|service-\w+\.code|package\.json)$/.test(
@@ -135,4 +147,23 @@ describe('the package', () => {
       assert.deepEqual(await service.ended, { code: 0, signal: null })
     })
   }
+
+  // As after an install without dev dependencies.
+  test('says in its log and at /console/ how to get a console that is not built, and serves everything else', async () => {
+    const built = join(home, 'node_modules/crosswalk/console/built')
+    renameSync(built, `${built}.away`)
+    const command = ['node', join(home, 'node_modules/.bin/crosswalk')] as const
+    const service = await spawnService(home, { command, env: { DATABASE_URL: 'sqlite:./bare.db', WORKERS: '2' } })
+    for (const path of ['/', '/console/messages', '/console/assets/index.js']) {
+      const answer = await fetch(`${service.adminUrl}${path}`)
+      assert.equal(answer.status, 404)
+      const { error } = (await answer.json()) as { error: string }
+      assert.equal(error, CONSOLE_MISSING)
+    }
+    assert.equal((await fetch(`${service.adminUrl}/health/ready`)).status, 200)
+    service.child.kill('SIGTERM')
+    assert.deepEqual(await service.ended, { code: 0, signal: null })
+    assert.equal(service.output.stdout.split(CONSOLE_MISSING).length, 2)
+    renameSync(`${built}.away`, built)
+  })
 })

@@ -115,7 +115,7 @@ describe('a signal to stop several workers', () => {
   const rounds = 4
   test(`under load answers every message that was begun, ${rounds} times`, async (t) => {
     for (let round = 0; round < rounds; round += 1) {
-      const crew = await startCrew(t)
+      const crew = await startCrew(t, { env: { LOG_MESSAGES: 'all' } })
       await crew.register({ name: 'Load', endpoint: { pattern: '/load' } })
       const agent = round % 2 === 0 && new Agent({ keepAlive: true, maxSockets: 6 })
       let answered = 0

@@ -62,6 +62,7 @@ describe('reading', () => {
     ],
     [{ ENABLE_LOGGING: 'FALSE' }, { enableLogging: false }],
     [{ LOG_LEVEL: 'Warn' }, { logLevel: 'warn' }],
+    [{ LOG_MESSAGES: 'all' }, { logMessages: 'all' }],
     [{ PARSER_LIMIT: '512kb' }, { parserLimitBytes: 524_288 }],
     [{ PARSER_LIMIT: '1.5 MB' }, { parserLimitBytes: 1_572_864 }],
     [{ PARSER_LIMIT: '2000' }, { parserLimitBytes: 2000 }],

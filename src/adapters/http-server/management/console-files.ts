@@ -10,6 +10,9 @@ import { isKnownEtag } from '../../../endpoints/precondition.ts'
 import { NO_STORE, pathOf, refuseOtherMethods } from '../replies.ts'
 import { needs } from './auth-hook.ts'
 
+/** In the log at the start, as the answer of each page, and as the end of an install. */
+export const CONSOLE_MISSING = 'The console is not built; `npm ci --include=dev` builds it.'
+
 const HOME = '/console/'
 const ASSETS = `${HOME}assets/`
 const METHODS = ['GET', 'HEAD'] as const
@@ -69,7 +72,7 @@ export function serveConsole(server: FastifyInstance, folder: URL): void {
   const readPage = () => {
     page ??= readFile(new URL('index.html', folder), 'utf8').catch((thrown) => {
       page = undefined
-      throw thrown
+      throw missing(thrown)
     })
     return page
   }
@@ -85,6 +88,9 @@ export function serveConsole(server: FastifyInstance, folder: URL): void {
     return sendAsset(request, reply, asset)
   })
 }
+
+const missing = (thrown: NodeJS.ErrnoException): Error =>
+  thrown.code === 'ENOENT' ? new Failure('ROUTE_UNKNOWN', CONSOLE_MISSING) : thrown
 
 function serve(
   server: FastifyInstance,
@@ -114,7 +120,7 @@ function createAssetReader(folder: URL): (name: string) => Promise<Asset | undef
     names ??= readdir(folder).then((all) => new Set(all))
     const known = await names.catch((thrown) => {
       names = undefined
-      throw thrown
+      throw missing(thrown)
     })
     const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
     if (type === undefined || !known.has(name)) return undefined

@@ -4,14 +4,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { BUILT, buildConsole, filesOf, isBuildCurrent } from '../../../../scripts/console/console-build.ts'
+import { BUILT, filesOf, updateConsole } from '../../../../scripts/console/console-build.ts'
 import { startServiceWithKeys } from '../../../support/access/service-with-keys.ts'
 import { type Service, startService } from '../../../support/service.ts'
 
 let service: Service
 let assets: readonly string[]
 before(async () => {
-  if (!isBuildCurrent()) await buildConsole()
+  await updateConsole()
   assets = readdirSync(`${BUILT}/assets`).filter((name) => /\.(?:js|css|svg)$/.test(name))
   service = await startService()
 })
@@ -236,7 +236,7 @@ describe('the files of the build', () => {
     )
     assert.deepEqual(
       files.filter((path) => !path.startsWith('assets/')),
-      ['index.html', 'manifest.json', 'sources.sha256'],
+      ['index.html', 'manifest.json', 'sources.json'],
     )
   })
 })

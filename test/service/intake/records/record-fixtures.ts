@@ -52,6 +52,7 @@ export const openIntake = (logger: Logger): Intake =>
     clock: Date.now,
     newId: () => 'id',
     logger,
+    logMessages: 'all',
     messageTimeoutMs: 60_000,
     parserLimitBytes: 1_000_000,
     messageMaxBytes: undefined,

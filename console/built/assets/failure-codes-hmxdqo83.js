@@ -1,1 +1,0 @@
-import{Qt as e}from"./index-cm7tj9vx.js";import{h as t,i as n,m as r,n as i}from"./client-eei8xslu.js";var a=[];function o(){let{data:o}=e({...r(t.vocabulary,({signal:e})=>n(i.GET(`/endpoints/vocabulary`,{signal:e}))),staleTime:1/0,select:({failures:e})=>e.map(({code:e})=>e).sort()});return o??a}export{o as t};

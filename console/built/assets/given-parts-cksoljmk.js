@@ -1,1 +1,0 @@
-var e=e=>typeof e==`object`&&!!e&&!Array.isArray(e);function t(t){let[n]=Array.isArray(t.steps)?t.steps:[],{message:r,lookups:i,responses:a,state:o}=e(n)&&e(n.given)?n.given:t.given??{};return{message:{...e(r)?r:{},...e(o)&&{state:o}},lookups:e(i)?i:{},responses:e(a)?a:{}}}export{e as n,t};
