@@ -120,7 +120,8 @@ describeSandboxes(({ env }) => {
       for (const [n, reply] of fine.entries()) assert.deepEqual(reply.json(), { out: { a: n } })
       const { error, path } = (await failing).json()
       assert.deepEqual([(await failing).status, path], [500, 'inputTransforms.a'])
-      assert.match(String(error), /"inputTransforms\.a".*longer than 300/)
+      // The sandbox ends an expression that a busy machine does not let end itself.
+      assert.match(String(error), /"inputTransforms\.a".*(?:longer than 300|exceeded its time limit)/)
       const next = await hasty.fetch('/endless', json('POST', {}))
       assert.deepEqual(next.json(), { out: { a: 1 } })
     })
