@@ -117,7 +117,7 @@ describe('compare', { concurrency: 3 }, () => {
         files: { 'messages/a.message.json': MESSAGE, k: 'canary\ncanary' },
         says: /The key is wrong/,
       },
-      { name: 'a wrong limit', args: () => ['--openhim', 'x', '--limit', '0'], says: /--limit must be/ },
+      { name: 'a wrong limit', args: () => ['--openhim', 'x', '--limit', '0'], says: /--limit <number>' argument '0' is invalid/ },
       ...['', '[{"request":{}}]'].map((text) => ({
         name: `no transaction in ${text}`,
         args: () => ['--openhim', 'x.json', '--endpoints', 'docs'],

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import Ajv from 'ajv'
 import addFormats from 'ajv-formats'
-import type { LintOptions, LintReport } from '../../../src/cli/lint/found-lint.ts'
-import { runLint } from '../../../src/cli/lint/run-lint.ts'
-import { progressOf } from '../../../src/cli/progress.ts'
+import { Terminal } from '../../../src/cli/command.ts'
+import type { LintReport } from '../../../src/cli/lint.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/domain/json.ts'
 import { DOCUMENT, folderOf } from '../../support/cli/project/folder.ts'
+import { type CommandOptions, runCommand } from '../../support/cli/run-command.ts'
 import fc from '../../support/fast-check.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { freshFolder, startProgram } from '../../support/spawned-service.ts'
@@ -28,21 +28,8 @@ type SarifResult = Readonly<{
   locations: readonly [Readonly<{ physicalLocation: Readonly<{ artifactLocation: JsonObject; region: JsonObject }> }>]
 }>
 
-/** In this process; `stdout` is the whole report. */
-async function lintFiles(files: readonly string[], options: Partial<LintOptions> = {}) {
-  let stdout = ''
-  let stderr = ''
-  const code = await runLint(
-    files,
-    { format: 'json', ...options },
-    {
-      env: {},
-      stdout: { write: (text) => (stdout += text) },
-      stderr: { write: (text) => (stderr += text) },
-    },
-  )
-  return { code, stdout, stderr }
-}
+const lintFiles = (files: readonly string[], options: CommandOptions = {}) =>
+  runCommand('lint', files, { format: 'json', ...options })
 
 async function lintText(context: Context, text: string): Promise<LintReport['findings']> {
   const { stdout } = await lintFiles([join(folderOf(context, { 'a.json': text }), 'a.json')])
@@ -223,7 +210,8 @@ test('lint takes any bytes', async (context) => {
 test('progress is reported at most once a second', () => {
   let now = 0
   let reported = ''
-  const progress = progressOf('documents', { write: (text) => (reported += text) }, () => now)
+  const output = { write: (text: string) => (reported += text) }
+  const progress = new Terminal({ env: {}, stdout: output, stderr: output }).progress('documents', () => now)
   for (const [at, done] of [
     [999, 1],
     [1_000, 2],
