@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { EXITS, type Exit } from '../src/cli/command.ts'
-import { COMMANDS, type CommandDeclaration, shownArgument, shownOption } from '../src/cli/commands.ts'
+import { argumentsOf, COMMANDS, type CommandDeclaration, optionsOf } from '../src/cli/commands.ts'
 import { generate, withSection } from './generated.ts'
 
 const path = fileURLToPath(new URL('../docs/cli.md', import.meta.url))
@@ -14,24 +14,23 @@ const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``
 const oneOf = (choices: readonly string[] | undefined): string =>
   choices === undefined ? '' : `; one of ${choices.map(code).join(', ')}`
 
-function sectionOf([name, declaration]: readonly [string, CommandDeclaration]): string {
-  const { summary, arguments: all = {}, options = {}, exits = [] } = declaration
-  const shown = Object.entries(all).map(([argument, own]) => shownArgument(argument, own))
+function sectionOf([name, command]: readonly [string, CommandDeclaration]): string {
+  const all = argumentsOf(command)
   const rows = [
-    ...Object.entries(all).map(
-      ([argument, { label = argument, isMany, help, choices }]) =>
-        `| ${code(`${label}${isMany ? '…' : ''}`)} | ${cell(help)}${oneOf(choices)} |`,
-    ),
-    ...Object.entries(options).map(([option, own]) => {
-      const preset = own.default === undefined ? '' : `; by default ${code(own.default)}`
-      return `| ${code(shownOption(option, own))} | ${cell(own.help)}${oneOf(own.choices)}${preset} |`
+    ...all.map(({ shown, help, choices }) => {
+      const label = shown.replace('...', '…').slice(1, -1)
+      return `| ${code(label)} | ${cell(help)}${oneOf(choices)} |`
+    }),
+    ...optionsOf(command).map(({ shown, help, choices, default: preset }) => {
+      const byDefault = preset === undefined ? '' : `; by default ${code(preset)}`
+      return `| ${code(shown)} | ${cell(help)}${oneOf(choices)}${byDefault} |`
     }),
   ]
   const table = rows.length === 0 ? '' : `\n\n| | |\n|---|---|\n${rows.join('\n')}`
   const codes = (Object.keys(EXITS) as readonly Exit[])
-    .filter((exit) => exit === 'done' || exit === 'failed' || exits.includes(exit))
+    .filter((exit) => exit === 'done' || exit === 'failed' || command.exits?.includes(exit))
     .map((exit) => EXITS[exit].code)
-  return `### crosswalk ${name}\n\n\`${['crosswalk', name, '[options]', ...shown].join(' ')}\`: ${cell(summary)}. Exit codes: ${codes.join(', ')}.${table}`
+  return `### crosswalk ${name}\n\n\`${['crosswalk', name, '[options]', ...all.map(({ shown }) => shown)].join(' ')}\`: ${cell(command.summary)}. Exit codes: ${codes.join(', ')}.${table}`
 }
 
 const exitCodes = Object.values(EXITS).map(({ code: number, meaning }) => `| ${number} | ${meaning} |`)

@@ -1,6 +1,6 @@
 /** `crosswalk completion`: a script with which a shell completes words. It holds all of them, so that no key starts the program. */
 import type { Terminal } from './command.ts'
-import { COMMANDS, type CommandDeclaration, flagOf, type Given, GROUPS } from './commands.ts'
+import { argumentsOf, COMMANDS, type CommandDeclaration, type Given, GROUPS, optionsOf } from './commands.ts'
 
 type Shell = Given<'completion'>['shell']
 
@@ -24,14 +24,14 @@ export function completionScript(
     words.set(path, [...own])
   }
   for (const [name, help] of Object.entries(GROUPS).reverse()) add(name, help, [])
-  for (const [path, { summary, arguments: all = {}, options = {} }] of Object.entries(commands).reverse()) {
-    const choices = Object.values(all).flatMap(({ choices: names = [], help }) => names.map((name) => ({ name, help })))
-    const flags = Object.entries(options).map(([name, { help, value, choices: values = [] }]) => ({
-      name: flagOf(name),
+  for (const [path, command] of Object.entries(commands).reverse()) {
+    const choices = argumentsOf(command).flatMap(({ choices: all = [], help }) => all.map((name) => ({ name, help })))
+    const flags = optionsOf(command).map(({ flag: name, help, takesValue, choices: values = [] }) => ({
+      name,
       help,
-      ...(value === undefined ? {} : { values }),
+      ...(takesValue ? { values } : {}),
     }))
-    add(path, summary, [...choices, ...flags])
+    add(path, command.summary, [...choices, ...flags])
   }
   for (const own of words.values()) own.push({ name: '--help', help: 'display help for command' })
   return shell === 'fish' ? fish(words) : posix(words, shell)

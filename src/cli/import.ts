@@ -46,15 +46,21 @@ type ImportOptions = Readonly<{
 }>
 
 export async function run(given: ImportGiven, terminal: Terminal): Promise<'done' | 'findings'> {
-  const { sources } = given
   const { options, settings } = readArguments(given, terminal)
-  const found = await readAll(sources, options.output)
+  const found = await readAll(given.source, options.output)
   const { documents, secrets } = converted(found, options)
   const imported = placeDocuments(documents, found, options.output)
   refuseOwnFolder(imported, options.output)
   const checks = await checkDocuments(imported, { services: createOfflineServices(settings), settings })
   const lines = envText(secrets, textOf(join(options.output, ENV_FILE)))
-  const report = describeImport({ sources: sources.map(shownSource), found, imported, checks, secrets, env: lines })
+  const report = describeImport({
+    sources: given.source.map(shownSource),
+    found,
+    imported,
+    checks,
+    secrets,
+    env: lines,
+  })
   const isInPlace = imported.every((one) => one.isInPlace)
   if (!isInPlace || given.report !== undefined) {
     write(imported, report, secrets.length === 0 ? undefined : lines.text, options)

@@ -5,7 +5,7 @@ import { readSettings, type Settings } from '../settings/settings.ts'
 import { settingsHelp } from '../settings/settings-help.ts'
 import { CommandFault, EXITS, type Exit, Terminal, type TerminalOptions } from './command.ts'
 import {
-  type ArgumentDeclaration,
+  argumentsOf,
   COMMANDS,
   type CommandDeclaration,
   type CommandName,
@@ -13,9 +13,7 @@ import {
   type Given,
   GROUPS,
   type NumberRange,
-  type OptionDeclaration,
-  shownArgument,
-  shownOption,
+  optionsOf,
 } from './commands.ts'
 
 type Runs = {
@@ -80,7 +78,7 @@ export async function runProgram(
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
     .action(async () => {
       const [name] = main.args
-      if (name !== undefined) return end(async () => Promise.reject(new CommandFault(unknownCommand(name, main))))
+      if (name !== undefined) return end(() => Promise.reject(new CommandFault(unknownCommand(name, main))))
       const exit = await terminal.run(async () => {
         loadEnv?.()
         const reading = readSettings(terminal.env)
@@ -125,32 +123,31 @@ function addCommands(main: Command, run: (name: CommandName, given: object) => P
     const command = (second === undefined ? main : parentOf(first)).command(second ?? first)
     command.description(declaration.summary)
     if (declaration.note !== undefined) command.addHelpText('after', `\n${declaration.note}`)
-    const names = Object.keys(declaration.arguments ?? {})
-    for (const one of Object.entries(declaration.arguments ?? {})) command.addArgument(argumentOf(...one))
-    for (const one of Object.entries(declaration.options ?? {})) command.addOption(optionOf(...one))
+    const all = argumentsOf(declaration)
+    for (const { shown, help, choices } of all) {
+      const argument = new Argument(shown, help)
+      command.addArgument(choices === undefined ? argument : argument.choices(choices))
+    }
+    const none: Record<string, unknown> = {}
+    for (const declared of optionsOf(declaration)) {
+      const option = optionOf(declared)
+      command.addOption(option)
+      none[option.attributeName()] = declared.isMany ? [] : declared.takesValue ? undefined : false
+    }
     command.action((...values: unknown[]) => {
-      const given = names.map((name, index): [string, unknown] => [name, values[index]])
-      const none = Object.entries(declaration.options ?? {}).map(([name, { value, isMany }]): [string, unknown] => [
-        name,
-        isMany ? [] : value === undefined ? false : undefined,
-      ])
-      return run(path as CommandName, Object.fromEntries([...none, ...Object.entries(command.opts()), ...given]))
+      const given = Object.fromEntries(all.map(({ name }, index) => [name, values[index]]))
+      return run(path as CommandName, { ...none, ...command.opts(), ...given })
     })
   }
 }
 
-function argumentOf(name: string, declaration: ArgumentDeclaration): Argument {
-  const argument = new Argument(shownArgument(name, declaration), declaration.help)
-  return declaration.choices === undefined ? argument : argument.choices(declaration.choices)
-}
-
-function optionOf(name: string, declaration: OptionDeclaration): Option {
-  const { value = '', help, isMany, isRequired, choices, default: preset, number } = declaration
-  const option = new Option(shownOption(name, declaration), help).makeOptionMandatory(isRequired === true)
+function optionOf(declared: ReturnType<typeof optionsOf>[number]): Option {
+  const { shown, help, isMany, isRequired, choices, default: preset, number } = declared
+  const option = new Option(shown, help).makeOptionMandatory(isRequired === true)
   if (preset !== undefined) option.default(number === undefined ? preset : Number(preset))
   if (choices !== undefined) option.choices(choices)
   if (number !== undefined) option.argParser((text) => readNumber(text, number))
-  if (isMany && !value.endsWith('...')) {
+  if (isMany && !option.variadic) {
     option.argParser((text: string, before: readonly string[] = []) => [...before, text])
   }
   return option

@@ -16,7 +16,7 @@ const NOTHING = 'Nothing was replayed.'
 /** Finds something if a message failed again or could not be replayed. */
 export async function run({ namedTarget, ...given }: ReplayGiven, terminal: Terminal): Promise<ReplayExit> {
   const isFirstId = namedTarget !== undefined && isId(namedTarget)
-  const ids = isFirstId ? [namedTarget, ...given.ids] : given.ids
+  const ids = isFirstId ? [namedTarget, ...given.id] : given.id
   const wrong = ids.find((id) => !isId(id))
   if (wrong !== undefined) {
     throw new CommandFault(`${JSON.stringify(wrong)} isn't the id of a message, which has 24 digits.`)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
-import { COMMANDS, type CommandDeclaration, flagOf } from '../../../src/cli/commands.ts'
+import { COMMANDS, type CommandDeclaration, optionsOf } from '../../../src/cli/commands.ts'
 import { completionScript } from '../../../src/cli/completion.ts'
 
 describe('completion of bash', () => {
@@ -33,12 +33,12 @@ _crosswalk; printf '%s\\n' "\${COMPREPLY[@]}"`
 })
 
 describe('completion of every shell', () => {
-  for (const shell of COMMANDS.completion.arguments.shell.choices) {
+  for (const shell of COMMANDS.completion.arguments['<shell>'].choices) {
     test(`of ${shell} has every command and option`, () => {
       const script = completionScript(shell)
-      for (const [path, { options = {} }] of Object.entries<CommandDeclaration>(COMMANDS)) {
+      for (const [path, command] of Object.entries<CommandDeclaration>(COMMANDS)) {
         for (const name of path.split(' ')) assert.ok(script.includes(name), name)
-        for (const option of Object.keys(options)) assert.ok(script.includes(flagOf(option).slice(2)), option)
+        for (const { flag } of optionsOf(command)) assert.ok(script.includes(flag.slice(2)), flag)
       }
     })
     if (spawnSync(shell, ['-c', 'true']).status === 0) {

@@ -1,10 +1,10 @@
 /** Commands in this process, as they are typed. */
-import { type CommandName, flagOf } from '../../../src/cli/commands.ts'
+import type { CommandName } from '../../../src/cli/commands.ts'
 import { type ProgramOptions, runProgram } from '../../../src/cli/program.ts'
 
 export type CommandOutcome = Readonly<{ code: number | undefined; stdout: string; stderr: string }>
 
-/** By their names in code; a flag is `true`. */
+/** By their names in code, such as `keyFile`; a flag is `true`. */
 export type CommandOptions = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
 export type CommandSurroundings = Readonly<{
@@ -26,7 +26,12 @@ export const runCommand = (
   const flags = Object.entries(options).flatMap(([option, value]) =>
     value === undefined || value === false
       ? []
-      : [value].flat().flatMap((one) => [flagOf(option), ...(one === true ? [] : [String(one)])]),
+      : [value]
+          .flat()
+          .flatMap((one) => [
+            `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+            ...(one === true ? [] : [String(one)]),
+          ]),
   )
   return runArguments([...name.split(' '), ...args, ...flags], surroundings)
 }

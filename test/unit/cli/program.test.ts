@@ -2,16 +2,21 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { EXITS } from '../../../src/cli/command.ts'
-import { COMMANDS, type CommandDeclaration, type CommandName, flagOf } from '../../../src/cli/commands.ts'
+import {
+  argumentsOf,
+  COMMANDS,
+  type CommandDeclaration,
+  type CommandName,
+  optionsOf,
+} from '../../../src/cli/commands.ts'
 import { runArguments, runCommand } from '../../support/cli/run-command.ts'
 
 for (const [path, declaration] of Object.entries<CommandDeclaration>(COMMANDS)) {
-  const { arguments: all = {}, options = {}, summary } = declaration
   const name = path as CommandName
-  const required = Object.entries(options).flatMap(([option, { isRequired }]) => (isRequired ? [option] : []))
-  const complete = Object.fromEntries(required.map((option) => [option, 'x']))
-  const needed = Object.values(all).filter(({ isOptional }) => !isOptional)
-  const args = Object.values(all).map(({ choices }) => choices?.[0] ?? 'x')
+  const [all, options] = [argumentsOf(declaration), optionsOf(declaration)]
+  const needed = all.filter(({ shown }) => shown.startsWith('<'))
+  const args = all.map(({ choices }) => choices?.[0] ?? 'x')
+  const complete = options.flatMap(({ flag, isRequired }) => (isRequired ? [flag, 'x'] : []))
 
   describe(`crosswalk ${path}`, () => {
     const refused = async (running: ReturnType<typeof runCommand>, says: RegExp) => {
@@ -24,33 +29,32 @@ for (const [path, declaration] of Object.entries<CommandDeclaration>(COMMANDS)) 
       const { code, stdout, stderr } = await runCommand(name, ['--help'])
       assert.deepEqual([code, stderr], [0, ''])
       const text = stdout.replace(/\s+/g, ' ')
-      const words = [summary, ...Object.values(all).map(({ help }) => help), ...Object.keys(options).map(flagOf)]
+      const words = [declaration.summary, ...all.map(({ help }) => help), ...options.map(({ shown }) => shown)]
       for (const word of words) assert.ok(text.includes(word.replace(/\s+/g, ' ')), word)
     })
 
     test('refuses an option that it does not have', () =>
-      refused(runCommand(name, [...args, '--bogus'], complete), /^error: unknown option '--bogus'\n/))
+      refused(runCommand(name, [...args, ...complete, '--bogus']), /^error: unknown option '--bogus'\n/))
 
-    test('refuses an argument too many', { skip: Object.values(all).at(-1)?.isMany }, () =>
-      refused(runCommand(name, [...args, 'extra'], complete), /^error: too many arguments/),
+    test('refuses an argument too many', { skip: all.at(-1)?.shown.includes('...') }, () =>
+      refused(runCommand(name, [...args, 'extra', ...complete]), /^error: too many arguments/),
     )
 
     test('needs its arguments', { skip: needed.length === 0 }, () =>
-      refused(runCommand(name, [], complete), /^error: missing required argument/),
+      refused(runCommand(name, complete), /^error: missing required argument/),
     )
 
-    for (const [option, { choices, number }] of Object.entries(options)) {
-      const isMissing = required.includes(option)
-      if (isMissing) {
-        const { [option]: _, ...others } = complete
-        test(`needs ${flagOf(option)}`, () => refused(runCommand(name, args, others), /^error: required option /))
-      }
-      if (choices === undefined && number === undefined) continue
-      test(`refuses another value of ${flagOf(option)}`, () =>
+    for (const { flag, choices, number } of options) {
+      const at = complete.indexOf(flag)
+      test(`needs ${flag}`, { skip: at === -1 }, () =>
+        refused(runCommand(name, [...args, ...complete.toSpliced(at, 2)]), /^error: required option /),
+      )
+      test(`refuses another value of ${flag}`, { skip: choices === undefined && number === undefined }, () =>
         refused(
-          runCommand(name, args, { ...complete, [option]: '-1x' }),
+          runCommand(name, [...args, ...complete, flag, 'bogus']),
           / is invalid\. (?:Allowed choices are|Give a) /,
-        ))
+        ),
+      )
     }
   })
 }
