@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import type { Lint } from '../domain/lint.ts'
 import { type ManagementClient, ServiceFault } from '../service-client/management-client.ts'
 import { CommandFault, counted, readBytes, sentenceAt, type Terminal, writeText } from './command.ts'
-import type { Given } from './commands.ts'
+import type { Ending, Given } from './commands.ts'
 import { batchOf, type DeploymentPlan } from './deployment/plan.ts'
 import { describePlan, planText, staleness } from './deployment/plan-text.ts'
 import { openTarget, type ProjectDesire, readDesired } from './deployment/service.ts'
@@ -14,7 +14,7 @@ import { lineOf, placeLints } from './project/placed-lint.ts'
 /** As many as the service takes in one batch. */
 const MAX_OPERATIONS = 1_000
 
-export async function run(given: Given<'apply'>, terminal: Terminal): Promise<'done'> {
+export async function run(given: Given<'apply'>, terminal: Terminal): Promise<Ending<'apply'>> {
   const unanswered = 'It may have made the changes; run `crosswalk diff` to see.'
   const open = openTarget(given, { role: 'author', unanswered }, terminal.env)
   const { target, client } = open

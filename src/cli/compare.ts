@@ -15,13 +15,13 @@ import { createOfflineDryRun } from '../wiring/offline-dry-run.ts'
 import { createOfflineTests } from '../wiring/offline-tests.ts'
 import { openCore } from '../wiring/open-core.ts'
 import { CommandFault, readApiKey, readSettingsOf, type Terminal } from './command.ts'
-import type { Given } from './commands.ts'
+import type { Ending, Given } from './commands.ts'
 
 type CompareGiven = Given<'compare'>
 
 const DEFAULT_SERVICE = 'http://127.0.0.1:3003'
 
-export async function run(given: CompareGiven, terminal: Terminal): Promise<'done' | 'differences'> {
+export async function run(given: CompareGiven, terminal: Terminal): Promise<Ending<'compare'>> {
   const settings = readSettingsOf(terminal)
   const wrong = faultOf(given)
   if (wrong !== undefined) throw new CommandFault(wrong)

@@ -1,13 +1,21 @@
 /** `crosswalk completion`: a script with which a shell completes words. It holds all of them, so that no key starts the program. */
 import type { Terminal } from './command.ts'
-import { argumentsOf, COMMANDS, type CommandDeclaration, type Given, GROUPS, optionsOf } from './commands.ts'
+import {
+  argumentsOf,
+  COMMANDS,
+  type CommandDeclaration,
+  type Ending,
+  type Given,
+  GROUPS,
+  optionsOf,
+} from './commands.ts'
 
 type Shell = Given<'completion'>['shell']
 
 /** A word that may follow a command, and what may follow that word: anything, one of some, or the next word of the command. */
 type Word = Readonly<{ name: string; help: string; values?: readonly string[] }>
 
-export async function run({ shell }: Given<'completion'>, terminal: Terminal): Promise<'done'> {
+export async function run({ shell }: Given<'completion'>, terminal: Terminal): Promise<Ending<'completion'>> {
   terminal.write(completionScript(shell))
   return 'done'
 }

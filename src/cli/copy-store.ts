@@ -9,10 +9,10 @@ import { databaseUrl, isPostgres, shownStore, sqlitePath } from '../settings/set
 import type { Settings } from '../settings/settings.ts'
 import { hasStore, openSoleStore } from '../wiring/open-store.ts'
 import { CommandFault, type Terminal } from './command.ts'
-import type { Given } from './commands.ts'
+import type { Ending, Given } from './commands.ts'
 import { migrateStore, withStore } from './store.ts'
 
-export const run = (given: Given<'copy-store'>, terminal: Terminal): Promise<'done'> =>
+export const run = (given: Given<'copy-store'>, terminal: Terminal): Promise<Ending<'copy-store'>> =>
   withStore(terminal, async (settings, logger) => {
     const urls = { from: given.from, to: given.to ?? settings.databaseUrl }
     checkUrls(urls)

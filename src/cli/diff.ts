@@ -1,11 +1,11 @@
 /** `crosswalk diff`: compares the documents of a project with those of a service. */
 import type { Terminal } from './command.ts'
-import type { Given } from './commands.ts'
+import type { Ending, Given } from './commands.ts'
 import { type DeploymentPlan, planDeployment } from './deployment/plan.ts'
 import { describePlan, reportPlan } from './deployment/plan-text.ts'
 import { type OpenTarget, openTarget, type ProjectDesire, readDesired, readStored } from './deployment/service.ts'
 
-export async function run(given: Given<'diff'>, terminal: Terminal): Promise<'done' | 'differences'> {
+export async function run(given: Given<'diff'>, terminal: Terminal): Promise<Ending<'diff'>> {
   const open = openTarget(given, { role: 'viewer' }, terminal.env)
   const plan = await makePlan(open, readDesired(open), false)
   const { name, url } = open.target

@@ -25,7 +25,7 @@ import type { SourceReading } from '../import/sources/source-reading.ts'
 import { readSettings } from '../settings/settings.ts'
 import { createOfflineServices } from '../wiring/offline-services.ts'
 import { CommandFault, jsonText, readApiKey, sentenceAt, shownPath, type Terminal } from './command.ts'
-import type { Given } from './commands.ts'
+import type { Ending, Given } from './commands.ts'
 
 /** A service of the peer answers at once; a slow one reads its database. */
 const PEER_TIMEOUT_MS = 60_000
@@ -45,7 +45,7 @@ type ImportOptions = Readonly<{
   apply: Readonly<{ url: string; key: string | undefined; replaces: boolean }> | undefined
 }>
 
-export async function run(given: ImportGiven, terminal: Terminal): Promise<'done' | 'findings'> {
+export async function run(given: ImportGiven, terminal: Terminal): Promise<Ending<'import'>> {
   const { options, settings } = readArguments(given, terminal)
   const found = await readAll(given.source, options.output)
   const { documents, secrets } = converted(found, options)

@@ -3,7 +3,7 @@ import type { Json } from '../domain/json.ts'
 import { checkFiles } from '../endpoints/batch/check-files.ts'
 import { createOfflineServices } from '../wiring/offline-services.ts'
 import { CommandFault, counted, jsonText, readSettingsOf, type Terminal } from './command.ts'
-import type { Given } from './commands.ts'
+import type { Ending, Given } from './commands.ts'
 import { lineOf, type PlacedLint, placeLints } from './project/placed-lint.ts'
 import { type FileDocument, fillDocument, findDocuments, listFiles, readWritten } from './project/project-documents.ts'
 import {
@@ -28,7 +28,7 @@ export type LintReport = Readonly<{
   findings: readonly FoundLint[]
 }>
 
-export async function run(given: Given<'lint'>, terminal: Terminal): Promise<'done' | 'findings'> {
+export async function run(given: Given<'lint'>, terminal: Terminal): Promise<Ending<'lint'>> {
   const report = await lint(given, terminal)
   terminal.write(WRITERS[given.format](report))
   const { documents, errors, warnings } = report

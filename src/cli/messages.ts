@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isObject, type JsonObject } from '../domain/json.ts'
 import type { ManagementClient } from '../service-client/management-client.ts'
 import { CommandFault, type Terminal } from './command.ts'
-import type { Given } from './commands.ts'
+import type { Ending, Given } from './commands.ts'
 import { openService } from './deployment/service.ts'
 
 /** As many as the service gives at once. */
@@ -13,7 +13,7 @@ const MAX_RECENT = 10_000
 /** Names and values of the filters of `GET /messages`, which checks them. */
 export type Filters = readonly (readonly [string, string])[]
 
-export async function run(given: Given<'messages'>, terminal: Terminal): Promise<'done'> {
+export async function run(given: Given<'messages'>, terminal: Terminal): Promise<Ending<'messages'>> {
   const client = openService(given, { role: 'viewer' }, terminal.env)
   const filters = filtersOf(given)
   const print = (message: JsonObject) =>

@@ -24,17 +24,17 @@ import {
   type Terminal,
   writeText,
 } from './command.ts'
-import type { Given } from './commands.ts'
+import type { Ending, Given } from './commands.ts'
 import { readDocuments } from './project/project-documents.ts'
-import { openProject, type Project } from './project/project-file.ts'
+import { folderOfNew, openProject, type Project } from './project/project-file.ts'
 
-export async function run({ name, sample, ...given }: Given<'new'>, terminal: Terminal): Promise<'done'> {
+export async function run({ name, sample, ...given }: Given<'new'>, terminal: Terminal): Promise<Ending<'new'>> {
   const settings = readSettingsOf(terminal)
   const project = openProject([], given)
   const [slug = ''] = nameFiles([{ name, earlier: undefined }])
   const message = sample === undefined ? SMALLEST : readSample(sample, settings)
   const document = await soundDocument(newDocument(name, `/${slug}`, message), project, settings)
-  const path = join(folderFor(project), slug)
+  const path = join(project === undefined ? process.cwd() : folderOfNew(project), slug)
   const files = { [`${path}.json`]: document, [`${path}.tests.json`]: await testsOf(document, message, settings) }
   refuseExisting(Object.keys(files))
   for (const [file, content] of Object.entries(files)) {
@@ -55,14 +55,6 @@ async function testsOf(document: JsonObject, { text, format }: SampleMessage, se
       testOf(message, outcome ?? null, status, codecOfFormat(format).read(Buffer.from(body), undefined, settings)),
     ],
   }
-}
-
-/** The part of the first pattern before anything that stands for several names. */
-function folderFor(project: Project | undefined): string {
-  if (project === undefined) return process.cwd()
-  const pattern = project.endpoints.find((one) => !one.startsWith('!')) ?? ''
-  const fixed = dirname(`${pattern.split(/[*?[{(]/)[0]}x`)
-  return join(project.folder, fixed)
 }
 
 function readSample(file: string, settings: Settings): SampleMessage {
@@ -99,7 +91,7 @@ async function soundDocument(first: JsonObject, project: Project | undefined, se
 
 function refuseExisting(paths: readonly string[]): void {
   const there = paths.filter((path) => existsSync(path))
-  const faults = there.map((path) => `${shownPath(path)} is there already, and is not replaced.`)
+  const faults = there.map((path) => `${shownPath(path)} already exists and is not replaced.`)
   if (faults.length > 0) throw new CommandFault(faults)
 }
 

@@ -7,14 +7,14 @@ import { examplesIn } from '../published-api/published-examples.ts'
 import type { PublishedEndpoint } from '../published-api/published-operation.ts'
 import { createOfflineServices } from '../wiring/offline-services.ts'
 import { CommandFault, counted, jsonText, readSettingsOf, type Terminal, writeText } from './command.ts'
-import type { Given } from './commands.ts'
+import type { Ending, Given } from './commands.ts'
 import { lineOf, type PlacedLint, placeLints } from './project/placed-lint.ts'
 import { listFiles, readDocuments } from './project/project-documents.ts'
 import { chooseTarget, demandDocuments, openProject, type Project, type ProjectTarget } from './project/project-file.ts'
-import { findSuites } from './test-suites.ts'
+import { findSuites, testsOf } from './test-suites.ts'
 
 /** With faults, nothing is written. */
-export async function run(given: Given<'openapi'>, terminal: Terminal): Promise<'done' | 'findings'> {
+export async function run(given: Given<'openapi'>, terminal: Terminal): Promise<Ending<'openapi'>> {
   const settings = readSettingsOf(terminal)
   const { origin = settings.publicUrl ?? `http://localhost:${settings.serverPort}` } = given
   if (!/^https?:$/.test(URL.parse(origin)?.protocol ?? '')) {
@@ -66,7 +66,7 @@ function readTests(
   project: Project | undefined,
   target: ProjectTarget | undefined,
 ): Readonly<{ examples: ReturnType<typeof examplesIn>; faults: readonly PlacedLint[] }> {
-  if (!existsSync(path.replace(/\.json$/i, '.tests.json'))) return { examples: [], faults: [] }
+  if (!existsSync(testsOf(path))) return { examples: [], faults: [] }
   const { suites } = findSuites({ given: [path], project, target })
   const faults = suites.flatMap(({ lints }) => lints.filter(({ severity }) => severity === 'error'))
   return { examples: suites.flatMap(({ tests }) => examplesIn(tests)), faults }

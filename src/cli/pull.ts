@@ -7,17 +7,17 @@ import { isObject, type JsonObject } from '../domain/json.ts'
 import { nameFiles } from '../import/output/file-names.ts'
 import { createCredentialNames } from '../import/rules/secret-names.ts'
 import { CommandFault, jsonText, shownPath, type Terminal, writeText } from './command.ts'
-import type { Given } from './commands.ts'
+import type { Ending, Given } from './commands.ts'
 import { changesTo, hasLabels, matchEndpoints } from './deployment/plan.ts'
 import { pulledDocument } from './deployment/pulled-document.ts'
 import { openTarget, type ProjectDesire, readDesired, readStored } from './deployment/service.ts'
 import { escapeValues } from './project/project-documents.ts'
-import type { Project } from './project/project-file.ts'
+import { folderOfNew, type Project } from './project/project-file.ts'
 
 /** Credentials of the service that were replaced by references. */
 type FoundCredential = Readonly<{ file: string; path: string; reference: string }>
 
-export async function run(given: Given<'pull'>, terminal: Terminal): Promise<'done' | 'findings'> {
+export async function run(given: Given<'pull'>, terminal: Terminal): Promise<Ending<'pull'>> {
   const open = openTarget(given, { role: 'viewer' }, terminal.env)
   const { labels } = open.project
   const documents = readDesired(open)
@@ -68,7 +68,7 @@ function placeFiles(
   files: ReadonlyMap<JsonObject, ProjectDesire>,
   project: Project,
 ): ReadonlyMap<JsonObject, string> {
-  const folder = join(project.folder, folderOfNew(project))
+  const folder = folderOfNew(project)
   const names = nameFiles(
     wanted.map((document) => {
       const path = files.get(document)?.source.path
@@ -86,19 +86,11 @@ function placeFiles(
   )
 }
 
-/** The folder of the first pattern, up to its first wildcard. */
-function folderOfNew({ endpoints }: Project): string {
-  const [pattern = ''] = endpoints.filter((one) => !one.startsWith('!'))
-  const parts = pattern.split('/')
-  const wild = parts.findIndex((part) => /[*?[\]{}!()]/.test(part))
-  return parts.slice(0, wild === -1 ? -1 : wild).join('/')
-}
-
 function refuseWrongPlace(path: string, { folder, endpoints }: Project): void {
   const name = relative(folder, path)
   if (existsSync(path)) {
     throw new CommandFault(
-      `${shownPath(path)} is there already and is no document of the project; move it. Nothing was written.`,
+      `${shownPath(path)} already exists and isn't a document of the project; move it. Nothing was written.`,
     )
   }
   const matches = (pattern: string) => matchesGlob(name, pattern)

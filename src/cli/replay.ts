@@ -4,12 +4,12 @@ import { isId } from '../domain/id.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import { type ManagementClient, ServiceFault } from '../service-client/management-client.ts'
 import { CommandFault, type Terminal } from './command.ts'
-import type { Given } from './commands.ts'
+import type { Ending, Given } from './commands.ts'
 import { openService } from './deployment/service.ts'
 import { type Filters, filtersOf } from './messages.ts'
 
 type ReplayGiven = Given<'replay'>
-type ReplayExit = 'done' | 'findings'
+type ReplayExit = Ending<'replay'>
 
 const NOTHING = 'Nothing was replayed.'
 

@@ -20,14 +20,14 @@ import type { Settings } from '../settings/settings.ts'
 import { createOfflineDryRun, createOfflineDryRunValue } from '../wiring/offline-dry-run.ts'
 import { openHttpClient } from '../wiring/pipeline-services.ts'
 import { CommandFault, jsonText, readSettingsOf, sentenceAt, type Terminal } from './command.ts'
-import type { Given } from './commands.ts'
+import type { Ending, Given } from './commands.ts'
 import { lineOf, placeLints } from './project/placed-lint.ts'
 import { fillDocument, listFiles, type ProjectDocument, readWritten } from './project/project-documents.ts'
 import { chooseTarget, openProject } from './project/project-file.ts'
 import { watchFiles } from './watch-files.ts'
 
 type RunGiven = Given<'run'>
-type RunExit = 'done' | 'findings'
+type RunExit = Ending<'run'>
 
 export async function run(given: RunGiven, terminal: Terminal): Promise<RunExit> {
   if (!given.watch) return runOnce(given, terminal)
@@ -190,7 +190,7 @@ const paramsOf = ({ param }: RunGiven) => param.map((text) => divided('--param',
 
 function once(option: string, entries: readonly (readonly [string, string])[]): JsonObject {
   const twice = entries.find(([name], at) => entries.findIndex(([other]) => other === name) < at)
-  if (twice !== undefined) throw new CommandFault(`${option} ${twice[0]} stands twice.`)
+  if (twice !== undefined) throw new CommandFault(`${option} ${twice[0]} is given twice.`)
   return Object.fromEntries(entries)
 }
 
@@ -243,7 +243,7 @@ function stateOf(file: string): JsonObject {
   } catch (thrown) {
     if (thrown instanceof CommandFault) throw thrown
   }
-  if (!isObject(state)) throw new CommandFault(`${file} is no JSON object, which a state is.`)
+  if (!isObject(state)) throw new CommandFault(`${file} isn't a JSON object, as a state must be.`)
   return state
 }
 
@@ -252,7 +252,7 @@ function textOf(file: string): string {
     return decodeText(readFileSync(file === '-' ? STANDARD_INPUT : file), undefined)
   } catch (thrown) {
     if (thrown instanceof Unreadable)
-      throw new CommandFault(`${shownFile(file)} is no text in UTF-8, and only that can be run.`)
+      throw new CommandFault(`${shownFile(file)} isn't text in UTF-8, the only encoding that can be run.`)
     throw new CommandFault(readFault(shownFile(file), thrown))
   }
 }

@@ -55,5 +55,5 @@ function read(file: string): Snapshots {
   const text = readJsonText(file)
   const { raw } = text.ok ? parseText(text.value) : {}
   if (isObject(raw)) return raw
-  throw new CommandFault(`The file ${shownPath(file)} holds no snapshots: it is no JSON object.`)
+  throw new CommandFault(`The file ${shownPath(file)} holds no snapshots: it isn't a JSON object.`)
 }

@@ -35,7 +35,7 @@ export async function nameStore(settings: Settings, logger: Logger, makes: boole
   }
   const name = shownStore(databaseUrl)
   if (await hasStore(settings, logger)) return `Store: ${name}`
-  if (makes) return `Made a new store: ${name}. A service uses it if its DATABASE_URL names it.`
+  if (makes) return `Created a new store: ${name}. A service uses it if its DATABASE_URL names it.`
   throw new StoreUnavailable(
     `There is no store at ${name}. Give its DATABASE_URL, or run this in the folder of the service.`,
   )

@@ -9,6 +9,7 @@ import { didYouMean } from '../domain/nearest.ts'
 import { CommandFault, shownPath } from './command.ts'
 import { type PlacedLint, placeLints } from './project/placed-lint.ts'
 import {
+  FOREIGN,
   findDocuments,
   listFiles,
   type ProjectDocument,
@@ -39,9 +40,9 @@ export type SuitesOptions = Readonly<{
 }>
 
 const TESTS = /\.tests\.json$/i
-const FOREIGN = /(?:^|[\\/])(?:node_modules|\.[^\\/]+)(?:[\\/]|$)/
 
-const testsOf = (document: string): string => document.replace(/\.json$/i, '.tests.json')
+/** Of a document. */
+export const testsOf = (document: string): string => document.replace(/\.json$/i, '.tests.json')
 const documentOf = (tests: string): string => tests.replace(TESTS, '.json')
 
 /** Out: the suites in the order of their files, and the absolute paths of the documents without tests. Throws CommandFault. */

@@ -10,7 +10,7 @@ import { buildXml } from '../formats/xml-build.ts'
 import { withoutForbidden } from '../formats/xml-characters.ts'
 import { createOfflineTests } from '../wiring/offline-tests.ts'
 import { CommandFault, readSettingsOf, shownPath, type Terminal, writeText } from './command.ts'
-import type { Given } from './commands.ts'
+import type { Ending, Given } from './commands.ts'
 import { lineOf, type PlacedLint, placeLints } from './project/placed-lint.ts'
 import { readWritten } from './project/project-documents.ts'
 import { chooseTarget, openProject } from './project/project-file.ts'
@@ -18,7 +18,7 @@ import { openSnapshots, type SnapshotMode, type WrittenSnapshot } from './snapsh
 import { findSuites, type Suite } from './test-suites.ts'
 import { watchFiles } from './watch-files.ts'
 
-type TestExit = 'done' | 'findings'
+type TestExit = Ending<'test'>
 
 /** `isCoverage`: lists the parts of each document that no test runs, and writes no snapshots. */
 type TestGiven = Given<'test'> & Readonly<{ isCoverage?: true }>

@@ -13,8 +13,8 @@ const MARKS = { create: '+', replace: '~', delete: '-' } as const
 const CHANGE_MARKS = { added: '+', removed: '-', changed: '~', moved: '>' } as const
 
 /** Of an operation; a first import of a large document has more. */
-const MOST_CHANGES = 50
-const MOST_CHARACTERS = 200
+const MAX_CHANGES = 50
+const MAX_CHARACTERS = 200
 
 /** The lines without their ends. Control characters of documents are escaped. */
 export function reportPlan({ operations, unchanged, leftOver }: DeploymentPlan): readonly string[] {
@@ -32,10 +32,10 @@ function reportOperation({ op, name, file, renamedFrom, takesOver, changes }: Pl
     ...(renamedFrom === undefined ? [] : [`was ${JSON.stringify(renamedFrom)}`]),
     ...(takesOver === undefined ? [] : ['not of this project yet']),
   ]
-  const rest = changes.length - MOST_CHANGES
+  const rest = changes.length - MAX_CHANGES
   return [
     `${MARKS[op]} ${JSON.stringify(name)}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`,
-    ...changes.slice(0, MOST_CHANGES).map((change) => `    ${reportChange(hideCredentials(change))}`),
+    ...changes.slice(0, MAX_CHANGES).map((change) => `    ${reportChange(hideCredentials(change))}`),
     ...(rest > 0 ? [`    and ${rest} more`] : []),
   ]
 }
@@ -55,7 +55,7 @@ function reportChange(change: PlaceChange): string {
 
 function shown(value: Json | undefined): string {
   const text = JSON.stringify(value) ?? ''
-  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text
 }
 
 const FORMAT = 1
@@ -94,11 +94,11 @@ export function staleness(text: string, plan: DeploymentPlan, target: string): s
   )
   if (names.length === 0) return undefined
   const shown = [...new Set(names)].map((name) => JSON.stringify(name))
-  const more = shown.length > MOST_NAMES ? ` and ${shown.length - MOST_NAMES} more` : ''
-  return `Since the plan was made, the service or the files changed: ${shown.slice(0, MOST_NAMES).join(', ')}${more}. Nothing was applied; make a new plan.`
+  const more = shown.length > MAX_NAMES ? ` and ${shown.length - MAX_NAMES} more` : ''
+  return `Since the plan was made, the service or the files changed: ${shown.slice(0, MAX_NAMES).join(', ')}${more}. Nothing was applied; make a new plan.`
 }
 
-const MOST_NAMES = 10
+const MAX_NAMES = 10
 
 /** The ETag stands for the document of the service, the digest for that of the file. */
 const identityOf = ({ op, id, ifMatch, name, digest }: JsonObject): string =>

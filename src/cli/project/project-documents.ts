@@ -36,7 +36,7 @@ export type ProjectDocument = FileDocument &
 /** Files that stand beside documents and are none. */
 const OTHER_FILES = /\.(?:tests|snapshots)\.json$/i
 /** Of a folder that holds other people's files. */
-const FOREIGN = /(?:^|[\\/])(?:node_modules|\.[^\\/]+)(?:[\\/]|$)/
+export const FOREIGN = /(?:^|[\\/])(?:node_modules|\.[^\\/]+)(?:[\\/]|$)/
 
 /** Out: the absolute paths of the project's documents, in order. */
 export function findDocuments({ folder, endpoints }: Project): readonly string[] {

@@ -100,7 +100,7 @@ export function readJsonText(path: string): Result<string> {
   try {
     return found(decodeText(readFileSync(path), undefined))
   } catch (thrown) {
-    if (thrown instanceof Unreadable) return fault('The file is no text in UTF-8.')
+    if (thrown instanceof Unreadable) return fault(`The file isn't text in UTF-8.`)
     return fault(readFault(shownPath(path), thrown))
   }
 }
@@ -156,6 +156,12 @@ export function chooseTarget(project: Project | undefined, name: string | undefi
   const names = targets.map((one) => one.name)
   const known = names.length === 0 ? `${PROJECT_FILE} has no targets` : `the targets are ${names.join(', ')}`
   throw new CommandFault(`There is no target ${JSON.stringify(name)}; ${known}${didYouMean(name, names)}`)
+}
+
+/** The absolute folder for new documents: that of the first pattern, up to its first wildcard. */
+export function folderOfNew({ folder, endpoints }: Project): string {
+  const pattern = endpoints.find((one) => !one.startsWith('!')) ?? ''
+  return join(folder, dirname(`${pattern.split(/[*?[{(]/)[0]}x`))
 }
 
 /** What names a project on the command line. */

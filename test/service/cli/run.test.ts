@@ -180,7 +180,7 @@ const CASES: readonly Case[] = [
     { param: ['place=a', 'place=b'] },
     3,
     '',
-    /^crosswalk: --param place stands twice\.\n$/,
+    /^crosswalk: --param place is given twice\.\n$/,
   ],
   [
     'joins a header that stands twice, as HTTP does',
@@ -189,7 +189,7 @@ const CASES: readonly Case[] = [
     0,
     '{"hello":"ADA","from":"a, b"}\n',
   ],
-  ['no state', 'greet.json', { state: 'input.xml' }, 3, '', /input\.xml is no JSON object/],
+  ['no state', 'greet.json', { state: 'input.xml' }, 3, '', /input\.xml isn.t a JSON object/],
   [
     'no fault',
     'lookup.json',

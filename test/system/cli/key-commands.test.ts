@@ -124,7 +124,7 @@ describe('what is wrong is reported in a line', () => {
     assert.equal(made.code, 0)
     const store = `sqlite:${join(folder, 'data/crosswalk.db')}`
     assert.ok(
-      made.stderr.startsWith(`Made a new store: ${store}. A service uses it if its DATABASE_URL names it.\n`),
+      made.stderr.startsWith(`Created a new store: ${store}. A service uses it if its DATABASE_URL names it.\n`),
       made.stderr,
     )
   })

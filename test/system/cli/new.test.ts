@@ -87,7 +87,7 @@ describe('new', () => {
       writeFileSync(join(folder, file), 'mine')
       const again = await run('new', ...args)
       assert.equal(again.code, 3)
-      assert.match(again.stderr, /is there already, and is not replaced/)
+      assert.match(again.stderr, /already exists and is not replaced/)
       assert.equal(readFileSync(join(folder, file), 'utf8'), 'mine')
     })
   }
