@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { runTestCommand } from '../src/cli/test/run-test-command.ts'
-import type { SuiteResult } from '../src/cli/test/test-options.ts'
+import type { SuiteResult } from '../src/cli/test.ts'
 import type { JsonObject } from '../src/domain/json.ts'
+import { runCommand } from '../test/support/cli/run-command.ts'
 import { startService } from '../test/support/service.ts'
 
 const entries = readdirSync(import.meta.dirname, { withFileTypes: true })
@@ -43,12 +43,7 @@ test('all documents can be registered in one service, beside each other and as t
 })
 
 test('all documents do what their tests expect', async (t) => {
-  let stdout = ''
-  const code = await runTestCommand(
-    [import.meta.dirname],
-    { json: true },
-    { env: { CI: 'true' }, stdout: { write: (text) => (stdout += text) }, stderr: { write: () => undefined } },
-  )
+  const { code, stdout } = await runCommand('test', [import.meta.dirname], { json: true }, { env: { CI: 'true' } })
   const { files } = JSON.parse(stdout) as { files: readonly SuiteResult[] }
   for (const { file, lints, report } of files) {
     assert.deepEqual(lints, [], file)

@@ -1,8 +1,8 @@
-/** Writes the commands in docs/cli.md from the program. `--check` compares instead. */
+/** Writes the exit codes and commands in docs/cli.md from the table of commands. `--check` compares instead. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type DescribedCommand, describeCommand, withAllBelow } from '../src/cli/completion/described-commands.ts'
-import { createProgram } from '../src/cli/program.ts'
+import { EXITS, type Exit } from '../src/cli/command.ts'
+import { argumentsOf, COMMANDS, type CommandDeclaration, optionsOf } from '../src/cli/commands.ts'
 import { generate, withSection } from './generated.ts'
 
 const path = fileURLToPath(new URL('../docs/cli.md', import.meta.url))
@@ -11,23 +11,32 @@ const path = fileURLToPath(new URL('../docs/cli.md', import.meta.url))
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '\\<')
 const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``
 
-const oneOf = (choices: readonly string[]): string =>
-  choices.length === 0 ? '' : `; one of ${choices.map(code).join(', ')}`
+const oneOf = (choices: readonly string[] | undefined): string =>
+  choices === undefined ? '' : `; one of ${choices.map(code).join(', ')}`
 
-function sectionOf(command: DescribedCommand): string {
+function sectionOf([name, command]: readonly [string, CommandDeclaration]): string {
+  const all = argumentsOf(command)
   const rows = [
-    ...command.arguments.map(
-      ({ name, description, choices }) => `| ${code(name)} | ${cell(description)}${oneOf(choices)} |`,
-    ),
-    ...command.options.map(({ flags, description, choices, preset }) => {
-      return `| ${code(flags)} | ${cell(description)}${oneOf(choices)}${preset === undefined ? '' : `; by default ${code(preset)}`} |`
+    ...all.map(({ shown, help, choices }) => {
+      const label = shown.replace('...', '…').slice(1, -1)
+      return `| ${code(label)} | ${cell(help)}${oneOf(choices)} |`
+    }),
+    ...optionsOf(command).map(({ shown, help, choices, default: preset }) => {
+      const byDefault = preset === undefined ? '' : `; by default ${code(preset)}`
+      return `| ${code(shown)} | ${cell(help)}${oneOf(choices)}${byDefault} |`
     }),
   ]
   const table = rows.length === 0 ? '' : `\n\n| | |\n|---|---|\n${rows.join('\n')}`
-  return `### crosswalk ${command.path}\n\n\`crosswalk ${command.usage}\`: ${cell(command.description)}.${table}`
+  const codes = (Object.keys(EXITS) as readonly Exit[])
+    .filter((exit) => exit === 'done' || exit === 'failed' || command.exits?.includes(exit))
+    .map((exit) => EXITS[exit].code)
+  return `### crosswalk ${name}\n\n\`${['crosswalk', name, '[options]', ...all.map(({ shown }) => shown)].join(' ')}\`: ${cell(command.summary)}. Exit codes: ${codes.join(', ')}.${table}`
 }
 
-const program = describeCommand(createProgram({ version: '', description: '', start: async () => undefined }))
-const commands = withAllBelow(program).filter((command) => command.path !== '' && command.commands.length === 0)
-const text = withSection(readFileSync(path, 'utf8'), 'scripts/docs-cli.ts', commands.map(sectionOf).join('\n\n'))
+const exitCodes = Object.values(EXITS).map(({ code: number, meaning }) => `| ${number} | ${meaning} |`)
+const sections = [
+  `| exit code | meaning |\n|---|---|\n${exitCodes.join('\n')}`,
+  ...Object.entries<CommandDeclaration>(COMMANDS).map(sectionOf),
+]
+const text = withSection(readFileSync(path, 'utf8'), 'scripts/docs-cli.ts', sections.join('\n\n'))
 generate([{ path, text }])

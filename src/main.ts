@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { createLogger } from './adapters/log/logger.ts'
 import type { App } from './app.ts'
-import { createProgram } from './cli/program.ts'
-import { refuse, startFault } from './cli/with-settings.ts'
+import { CommandFault, startFault } from './cli/command.ts'
+import { runProgram } from './cli/program.ts'
 import type { Logger } from './domain/ports/logger-port.ts'
-import type { Settings } from './settings/settings.ts'
+import { loadEnvFile, type Settings } from './settings/settings.ts'
 import { WORKER_MARK } from './workers/ipc-protocol.ts'
 import type { Primary } from './workers/primary.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
@@ -15,7 +15,36 @@ const { version, description } = JSON.parse(readFileSync(new URL('../package.jso
   description: string
 }
 
-createProgram({ version, description, start }).parse()
+const { env, stdin, stdout, stderr } = process
+void runProgram(
+  process.argv.slice(2),
+  { version, description, start },
+  {
+    env,
+    stdout,
+    stderr,
+    ask: stdin.isTTY ? askPerson : undefined,
+    loadEnv: () => {
+      const file = loadEnvFile()
+      if (!file.ok) throw new CommandFault(file.message)
+    },
+  },
+).then((exitCode) => {
+  if (exitCode !== undefined) process.exitCode = exitCode
+})
+
+/** Questions go to standard error: standard output may be read by a program. Resolves to nothing at the end of the input. */
+async function askPerson(question: string): Promise<string> {
+  const { createInterface } = await import('node:readline/promises')
+  const terminal = createInterface({ input: stdin, output: stderr })
+  // Without an answer, at the end of the input, nothing would ever settle.
+  const ended = new Promise<string>((resolve) => terminal.once('close', () => resolve('')))
+  try {
+    return await Promise.race([terminal.question(question), ended])
+  } finally {
+    terminal.close()
+  }
+}
 
 async function start(settings: Settings, warnings: readonly string[]): Promise<void> {
   const isWorker = WORKER_MARK in process.env && process.send !== undefined
@@ -44,7 +73,7 @@ async function start(settings: Settings, warnings: readonly string[]): Promise<v
     // Scripts wait for this line, so it must not stay in the buffer.
     logger.flush()
   } catch (thrown) {
-    refuse([startFault(thrown, settings)])
+    throw new CommandFault(startFault(thrown, settings))
   }
 }
 

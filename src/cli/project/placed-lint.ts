@@ -1,8 +1,7 @@
 /** Faults of files, with the place at which an editor or a review shows them. */
-import { relative } from 'node:path'
-import type { Lint } from '../../domain/lint.ts'
+import { documentPath, type Lint } from '../../domain/lint.ts'
+import { scanJson } from '../../formats/json-scan.ts'
 import { printable } from '../../import/output/report-markdown.ts'
-import type { JsonPositions, Position } from './json-positions.ts'
 
 /** `file`: as shown to people. */
 export type PlacedLint = Lint & Position & Readonly<{ file: string }>
@@ -17,8 +16,92 @@ export function lineOf({ file, line, column, severity, path, message }: PlacedLi
   return printable(`${file}:${line}:${column}: ${severity}: ${path === '' ? '' : `${path}: `}${message}`)
 }
 
-/** A path as people see it: from the working folder, unless it is outside of that. */
-export function shownPath(path: string): string {
-  const short = relative('', path)
-  return short === '' || short.startsWith('..') ? path : short
+/** Both count from 1; columns in UTF-16 code units. */
+export type Position = Readonly<{ line: number; column: number }>
+
+export interface JsonPositions {
+  /**
+   * In: a path as lints write it (`requests.lookup[0].config.url`). Out: the name of that member, or the start of that element;
+   * for a value that the text does not have, the nearest one around it.
+   */
+  of(path: string): Position
+  /** The first wrong character; undefined if the text is well-formed. */
+  fault(): Position | undefined
+}
+
+/** Nothing is scanned before the first question. */
+export function createJsonPositions(text: string): JsonPositions {
+  let known: Readonly<{ places: ReadonlyMap<string, number>; fault: number | undefined }> | undefined
+  const scanned = () => {
+    known ??= scanPlaces(text)
+    return known
+  }
+  const at = (index: number): Position => {
+    const before = text.slice(0, index)
+    return { line: before.split('\n').length, column: index - before.lastIndexOf('\n') }
+  }
+  return {
+    of: (path) => at(placeOf(path, scanned().places)),
+    fault: () => {
+      const { fault } = scanned()
+      return fault === undefined ? undefined : at(fault)
+    },
+  }
+}
+
+const LAST_INDEX = /\[\d+\]$/
+/** A name with its escaped dots. */
+const LAST_NAME = /(?:^|\.)(?:\\.|[^.\\])*$/
+
+function placeOf(path: string, places: ReadonlyMap<string, number>): number {
+  let left = path
+  for (;;) {
+    // A single request may stand without its array, while paths count it as the first.
+    const place = places.get(left) ?? places.get(left.replace(/\[0\](?=\.|$)/, ''))
+    if (place !== undefined) return place
+    const shorter = left.replace(LAST_INDEX.test(left) ? LAST_INDEX : LAST_NAME, '')
+    if (shorter === left || left === '') return 0
+    left = shorter
+  }
+}
+
+function scanPlaces(text: string): { places: ReadonlyMap<string, number>; fault: number | undefined } {
+  const start = startAfter(text, -1)
+  const places = new Map([['', start]])
+  const open: { base: string; step: string | number }[] = []
+  const note = (at: number) => {
+    const { base, step } = open.at(-1) as { base: string; step: string | number }
+    const path = documentPath(base, step)
+    // Of a repeated name, the last counts.
+    places.set(path, at)
+  }
+  const fault = scanJson(text, {
+    open: (kind, at) => {
+      const parent = open.at(-1)
+      const base = parent === undefined ? '' : documentPath(parent.base, parent.step)
+      open.push({ base, step: kind === 'array' ? 0 : '' })
+      if (kind === 'array') note(startAfter(text, at))
+    },
+    close: () => void open.pop(),
+    item: (at) => {
+      const array = open.at(-1)
+      if (typeof array?.step !== 'number') return
+      array.step++
+      note(startAfter(text, at))
+    },
+    name: (literal, at) => {
+      const object = open.at(-1)
+      if (object === undefined) return
+      object.step = JSON.parse(literal)
+      note(at)
+    },
+  })
+  return { places, fault }
+}
+
+/** The index of the first character after `index` that is no white space of JSON. */
+function startAfter(text: string, index: number): number {
+  const found = /[^ \t\r\n]/g
+  found.lastIndex = index + 1
+  return found.exec(text)?.index ?? 0
 }

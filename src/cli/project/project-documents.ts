@@ -6,10 +6,9 @@ import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../domain/lint.ts'
 import { didYouMean } from '../../domain/nearest.ts'
 import { MANIFEST_FILE, manifestBeside } from '../../import/output/import-manifest.ts'
-import { createJsonPositions, type JsonPositions } from './json-positions.ts'
-import { shownPath } from './placed-lint.ts'
-import { PROJECT_FILE, type Project, type ProjectTarget, parseText, readJsonText } from './project-file.ts'
-import { fillValues, type TargetValues } from './target-values.ts'
+import { CommandFault, shownPath } from '../command.ts'
+import { createJsonPositions, type JsonPositions } from './placed-lint.ts'
+import { PROJECT_FILE, type Project, type ProjectTarget, parseText, readJsonText, VALUE_NAME } from './project-file.ts'
 
 /** A file with a document, before a target is chosen. */
 export type FileDocument = Readonly<{
@@ -37,7 +36,7 @@ export type ProjectDocument = FileDocument &
 /** Files that stand beside documents and are none. */
 const OTHER_FILES = /\.(?:tests|snapshots)\.json$/i
 /** Of a folder that holds other people's files. */
-const FOREIGN = /(?:^|[\\/])(?:node_modules|\.[^\\/]+)(?:[\\/]|$)/
+export const FOREIGN = /(?:^|[\\/])(?:node_modules|\.[^\\/]+)(?:[\\/]|$)/
 
 /** Out: the absolute paths of the project's documents, in order. */
 export function findDocuments({ folder, endpoints }: Project): readonly string[] {
@@ -59,9 +58,9 @@ export function findDocuments({ folder, endpoints }: Project): readonly string[]
 
 /**
  * In: files and folders that were named. Out: the absolute paths of their documents; of a folder, all JSON files that may be
- * documents, in order. `faults`: a sentence for each that is not there.
+ * documents, in order. Throws CommandFault with each that is not there.
  */
-export function listFiles(given: readonly string[]): Readonly<{ files: readonly string[]; faults: readonly string[] }> {
+export function listFiles(given: readonly string[]): readonly string[] {
   const faults: string[] = []
   const files = given.flatMap((name) => {
     const path = resolve(name)
@@ -73,7 +72,8 @@ export function listFiles(given: readonly string[]): Readonly<{ files: readonly 
     }
     return findDocuments({ folder: path, endpoints: ['**/*.json'], labels: {}, targets: [] }).filter(mayBeDocument)
   })
-  return { files: [...new Set(files)], faults }
+  if (faults.length > 0) throw new CommandFault(faults)
+  return [...new Set(files)]
 }
 
 function isOwnFile(path: string, folder: string): boolean {
@@ -182,3 +182,41 @@ function withLabels(document: JsonObject, labels: Project['labels'], lint: LintS
   }
   return { ...document, labels: { ...own, ...labels } }
 }
+
+/** `$${value:NAME}` escapes a reference: it is the text `${value:NAME}`. */
+const REFERENCE = new RegExp(`(\\$?)\\$\\{value:(${VALUE_NAME})\\}`, 'g')
+const ALMOST = /\$\{\s*value\s*:/i
+
+/** `missing`: the sentence for a value that there is none for. */
+export type TargetValues = Readonly<{ values: Readonly<Record<string, string>>; missing(name: string): string }>
+/**
+ * Fills in the values. Out: the document without references; one without a value stays as it is.
+ * Lints: each reference without a value, each that is misspelt, each in a name of a member.
+ */
+export function fillValues(document: Json, target: TargetValues, lint: LintSink): Json {
+  if (typeof document === 'string') return fillText(document, target, lint)
+  if (Array.isArray(document)) return document.map((item: Json, index) => fillValues(item, target, lint.at(index)))
+  if (!isObject(document)) return document
+  return Object.fromEntries(
+    Object.entries(document).map(([name, value]) => {
+      if (ALMOST.test(name)) lint.at(name).warning('Values are not filled into names; this one is sent as it is.')
+      return [name, fillValues(value, target, lint.at(name))]
+    }),
+  )
+}
+
+function fillText(text: string, { values, missing }: TargetValues, lint: LintSink): string {
+  if (!ALMOST.test(text)) return text
+  if (ALMOST.test(text.replace(REFERENCE, ''))) {
+    lint.warning('This looks like a value of the target and is sent as it is; write "${value:NAME}".')
+  }
+  return text.replace(REFERENCE, (reference, dollar: string, name: string) => {
+    if (dollar === '$') return reference.slice(1)
+    const value = Object.hasOwn(values, name) ? values[name] : undefined
+    if (value === undefined) lint.error(missing(name))
+    return value ?? reference
+  })
+}
+
+/** In: a text of a document of a service, which has no references. Out: the text that is filled in to be that one. */
+export const escapeValues = (text: string): string => text.replace(REFERENCE, '$$$&')

@@ -1,6 +1,6 @@
-/** `crosswalk.json`: which documents a folder has, and where they go. */
-import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+/** `crosswalk.json`: which documents a folder has, and where they go; and which project a command works with. */
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { checkField } from '../../config/checks/check-field.ts'
 import type { Field } from '../../config/schema/schema-fields.ts'
 import { Failure } from '../../domain/failure.ts'
@@ -11,11 +11,13 @@ import { didYouMean } from '../../domain/nearest.ts'
 import { parseDocument } from '../../endpoints/parse-document.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import { decodeText } from '../../formats/text.ts'
-import { createJsonPositions } from './json-positions.ts'
-import { type PlacedLint, placeLints, shownPath } from './placed-lint.ts'
-import { VALUE_NAME } from './target-values.ts'
+import { CommandFault, shownPath } from '../command.ts'
+import { createJsonPositions, lineOf, type PlacedLint, placeLints } from './placed-lint.ts'
 
 export const PROJECT_FILE = 'crosswalk.json'
+
+/** Of a value that differs from target to target. */
+export const VALUE_NAME = '[A-Za-z_][A-Za-z0-9_]*'
 
 export type ProjectTarget = Readonly<{
   name: string
@@ -98,7 +100,7 @@ export function readJsonText(path: string): Result<string> {
   try {
     return found(decodeText(readFileSync(path), undefined))
   } catch (thrown) {
-    if (thrown instanceof Unreadable) return fault('The file is no text in UTF-8.')
+    if (thrown instanceof Unreadable) return fault(`The file isn't text in UTF-8.`)
     return fault(readFault(shownPath(path), thrown))
   }
 }
@@ -145,16 +147,68 @@ function checkUrl(text: string, lint: LintSink): void {
   }
 }
 
-/** Without a name: the only target, undefined if there are several or none. */
-export function chooseTarget(
-  project: Project | undefined,
-  name: string | undefined,
-): Result<ProjectTarget | undefined> {
+/** Without a name: the only target, undefined if there are several or none. Throws CommandFault. */
+export function chooseTarget(project: Project | undefined, name: string | undefined): ProjectTarget | undefined {
   const targets = project?.targets ?? []
-  if (name === undefined) return found(targets.length === 1 ? targets[0] : undefined)
+  if (name === undefined) return targets.length === 1 ? targets[0] : undefined
   const target = targets.find((one) => one.name === name)
-  if (target !== undefined) return found(target)
+  if (target !== undefined) return target
   const names = targets.map((one) => one.name)
   const known = names.length === 0 ? `${PROJECT_FILE} has no targets` : `the targets are ${names.join(', ')}`
-  return fault(`There is no target ${JSON.stringify(name)}; ${known}${didYouMean(name, names)}`)
+  throw new CommandFault(`There is no target ${JSON.stringify(name)}; ${known}${didYouMean(name, names)}`)
 }
+
+/** The absolute folder for new documents: that of the first pattern, up to its first wildcard. */
+export function folderOfNew({ folder, endpoints }: Project): string {
+  const pattern = endpoints.find((one) => !one.startsWith('!')) ?? ''
+  return join(folder, dirname(`${pattern.split(/[*?[{(]/)[0]}x`))
+}
+
+/** What names a project on the command line. */
+export type ProjectGiven = Readonly<{ project: string | undefined }>
+
+/**
+ * In: the files and folders that the command names. Out: the absolute path of the project's file; undefined if there is none.
+ * Throws CommandFault if files belong to different projects, or there is no such project.
+ */
+export function locateProject(given: readonly string[], { project }: ProjectGiven): string | undefined {
+  if (project !== undefined) return namedProject(project)
+  const here = findProject(resolve(''))
+  const found = given.map((name) => ({ name, file: findProject(folderOf(resolve(name))) ?? here }))
+  const [first] = found
+  if (first === undefined) return here
+  const other = found.find(({ file }) => file !== first.file)
+  if (other === undefined) return first.file
+  const projectOf = ({ file }: typeof first) => (file === undefined ? 'no project' : shownPath(file))
+  throw new CommandFault(
+    `${first.name} belongs to ${projectOf(first)}, and ${other.name} to ${projectOf(other)}; name them in separate commands, or give --project.`,
+  )
+}
+
+/** Throws CommandFault as locateProject does, and with every fault of the project's file. */
+export function openProject(given: readonly string[], options: ProjectGiven): Project | undefined {
+  const file = locateProject(given, options)
+  if (file === undefined) return undefined
+  const { project, faults } = readProject(file)
+  if (project === undefined) throw new CommandFault(faults.map(lineOf))
+  return project
+}
+
+/** For a command that needs documents: those that it names, or those of a project. */
+export function demandDocuments(given: readonly string[], project: Project | undefined): void {
+  if (given.length > 0 || project !== undefined) return
+  throw new CommandFault(`There is no ${PROJECT_FILE} here or above; name files or folders, or give --project.`)
+}
+
+function namedProject(name: string): string {
+  const path = resolve(name)
+  const inFolder = isFolder(path)
+  const file = inFolder ? join(path, PROJECT_FILE) : path
+  if (existsSync(file)) return file
+  const what = inFolder ? `${PROJECT_FILE} in ${name}` : `file or folder ${name}`
+  throw new CommandFault(`--project is wrong: There is no ${what}.`)
+}
+
+const folderOf = (path: string): string => (isFolder(path) ? path : dirname(path))
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true

@@ -1,17 +1,14 @@
 /** `crosswalk completion`: what shells offer, as far as the shell is on this machine. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { before, describe, test } from 'node:test'
-import { completionScript, type Shell } from '../../../src/cli/completion/completion-scripts.ts'
-import { type DescribedCommand, describeCommand, withAllBelow } from '../../../src/cli/completion/described-commands.ts'
-import { createProgram } from '../../../src/cli/program.ts'
-
-const program = describeCommand(createProgram({ version: '0.0.0', description: '', start: async () => undefined }))
+import { describe, test } from 'node:test'
+import { COMMANDS, type CommandDeclaration, optionsOf } from '../../../src/cli/commands.ts'
+import { completionScript } from '../../../src/cli/completion.ts'
 
 describe('completion of bash', () => {
   const offered = (line: string): readonly string[] => {
     const words = line.split(' ')
-    const script = `${completionScript(program, 'bash')}
+    const script = `${completionScript('bash')}
 COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}
 _crosswalk; printf '%s\\n' "\${COMPREPLY[@]}"`
     const { stdout, stderr, status } = spawnSync('bash', ['--norc', '-u', '-c', script], { encoding: 'utf8' })
@@ -36,22 +33,18 @@ _crosswalk; printf '%s\\n' "\${COMPREPLY[@]}"`
 })
 
 describe('completion of every shell', () => {
-  let all: readonly DescribedCommand[]
-  before(() => {
-    all = withAllBelow(program)
-  })
-  for (const shell of ['bash', 'zsh', 'fish'] satisfies readonly Shell[]) {
+  for (const shell of COMMANDS.completion.arguments['<shell>'].choices) {
     test(`of ${shell} has every command and option`, () => {
-      const script = completionScript(program, shell)
-      for (const { name, options } of all.slice(1)) {
-        assert.ok(script.includes(name), name)
-        for (const { flag } of options) assert.ok(script.includes(flag.replace(/^--/, '')), flag)
+      const script = completionScript(shell)
+      for (const [path, command] of Object.entries<CommandDeclaration>(COMMANDS)) {
+        for (const name of path.split(' ')) assert.ok(script.includes(name), name)
+        for (const { flag } of optionsOf(command)) assert.ok(script.includes(flag.slice(2)), flag)
       }
     })
     if (spawnSync(shell, ['-c', 'true']).status === 0) {
       test(`of ${shell} is a script of ${shell}`, () => {
         const { status, stderr } = spawnSync(shell, ['-n'], {
-          input: completionScript(program, shell),
+          input: completionScript(shell),
           encoding: 'utf8',
         })
         assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
@@ -60,11 +53,8 @@ describe('completion of every shell', () => {
   }
 
   test('quotes descriptions', () => {
-    const odd = {
-      ...program,
-      commands: [{ ...program, path: 'x', name: 'x', description: `it's \\ $(a) "b": c`, commands: [] }],
-    }
-    assert.match(completionScript(odd, 'fish'), / -a x -d 'it\\'s \\\\ \$\(a\) "b": c'\n/)
-    assert.match(completionScript(odd, 'zsh'), /'x:it'\\''s \\\\ \$\(a\) "b": c'/)
+    const odd = { x: { summary: `it's \\ $(a) "b": c` } }
+    assert.match(completionScript('fish', odd), / -a x -d 'it\\'s \\\\ \$\(a\) "b": c'\n/)
+    assert.match(completionScript('zsh', odd), /'x:it'\\''s \\\\ \$\(a\) "b": c'/)
   })
 })

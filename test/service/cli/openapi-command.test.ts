@@ -3,28 +3,14 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { writeOpenApiFile } from '../../../src/cli/openapi/write-openapi-file.ts'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { DOCUMENT, folderOf } from '../../support/cli/project/folder.ts'
+import { type CommandOptions, runCommand } from '../../support/cli/run-command.ts'
 import { assertValid, type OpenApi } from '../../support/published-api/documents.ts'
 import { json, startService } from '../../support/service.ts'
 
-const OPTIONS = { title: 'Crosswalk endpoints', apiVersion: '0.0.0' }
-
-async function run(files: readonly string[], options: JsonObject = {}) {
-  let stdout = ''
-  let stderr = ''
-  const code = await writeOpenApiFile(
-    files,
-    { ...OPTIONS, ...options },
-    {
-      env: { SERVER_PORT: '0' },
-      stdout: { write: (text) => (stdout += text) },
-      stderr: { write: (text) => (stderr += text) },
-    },
-  )
-  return { code, stdout, stderr }
-}
+const run = (files: readonly string[], options: CommandOptions = {}) =>
+  runCommand('openapi', files, { apiVersion: '0.0.0', ...options }, { env: { SERVER_PORT: '0' } })
 
 const TESTS: JsonObject = {
   tests: [

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { runOnce } from '../../../src/cli/run/run-message.ts'
-import type { RunArguments } from '../../../src/cli/run/run-options.ts'
 import { folderOf } from '../../support/cli/project/folder.ts'
+import { type CommandOptions, runCommand } from '../../support/cli/run-command.ts'
 import { startUpstream, type Upstream } from '../../support/service.ts'
 
 type Context = Parameters<typeof folderOf>[0]
-type Given = Partial<RunArguments>
+type Given = Omit<CommandOptions, 'lookup' | 'response'> &
+  Readonly<{ input?: string; state?: string; lookup?: readonly string[]; response?: readonly string[] }>
 
 const lookup = (url: string, changes = {}) => ({ id: 'patient', config: { method: 'GET', url, ...changes } })
 
@@ -180,7 +180,7 @@ const CASES: readonly Case[] = [
     { param: ['place=a', 'place=b'] },
     3,
     '',
-    /^crosswalk: --param place stands twice\.\n$/,
+    /^crosswalk: --param place is given twice\.\n$/,
   ],
   [
     'joins a header that stands twice, as HTTP does',
@@ -189,7 +189,7 @@ const CASES: readonly Case[] = [
     0,
     '{"hello":"ADA","from":"a, b"}\n',
   ],
-  ['no state', 'greet.json', { state: 'input.xml' }, 3, '', /input\.xml is no JSON object/],
+  ['no state', 'greet.json', { state: 'input.xml' }, 3, '', /input\.xml isn.t a JSON object/],
   [
     'no fault',
     'lookup.json',
@@ -248,24 +248,14 @@ describe('run', () => {
     const answers = (list: readonly string[] = []) =>
       list.map((text) => text.replace(/([\w-]+\.\w+)$/, (file) => at(file)))
     const { input, state, lookup: lookups, response, ...others } = given
-    let stdout = ''
-    let stderr = ''
-    const args: RunArguments = {
-      header: [],
-      query: [],
-      param: [],
+    const options = {
       ...others,
-      ...(input === undefined ? {} : { input: at(input) }),
-      ...(state === undefined ? {} : { state: at(state) }),
+      input: input && at(input),
+      state: state && at(state),
       lookup: answers(lookups),
       response: answers(response),
     }
-    const code = await runOnce(at(document), args, {
-      env,
-      stdout: { write: (text) => (stdout += text) },
-      stderr: { write: (text) => (stderr += text) },
-    })
-    return { code, stdout, stderr }
+    return runCommand('run', [at(document)], options, { env })
   }
 
   for (const [name, document, given, code, stdout, stderr, env] of CASES) {

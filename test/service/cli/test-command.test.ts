@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { runTestCommand } from '../../../src/cli/test/run-test-command.ts'
-import type { SuiteResult, TestOptions } from '../../../src/cli/test/test-options.ts'
+import type { SuiteResult } from '../../../src/cli/test.ts'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { readXml } from '../../../src/formats/xml-read.ts'
 import { DOCUMENT, folderOf } from '../../support/cli/project/folder.ts'
+import { type CommandOptions, runCommand } from '../../support/cli/run-command.ts'
 
 type JsonReport = Readonly<{
   passed: number
@@ -17,33 +17,18 @@ type JsonReport = Readonly<{
   files: readonly SuiteResult[]
 }>
 
-/** In this process; `cwd` is the working folder meanwhile. */
-async function runTests(
+/** `cwd` is the working folder meanwhile. */
+const runTests = (
   cwd: string,
   files: readonly string[] = [],
-  options: TestOptions = {},
+  options: CommandOptions = {},
   env: Record<string, string> = {},
-) {
-  let stdout = ''
-  let stderr = ''
-  const before = process.cwd()
-  process.chdir(cwd)
-  try {
-    const code = await runTestCommand(files, options, {
-      env,
-      stdout: { write: (text) => (stdout += text) },
-      stderr: { write: (text) => (stderr += text) },
-    })
-    return { code, stdout, stderr }
-  } finally {
-    process.chdir(before)
-  }
-}
+) => runCommand('test', files, options, { cwd, env })
 
 async function reportOf(
   cwd: string,
   files: readonly string[] = [],
-  options: TestOptions = {},
+  options: CommandOptions = {},
   env: Record<string, string> = {},
 ) {
   const { stdout, stderr, code } = await runTests(cwd, files, { ...options, json: true }, env)
@@ -98,7 +83,7 @@ describe('the tests that are run', () => {
   const impossible: readonly (readonly [
     RegExp,
     given: string[],
-    options?: TestOptions,
+    options?: CommandOptions,
     more?: Record<string, Json>,
   ])[] = [
     [/There is no file no\.json/, ['no.json']],
@@ -355,7 +340,7 @@ test('coverage lists what no test runs, and writes no snapshots', async (context
     'a.tests.json': { tests: [{ ...greets('Ann'), expect: { snapshot: true } }] },
     'b.json': { ...DOCUMENT, name: 'Other' },
   })
-  const { code, stdout, stderr } = await runTests(folder, [], { coverage: true })
+  const { code, stdout, stderr } = await runCommand('coverage', [], {}, { cwd: folder })
   assert.equal(code, 1)
   assert.match(stdout, /coverage: 100 % of 2/)
   assert.match(stderr, /^b\.json: no tests$/m)
@@ -397,11 +382,11 @@ describe('reports', () => {
   })
 
   test('name an unreadable document alone', async (context) => {
-    for (const [given, options] of [
-      [[], {}],
-      [['x.json'], { coverage: true }],
+    for (const [name, given] of [
+      ['test', []],
+      ['coverage', ['x.json']],
     ] as const) {
-      const { code, stdout } = await runTests(folderOf(context, { 'x.json': '{bad' }), given, options)
+      const { code, stdout } = await runCommand(name, given, {}, { cwd: folderOf(context, { 'x.json': '{bad' }) })
       assert.equal(code, 1)
       assert.match(stdout, /x\.json: did not run\n.*JSON/s)
     }

@@ -1,7 +1,7 @@
 /** What the messages of all tests of the samples do, and one more document that draws random numbers and reads the clock. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fillFiles } from '../../../src/cli/test/file-references.ts'
+import { fillFiles } from '../../../src/cli/test-suites.ts'
 import { checkTestFile } from '../../../src/document-tests/check-test-file.ts'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { createOfflineTests } from '../../../src/wiring/offline-tests.ts'

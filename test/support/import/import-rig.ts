@@ -2,10 +2,9 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { ImportArguments } from '../../../src/cli/import-options.ts'
-import { runImport } from '../../../src/cli/run-import.ts'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import type { ImportReport } from '../../../src/import/output/import-report.ts'
+import { type CommandOptions, type CommandOutcome, runCommand } from '../cli/run-command.ts'
 
 /** A text or bytes as they are, any other value as JSON. */
 export type Files = Readonly<Record<string, Json | Uint8Array>>
@@ -22,23 +21,14 @@ export function folderWith(files: Files, test?: { after(work: () => void): void 
   return folder
 }
 
-export type Imported = Readonly<{ code: number; stdout: string; stderr: string }>
+export type Imported = CommandOutcome
 
 /** Paths of sources and of `output` are as given. */
-export async function importAs(
+export const importAs = (
   sources: readonly string[],
-  given: ImportArguments,
+  given: CommandOptions,
   env: Readonly<Record<string, string>> = {},
-): Promise<Imported> {
-  const written = { stdout: '', stderr: '' }
-  const into = (name: 'stdout' | 'stderr') => ({
-    write: (text: string) => {
-      written[name] += text
-    },
-  })
-  const code = await runImport(sources, given, { env, stdout: into('stdout'), stderr: into('stderr') })
-  return { code, ...written }
-}
+): Promise<Imported> => runCommand('import', sources, given, { env })
 
 export const readReport = (folder: string): ImportReport =>
   jsonAt(folder, 'import-report.json') as unknown as ImportReport

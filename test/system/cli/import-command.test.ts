@@ -3,8 +3,8 @@ import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { parseEnv } from 'node:util'
-import type { ImportArguments } from '../../../src/cli/import-options.ts'
 import type { JsonObject } from '../../../src/domain/json.ts'
+import type { CommandOptions } from '../../support/cli/run-command.ts'
 import fc from '../../support/fast-check.ts'
 import {
   documentFiles,
@@ -42,7 +42,7 @@ type Case = Readonly<{
   title: string
   /** One document of an old version, if it is left out. */
   files?: Files
-  given?: Partial<ImportArguments>
+  given?: CommandOptions
   env?: Readonly<Record<string, string>>
   /** 3 if it is left out. */
   code?: number

@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import Ajv from 'ajv'
 import addFormats from 'ajv-formats'
-import type { LintOptions, LintReport } from '../../../src/cli/lint/found-lint.ts'
-import { runLint } from '../../../src/cli/lint/run-lint.ts'
-import { progressOf } from '../../../src/cli/progress.ts'
+import { Terminal } from '../../../src/cli/command.ts'
+import type { LintReport } from '../../../src/cli/lint.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/domain/json.ts'
 import { DOCUMENT, folderOf } from '../../support/cli/project/folder.ts'
+import { type CommandOptions, runArguments, runCommand } from '../../support/cli/run-command.ts'
 import fc from '../../support/fast-check.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { freshFolder, startProgram } from '../../support/spawned-service.ts'
+import { freshFolder } from '../../support/spawned-service.ts'
 
 const HEADERS = { authorization: 'Bearer abc' }
 const WARNED = {
@@ -28,21 +28,8 @@ type SarifResult = Readonly<{
   locations: readonly [Readonly<{ physicalLocation: Readonly<{ artifactLocation: JsonObject; region: JsonObject }> }>]
 }>
 
-/** In this process; `stdout` is the whole report. */
-async function lintFiles(files: readonly string[], options: Partial<LintOptions> = {}) {
-  let stdout = ''
-  let stderr = ''
-  const code = await runLint(
-    files,
-    { format: 'json', ...options },
-    {
-      env: {},
-      stdout: { write: (text) => (stdout += text) },
-      stderr: { write: (text) => (stderr += text) },
-    },
-  )
-  return { code, stdout, stderr }
-}
+const lintFiles = (files: readonly string[], options: CommandOptions = {}) =>
+  runCommand('lint', files, { format: 'json', ...options })
 
 async function lintText(context: Context, text: string): Promise<LintReport['findings']> {
   const { stdout } = await lintFiles([join(folderOf(context, { 'a.json': text }), 'a.json')])
@@ -145,12 +132,6 @@ describe('lint', () => {
     },
     { name: 'an unknown file', args: ['none.json'], code: 3, stderr: /There is no file none\.json/ },
     {
-      name: 'an unknown format',
-      args: ['--format', 'xml'],
-      code: 3,
-      stderr: /Allowed choices are text, json, sarif, github/,
-    },
-    {
       name: 'nothing',
       args: [],
       code: 3,
@@ -158,23 +139,24 @@ describe('lint', () => {
       without: true,
     },
   ]
-  describe('says', { concurrency: 2 }, () => {
+  describe('says', () => {
     for (const { name, args, code = 1, stdout = [], stderr, without } of cases) {
       test(name, async (context) => {
         const folder = without ? freshFolder(context) : folderOf(context, files)
-        const program = startProgram(folder, { args: ['lint', ...args] })
-        assert.equal((await program.ended).code, code, program.output.stderr)
-        const lines = program.output.stdout.split('\n').slice(0, -1)
-        assert.equal(lines.length, stdout.length, program.output.stdout)
+        const linted = await runArguments(['lint', ...args], { cwd: folder })
+        assert.equal(linted.code, code, linted.stderr)
+        const lines = linted.stdout.split('\n').slice(0, -1)
+        assert.equal(lines.length, stdout.length, linted.stdout)
         for (const [index, line] of lines.entries()) assert.ok(line.startsWith(stdout[index] ?? ' '), line)
-        assert.match(program.output.stderr, stderr ?? /documents?, /)
+        assert.match(linted.stderr, stderr ?? /documents?, /)
       })
     }
 
     test('a project that cannot be read', async (context) => {
-      const program = startProgram(folderOf(context, { 'crosswalk.json': '{\n  "target": {} }' }), { args: ['lint'] })
-      assert.equal((await program.ended).code, 1)
-      assert.match(program.output.stdout, /^crosswalk\.json:2:3: error: target: .*"targets"\?\n$/)
+      const cwd = folderOf(context, { 'crosswalk.json': '{\n  "target": {} }' })
+      const { code, stdout } = await runArguments(['lint'], { cwd })
+      assert.equal(code, 1)
+      assert.match(stdout, /^crosswalk\.json:2:3: error: target: .*"targets"\?\n$/)
     })
   })
 
@@ -223,7 +205,8 @@ test('lint takes any bytes', async (context) => {
 test('progress is reported at most once a second', () => {
   let now = 0
   let reported = ''
-  const progress = progressOf('documents', { write: (text) => (reported += text) }, () => now)
+  const output = { write: (text: string) => (reported += text) }
+  const progress = new Terminal({ env: {}, stdout: output, stderr: output }).progress('documents', () => now)
   for (const [at, done] of [
     [999, 1],
     [1_000, 2],

@@ -9,8 +9,8 @@ import { readSettings } from '../../../src/settings/settings.ts'
 import { newDocument, withoutFaults } from '../../../src/suggestions/new-document.ts'
 import { createOfflineServices } from '../../../src/wiring/offline-services.ts'
 import { DOCUMENT, folderOf } from '../../support/cli/project/folder.ts'
+import { runArguments } from '../../support/cli/run-command.ts'
 import fc from '../../support/fast-check.ts'
-import { startProgram } from '../../support/spawned-service.ts'
 
 const reading = readSettings({})
 if (!reading.ok) throw new Error(reading.faults.join('\n'))
@@ -61,7 +61,7 @@ const CASES: readonly Case[] = [
   },
 ]
 
-describe('new', { concurrency: 2 }, () => {
+describe('new', () => {
   for (const { name, args, project, code = 0, file, stderr } of CASES) {
     test(`writes ${name}`, async (context) => {
       const folder = folderOf(context, {
@@ -71,38 +71,38 @@ describe('new', { concurrency: 2 }, () => {
         'order.xml': '<order nr="1"><id>1</id><line>a</line><line>b</line></order>',
         'text.txt': 'hello',
       })
-      const made = startProgram(folder, { args: ['new', ...args] })
-      assert.equal((await made.ended).code, code, made.output.stderr)
-      if (stderr !== undefined) assert.match(made.output.stderr, stderr)
+      const run = (...given: readonly string[]) => runArguments(given, { cwd: folder })
+      const made = await run('new', ...args)
+      assert.equal(made.code, code, made.stderr)
+      if (stderr !== undefined) assert.match(made.stderr, stderr)
       assert.equal(existsSync(join(folder, file)), code === 0)
       if (code !== 0) return
       const tests = file.replace(/json$/, 'tests.json')
-      assert.equal(made.output.stdout, `${file}\n${tests}\n`)
-      const lint = startProgram(folder, { args: ['lint', '--strict', file] })
-      assert.equal((await lint.ended).code, 0, lint.output.stdout)
-      const tested = startProgram(folder, { args: ['test', file] })
-      assert.equal((await tested.ended).code, 0, tested.output.stdout)
-      assert.match(tested.output.stdout, /1 passed, 0 failed/)
+      assert.equal(made.stdout, `${file}\n${tests}\n`)
+      const lint = await run('lint', '--strict', file)
+      assert.equal(lint.code, 0, lint.stdout)
+      const tested = await run('test', file)
+      assert.equal(tested.code, 0, tested.stdout)
+      assert.match(tested.stdout, /1 passed, 0 failed/)
       writeFileSync(join(folder, file), 'mine')
-      const again = startProgram(folder, { args: ['new', ...args] })
-      assert.equal((await again.ended).code, 3)
-      assert.match(again.output.stderr, /is there already, and is not replaced/)
+      const again = await run('new', ...args)
+      assert.equal(again.code, 3)
+      assert.match(again.stderr, /already exists and is not replaced/)
       assert.equal(readFileSync(join(folder, file), 'utf8'), 'mine')
     })
   }
 
   test('gives what the sample has', async (context) => {
     const folder = folderOf(context, { 'order.json': { id: '1', patient: { name: 'Ada' }, 'a.b': [1] } })
-    await startProgram(folder, { args: ['new', 'Order', '--sample', 'order.json'] }).ended
-    const run = startProgram(folder, { args: ['run', 'order.json', '--input', 'order.json'] })
-    await run.ended
+    const run = (...given: readonly string[]) => runArguments(given, { cwd: folder })
+    await run('new', 'Order', '--sample', 'order.json')
     // The sample has the name of the file that the document would get.
-    assert.match(run.output.stderr, /error/)
-    await startProgram(folder, { args: ['new', 'Order 2', '--sample', 'order.json'] }).ended
-    const same = startProgram(folder, { args: ['run', 'order-2.json', '--input', 'order.json'] })
-    assert.equal((await same.ended).code, 0, same.output.stderr)
+    assert.match((await run('run', 'order.json', '--input', 'order.json')).stderr, /error/)
+    await run('new', 'Order 2', '--sample', 'order.json')
+    const same = await run('run', 'order-2.json', '--input', 'order.json')
+    assert.equal(same.code, 0, same.stderr)
     const sample: Json = JSON.parse(readFileSync(join(folder, 'order.json'), 'utf8'))
-    assert.deepEqual(JSON.parse(same.output.stdout), sample)
+    assert.deepEqual(JSON.parse(same.stdout), sample)
     const { tests } = JSON.parse(readFileSync(join(folder, 'order-2.tests.json'), 'utf8')) as { tests: JsonObject[] }
     assert.deepEqual(tests[0]?.expect, { outcome: 'done', answer: { status: 200, body: sample } })
   })

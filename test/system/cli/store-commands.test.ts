@@ -33,7 +33,7 @@ describe('migrate', () => {
     const { host, pathname } = new URL(url)
     const store = `postgres://${host}${pathname}`
     for (const said of [
-      `Made a new store: ${store}. A service uses it if its DATABASE_URL names it.\n`,
+      `Created a new store: ${store}. A service uses it if its DATABASE_URL names it.\n`,
       `Store: ${store}\n`,
     ]) {
       const { code, stdout, stderr } = await run(freshFolder(test), ['migrate'], { DATABASE_URL: url })
@@ -50,7 +50,7 @@ describe('migrate', () => {
     const folder = freshFolder(test)
     const { code, stderr } = await run(folder, ['migrate'], { DATABASE_URL: 'sqlite:./made.db' })
     assert.equal(code, 0)
-    assert.ok(stderr.startsWith(`Made a new store: sqlite:${join(folder, 'made.db')}. `), stderr)
+    assert.ok(stderr.startsWith(`Created a new store: sqlite:${join(folder, 'made.db')}. `), stderr)
     const store = await openSqliteStore({ path: join(folder, 'made.db'), logger: silent })
     assert.deepEqual(await store.endpoints.list(), [])
     await store.close()

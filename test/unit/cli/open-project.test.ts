@@ -2,26 +2,11 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import type { CommandProcess } from '../../../src/cli/command-process.ts'
-import { runLint } from '../../../src/cli/lint/run-lint.ts'
-import { runNew } from '../../../src/cli/new/run-new.ts'
-import { writeOpenApiFile } from '../../../src/cli/openapi/write-openapi-file.ts'
-import { runOnce } from '../../../src/cli/run/run-message.ts'
-import { runTestCommand } from '../../../src/cli/test/run-test-command.ts'
 import type { Json } from '../../../src/domain/json.ts'
 import { DOCUMENT, folderOf } from '../../support/cli/project/folder.ts'
+import { runCommand } from '../../support/cli/run-command.ts'
 
-type Work = (given: readonly string[], options: { project?: string }, process: CommandProcess) => Promise<number>
-
-const NO_MESSAGE = { header: [], query: [], param: [], lookup: [], response: [] }
-
-const COMMANDS: Readonly<Record<string, Work>> = {
-  lint: (given, options, process) => runLint(given, { format: 'text', ...options }, process),
-  test: (given, options, process) => runTestCommand(given, options, process),
-  coverage: (given, options, process) => runTestCommand(given, { coverage: true, ...options }, process),
-  openapi: (given, options, process) => writeOpenApiFile(given, { title: 'a', apiVersion: '1', ...options }, process),
-  run: ([given = ''], options, process) => runOnce(given, { ...NO_MESSAGE, ...options }, process),
-}
+const COMMANDS = ['lint', 'test', 'coverage', 'openapi', 'run'] as const
 
 const project = (word: string) => ({ targets: { test: { url: 'http://127.0.0.1:1', values: { WORD: word } } } })
 const FILES: Readonly<Record<string, Json>> = {
@@ -40,57 +25,51 @@ const FILES: Readonly<Record<string, Json>> = {
 }
 const A = 'lab/endpoints/deep/a.json'
 
-async function run(command: Work, folder: string, given: readonly string[], project?: string) {
-  let stdout = ''
-  let stderr = ''
+async function run(name: (typeof COMMANDS)[number], folder: string, given: readonly string[], project?: string) {
   const at = (path: string) => join(folder, path)
-  const code = await command(given.map(at), project === undefined ? {} : { project: at(project) }, {
-    env: { CI: 'true' },
-    stdout: { write: (text) => (stdout += text) },
-    stderr: { write: (text) => (stderr += text) },
-  })
-  return { code, stdout, stderr, all: stdout + stderr }
+  const options = { project: project && at(project) }
+  const outcome = await runCommand(name, given.map(at), options, { env: { CI: 'true' } })
+  return { ...outcome, all: outcome.stdout + outcome.stderr }
 }
 
 describe('the project of a document', () => {
-  for (const [name, command] of Object.entries(COMMANDS)) {
+  for (const name of COMMANDS) {
     test(`crosswalk ${name}`, async (context) => {
       const folder = folderOf(context, FILES)
-      const found = await run(command, folder, [A])
+      const found = await run(name, folder, [A])
       assert.equal(found.code, 0, `is found from the document upwards: ${found.all}`)
       if (name === 'run') assert.equal(found.stdout, '{"word":"lab"}\n')
 
       for (const named of ['other', 'other/crosswalk.json']) {
-        const other = await run(command, folder, [A], named)
+        const other = await run(name, folder, [A], named)
         // The tests of the document expect the word of its own project.
         assert.equal(other.code, /test|coverage/.test(name) ? 1 : 0, other.all)
         if (name === 'run') assert.equal(other.stdout, '{"word":"other"}\n')
       }
-      const missing = await run(command, folder, [A], 'none')
+      const missing = await run(name, folder, [A], 'none')
       assert.deepEqual([missing.code, missing.stdout], [3, ''])
       assert.match(missing.stderr, /^crosswalk: --project is wrong: There is no crosswalk\.json in \S+none\.\n$/)
 
-      const nowhere = await run(command, folder, [A], 'nowhere')
+      const nowhere = await run(name, folder, [A], 'nowhere')
       assert.match(nowhere.stderr, /^crosswalk: --project is wrong: There is no file or folder \S+nowhere\.\n$/)
 
       if (name === 'run') return
-      assert.equal((await run(command, folder, [], 'lab')).code, 0, 'documents of a named project')
+      assert.equal((await run(name, folder, [], 'lab')).code, 0, 'documents of a named project')
       for (const other of ['other/endpoints/b.json', 'none/c.json']) {
-        const mixed = await run(command, folder, [A, other])
+        const mixed = await run(name, folder, [A, other])
         assert.deepEqual([mixed.code, mixed.stdout], [3, ''])
         assert.match(
           mixed.stderr,
           /a\.json belongs to \S*lab\/crosswalk\.json, and \S+ to (?:\S*other\/crosswalk\.json|no project)/,
         )
       }
-      assert.equal((await run(command, folder, ['none/c.json'])).code, 0, 'a document without a project')
+      assert.equal((await run(name, folder, ['none/c.json'])).code, 0, 'a document without a project')
     })
   }
 
   test('crosswalk new', async (context) => {
     const folder = folderOf(context, FILES)
-    const work: Work = (_given, options, process) => runNew('Lab orders', options, process)
-    const { code, stdout, stderr } = await run(work, folder, [], 'lab')
+    const { code, stdout, stderr } = await runCommand('new', ['Lab orders'], { project: join(folder, 'lab') })
     assert.equal(code, 0, stderr)
     assert.match(stdout, /lab\/endpoints\/lab-orders\.json\n/)
   })

@@ -1,35 +1,78 @@
-/** What holds for the arguments of every command. */
+/** What holds for every command of the table. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import type { Command } from 'commander'
-import { withName } from '../../../src/cli/deployment/deployment-commands.ts'
-import { createProgram } from '../../../src/cli/program.ts'
+import { describe, test } from 'node:test'
+import { EXITS } from '../../../src/cli/command.ts'
+import {
+  argumentsOf,
+  COMMANDS,
+  type CommandDeclaration,
+  type CommandName,
+  optionsOf,
+} from '../../../src/cli/commands.ts'
+import { runArguments, runCommand } from '../../support/cli/run-command.ts'
 
-const leavesOf = (command: Command): readonly Command[] =>
-  command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf)
+for (const [path, declaration] of Object.entries<CommandDeclaration>(COMMANDS)) {
+  const name = path as CommandName
+  const [all, options] = [argumentsOf(declaration), optionsOf(declaration)]
+  const needed = all.filter(({ shown }) => shown.startsWith('<'))
+  const args = all.map(({ choices }) => choices?.[0] ?? 'x')
+  const complete = options.flatMap(({ flag, isRequired }) => (isRequired ? [flag, 'x'] : []))
 
-test('a target that is named twice, differently, is refused', () => {
-  assert.deepEqual(withName('a', { target: 'a' }), { target: 'a' })
-  assert.throws(() => withName('a', { target: 'b' }), { message: 'Two targets are named, a and --target b; name one.' })
+  describe(`crosswalk ${path}`, () => {
+    const refused = async (running: ReturnType<typeof runCommand>, says: RegExp) => {
+      const { code, stdout, stderr } = await running
+      assert.deepEqual([code, stdout], [EXITS.failed.code, ''])
+      assert.match(stderr, says)
+    }
+
+    test('--help has its summary, arguments and options', async () => {
+      const { code, stdout, stderr } = await runCommand(name, ['--help'])
+      assert.deepEqual([code, stderr], [0, ''])
+      const text = stdout.replace(/\s+/g, ' ')
+      const words = [declaration.summary, ...all.map(({ help }) => help), ...options.map(({ shown }) => shown)]
+      for (const word of words) assert.ok(text.includes(word.replace(/\s+/g, ' ')), word)
+    })
+
+    test('refuses an option that it does not have', () =>
+      refused(runCommand(name, [...args, ...complete, '--bogus']), /^error: unknown option '--bogus'\n/))
+
+    test('refuses an argument too many', { skip: all.at(-1)?.shown.includes('...') }, () =>
+      refused(runCommand(name, [...args, 'extra', ...complete]), /^error: too many arguments/),
+    )
+
+    test('needs its arguments', { skip: needed.length === 0 }, () =>
+      refused(runCommand(name, complete), /^error: missing required argument/),
+    )
+
+    for (const { flag, choices, number } of options) {
+      const at = complete.indexOf(flag)
+      test(`needs ${flag}`, { skip: at === -1 }, () =>
+        refused(runCommand(name, [...args, ...complete.toSpliced(at, 2)]), /^error: required option /),
+      )
+      test(`refuses another value of ${flag}`, { skip: choices === undefined && number === undefined }, () =>
+        refused(
+          runCommand(name, [...args, ...complete, flag, 'bogus']),
+          / is invalid\. (?:Allowed choices are|Give a) /,
+        ),
+      )
+    }
+  })
+}
+
+test('a command that does not exist is refused, with the one that was meant', async () => {
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [['lnt'], /^crosswalk: There is no command "lnt"\. Did you mean "lint"\?\n$/],
+    [['xyzzy', 'a'], /^crosswalk: There is no command "xyzzy"\. The commands: migrate, copy-store, keys, /],
+    [['keys', 'x'], /^error: unknown command 'x'\n/],
+  ]
+  for (const [args, says] of cases) {
+    const { code, stderr } = await runArguments(args)
+    assert.equal(code, 3)
+    assert.match(stderr, says)
+  }
 })
 
-test('an argument more than a command takes is refused', async () => {
-  const program = createProgram({ version: '', description: '', start: async () => undefined })
-  const accepted: string[] = []
-  for (const command of leavesOf(program)) {
-    const own = command.registeredArguments
-    if (own.at(-1)?.variadic) continue
-    for (const option of command.options.filter(({ mandatory }) => mandatory)) {
-      command.setOptionValue(option.attributeName(), 'x')
-    }
-    command
-      .configureOutput({ writeErr: () => undefined })
-      .exitOverride()
-      .action(() => void accepted.push(command.name()))
-    const args = [...own.map(({ argChoices }) => argChoices?.[0] ?? 'x'), 'extra']
-    await command
-      .parseAsync(args, { from: 'user' })
-      .catch(({ code }) => assert.equal(code, 'commander.excessArguments'))
-  }
-  assert.deepEqual(accepted, [])
+test('a target that is named twice, differently, is refused', async () => {
+  const { code, stderr } = await runCommand('messages', ['a'], { target: 'b' })
+  assert.deepEqual([code, stderr], [3, 'crosswalk: Two targets are named, a and --target b; name one.\n'])
 })

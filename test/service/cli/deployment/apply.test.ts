@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { JsonObject } from '../../../../src/domain/json.ts'
 import { projectRig } from '../../../support/cli/deployment/deployment-rig.ts'
+import type { CommandOptions } from '../../../support/cli/run-command.ts'
 import { LONG } from '../../../support/form.ts'
 import { json, type Service, type StoredEndpoint, startService } from '../../../support/service.ts'
 
@@ -251,7 +252,7 @@ describe('plans', () => {
     rig.write('plan.json', { ...text, target: 'http://other.test' })
     assert.match((await rig.run('apply', { plan, yes: true })).stderr, /The plan is for http:\/\/other\.test/)
     rig.write('plan.json', 'no plan')
-    assert.match((await rig.run('apply', { plan, yes: true })).stderr, /no plan of this version/)
+    assert.match((await rig.run('apply', { plan, yes: true })).stderr, /not have a plan of this version/)
     assert.deepEqual(await stored(), [])
   })
 })
@@ -270,7 +271,7 @@ test('more than a batch takes is refused before anything is sent, unless it is a
 })
 
 describe('what cannot be done exits with 3', () => {
-  const cases: readonly (readonly [options: JsonObject, says: RegExp])[] = [
+  const cases: readonly (readonly [options: CommandOptions, says: RegExp])[] = [
     [{}, /did not answer GET \/endpoints \(.+\)\. Check the address/],
     [{ target: 'tset' }, /There is no target "tset"/],
     [{ keyFile: 'none' }, /--key-file is wrong: There is no file none\./],

@@ -1,11 +1,8 @@
 /** `crosswalk messages` and `crosswalk replay` against a running service. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type MessagesArguments, runMessages } from '../../../../src/cli/deployment/run-messages.ts'
-import { type ReplayArguments, runReplay } from '../../../../src/cli/deployment/run-replay.ts'
-import type { AskingProcess } from '../../../../src/cli/deployment/service-command.ts'
 import type { JsonObject } from '../../../../src/domain/json.ts'
-import { type CommandOutcome, runAs } from '../../../support/cli/deployment/deployment-rig.ts'
+import { type CommandOptions, runCommand } from '../../../support/cli/run-command.ts'
 import { json, type Service, startService, startUpstream, type Upstream } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 
@@ -33,11 +30,11 @@ after(async () => {
   await upstream.stop()
 })
 
-const find = (given: MessagesArguments) =>
-  runAs((process) => runMessages({ target: service.adminUrl, ...given }, process))
-const replay = (given: ReplayArguments, answer?: string): Promise<CommandOutcome> =>
-  runAs((process) => runReplay({ target: service.adminUrl, ...given }, process), answer === undefined ? {} : { answer })
-const found = async (given: MessagesArguments): Promise<readonly JsonObject[]> => {
+const find = (given: CommandOptions, out?: (text: string) => void) =>
+  runCommand('messages', [], { target: service.adminUrl, ...given }, out === undefined ? {} : { out })
+const replay = ({ ids = [], ...given }: CommandOptions & { ids?: readonly string[] }, answer?: string) =>
+  runCommand('replay', [service.adminUrl, ...ids], given, answer === undefined ? {} : { answer })
+const found = async (given: CommandOptions): Promise<readonly JsonObject[]> => {
   const { code, stdout, stderr } = await find({ ...given, json: true })
   assert.equal(code, 0, stderr)
   return JSON.parse(stdout)
@@ -61,10 +58,10 @@ describe('crosswalk messages', () => {
     assert.deepEqual(endpoints, ['Away', 'Away'])
   })
 
-  const wrong: readonly (readonly [MessagesArguments, RegExp])[] = [
+  const wrong: readonly (readonly [CommandOptions, RegExp])[] = [
     [{ filter: ['colour=red'] }, /There is no filter "colour"/],
     [{ filter: ['colour'] }, /--filter is wrong: write it as NAME=VALUE/],
-    [{ limit: '0' }, /--limit is wrong/],
+    [{ limit: '0' }, /'--limit <number>' argument '0' is invalid\. Give a whole number from 1 to 10000\./],
     [{ code: ['lookup_refsed'] }, /: There is no code "lookup_refsed"; did you mean "LOOKUP_REFUSED"\?\n$/],
     [{ target: '[::1]:4204/crosswalk' }, /has no scheme; did you mean http:\/\/\[::1\]:4204\/crosswalk\?\n$/],
     [{ target: 'localhost:4204' }, /did you mean http:\/\/localhost:4204\?\n$/],
@@ -92,24 +89,17 @@ describe('crosswalk messages', () => {
   })
 
   test('follows new messages, each once', async () => {
-    const abort = new AbortController()
     let seen = ''
-    const stdout = {
-      write: (text: string) => {
-        seen += text
-      },
-    }
-    const process: AskingProcess = { env: {}, stdout, stderr: stdout, ask: undefined }
-    const given = { target: service.adminUrl, endpoint: ['Fine'], follow: true, json: true } as const
-    const running = runMessages(given, process, abort.signal)
     const count = () => seen.split('\n').length - 1
+    const running = find({ endpoint: 'Fine', follow: true, json: true }, (text) => {
+      seen += text
+      if (count() === 5) throw Object.assign(new Error('The reader has enough'), { syscall: 'write' })
+    })
     await until(count, (lines) => lines === 3)
     await service.fetch('/fine', json('POST', {}))
     await until(count, (lines) => lines >= 4)
     await service.fetch('/fine', json('POST', {}))
-    await until(count, (lines) => lines >= 5)
-    abort.abort()
-    assert.equal(await running, 0)
+    assert.equal((await running).code, 3)
     const ids = seen
       .trimEnd()
       .split('\n')
@@ -162,11 +152,11 @@ describe('crosswalk replay', () => {
     assert.match(again.stdout, /^0 messages to replay\.$/m)
   })
 
-  const WRONG: readonly (readonly [ReplayArguments, RegExp])[] = [
+  const WRONG: readonly (readonly [CommandOptions & { ids?: readonly string[] }, RegExp])[] = [
     [{ yes: true }, /Give ids of messages, or filters/],
     [{ yes: true, ids: ['0'.repeat(24)], from: '-1h' }, /Give ids of messages, or filters/],
-    [{ yes: true, ids: ['x'] }, /"x" is no id of a message/],
-    [{ yes: true, from: '-1h', max: 'x' }, /The limit "max" must be a number/],
+    [{ yes: true, ids: ['x'] }, /"x" isn't the id of a message/],
+    [{ yes: true, from: '-1h', max: 'x' }, /'--max <number>' argument 'x' is invalid\. Give a number/],
   ]
   for (const [given, says] of WRONG) {
     test(`refuses ${JSON.stringify(given)}`, async () => {

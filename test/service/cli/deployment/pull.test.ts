@@ -1,10 +1,11 @@
 /** `crosswalk pull`: the files say what the service has, and never more than they may. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { canonicalDocument } from '../../../../src/deployment/canonical-document.ts'
+import { canonicalDocument } from '../../../../src/cli/deployment/pulled-document.ts'
 import type { Json, JsonObject } from '../../../../src/domain/json.ts'
 import rich from '../../../data/rich-document.json' with { type: 'json' }
-import { type CommandOutcome, projectRig } from '../../../support/cli/deployment/deployment-rig.ts'
+import { projectRig } from '../../../support/cli/deployment/deployment-rig.ts'
+import type { CommandOutcome } from '../../../support/cli/run-command.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 import { json, type Service, type StoredEndpoint, startService } from '../../../support/service.ts'

@@ -3,11 +3,15 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, test } from 'node:test'
-import { createJsonPositions } from '../../../../src/cli/project/json-positions.ts'
-import { lineOf, placeLints } from '../../../../src/cli/project/placed-lint.ts'
-import { findDocuments, listFiles, readDocuments } from '../../../../src/cli/project/project-documents.ts'
+import { createJsonPositions, lineOf, placeLints } from '../../../../src/cli/project/placed-lint.ts'
+import {
+  escapeValues,
+  fillValues,
+  findDocuments,
+  listFiles,
+  readDocuments,
+} from '../../../../src/cli/project/project-documents.ts'
 import { chooseTarget, findProject, type Project, readProject } from '../../../../src/cli/project/project-file.ts'
-import { escapeValues, fillValues } from '../../../../src/cli/project/target-values.ts'
 import { changeTexts, type Json } from '../../../../src/domain/json.ts'
 import { collectInto, documentPath, type Lint } from '../../../../src/domain/lint.ts'
 import { DOCUMENT, folderOf } from '../../../support/cli/project/folder.ts'
@@ -130,9 +134,8 @@ describe('a target', () => {
   ]
   for (const [given, name, expected] of cases) {
     test(`${name} of ${given?.targets.length}`, () => {
-      const chosen = chooseTarget(given, name)
-      if (expected instanceof RegExp) assert.match(chosen.ok ? '' : chosen.message, expected)
-      else assert.equal(chosen.ok && chosen.value?.name, expected)
+      if (expected instanceof RegExp) assert.throws(() => chooseTarget(given, name), { message: expected })
+      else assert.equal(chooseTarget(given, name)?.name, expected)
     })
   }
 })
@@ -173,14 +176,10 @@ describe('the documents of a project', () => {
 
   test('that are named are all read; of a folder those that may be documents', (context) => {
     const folder = folderOf(context, { ...FILES, 'endpoints/broken.json': '{', 'endpoints/list.json': [] })
-    const { files, faults } = listFiles([
-      join(folder, 'endpoints'),
-      join(folder, 'endpoints/data/order.json'),
-      'none.json',
-    ])
-    assert.deepEqual(faults, ['There is no file none.json.'])
+    const named = [join(folder, 'endpoints'), join(folder, 'endpoints/data/order.json')]
+    assert.throws(() => listFiles([...named, 'none.json']), { message: 'There is no file none.json.' })
     assert.deepEqual(
-      files.map((path) => relative(join(folder, 'endpoints'), path)),
+      listFiles(named).map((path) => relative(join(folder, 'endpoints'), path)),
       ['b.json', 'broken.json', 'moved/c.json', 'sub/a.json', 'data/order.json'],
     )
   })
@@ -196,7 +195,7 @@ describe('the documents of a project', () => {
     const folder = folderOf(context, { ...FILES, 'endpoints/b.json': { ...document, ...changes } })
     const { project } = readProject(join(folder, 'crosswalk.json'))
     const target = chooseTarget(project, name)
-    const [one] = readDocuments({ project, target: target.ok ? target.value : undefined })
+    const [one] = readDocuments({ project, target })
     assert.ok(one)
     return { ...one, all: one.lints.map(({ path, message, severity }) => `${severity} ${path}: ${message}`) }
   }

@@ -1,0 +1,119 @@
+/** `crosswalk compare`: the same messages through openhim-mediator-mapping and this service. */
+import { existsSync } from 'node:fs'
+import { createLogger } from '../adapters/log/logger.ts'
+import { ComparisonImpossible } from '../comparison/compared-message.ts'
+import { judgeAll, reportOf } from '../comparison/comparison-report.ts'
+import { createEndpointDocuments, readDocuments } from '../comparison/endpoint-documents.ts'
+import { compareLive, documentsOfService } from '../comparison/live-comparison.ts'
+import { readMessages } from '../comparison/message-files.ts'
+import { compareTransactions } from '../comparison/openhim-comparison.ts'
+import { readTransactions } from '../comparison/openhim-transactions.ts'
+import { saveTests } from '../comparison/saved-tests.ts'
+import { missingScheme } from '../domain/http.ts'
+import type { Settings } from '../settings/settings.ts'
+import { createOfflineDryRun } from '../wiring/offline-dry-run.ts'
+import { createOfflineTests } from '../wiring/offline-tests.ts'
+import { openCore } from '../wiring/open-core.ts'
+import { CommandFault, readApiKey, readSettingsOf, type Terminal } from './command.ts'
+import type { Ending, Given } from './commands.ts'
+
+type CompareGiven = Given<'compare'>
+
+const DEFAULT_SERVICE = 'http://127.0.0.1:3003'
+
+export async function run(given: CompareGiven, terminal: Terminal): Promise<Ending<'compare'>> {
+  const settings = readSettingsOf(terminal)
+  const wrong = faultOf(given)
+  if (wrong !== undefined) throw new CommandFault(wrong)
+  try {
+    const { results, leftOut } = await (given.openhim === undefined
+      ? sendMessages(given, terminal)
+      : replay(given, settings, terminal))
+    const report = reportOf(results, leftOut)
+    if (given.json) terminal.writeJson(report.json)
+    else terminal.write(report.text)
+    if (results.length === 0) throw new CommandFault('Nothing was compared: all transactions were left out.')
+    return report.unexplained > 0 ? 'differences' : 'done'
+  } catch (thrown) {
+    throw thrown instanceof ComparisonImpossible ? new CommandFault(thrown.message) : thrown
+  }
+}
+
+function faultOf({ peer, messages, openhim, endpoints, service, saveTests, path }: CompareGiven): string | undefined {
+  if (openhim === undefined) {
+    if (peer === undefined || messages === undefined) return 'Give --peer and --messages, or --openhim.'
+    if (endpoints !== undefined || saveTests !== undefined || path.length > 0)
+      return '--endpoints, --path and --save-tests belong to --openhim.'
+    return undefined
+  }
+  if (peer !== undefined || messages !== undefined) return 'Give either --peer and --messages, or --openhim.'
+  const address = missingScheme(openhim)
+  if (address !== undefined && !existsSync(openhim)) return address
+  if (endpoints !== undefined && service !== undefined) return 'Give either --endpoints or --service.'
+  if (path.some((change) => !/^\/.*=\//.test(change))) return '--path must be written as /from=/to.'
+  return undefined
+}
+
+async function sendMessages(given: CompareGiven, terminal: Terminal) {
+  const { peer = '', messages = '', service = DEFAULT_SERVICE, keyFile, allowSideEffects, ignore } = given
+  const comparisons = await compareLive({
+    peerUrl: peer,
+    serviceUrl: service,
+    key: readApiKey(keyFile, terminal.env),
+    messages: readMessages(messages),
+    allowSideEffects,
+    progress: terminal.progress('messages'),
+  })
+  return { results: judgeAll(comparisons, ignore), leftOut: [] }
+}
+
+async function replay(given: CompareGiven, settings: Settings, terminal: Terminal) {
+  const { openhim = '', endpoints, service = DEFAULT_SERVICE, keyFile, limit } = given
+  const logger = createLogger({ ...settings, logLevel: 'error' })
+  const documents =
+    endpoints === undefined
+      ? await documentsOfService(service, readApiKey(keyFile, terminal.env))
+      : readDocuments(endpoints)
+  const { replayed, leftOut } = await compareTransactions({
+    transactions: await (URL.canParse(openhim)
+      ? transactionsOfCore(new URL(openhim), limit, settings)
+      : readTransactions(openhim, limit)),
+    documents: createEndpointDocuments(documents),
+    run: createOfflineDryRun(settings, logger),
+    paths: given.path.map(changeOf),
+    progress: terminal.progress('transactions'),
+  })
+  const results = judgeAll(
+    replayed.map(({ comparison }) => comparison),
+    given.ignore,
+  )
+  if (given.saveTests !== undefined) {
+    const tests = replayed.map((one, at) => ({ replayed: one, differences: results[at]?.differences ?? [] }))
+    const written = await saveTests(given.saveTests, tests, createOfflineTests(settings, logger))
+    for (const path of written) terminal.note(`Written: ${path}`)
+  }
+  return { results, leftOut }
+}
+
+const MAX_PAGE_BYTES = 64 * 1024 * 1024
+const PAGE_TIMEOUT_MS = 60_000
+
+async function transactionsOfCore(url: URL, limit: number, settings: Settings) {
+  const { openhimUsername: username, openhimPassword: password, openhimTrustSelfSigned } = settings
+  if (username === undefined || password === undefined) {
+    throw new CommandFault('Set OPENHIM_USERNAME and OPENHIM_PASSWORD to a user of the OpenHIM core.')
+  }
+  const { origin, pathname, searchParams: query } = url
+  const limits = { timeoutMs: PAGE_TIMEOUT_MS, answerLimitBytes: MAX_PAGE_BYTES }
+  const core = openCore({ url: `${origin}${pathname}`, username, password, openhimTrustSelfSigned, ...limits })
+  try {
+    return await readTransactions({ fetch: core.transactions, query }, limit)
+  } finally {
+    await core.close()
+  }
+}
+
+function changeOf(change: string) {
+  const at = change.indexOf('=/')
+  return { from: change.slice(0, at), to: change.slice(at + 1) }
+}

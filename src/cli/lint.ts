@@ -1,0 +1,188 @@
+/** `crosswalk lint`: reads documents, fills in values, checks as a registration would, and reports. */
+import type { Json } from '../domain/json.ts'
+import { checkFiles } from '../endpoints/batch/check-files.ts'
+import { createOfflineServices } from '../wiring/offline-services.ts'
+import { CommandFault, counted, jsonText, readSettingsOf, type Terminal } from './command.ts'
+import type { Ending, Given } from './commands.ts'
+import { lineOf, type PlacedLint, placeLints } from './project/placed-lint.ts'
+import { type FileDocument, fillDocument, findDocuments, listFiles, readWritten } from './project/project-documents.ts'
+import {
+  chooseTarget,
+  demandDocuments,
+  locateProject,
+  type Project,
+  type ProjectTarget,
+  readProject,
+} from './project/project-file.ts'
+
+type LintFormat = Given<'lint'>['format']
+
+/** `targets`: those that have the fault, if not all that were checked have it. */
+export type FoundLint = PlacedLint & Readonly<{ targets?: readonly string[] }>
+
+export type LintReport = Readonly<{
+  documents: number
+  errors: number
+  warnings: number
+  /** In the order of the files and of their lines. */
+  findings: readonly FoundLint[]
+}>
+
+export async function run(given: Given<'lint'>, terminal: Terminal): Promise<Ending<'lint'>> {
+  const report = await lint(given, terminal)
+  terminal.write(WRITERS[given.format](report))
+  const { documents, errors, warnings } = report
+  terminal.note(`${counted(documents, 'document')}, ${counted(errors, 'error')}, ${counted(warnings, 'warning')}`)
+  return errors > 0 || (given.strict && warnings > 0) ? 'findings' : 'done'
+}
+
+async function lint({ files: given, target, ...options }: Given<'lint'>, terminal: Terminal): Promise<LintReport> {
+  const file = locateProject(given, options)
+  const { project, faults } = file === undefined ? { project: undefined, faults: [] } : readProject(file)
+  // Nothing is known of the documents of a project that cannot be read.
+  if (file !== undefined && project === undefined) return reportOf(0, faults)
+  const documents = readAll(given, project)
+  const found = new Map<string, { lint: PlacedLint; targets: string[] }>()
+  const targets = targetsFor(documents, project, target)
+  for (const one of targets) {
+    for (const lint of await lintFor(documents, project, one, terminal)) {
+      const { file, line, column, path, message } = lint
+      const key = JSON.stringify([file, line, column, path, message])
+      const entry = found.get(key) ?? { lint, targets: [] }
+      entry.targets.push(one?.name ?? '')
+      found.set(key, entry)
+    }
+  }
+  const lints = [...found.values()].map(
+    ({ lint, targets: own }): FoundLint => (own.length === targets.length ? lint : { ...lint, targets: own }),
+  )
+  return reportOf(documents.length, [...faults, ...inOrder(lints, documents)])
+}
+
+function readAll(given: readonly string[], project: Project | undefined): readonly FileDocument[] {
+  demandDocuments(given, project)
+  const files = given.length === 0 && project !== undefined ? findDocuments(project) : listFiles(given)
+  if (files.length === 0) throw new CommandFault('There are no documents to check.')
+  return files.map(readWritten)
+}
+
+/** Documents without values are the same for every target. */
+function targetsFor(
+  documents: readonly FileDocument[],
+  project: Project | undefined,
+  name: string | undefined,
+): readonly (ProjectTarget | undefined)[] {
+  const chosen = chooseTarget(project, name)
+  if (chosen !== undefined) return [chosen]
+  const all = project?.targets ?? []
+  const differ = documents.some(({ written }) => JSON.stringify(written)?.includes('${value:'))
+  return all.length === 0 || !differ ? [undefined] : all
+}
+
+async function lintFor(
+  documents: readonly FileDocument[],
+  project: Project | undefined,
+  target: ProjectTarget | undefined,
+  terminal: Terminal,
+): Promise<readonly PlacedLint[]> {
+  const settings = readSettingsOf(terminal)
+  const filled = documents.map((document) => fillDocument(document, project, target))
+  const readable = filled.flatMap(({ document, ...file }) => (document === undefined ? [] : [{ ...file, document }]))
+  const services = createOfflineServices(settings)
+  const progress = terminal.progress('documents')
+  const checks = await checkFiles(readable, { services, settings, progress })
+  const lints = new Map(readable.map(({ path }, index) => [path, checks[index]?.lints ?? []]))
+  return filled.flatMap(({ file, path, positions, lints: own }) => placeLints(file, lints.get(path) ?? own, positions))
+}
+
+function inOrder(lints: readonly FoundLint[], documents: readonly FileDocument[]): readonly FoundLint[] {
+  const order = new Map(documents.map(({ file }, index) => [file, index]))
+  const place = ({ file }: FoundLint): number => order.get(file) ?? -1
+  return lints.toSorted((one, other) => place(one) - place(other) || one.line - other.line || one.column - other.column)
+}
+
+function reportOf(documents: number, findings: readonly FoundLint[]): LintReport {
+  const errors = findings.filter(({ severity }) => severity === 'error').length
+  return { documents, errors, warnings: findings.length - errors, findings }
+}
+
+/** For people, for programs, and for reviews on GitHub. */
+const WRITERS: Readonly<Record<LintFormat, (report: LintReport) => string>> = {
+  text: ({ findings }) => findings.map((one) => `${lineOf(one)}${targetsOf(one)}\n`).join(''),
+  github: ({ findings }) => findings.map((one) => `${githubCommand(one)}\n`).join(''),
+  json: jsonText,
+  sarif: ({ findings }) => jsonText(sarifLog(findings)),
+}
+
+/** A workflow command of GitHub Actions, which shows the fault at its line. */
+function githubCommand(found: FoundLint): string {
+  const { file, line, column, path, message, severity } = found
+  const place = [
+    `file=${escaped(file)}`,
+    `line=${line}`,
+    `col=${column}`,
+    ...(path === '' ? [] : [`title=${escaped(path)}`]),
+  ]
+  return `::${severity} ${place.join(',')}::${escapedText(`${message}${targetsOf(found)}`)}`
+}
+
+const escapedText = (text: string): string =>
+  text.replace(/[%\r\n]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
+
+const escaped = (property: string): string => escapedText(property).replaceAll(':', '%3A').replaceAll(',', '%2C')
+
+/** For the end of a sentence. */
+const targetsOf = ({ targets }: FoundLint): string => (targets === undefined ? '' : ` (target ${targets.join(', ')})`)
+
+const SARIF_SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json'
+
+/** Lints have no codes, so the rule of a result is the field of the document that it is about. */
+const ruleOf = ({ path }: FoundLint): string => /^[A-Za-z]+/.exec(path)?.[0] ?? 'document'
+
+/** A log of the Static Analysis Results Interchange Format (SARIF) 2.1.0 of OASIS. */
+function sarifLog(findings: readonly FoundLint[]): Json {
+  const rules = [...new Set(findings.map(ruleOf))].sort()
+  return {
+    $schema: SARIF_SCHEMA,
+    version: '2.1.0',
+    runs: [
+      {
+        tool: {
+          driver: {
+            name: 'crosswalk',
+            rules: rules.map((id) => ({
+              id,
+              shortDescription: { text: `The field "${id}" of an endpoint document.` },
+            })),
+          },
+        },
+        columnKind: 'utf16CodeUnits',
+        results: findings.map((found) => resultOf(found, rules)),
+      },
+    ],
+  }
+}
+
+function resultOf(found: FoundLint, rules: readonly string[]): Json {
+  const { file, line, column, path, message, severity } = found
+  const ruleId = ruleOf(found)
+  return {
+    ruleId,
+    ruleIndex: rules.indexOf(ruleId),
+    level: severity,
+    message: { text: `${path === '' ? '' : `${path}: `}${message}${targetsOf(found)}` },
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: { uri: uriOf(file) },
+          region: { startLine: line, startColumn: column },
+        },
+        ...(path === '' ? {} : { logicalLocations: [{ fullyQualifiedName: path }] }),
+      },
+    ],
+  }
+}
+
+/** A relative reference for a file of the working folder (RFC 3986 §4.2). */
+const uriOf = (file: string): string =>
+  `${file.startsWith('/') ? 'file://' : ''}${file.split(/[\\/]/).map(encodeURIComponent).join('/')}`

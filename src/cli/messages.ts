@@ -1,0 +1,92 @@
+/** `crosswalk messages`: finds recorded messages of a service, and follows new ones. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { isObject, type JsonObject } from '../domain/json.ts'
+import type { ManagementClient } from '../service-client/management-client.ts'
+import { CommandFault, type Terminal } from './command.ts'
+import type { Ending, Given } from './commands.ts'
+import { openService } from './deployment/service.ts'
+
+/** As many as the service gives at once. */
+const PAGE = 500
+const MAX_RECENT = 10_000
+
+/** Names and values of the filters of `GET /messages`, which checks them. */
+export type Filters = readonly (readonly [string, string])[]
+
+export async function run(given: Given<'messages'>, terminal: Terminal): Promise<Ending<'messages'>> {
+  const client = openService(given, { role: 'viewer' }, terminal.env)
+  const filters = filtersOf(given)
+  const print = (message: JsonObject) =>
+    given.json ? terminal.write(`${JSON.stringify(message)}\n`) : terminal.print(lineOfMessage(message))
+  // Before the others, so that a message between the two calls is shown.
+  const earlier = given.follow ? await findRecent(client, filters) : []
+  const found = await find(client, filters, given.limit)
+  if (given.json && !given.follow) terminal.writeJson(found)
+  else for (const message of found.toReversed()) print(message)
+  return given.follow ? follow(client, filters, [...earlier, ...found], print) : 'done'
+}
+
+type FilterGiven = Pick<Given<'messages'>, 'endpoint' | 'outcome' | 'code' | 'from' | 'to' | 'filter'>
+
+/** Throws CommandFault. */
+export function filtersOf({ endpoint, outcome, code, from, to, filter }: FilterGiven): Filters {
+  const named = { endpoint, outcome, code, from: from ?? [], to: to ?? [] }
+  const others = filter.map((text): Filters[number] => {
+    const at = text.indexOf('=')
+    if (at < 1) throw new CommandFault(`--filter is wrong: write it as NAME=VALUE, such as stage=map.`)
+    return [text.slice(0, at), text.slice(at + 1)]
+  })
+  return [
+    ...Object.entries(named).flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const)),
+    ...others,
+  ]
+}
+
+/** Newest first. */
+async function find(client: ManagementClient, filters: Filters, limit: number): Promise<readonly JsonObject[]> {
+  const found: JsonObject[] = []
+  let cursor: string | undefined
+  do {
+    const query = new URLSearchParams([...filters, ['limit', String(Math.min(PAGE, limit - found.length))]] as [
+      string,
+      string,
+    ][])
+    if (cursor !== undefined) query.append('cursor', cursor)
+    const page = await client.call('GET', `/messages?${query}`)
+    if (!isObject(page) || !Array.isArray(page.messages)) {
+      throw new CommandFault(`${client.url} gave no messages; is the URL that of the admin port?`)
+    }
+    found.push(...page.messages.filter(isObject))
+    cursor = typeof page.next === 'string' ? page.next : undefined
+  } while (cursor !== undefined && found.length < limit)
+  return found
+}
+
+const FOLLOW_PAUSE_MS = 1_000
+/** A message is found when it has ended, and is found by when it started. By the clock of the service: this one may be wrong. */
+const RECENT = '-1m'
+
+const findRecent = (client: ManagementClient, filters: Filters) =>
+  find(client, [...filters.filter(([name]) => name !== 'from' && name !== 'to'), ['from', RECENT]], MAX_RECENT)
+
+/** `known`: messages that are not printed. */
+async function follow(
+  client: ManagementClient,
+  filters: Filters,
+  known: readonly JsonObject[],
+  print: (message: JsonObject) => void,
+): Promise<never> {
+  let seen = new Set(known.map(({ id }) => id))
+  for (;;) {
+    const recent = await findRecent(client, filters)
+    for (const message of recent.toReversed()) if (!seen.has(message.id)) print(message)
+    // Ids of messages that are not found any more are not needed.
+    seen = new Set(recent.map(({ id }) => id))
+    await pause(FOLLOW_PAUSE_MS)
+  }
+}
+
+function lineOfMessage({ id, startedAt, outcome, status, ms, endpoint = '-', code, error }: JsonObject): string {
+  const fault = code === undefined ? '' : `  ${code}${error === undefined ? '' : `: ${error}`}`
+  return `${startedAt}  ${id}  ${outcome}  ${status}  ${ms} ms  ${endpoint}${fault}`
+}

@@ -1,0 +1,102 @@
+/** `crosswalk new`: writes a document that lints clean, with a test, beside the others. */
+import { existsSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createLogger } from '../adapters/log/logger.ts'
+import { makeFolder } from '../domain/files/files.ts'
+import type { JsonObject } from '../domain/json.ts'
+import type { Lint } from '../domain/lint.ts'
+import { checkFiles } from '../endpoints/batch/check-files.ts'
+import { Unreadable } from '../formats/body-faults.ts'
+import { codecOfFormat, MEDIA_TYPES } from '../formats/codecs.ts'
+import { decodeText } from '../formats/text.ts'
+import { nameFiles } from '../import/output/file-names.ts'
+import type { Settings } from '../settings/settings.ts'
+import { newDocument, type SampleMessage, SMALLEST, testOf, withoutFaults } from '../suggestions/new-document.ts'
+import { createOfflineDryRun } from '../wiring/offline-dry-run.ts'
+import { createOfflineServices } from '../wiring/offline-services.ts'
+import {
+  CommandFault,
+  jsonText,
+  readBytes,
+  readSettingsOf,
+  sentenceAt,
+  shownPath,
+  type Terminal,
+  writeText,
+} from './command.ts'
+import type { Ending, Given } from './commands.ts'
+import { readDocuments } from './project/project-documents.ts'
+import { folderOfNew, openProject, type Project } from './project/project-file.ts'
+
+export async function run({ name, sample, ...given }: Given<'new'>, terminal: Terminal): Promise<Ending<'new'>> {
+  const settings = readSettingsOf(terminal)
+  const project = openProject([], given)
+  const [slug = ''] = nameFiles([{ name, earlier: undefined }])
+  const message = sample === undefined ? SMALLEST : readSample(sample, settings)
+  const document = await soundDocument(newDocument(name, `/${slug}`, message), project, settings)
+  const path = join(project === undefined ? process.cwd() : folderOfNew(project), slug)
+  const files = { [`${path}.json`]: document, [`${path}.tests.json`]: await testsOf(document, message, settings) }
+  refuseExisting(Object.keys(files))
+  for (const [file, content] of Object.entries(files)) {
+    writeText(file, jsonText(content), writeNew)
+    terminal.print(shownPath(file))
+  }
+  return 'done'
+}
+
+/** The tests of the document: it does with the sample what it does today. */
+async function testsOf(document: JsonObject, { text, format }: SampleMessage, settings: Settings): Promise<JsonObject> {
+  const dryRun = createOfflineDryRun(settings, createLogger({ ...settings, logLevel: 'error' }))
+  const message = { body: text, contentType: MEDIA_TYPES[format] ?? '' }
+  const { outcome, answer } = await dryRun(JSON.stringify({ endpoint: document, message }))
+  const { status, body } = answer as Readonly<{ status: number; body: string }>
+  return {
+    tests: [
+      testOf(message, outcome ?? null, status, codecOfFormat(format).read(Buffer.from(body), undefined, settings)),
+    ],
+  }
+}
+
+function readSample(file: string, settings: Settings): SampleMessage {
+  const bytes = readBytes(file)
+  if (bytes.length > settings.parserLimitBytes) {
+    throw new CommandFault(
+      `${file} has ${bytes.length} bytes; PARSER_LIMIT is ${settings.parserLimitBytes}. Give a smaller sample.`,
+    )
+  }
+  const format = /^(?:\ufeff)?\s*</.test(bytes.toString()) ? 'XML' : 'JSON'
+  try {
+    return { value: codecOfFormat(format).read(bytes, undefined, settings), format, text: decodeText(bytes, undefined) }
+  } catch (thrown) {
+    if (!(thrown instanceof Unreadable)) throw thrown
+    throw new CommandFault(`${file}: ${thrown.message}`)
+  }
+}
+
+/** Throws CommandFault if the name or the route is taken. */
+async function soundDocument(first: JsonObject, project: Project | undefined, settings: Settings): Promise<JsonObject> {
+  const others = readDocuments({ project, target: project?.targets[0] })
+  const known = others.flatMap(({ file, document }) => (document === undefined ? [] : [{ file, document }]))
+  const lintsOf = async (document: JsonObject): Promise<readonly Lint[]> => {
+    const checks = await checkFiles([...known, { file: 'new', document }], {
+      services: createOfflineServices(settings),
+      settings,
+    })
+    return checks.at(-1)?.lints ?? []
+  }
+  const { document, lints } = await withoutFaults(first, lintsOf)
+  if (lints.length > 0) throw new CommandFault(lints.map(({ path, message }) => sentenceAt(path, message)))
+  return document
+}
+
+function refuseExisting(paths: readonly string[]): void {
+  const there = paths.filter((path) => existsSync(path))
+  const faults = there.map((path) => `${shownPath(path)} already exists and is not replaced.`)
+  if (faults.length > 0) throw new CommandFault(faults)
+}
+
+/** A file that appeared in between is not replaced either. */
+function writeNew(path: string, text: string): void {
+  makeFolder(dirname(path))
+  writeFileSync(path, text, { flag: 'wx' })
+}

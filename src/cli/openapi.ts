@@ -1,0 +1,73 @@
+/** `crosswalk openapi`: reads, checks as a registration would, and describes. */
+import { existsSync } from 'node:fs'
+import type { Endpoint } from '../config/schema/schema.ts'
+import { checkFiles } from '../endpoints/batch/check-files.ts'
+import { writeOpenApi } from '../published-api/openapi-document.ts'
+import { examplesIn } from '../published-api/published-examples.ts'
+import type { PublishedEndpoint } from '../published-api/published-operation.ts'
+import { createOfflineServices } from '../wiring/offline-services.ts'
+import { CommandFault, counted, jsonText, readSettingsOf, type Terminal, writeText } from './command.ts'
+import type { Ending, Given } from './commands.ts'
+import { lineOf, type PlacedLint, placeLints } from './project/placed-lint.ts'
+import { listFiles, readDocuments } from './project/project-documents.ts'
+import { chooseTarget, demandDocuments, openProject, type Project, type ProjectTarget } from './project/project-file.ts'
+import { findSuites, testsOf } from './test-suites.ts'
+
+/** With faults, nothing is written. */
+export async function run(given: Given<'openapi'>, terminal: Terminal): Promise<Ending<'openapi'>> {
+  const settings = readSettingsOf(terminal)
+  const { origin = settings.publicUrl ?? `http://localhost:${settings.serverPort}` } = given
+  if (!/^https?:$/.test(URL.parse(origin)?.protocol ?? '')) {
+    throw new CommandFault('--origin must be an http(s) URL.')
+  }
+  const { documents, project, target } = readGiven(given)
+  const readable = documents.flatMap(({ document, ...file }) => (document === undefined ? [] : [{ ...file, document }]))
+  const services = createOfflineServices(settings)
+  const progress = terminal.progress('documents')
+  const checks = await checkFiles(readable, { services, settings, progress })
+  const unreadable = documents.filter(({ document }) => document === undefined)
+  const faults = [
+    ...unreadable.flatMap(({ file, lints, positions }) => placeLints(file, lints, positions)),
+    ...readable.flatMap(({ file, positions }, index) => placeLints(file, checks[index]?.lints ?? [], positions)),
+  ].filter(({ severity }) => severity === 'error')
+  const endpoints: PublishedEndpoint[] = readable.flatMap(({ path }, index) => {
+    const stored = checks[index]?.stored
+    if (stored === undefined) return []
+    const tests = readTests(path, project, target)
+    faults.push(...tests.faults)
+    return [{ endpoint: stored as unknown as Endpoint, examples: tests.examples }]
+  })
+  if (faults.length > 0) {
+    for (const fault of faults) terminal.note(lineOf(fault))
+    return 'findings'
+  }
+  const { title, apiVersion: version, output } = given
+  const { bytes } = await writeOpenApi(endpoints, { title, version, origin }, settings)
+  // For people: files are compared and reviewed.
+  const text = jsonText(JSON.parse(Buffer.from(bytes).toString()))
+  if (output === undefined) terminal.write(text)
+  else writeText(output, text)
+  terminal.note(counted(endpoints.length, 'endpoint'))
+  return 'done'
+}
+
+function readGiven({ files: given, ...options }: Given<'openapi'>) {
+  const project = openProject(given, options)
+  demandDocuments(given, project)
+  const target = chooseTarget(project, options.target)
+  const documents = readDocuments({ project, target, ...(given.length === 0 ? {} : { files: listFiles(given) }) })
+  if (documents.length === 0) throw new CommandFault('There are no documents to describe.')
+  return { documents, project, target }
+}
+
+/** The tests beside a document. */
+function readTests(
+  path: string,
+  project: Project | undefined,
+  target: ProjectTarget | undefined,
+): Readonly<{ examples: ReturnType<typeof examplesIn>; faults: readonly PlacedLint[] }> {
+  if (!existsSync(testsOf(path))) return { examples: [], faults: [] }
+  const { suites } = findSuites({ given: [path], project, target })
+  const faults = suites.flatMap(({ lints }) => lints.filter(({ severity }) => severity === 'error'))
+  return { examples: suites.flatMap(({ tests }) => examplesIn(tests)), faults }
+}

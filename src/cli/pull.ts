@@ -1,0 +1,136 @@
+/** `crosswalk pull`: writes the documents of a service into the files of a project. */
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, matchesGlob, relative } from 'node:path'
+import { placeText } from '../document-diff/document-places.ts'
+import { makeFolder } from '../domain/files/files.ts'
+import { isObject, type JsonObject } from '../domain/json.ts'
+import { nameFiles } from '../import/output/file-names.ts'
+import { createCredentialNames } from '../import/rules/secret-names.ts'
+import { CommandFault, jsonText, shownPath, type Terminal, writeText } from './command.ts'
+import type { Ending, Given } from './commands.ts'
+import { changesTo, hasLabels, matchEndpoints } from './deployment/plan.ts'
+import { pulledDocument } from './deployment/pulled-document.ts'
+import { openTarget, type ProjectDesire, readDesired, readStored } from './deployment/service.ts'
+import { escapeValues } from './project/project-documents.ts'
+import { folderOfNew, type Project } from './project/project-file.ts'
+
+/** Credentials of the service that were replaced by references. */
+type FoundCredential = Readonly<{ file: string; path: string; reference: string }>
+
+export async function run(given: Given<'pull'>, terminal: Terminal): Promise<Ending<'pull'>> {
+  const open = openTarget(given, { role: 'viewer' }, terminal.env)
+  const { labels } = open.project
+  const documents = readDesired(open)
+  const { stored, hadName } = await readStored(open.client)
+  const byName = new Map(stored.map((document) => [String(document.name), document]))
+  const { endpoints } = await matchEndpoints(documents, byName, hadName)
+  const files = new Map([...endpoints].map(([document, endpoint]) => [endpoint, document]))
+  const wanted = stored.filter((document) => given.all || files.has(document) || hasLabels(document, labels))
+  const paths = placeFiles(wanted, files, open.project)
+
+  const credentials: FoundCredential[] = []
+  const names = createCredentialNames()
+  const written: string[] = []
+  let unchanged = 0
+  for (const endpoint of wanted) {
+    const file = files.get(endpoint)
+    if (file !== undefined && changesTo(endpoint, file.document).length === 0) {
+      unchanged++
+      continue
+    }
+    const path = paths.get(endpoint) as string
+    const document = pulledDocument(endpoint, filesOf(file), {
+      labels,
+      refer: (value, place) => {
+        const parts = place.map((segment) => (typeof segment === 'object' ? segment.id : String(segment)))
+        const reference = names.refer(value, String(endpoint.name), ...parts.slice(-2))
+        credentials.push({ file: shownPath(path), path: placeText(place), reference })
+        return reference
+      },
+      escapeText: escapeValues,
+    })
+    writeText(path, jsonText(document), replaceFile)
+    written.push(shownPath(path))
+  }
+  const without = documents.filter((document) => !endpoints.has(document)).map(({ file }) => file)
+  report({ written, unchanged, without, credentials }, given.json, terminal)
+  return credentials.length > 0 ? 'findings' : 'done'
+}
+
+function filesOf(file: ProjectDesire | undefined) {
+  const { written } = file?.source ?? {}
+  return file === undefined || !isObject(written) ? undefined : { written, filled: file.document }
+}
+
+/** A file for each endpoint: the one that it has, or a new one with a name like its own. */
+function placeFiles(
+  wanted: readonly JsonObject[],
+  files: ReadonlyMap<JsonObject, ProjectDesire>,
+  project: Project,
+): ReadonlyMap<JsonObject, string> {
+  const folder = folderOfNew(project)
+  const names = nameFiles(
+    wanted.map((document) => {
+      const path = files.get(document)?.source.path
+      return { name: String(document.name), earlier: path === undefined ? undefined : basename(path, '.json') }
+    }),
+  )
+  return new Map(
+    wanted.map((document, index) => {
+      const known = files.get(document)?.source.path
+      if (known !== undefined) return [document, known]
+      const path = join(folder, `${names[index]}.json`)
+      refuseWrongPlace(path, project)
+      return [document, path]
+    }),
+  )
+}
+
+function refuseWrongPlace(path: string, { folder, endpoints }: Project): void {
+  const name = relative(folder, path)
+  if (existsSync(path)) {
+    throw new CommandFault(
+      `${shownPath(path)} already exists and isn't a document of the project; move it. Nothing was written.`,
+    )
+  }
+  const matches = (pattern: string) => matchesGlob(name, pattern)
+  const isOwn = endpoints.some((pattern) => !pattern.startsWith('!') && matches(pattern))
+  if (isOwn && !endpoints.some((pattern) => pattern.startsWith('!') && matches(pattern.slice(1)))) return
+  throw new CommandFault(
+    `A new document would be ${name}, which no pattern of "endpoints" matches; add one. Nothing was written.`,
+  )
+}
+
+/** Whole or not at all. */
+function replaceFile(path: string, text: string): void {
+  const part = `${path}.part`
+  try {
+    makeFolder(dirname(path))
+    writeFileSync(part, text)
+    renameSync(part, path)
+  } finally {
+    rmSync(part, { force: true })
+  }
+}
+
+type PullReport = Readonly<{
+  written: readonly string[]
+  unchanged: number
+  /** Files whose endpoints the service does not have. */
+  without: readonly string[]
+  credentials: readonly FoundCredential[]
+}>
+
+function report({ written, unchanged, without, credentials }: PullReport, asJson: boolean, terminal: Terminal): void {
+  if (asJson) terminal.writeJson({ written, unchanged, notAtService: without, credentials })
+  else {
+    for (const file of written) terminal.print(file)
+    terminal.print(`${written.length} written, ${unchanged} unchanged.`)
+  }
+  for (const file of without) terminal.note(`${file}: The service has no such endpoint; the file stays.`)
+  for (const { file, path, reference } of credentials) {
+    terminal.note(
+      `${file}: ${path}: The service holds a credential here; the file has ${reference} instead. Set it where the service runs, then apply.`,
+    )
+  }
+}

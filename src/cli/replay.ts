@@ -1,0 +1,125 @@
+/** `crosswalk replay`: runs recorded messages of a service again, some by their ids, or all that match filters. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { isId } from '../domain/id.ts'
+import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { type ManagementClient, ServiceFault } from '../service-client/management-client.ts'
+import { CommandFault, type Terminal } from './command.ts'
+import type { Ending, Given } from './commands.ts'
+import { openService } from './deployment/service.ts'
+import { type Filters, filtersOf } from './messages.ts'
+
+type ReplayGiven = Given<'replay'>
+type ReplayExit = Ending<'replay'>
+
+const NOTHING = 'Nothing was replayed.'
+
+/** Finds something if a message failed again or could not be replayed. */
+export async function run({ namedTarget, ...given }: ReplayGiven, terminal: Terminal): Promise<ReplayExit> {
+  const isFirstId = namedTarget !== undefined && isId(namedTarget)
+  const ids = isFirstId ? [namedTarget, ...given.id] : given.id
+  const wrong = ids.find((id) => !isId(id))
+  if (wrong !== undefined) {
+    throw new CommandFault(`${JSON.stringify(wrong)} isn't the id of a message, which has 24 digits.`)
+  }
+  const filters = filtersOf(given)
+  if (ids.length > 0 === filters.length > 0) throw new CommandFault('Give ids of messages, or filters.')
+  const unanswered = 'The replay may have started; `crosswalk messages --filter source=replay` shows what ran.'
+  const named = { ...given, namedTarget: isFirstId ? undefined : namedTarget }
+  const client = openService(named, { role: 'operator', unanswered }, terminal.env)
+  return ids.length > 0 ? replayEach(client, ids, named, terminal) : replayPlan(client, filters, named, terminal)
+}
+
+async function replayEach(
+  client: ManagementClient,
+  ids: readonly string[],
+  given: ReplayGiven,
+  terminal: Terminal,
+): Promise<ReplayExit> {
+  const what = ids.length === 1 ? 'this message' : `these ${ids.length} messages`
+  await terminal.confirm(`Replay ${what} at ${client.url}?`, NOTHING, given)
+  const results: Json[] = []
+  let failed = 0
+  const progress = terminal.progress('messages')
+  try {
+    for (const [index, id] of ids.entries()) {
+      const result = await replayOne(client, id)
+      results.push(result)
+      if (result.outcome !== 'done') failed++
+      if (!given.json) terminal.print(lineOfReplay(id, result))
+      progress(index + 1, ids.length)
+    }
+  } finally {
+    // These replays were made, even if the next one is refused.
+    if (given.json && results.length > 0) terminal.writeJson(results)
+  }
+  return failed > 0 ? 'findings' : 'done'
+}
+
+/** A message that cannot be replayed does not keep the others from it. */
+async function replayOne(client: ManagementClient, id: string): Promise<JsonObject> {
+  try {
+    const answer = await client.call('POST', `/messages/${id}/replay`)
+    return isObject(answer) ? answer : {}
+  } catch (thrown) {
+    if (!(thrown instanceof ServiceFault) || thrown.status !== 409) throw thrown
+    return { replayOf: id, outcome: 'not replayed', error: thrown.message }
+  }
+}
+
+const lineOfReplay = (of: string, { id, outcome, status, code, error }: JsonObject): string =>
+  [of, ...(id === undefined ? [] : [`-> ${id}`]), outcome, status, code, error]
+    .filter((part) => part !== undefined)
+    .join('  ')
+
+async function replayPlan(
+  client: ManagementClient,
+  filters: Filters,
+  given: ReplayGiven,
+  terminal: Terminal,
+): Promise<ReplayExit> {
+  const names = new Set(filters.map(([name]) => name))
+  const filter = Object.fromEntries(
+    [...names].map((name) => [name, filters.filter(([one]) => one === name).map(([, value]) => value)]),
+  )
+  const plan = await client.call('POST', '/messages/replay', filter)
+  if (!isObject(plan) || typeof plan.id !== 'string') throw new CommandFault(`${client.url} gave no plan.`)
+  for (const line of describePlanned(plan)) given.json ? terminal.note(line) : terminal.print(line)
+  if (plan.count === 0) {
+    if (given.json) terminal.writeJson(plan)
+    return 'done'
+  }
+  await terminal.confirm(`Replay ${plan.count} messages at ${client.url}?`, NOTHING, given)
+  const { max, concurrency, perSecond } = given
+  const limits = Object.entries({ max, concurrency, perSecond }).filter(([, limit]) => limit !== undefined)
+  await client.call('POST', `/messages/replay/${plan.id}/run`, Object.fromEntries(limits) as JsonObject)
+  const ended = await watch(client, plan.id, terminal)
+  const { done, failed, skipped, left, stoppedBy } = ended
+  if (given.json) terminal.writeJson(ended)
+  else terminal.print(`${done} done, ${failed} failed, ${skipped} could not be replayed, ${left} left.`)
+  if (stoppedBy !== undefined) throw new CommandFault(`The replay stopped: ${stoppedBy}`)
+  return failed === 0 && skipped === 0 ? 'done' : 'findings'
+}
+
+function describePlanned({ count, groups, cannot }: JsonObject): readonly string[] {
+  const rows = (value: Json | undefined) => (Array.isArray(value) ? value.filter(isObject) : [])
+  return [
+    ...rows(groups).map(({ endpoint = '-', outcome, code = '', count: some }) =>
+      `${some}  ${outcome}  ${endpoint}  ${code}`.trimEnd(),
+    ),
+    ...rows(cannot).map(({ error, count: some }) => `${some}  will not run: ${error}`),
+    `${count} messages to replay.`,
+  ]
+}
+
+const WATCH_PAUSE_MS = 500
+
+/** Resolves when the plan does not run any more. */
+async function watch(client: ManagementClient, id: string, terminal: Terminal): Promise<JsonObject> {
+  const progress = terminal.progress('messages')
+  for (;;) {
+    const plan = await client.call('GET', `/messages/replay/${id}`)
+    if (!isObject(plan) || plan.state !== 'running') return isObject(plan) ? plan : {}
+    progress(Number(plan.count) - Number(plan.left), Number(plan.count))
+    await pause(WATCH_PAUSE_MS)
+  }
+}

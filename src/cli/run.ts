@@ -1,0 +1,315 @@
+/** `crosswalk run`: a dry run of one message, and its answer for people and pipes. */
+import { readFileSync, statSync } from 'node:fs'
+import { extname } from 'node:path'
+import { createLogger } from '../adapters/log/logger.ts'
+import { createSecretSource } from '../adapters/secrets/secret-source.ts'
+import { checkDocument } from '../config/checks/check-document.ts'
+import { CANNED_FAULTS } from '../config/checks/dry-run-request.ts'
+import { createEgressPolicy } from '../domain/egress/egress-policy.ts'
+import { Failure } from '../domain/failure.ts'
+import { readFault } from '../domain/files/files.ts'
+import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import type { Lint } from '../domain/lint.ts'
+import { didYouMean } from '../domain/nearest.ts'
+import type { DryRun } from '../dry-run/dry-run.ts'
+import { Unreadable } from '../formats/body-faults.ts'
+import { MEDIA_TYPES } from '../formats/codecs.ts'
+import { decodeText } from '../formats/text.ts'
+import { parseRoutePattern } from '../language/route-pattern.ts'
+import type { Settings } from '../settings/settings.ts'
+import { createOfflineDryRun, createOfflineDryRunValue } from '../wiring/offline-dry-run.ts'
+import { openHttpClient } from '../wiring/pipeline-services.ts'
+import { CommandFault, jsonText, readSettingsOf, sentenceAt, type Terminal } from './command.ts'
+import type { Ending, Given } from './commands.ts'
+import { lineOf, placeLints } from './project/placed-lint.ts'
+import { fillDocument, listFiles, type ProjectDocument, readWritten } from './project/project-documents.ts'
+import { chooseTarget, openProject } from './project/project-file.ts'
+import { watchFiles } from './watch-files.ts'
+
+type RunGiven = Given<'run'>
+type RunExit = Ending<'run'>
+
+export async function run(given: RunGiven, terminal: Terminal): Promise<RunExit> {
+  if (!given.watch) return runOnce(given, terminal)
+  return watchFiles([given.document, ...filesOf(given)], terminal, () => runOnce(given, terminal))
+}
+
+function filesOf({ input, state, lookup, response }: RunGiven): readonly string[] {
+  const answers = [...lookup, ...response].map((text) => text.replace(/^[^=]*=(?:\d{3}:)?/, ''))
+  return [...(input === undefined || input === '-' ? [] : [input]), ...(state === undefined ? [] : [state]), ...answers]
+}
+
+async function runOnce(given: RunGiven, terminal: Terminal): Promise<RunExit> {
+  const document = readDocument(given)
+  const request = readMessage(given)
+  if (document.document === undefined || hasError(document.lints))
+    return refuseDocument(document, document.lints, terminal)
+  if (!isObject(document.document)) {
+    return refuseDocument(document, checkDocument(document.document).lints, terminal)
+  }
+  refuseUnknownParams(given, document.document)
+  const settings = readSettingsOf(terminal)
+  const whole = { ...request, endpoint: document.document }
+  const report = await withDryRun(settings, given, terminal, (dryRun) => dryRun(JSON.stringify(whole)))
+  if (report.ran === false) return refuseDocument(document, lintsOf(report), terminal)
+  if (given.json) terminal.writeJson(report)
+  else {
+    reportCourse(report, document, given.input, terminal)
+    const result = resultOf(report, given.stage)
+    terminal.write(typeof result === 'string' ? result : await valueAt(result.at, whole, given, settings))
+  }
+  return report.outcome === 'done' ? 'done' : 'findings'
+}
+
+function readDocument({ document: name, ...given }: RunGiven): ProjectDocument {
+  const project = openProject([name], given)
+  const target = chooseTarget(project, given.target)
+  const [path, ...others] = listFiles([name])
+  if (path === undefined || others.length > 0) throw new CommandFault(`${name} is not one document.`)
+  return fillDocument(readWritten(path), project, target)
+}
+
+/** `work` gets a dry run whose lookups are sent if `--live` says so. */
+async function withDryRun(
+  settings: Settings,
+  { live }: RunGiven,
+  { env }: Terminal,
+  work: (dryRun: DryRun) => Promise<JsonObject>,
+): Promise<JsonObject> {
+  const logger = createLogger({ ...settings, logLevel: 'error' })
+  const http = live ? openHttpClient(settings, createEgressPolicy(settings), logger) : undefined
+  const services = http && { http, secrets: createSecretSource(settings.secretsAllowed, env) }
+  try {
+    return await work(createOfflineDryRun(settings, logger, services))
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown
+    const details = thrown.options.details ?? []
+    throw new CommandFault(details.length > 0 ? details.map(detailLine) : thrown.message)
+  } finally {
+    await http?.close()
+  }
+}
+
+/** The text of a value that the report has cut, from a dry run that is made for it. */
+async function valueAt(at: string, request: JsonObject, { live }: RunGiven, settings: Settings): Promise<string> {
+  if (live) throw new CommandFault('The value is too large for the report; run it with --lookup instead of --live.')
+  const wholeValue = createOfflineDryRunValue(settings, createLogger({ ...settings, logLevel: 'error' }))
+  const value = await wholeValue(JSON.stringify({ ...request, at })).catch((thrown: unknown) => {
+    throw thrown instanceof Failure ? new CommandFault(thrown.message) : thrown
+  })
+  return value.kind === 'json' ? valueText(value.value) : bodyText(String(value.body))
+}
+
+const detailLine = ({ path, message }: Readonly<{ path: string; message: string }>) => sentenceAt(path, message)
+
+const hasError = (lints: readonly Lint[]): boolean => lints.some(({ severity }) => severity === 'error')
+
+function lintsOf({ lint }: JsonObject): readonly Lint[] {
+  const { errors = [], clashes = [], warnings = [] } = lint as unknown as Readonly<Record<string, readonly Lint[]>>
+  const as = (lints: readonly Lint[], severity: Lint['severity']) => lints.map((one) => ({ ...one, severity }))
+  return [...as([...errors, ...clashes], 'error'), ...as(warnings, 'warning')]
+}
+
+function refuseDocument({ file, positions }: ProjectDocument, lints: readonly Lint[], terminal: Terminal): RunExit {
+  for (const lint of placeLints(file, lints, positions)) terminal.note(lineOf(lint))
+  return 'findings'
+}
+
+/** Writes what the message did and why it failed to standard error. */
+function reportCourse(
+  report: JsonObject,
+  document: ProjectDocument,
+  input: string | undefined,
+  terminal: Terminal,
+): void {
+  const { failure } = report
+  const calls = report.calls as readonly JsonObject[]
+  for (const call of calls) terminal.note(callLine(call))
+  const missing = missingIn(calls)
+  for (const id of missing) {
+    terminal.note(`Give the answer with --lookup ${id}=FILE, or send the lookups with --live.`)
+  }
+  for (const note of failure === undefined ? notesOf(report) : []) terminal.note(note)
+  // The note about the missing answer is about this command; the failure is about a request over HTTP.
+  if (isObject(failure) && missing.size === 0)
+    for (const line of failureLines(failure, document, input)) terminal.note(line)
+}
+
+function failureLines(
+  failure: JsonObject,
+  { file, positions }: ProjectDocument,
+  input: string | undefined,
+): readonly string[] {
+  const { error, code, path, details, stage } = failure
+  // The sentence has the line and column in the message. Without a stage, the message was refused before the first.
+  if ((stage === 'parse' || stage === undefined) && input !== undefined)
+    return [`${shownFile(input)}: error: ${code}: ${error}`]
+  const lint = { path: typeof path === 'string' ? path : '', message: `${code}: ${error}`, severity: 'error' } as const
+  const inside = Array.isArray(details) ? (details as readonly Readonly<{ path: string; message: string }>[]) : []
+  return [...placeLints(file, [lint], positions).map(lineOf), ...inside.map((detail) => `  ${detailLine(detail)}`)]
+}
+
+const STANDARD_INPUT = 0
+
+/** Out: the request of a dry run, without its document. Throws CommandFault with the argument that is wrong. */
+function readMessage(options: RunGiven): JsonObject {
+  const { input, header, query, state, lookup, response, live } = options
+  return {
+    message: {
+      ...(input === undefined ? {} : { body: textOf(input) }),
+      headers: joinedHeaders(header.map((text) => divided('--header', text, ':', 'name:value'))),
+      query: repeated(query.map((text) => divided('--query', text, '=', 'name=value'))),
+      urlParams: once('--param', paramsOf(options)),
+      ...(state === undefined ? {} : { state: stateOf(state) }),
+    },
+    lookups: repeated(lookup.map((text) => answerOf('--lookup', text))),
+    responses: repeated(response.map((text) => answerOf('--response', text))),
+    live,
+  }
+}
+
+/** Throws CommandFault if the path of the document has no such parameter: what nothing reads is a slip. */
+function refuseUnknownParams(options: RunGiven, document: JsonObject): void {
+  const { pattern } = isObject(document.endpoint) ? document.endpoint : {}
+  const reading = typeof pattern === 'string' ? parseRoutePattern(pattern) : undefined
+  // The document has the fault, which the run reports.
+  if (reading?.ok === false) return
+  const path = reading?.value.pattern
+  const parameters = reading?.value.parameters ?? []
+  const unknown = paramsOf(options).find(([name]) => !parameters.includes(name))
+  if (unknown === undefined) return
+  const [name] = unknown
+  throw new CommandFault(
+    path === undefined
+      ? `--param ${name}: The document has no path.`
+      : `--param ${name}: The path ${path} has no such parameter${didYouMean(name, parameters)}`,
+  )
+}
+
+const paramsOf = ({ param }: RunGiven) => param.map((text) => divided('--param', text, '=', 'name=value'))
+
+function once(option: string, entries: readonly (readonly [string, string])[]): JsonObject {
+  const twice = entries.find(([name], at) => entries.findIndex(([other]) => other === name) < at)
+  if (twice !== undefined) throw new CommandFault(`${option} ${twice[0]} is given twice.`)
+  return Object.fromEntries(entries)
+}
+
+/** The values of a repeated header are joined (RFC 9110 section 5.3). */
+function joinedHeaders(entries: readonly (readonly [string, string])[]): JsonObject {
+  const groups = Map.groupBy(entries, ([name]) => name.toLowerCase())
+  return Object.fromEntries([...groups].map(([name, group]) => [name, group.map(([, value]) => value).join(', ')]))
+}
+
+function divided(option: string, text: string, by: string, form: string): readonly [string, string] {
+  const at = text.indexOf(by)
+  const name = text.slice(0, at).trim()
+  if (at === -1 || name === '') throw new CommandFault(`${option} must be written as ${form}.`)
+  const value = text.slice(at + 1)
+  return [name, by === ':' ? value.trim() : value]
+}
+
+/** A name that occurs once has its value, one that occurs several times an array. */
+function repeated<T extends Json>(entries: readonly (readonly [string, T])[]): JsonObject {
+  const groups = Map.groupBy(entries, ([name]) => name)
+  return Object.fromEntries(
+    [...groups].map(([name, group]): [string, Json] => {
+      const values = group.map(([, value]) => value)
+      return [name, values.length === 1 ? (values[0] as T) : values]
+    }),
+  )
+}
+
+/** `id=file`, `id=404:file`, `id=404`, or `id=timeout` and the other faults of a dry run. */
+function answerOf(option: string, text: string): readonly [string, JsonObject] {
+  const [id, given] = divided(option, text, '=', 'id=file')
+  const [, status, rest = given] = /^(\d{3})(?::(.*))?$/s.exec(given) ?? []
+  const code = status === undefined ? {} : { status: Number(status) }
+  if (status !== undefined && given === status) return [id, code]
+  if (/^[a-z-]+$/.test(rest) && statSync(rest, { throwIfNoEntry: false }) === undefined) {
+    if (CANNED_FAULTS.some((fault) => fault === rest)) return [id, { ...code, fault: rest }]
+    throw new CommandFault(
+      `${option} ${id}: There is no file ${rest}, and no such fault; the faults are ${CANNED_FAULTS.join(', ')}.`,
+    )
+  }
+  const type = { '.json': MEDIA_TYPES.JSON, '.xml': MEDIA_TYPES.XML }[extname(rest).toLowerCase()]
+  const headers = type === undefined ? {} : { headers: { 'content-type': type } }
+  return [id, { ...code, ...headers, body: textOf(rest) }]
+}
+
+function stateOf(file: string): JsonObject {
+  let state: unknown
+  try {
+    state = JSON.parse(textOf(file))
+  } catch (thrown) {
+    if (thrown instanceof CommandFault) throw thrown
+  }
+  if (!isObject(state)) throw new CommandFault(`${file} isn't a JSON object, as a state must be.`)
+  return state
+}
+
+function textOf(file: string): string {
+  try {
+    return decodeText(readFileSync(file === '-' ? STANDARD_INPUT : file), undefined)
+  } catch (thrown) {
+    if (thrown instanceof Unreadable)
+      throw new CommandFault(`${shownFile(file)} isn't text in UTF-8, the only encoding that can be run.`)
+    throw new CommandFault(readFault(shownFile(file), thrown))
+  }
+}
+
+/** The name of a file in sentences and lines. */
+const shownFile = (file: string): string => (file === '-' ? 'standard input' : file)
+
+/** A value that the report has cut: the place to ask for. */
+type CutValue = Readonly<{ at: string }>
+
+const valueText = (value: Json): string => (typeof value === 'string' ? `${value}\n` : jsonText(value))
+
+/** With a line break at its end, as terminals want it. */
+const bodyText = (body: string): string => (body === '' || body.endsWith('\n') ? body : `${body}\n`)
+
+/** The answer, or the value after the stage; empty if the message failed before it had one. */
+function resultOf(report: JsonObject, stage: string | undefined): string | CutValue {
+  if (stage !== undefined) return stageResult(report, stage)
+  const { body, cut, at } = report.answer as JsonObject
+  if (report.failure !== undefined) return ''
+  return cut === true ? { at: String(at) } : bodyText(String(body ?? ''))
+}
+
+/** The value that the stage added, or all of them by name. */
+function stageResult({ stages, failure }: JsonObject, wanted: string): string | CutValue {
+  const ran = stages as readonly JsonObject[]
+  const stage = ran.find((one) => one.stage === wanted)
+  const output = stage?.output
+  if (isObject(output)) {
+    const values = Object.values(output)
+    const value = values.length === 1 ? (values[0] ?? null) : output
+    const isCut = isObject(value) && value.cut === true && typeof value.at === 'string'
+    return isCut ? { at: String(value.at) } : valueText(value)
+  }
+  if (failure !== undefined) return ''
+  if (stage !== undefined) throw new CommandFault(`The stage "${wanted}" gave no value.`)
+  const names = ran.map((one) => one.stage).join(', ')
+  throw new CommandFault(`The message did not run through the stage "${wanted}"; it ran through ${names}.`)
+}
+
+/** What is unusual in an answer without a failure. */
+function notesOf({ answer, outcome }: JsonObject): readonly string[] {
+  const { status, assumed } = answer as JsonObject
+  return [
+    ...(assumed ? ['The answer is that of a response request, which was not sent; give it with --response.'] : []),
+    ...(status === 200 ? [] : [`The answer has status ${status}.`]),
+    ...(outcome === 'done' ? [] : [`The outcome is "${outcome}".`]),
+  ]
+}
+
+/** The ids of the lookups that had no answer. */
+const missingIn = (calls: readonly JsonObject[]): ReadonlySet<string> =>
+  new Set(calls.flatMap(({ id, answered }) => (answered === 'missing' ? [String(id)] : [])))
+
+function callLine({ kind, id, item, method, url, topic, answered, answer, fault }: JsonObject): string {
+  const target = topic === undefined ? `${method} ${url}` : `topic ${topic}`
+  const status = isObject(answer) ? ` ${answer.status}` : ''
+  const reason = typeof fault === 'string' ? `, ${fault}` : ''
+  return `${kind} ${id}${item === undefined ? '' : `[${item}]`}: ${target}${status} (${answered}${reason})`
+}

@@ -1,0 +1,90 @@
+/** Credentials are found by their place. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { replaceCredentials } from '../../../../src/cli/deployment/credentials.ts'
+import type { Json, JsonObject } from '../../../../src/domain/json.ts'
+
+const request = (config: JsonObject): JsonObject => ({ requests: { lookup: [{ id: 'a', config }] } })
+const URL = 'http://host.test/'
+
+/** `*` stands for what is replaced; without `hidden`, nothing is. */
+const CASES: Readonly<Record<string, Readonly<{ document: JsonObject; hidden?: JsonObject }>>> = {
+  'a header with the name of a credential': {
+    document: request({ url: URL, headers: { 'X-Api-Key': 'canary' } }),
+    hidden: request({ url: URL, headers: { 'X-Api-Key': '*' } }),
+  },
+  'what follows a scheme': {
+    document: request({ url: URL, headers: { Authorization: 'Basic canary==', Other: 'Bearer canary' } }),
+    hidden: request({ url: URL, headers: { Authorization: 'Basic *', Other: 'Bearer *' } }),
+  },
+  'parameters and passwords of URLs': {
+    document: request({ url: 'http://user:canary@host.test/?a=1&api_key=canary&sig=canary&token=:token' }),
+    hidden: request({ url: 'http://user:*@host.test/?a=1&api_key=*&sig=*&token=:token' }),
+  },
+  'texts around a parameter': {
+    document: request({ url: URL, params: { query: { token: { path: 'x', prefix: 'canary' } } } }),
+    hidden: request({ url: URL, params: { query: { token: { path: 'x', prefix: '*' } } } }),
+  },
+  'constants by their names at any depth, and by their form': {
+    document: {
+      constants: {
+        apiKey: 'canary',
+        password: 17,
+        credentials: { user: 'canary' },
+        db: 'pg://u:canary@h/',
+        h: 'Bearer canary',
+      },
+    },
+    hidden: { constants: { apiKey: '*', password: '*', credentials: { user: '*' }, db: 'pg://u:*@h/', h: 'Bearer *' } },
+  },
+  'secrets of callers': {
+    document: {
+      auth: {
+        apiKey: { header: 'X-Token', keys: ['canary'] },
+        basic: { users: { lab: 'canary' } },
+        jwt: { issuer: 'x', secret: 'canary' },
+      },
+    },
+    hidden: {
+      auth: {
+        apiKey: { header: 'X-Token', keys: ['*'] },
+        basic: { users: { lab: '*' } },
+        jwt: { issuer: 'x', secret: '*' },
+      },
+    },
+  },
+  'references are none': {
+    document: request({ url: URL, headers: { Authorization: 'Bearer ${env:A}', Cookie: '${file:/b}' } }),
+  },
+  'other texts are none': { document: request({ url: 'http://host.test/?q=1', headers: { Accept: 'a/b' } }) },
+  'a sentence after a word like a scheme is none': { document: { constants: { panel: 'Basic metabolic panel' } } },
+  'paths, code, schemas and texts for people are none': {
+    document: {
+      name: 'token',
+      description: 'Token x',
+      inputMapping: { 'requestBody.password': 'password' },
+      inputTransforms: { token: '"x"' },
+      inputValidation: { properties: { token: { const: 'x' } } },
+    },
+  },
+}
+
+describe('credentials in documents', () => {
+  for (const [name, { document, hidden = document }] of Object.entries(CASES)) {
+    test(name, () => {
+      assert.deepEqual(replaceCredentials(document, [], () => '*') as Json, hidden)
+    })
+  }
+
+  test('a part of a document is known by its place', () => {
+    const place = ['requests', 'lookup', { id: 'a' }, 'config', 'headers', 'Cookie'] as const
+    assert.equal(
+      replaceCredentials('canary', place, () => '*'),
+      '*',
+    )
+    assert.equal(
+      replaceCredentials('canary', ['description'], () => '*'),
+      'canary',
+    )
+  })
+})
