@@ -68,11 +68,11 @@ export function addCompareCommand(
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
 
 async function compare(options: Options, settings: Settings): Promise<void> {
-  const { ComparisonImpossible } = await import('../comparison/compared-message.ts')
+  const { ComparisonImpossible } = await import('../../migrate/compare/comparison.ts')
   try {
     const wrong = faultOf(options)
     if (wrong !== undefined) throw new ComparisonImpossible(wrong)
-    const { reportOf } = await import('../comparison/comparison-report.ts')
+    const { reportOf } = await import('../../migrate/compare/comparison-report.ts')
     const { results, leftOut } = await (options.openhim === undefined ? sendMessages : replay)(options, settings)
     const report = reportOf(results, leftOut)
     process.stdout.write(options.json === undefined ? report.text : `${JSON.stringify(report.json, undefined, 2)}\n`)
@@ -102,9 +102,9 @@ function faultOf({ peer, messages, openhim, endpoints, service, saveTests, path,
 }
 
 async function sendMessages({ peer = '', messages = '', service = DEFAULT_SERVICE, ...options }: Options) {
-  const { readMessages } = await import('../comparison/message-files.ts')
-  const { compareLive } = await import('../comparison/live-comparison.ts')
-  const { judgeAll } = await import('../comparison/comparison-report.ts')
+  const { readMessages } = await import('../../migrate/compare/message-files.ts')
+  const { compareLive } = await import('../../migrate/compare/live-comparison.ts')
+  const { judgeAll } = await import('../../migrate/compare/comparison-report.ts')
   const comparisons = await compareLive({
     peerUrl: peer,
     serviceUrl: service,
@@ -117,11 +117,11 @@ async function sendMessages({ peer = '', messages = '', service = DEFAULT_SERVIC
 }
 
 async function replay({ openhim = '', endpoints, service = DEFAULT_SERVICE, ...options }: Options, settings: Settings) {
-  const { createEndpointDocuments, readDocuments } = await import('../comparison/endpoint-documents.ts')
-  const { documentsOfService } = await import('../comparison/live-comparison.ts')
-  const { readTransactions } = await import('../comparison/openhim-transactions.ts')
-  const { compareTransactions } = await import('../comparison/openhim-comparison.ts')
-  const { judgeAll } = await import('../comparison/comparison-report.ts')
+  const { createEndpointDocuments, readDocuments } = await import('../../migrate/compare/endpoint-documents.ts')
+  const { documentsOfService } = await import('../../migrate/compare/live-comparison.ts')
+  const { readTransactions } = await import('../../migrate/compare/openhim-transactions.ts')
+  const { compareTransactions } = await import('../../migrate/compare/transaction-replay.ts')
+  const { judgeAll } = await import('../../migrate/compare/comparison-report.ts')
   const { createOfflineDryRun } = await import('../wiring/offline-dry-run.ts')
   const documents =
     endpoints === undefined ? await documentsOfService(service, await keyOf(options.keyFile)) : readDocuments(endpoints)
@@ -140,7 +140,7 @@ async function replay({ openhim = '', endpoints, service = DEFAULT_SERVICE, ...o
     options.ignore,
   )
   if (options.saveTests !== undefined) {
-    const { saveTests } = await import('../comparison/saved-tests.ts')
+    const { saveTests } = await import('../../migrate/compare/saved-tests.ts')
     const { createOfflineTests } = await import('../wiring/offline-tests.ts')
     const tests = replayed.map((one, at) => ({ replayed: one, differences: results[at]?.differences ?? [] }))
     const run = createOfflineTests(settings, createLogger({ ...settings, logLevel: 'error' }))
@@ -153,8 +153,8 @@ const MOST_BYTES_OF_A_PAGE = 64 * 1024 * 1024
 const PAGE_TIMEOUT_MS = 60_000
 
 async function transactionsOfCore(url: URL, limit: number, settings: Settings) {
-  const { ComparisonImpossible } = await import('../comparison/compared-message.ts')
-  const { readTransactions } = await import('../comparison/openhim-transactions.ts')
+  const { ComparisonImpossible } = await import('../../migrate/compare/comparison.ts')
+  const { readTransactions } = await import('../../migrate/compare/openhim-transactions.ts')
   const { openCore } = await import('../wiring/open-core.ts')
   const { openhimUsername: username, openhimPassword: password, openhimTrustSelfSigned } = settings
   if (username === undefined || password === undefined) {
@@ -171,7 +171,7 @@ async function transactionsOfCore(url: URL, limit: number, settings: Settings) {
 }
 
 async function keyOf(file: string | undefined): Promise<string | undefined> {
-  const { ComparisonImpossible } = await import('../comparison/compared-message.ts')
+  const { ComparisonImpossible } = await import('../../migrate/compare/comparison.ts')
   const reading = readApiKey(file, process.env)
   if (reading.fault !== undefined) throw new ComparisonImpossible(reading.fault)
   return reading.key

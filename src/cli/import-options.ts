@@ -1,8 +1,8 @@
 /** Checks the arguments of `crosswalk import`. */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { ConversionOptions } from '../../migrate/import/convert-documents.ts'
 import { missingScheme } from '../domain/http.ts'
-import type { ConversionOptions } from '../import/conversion.ts'
 import type { Environment } from '../settings/settings.ts'
 import { readApiKey } from './api-key.ts'
 

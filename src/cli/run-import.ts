@@ -1,29 +1,27 @@
 /** What `crosswalk import` does: reads, converts, checks, writes, and registers if it is asked to. */
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { writeFault } from '../domain/files/files.ts'
-import type { Conversion } from '../import/conversion.ts'
-import { convertDocuments } from '../import/convert-documents.ts'
-import { type CheckedDocument, checkDocuments } from '../import/output/check-documents.ts'
-import { envText } from '../import/output/env-lines.ts'
-import { type ImportReport, LEVELS } from '../import/output/import-report.ts'
+import type { Conversion } from '../../migrate/import/convert-documents.ts'
+import { convertDocuments } from '../../migrate/import/convert-documents.ts'
+import type { SourceReading } from '../../migrate/import/found-records.ts'
+import { type ImportReport, LEVELS, reportMarkdown } from '../../migrate/import/import-report.ts'
 import {
   describeImport,
   ENV_FILE,
+  envText,
+  FileInTheWay,
   filesOf,
   type ImportedDocument,
   placeDocuments,
-} from '../import/output/imported-documents.ts'
-import { registerDocuments } from '../import/output/register-documents.ts'
-import { printable, reportMarkdown } from '../import/output/report-markdown.ts'
-import { FileInTheWay, writeFiles } from '../import/output/write-files.ts'
-import { realpathOf } from '../import/sources/folder-source.ts'
-import { isUrl, shownSource } from '../import/sources/peer-source.ts'
-import { readSources } from '../import/sources/read-sources.ts'
-import type { SourceReading } from '../import/sources/source-reading.ts'
+  writeFiles,
+} from '../../migrate/import/imported-files.ts'
+import { isUrl, readSources, realpathOf, shownSource } from '../../migrate/import/read-sources.ts'
+import { type CheckedDocument, checkDocuments, registerDocuments } from '../../migrate/import/register-documents.ts'
+import { writeFault } from '../domain/files/files.ts'
 import { type Environment, readSettings, type Settings } from '../settings/settings.ts'
 import { createOfflineServices } from '../wiring/offline-services.ts'
 import { type ImportArguments, type ImportOptions, readImportOptions } from './import-options.ts'
+import { printable } from './terminal-text.ts'
 
 const DONE = 0
 const LOST = 1

@@ -2,8 +2,8 @@
 import { type DeploymentPlan, planDeployment } from '../../deployment/deployment-plan.ts'
 import { describePlan } from '../../deployment/plan-file.ts'
 import { reportPlan } from '../../deployment/plan-report.ts'
-import { printable } from '../../import/output/report-markdown.ts'
 import { CommandImpossible, EXIT, type ExitCode } from '../command-process.ts'
+import { printable } from '../terminal-text.ts'
 import {
   type OpenTarget,
   openTarget,

@@ -1,9 +1,9 @@
 /** What `crosswalk messages` does: finds recorded messages of a service, and follows new ones. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { isObject, type JsonObject } from '../../domain/json.ts'
-import { printable } from '../../import/output/report-markdown.ts'
 import type { ManagementClient } from '../../service-client/management-client.ts'
 import { CommandImpossible, EXIT, type ExitCode } from '../command-process.ts'
+import { printable } from '../terminal-text.ts'
 import { openService, type TargetArguments } from './open-target.ts'
 import { type AskingProcess, runServiceCommand } from './service-command.ts'
 

@@ -2,10 +2,10 @@
 import { batchOf, type DeploymentPlan } from '../../deployment/deployment-plan.ts'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import type { Lint } from '../../domain/lint.ts'
-import { printable } from '../../import/output/report-markdown.ts'
 import { type ManagementClient, ServiceFault } from '../../service-client/management-client.ts'
 import { CommandImpossible, type TextOutput } from '../command-process.ts'
 import { lineOf, placeLints } from '../project/placed-lint.ts'
+import { printable } from '../terminal-text.ts'
 import type { ProjectDesire } from './open-target.ts'
 import { DocumentsRefused, sentenceOf } from './service-command.ts'
 

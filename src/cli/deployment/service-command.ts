@@ -1,8 +1,8 @@
 /** What commands on a running service have in common: its refusals, faults of files, and the question before a change. */
 import type { Json } from '../../domain/json.ts'
-import { printable } from '../../import/output/report-markdown.ts'
 import { ServiceFault } from '../../service-client/management-client.ts'
 import { CommandImpossible, type CommandProcess, EXIT, type ExitCode, runCommand } from '../command-process.ts'
+import { printable } from '../terminal-text.ts'
 
 export type AskingProcess = CommandProcess &
   Readonly<{

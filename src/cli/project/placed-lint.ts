@@ -1,7 +1,7 @@
 /** Faults of files, with the place at which an editor or a review shows them. */
 import { relative } from 'node:path'
 import type { Lint } from '../../domain/lint.ts'
-import { printable } from '../../import/output/report-markdown.ts'
+import { printable } from '../terminal-text.ts'
 import type { JsonPositions, Position } from './json-positions.ts'
 
 /** `file`: as shown to people. */

@@ -1,11 +1,11 @@
 /** The endpoint documents of files, as a service would get them: values filled in, labels of the project added. */
 import { globSync, type Stats, statSync } from 'node:fs'
 import { basename, matchesGlob, posix, relative, resolve } from 'node:path'
+import { MANIFEST_FILE, manifestBeside } from '../../deployment/document-files.ts'
 import { readFault } from '../../domain/files/files.ts'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../domain/lint.ts'
 import { didYouMean } from '../../domain/nearest.ts'
-import { MANIFEST_FILE, manifestBeside } from '../../import/output/import-manifest.ts'
 import { createJsonPositions, type JsonPositions } from './json-positions.ts'
 import { shownPath } from './placed-lint.ts'
 import { PROJECT_FILE, type Project, type ProjectTarget, parseText, readJsonText } from './project-file.ts'

@@ -1,7 +1,7 @@
 /** What `crosswalk run` prints of the report of a dry run. */
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
-import { printable } from '../../import/output/report-markdown.ts'
 import { CommandImpossible } from '../command-process.ts'
+import { printable } from '../terminal-text.ts'
 
 /** A value that the report has cut: the place to ask for. */
 export type CutValue = Readonly<{ at: string }>

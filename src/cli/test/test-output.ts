@@ -4,8 +4,8 @@ import type { Json, JsonObject } from '../../domain/json.ts'
 import { changeTexts } from '../../domain/json.ts'
 import { buildXml } from '../../formats/xml-build.ts'
 import { withoutForbidden } from '../../formats/xml-characters.ts'
-import { printable } from '../../import/output/report-markdown.ts'
 import { lineOf } from '../project/placed-lint.ts'
+import { printable } from '../terminal-text.ts'
 import { countsOf, isError, type SuiteResult, type TestCounts, type WrittenSnapshot } from './test-options.ts'
 
 export const textOf = (results: readonly SuiteResult[], isCoverageListed: boolean): string =>
