@@ -1,10 +1,10 @@
-/** Tells the deliberate differences between openhim-mediator-mapping and this service from all others. */
-
+/** Tells the deliberate differences between openhim-mediator-mapping ("the peer") and this service from all others. */
 import { type FailureCode, kindOf } from '../../src/domain/failure-table.ts'
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
 import { Unwritable } from '../../src/formats/body-faults.ts'
 import { codecOfFormat, MEDIA_TYPES } from '../../src/formats/codecs.ts'
-import { type SharedConstant, sharedConstants } from '../../src/language/mapping/shared-constants.ts'
+import { sharedConstants } from '../../src/language/mapping/shared-constants.ts'
+import { pathsOfRequests } from '../import/lookup-forms.ts'
 import {
   type ComparedSide,
   type Comparison,
@@ -18,61 +18,303 @@ import {
   requestsOf,
 } from './comparison.ts'
 
-/**
- * A deliberate difference. The rule recognises it in what both services did with the message, so that every other difference
- * stays unexplained.
- */
-export type DeliberateRule = Readonly<{
+/** One difference with what both services did with the message. */
+type Case = Difference &
+  Readonly<{
+    comparison: Comparison
+    /** The sentence of a failure of the peer; empty if its answer is none. */
+    error: string
+    /** The code of a failure of this service. */
+    code: FailureCode | undefined
+    /** The value of the message's body; undefined if it has none. */
+    sent: Json | undefined
+    /** The entries of the mapping of the endpoint, and of the endpoints of this service that it calls. */
+    mapping: readonly (readonly [source: string, target: Json])[]
+    /** The bodies of the answer or call that the difference is in, and the segments of its place in them. */
+    place: BodyPlace | undefined
+  }>
+
+type BodyPlace = Readonly<{ peer: Json | undefined; here: Json | undefined; segments: readonly string[] }>
+
+/** Every rule is recognised in what both services did, so that every other difference stays unexplained. All conditions hold. */
+type DeliberateRule = Readonly<{
   /** One sentence for people. */
   reason: string
-  explains(difference: Difference, comparison: Comparison): boolean
+  /** `answer`: its status, media type or body; `bodies`: of the answer and of calls. */
+  within: 'answer' | 'bodies' | 'everything'
+  /** The message failed here with this code, and not there. */
+  failsHere?: FailureCode
+  /** The message failed there with this sentence, and not here. */
+  failsThere?: RegExp
+  where?(one: Case, place: BodyPlace): boolean
 }>
 
-export const isIn = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`)
+/** The ids are stable, and docs/moving-over.md has a row for each. The first rule that explains a difference counts. */
+export const DELIBERATE_DIFFERENCES = {
+  // What fails, and how a failure is answered.
+  'failure-status': {
+    reason: 'The status of a failure says who must act; the peer answers most of them with 400.',
+    within: 'answer',
+    where: (one) => one.path === '/status' && isOtherStatus(one),
+  },
+  'failure-body': {
+    reason: 'The body of a failure has a code and the place in the document beside its sentence.',
+    within: 'answer',
+    where: (one) =>
+      one.path !== '/status' &&
+      one.code !== undefined &&
+      (one.comparison.peer.answer.status === one.comparison.here.answer.status || isOtherStatus(one)) &&
+      isFailureOfPeer(one.comparison.peer.answer.value),
+  },
+  'route-matching': {
+    reason: 'A last "/" does not count, parameters are decoded, patterns match whole paths, another method is a 405.',
+    within: 'answer',
+    where: ({ code, comparison: { peer } }) =>
+      isUnknownRoute(peer) || (peer.answer.status < 400 && code === 'ROUTE_UNKNOWN'),
+  },
+  'xml-values': {
+    reason: 'An output that XML cannot hold is a failure; the peer writes the text of the object or array.',
+    within: 'answer',
+    failsHere: 'SERIALISE_FAILED',
+  },
+  'computed-keys': {
+    reason:
+      'A computed key of an object in an expression that finds nothing leaves its field out (JSONata 2); the peer fails (JSONata 1.8).',
+    within: 'answer',
+    // The sentence of JSONata's code T1003.
+    failsThere: /[Kk]ey in object structure must evaluate to a string/,
+  },
+  'mapping-failed': {
+    reason:
+      'A value that its function cannot convert, and an entry that would replace another shape, end the message; the peer leaves a value out.',
+    within: 'answer',
+    failsHere: 'MAPPING_FAILED',
+  },
+  'empty-message': {
+    reason: 'A message without a body is an empty object; the peer answers with 204, or finds nothing to validate.',
+    within: 'answer',
+    where: ({ error, comparison: { message, peer, here } }) =>
+      (message.body?.length ?? 0) === 0 &&
+      here.answer.status === 200 &&
+      (peer.answer.status === 204 || error === 'No data to validate'),
+  },
 
-/** Status, media type or body. */
-export const isOfAnswer = (path: string): boolean => !isIn(path, '/calls')
+  // Messages that this service accepts and the peer refuses, or reads less of.
+  'missing-values': {
+    reason:
+      'An entry of the mapping that finds nothing adds nothing; the peer fails where it reads an element of it or appends it.',
+    within: 'answer',
+    failsThere: /^Input transform error: Object mapping schema invalid: (?:Cannot read|.* is not iterable)/,
+  },
+  'transform-targets': {
+    reason:
+      '"appendArray" and "oneToAllElements" take any target; the peer refuses every message that runs one whose target has no "[]".',
+    within: 'answer',
+    failsThere: /^Input transform error: Object mapping schema invalid: Invalid Transform Key(?: value)?: /,
+  },
+  nullable: {
+    reason: '"nullable" in a schema accepts null; the peer reads it only with VALIDATION_ACCEPT_NULL_VALUES.',
+    within: 'answer',
+    failsThere: /^Validation failed: /,
+    where: isAllNull,
+  },
+  'appended-texts': {
+    reason:
+      '"appendArray" appends a text or number as one element; the peer appends each character of a text, and fails for others.',
+    within: 'answer',
+    where: appendsText,
+  },
+  'paths-over-arrays': {
+    reason:
+      'A name on an array reads that field of every element, at each place of a path; the peer finds nothing there, or fails.',
+    within: 'answer',
+    where: (one) =>
+      readsThroughArray(one) &&
+      ((/forEach\.items could not be found/.test(one.error) && one.code === undefined) ||
+        (isIn(one.path, '/body') && isHollow(one.peer) && one.here !== undefined)),
+  },
+
+  // Requests to other systems, and what becomes of their answers.
+  'url-values': {
+    reason:
+      'A URL parameter without a value, or with one that a URL cannot hold, is a failure; the peer sends the request all the same.',
+    within: 'everything',
+    where: ({ path, code, here }) => code === 'PARAMETER_INVALID' && (isOfAnswer(path) || here === undefined),
+  },
+  'url-encoding': {
+    reason:
+      'Values are percent-encoded in URLs, so that none can add a segment or a parameter; the peer writes them as they are.',
+    within: 'everything',
+    where: (one) =>
+      /^\/calls\/.*\/url$/.test(one.path)
+        ? typeof one.peer === 'string' && typeof one.here === 'string' && decoded(one.peer) === decoded(one.here)
+        : isOfAnswer(one.path) &&
+          one.code === undefined &&
+          /Incorrect status code|No response from lookup|unescaped characters/.test(one.error) &&
+          hasValueToEncode(one),
+  },
+  primary: {
+    reason: 'The answer of the response request that is marked as primary is returned alone; the peer drops the mark.',
+    within: 'answer',
+    where: ({ comparison: { document, peer, here } }) => {
+      const id = document && primaryOf(document)
+      const inner = id === undefined ? undefined : valueAt(peer.answer.value, [id])
+      return inner !== undefined && isSame(inner, here.answer.value)
+    },
+  },
+  'failed-response': {
+    reason:
+      'Of several response requests, one without an answer holds an "error" with a sentence; with the peer it is a text.',
+    within: 'answer',
+    where: ({ path, peer, here, comparison }) =>
+      comparison.here.answer.headers['x-crosswalk-status'] === 'partial' &&
+      /^\/body\/[^/]+$/.test(path) &&
+      typeof peer === 'string' &&
+      isObject(here) &&
+      typeof here.error === 'string',
+  },
+  'sent-type': {
+    reason: 'Response requests get the output in the type of the endpoint; the peer sends JSON, whatever the type is.',
+    within: 'bodies',
+    where: ({ path }, { peer, here }) => isIn(path, '/calls') && isSentAsXml(peer, here),
+  },
+  'answer-type': {
+    reason: 'The media type is that of the answer; the peer declares its output type for any text.',
+    within: 'answer',
+    where: ({ path, comparison: { peer, here } }) =>
+      path === '/contentType' && peer.answer.isUnread && isSame(peer.answer.value, here.answer.value),
+  },
+
+  // What mappings read and write.
+  'time-of-message': {
+    reason: 'Both are the time at which each service ran the message.',
+    within: 'bodies',
+    where: ({ peer, here, comparison }) => isTimeOf(peer, comparison.peer) && isTimeOf(here, comparison.here),
+  },
+  'random-values': {
+    reason: 'Both are what an expression with "$random" or "$shuffle" gave, each time another value.',
+    within: 'bodies',
+    where: (one, { segments }) => typeof one.peer === typeof one.here && isRandom(segments, one),
+  },
+  'empty-parents': {
+    reason: 'A missing value adds no field; the peer adds the empty objects and arrays that lead to it.',
+    within: 'bodies',
+    where: isEmptyParent,
+  },
+  'null-targets': {
+    reason:
+      'A target that ends in "?" keeps a null, and writes nothing for a missing value; the peer writes null for both.',
+    within: 'bodies',
+    where: ({ peer, here, mapping }, { segments }) =>
+      peer === null && here === undefined && mapping.some(writes(`${segments.at(-1)}?"`)),
+  },
+  'nested-arrays': {
+    reason:
+      'Lists within lists are joined where a path reads their elements, and kept where the value is copied; the peer does either by what it finds.',
+    within: 'bodies',
+    where: isJoinedOtherwise,
+  },
+  'shared-constants': {
+    reason:
+      '"oneToAllElements" gives each element a copy; the peer gives all the same object, so that each has the value that was written last, in this or an earlier message.',
+    within: 'bodies',
+    where: isSharedValue,
+  },
+  'changed-constants': {
+    reason:
+      'A mapping never changes a constant; the peer writes into constants that were copied whole, so that values stay for later elements and messages.',
+    within: 'bodies',
+    where: ({ peer, comparison: { document } }, { segments }) => {
+      const names = segments.filter((segment) => !isIndex(segment))
+      const shared = peer === undefined || document === undefined ? [] : sharedConstants(document)
+      return shared.some((one) => one.names.every((name, index) => name === names[index]))
+    },
+  },
+  'wildcard-places': {
+    reason:
+      '"*" gives a list with a place for every field; the peer leaves out those without the value, and gives no empty list.',
+    within: 'bodies',
+    where: ({ peer, here, mapping }) =>
+      peer === undefined && isHollow(here) && mapping.some(([source]) => source.includes('*')),
+  },
+  'empty-answers': {
+    reason:
+      'An empty answer of another system, or a list without values in a query, is nothing; the peer takes it for an empty text.',
+    within: 'bodies',
+    where: (one, { segments }) => one.peer === '' && (one.here ?? null) === null && isOfOthers(segments[0] ?? '', one),
+  },
+  'xml-white-space': {
+    reason: 'White space is trimmed also from an element that has nothing else.',
+    within: 'bodies',
+    where: ({ peer, here }) => typeof peer === 'string' && peer !== '' && peer.trim() === '' && here === '',
+  },
+} as const satisfies Readonly<Record<string, DeliberateRule>>
+
+export type DeliberateId = keyof typeof DELIBERATE_DIFFERENCES
+
+/** `deliberate`: the id of the rule that explains the difference; undefined if none does. */
+export type JudgedDifference = Difference & Readonly<{ deliberate: DeliberateId | undefined }>
+
+const RULES = Object.entries(DELIBERATE_DIFFERENCES) as readonly (readonly [DeliberateId, DeliberateRule])[]
+
+/** All differences of a message. `ignored`: JSON Pointers within the body; what is at or below them is not compared. */
+export function judge(comparison: Comparison, ignored: readonly string[] = []): readonly JudgedDifference[] {
+  const { message, document, called, peer, here } = comparison
+  const { status, value } = peer.answer
+  const about = {
+    comparison,
+    error: status >= 400 && isObject(value) && typeof value.error === 'string' ? value.error : '',
+    code: failureCodeOf(here.answer),
+    sent: message.body && readBody(message.body, mediaTypeOf(message.headers['content-type'])).value,
+    mapping: [document, ...called].flatMap((one) =>
+      one !== undefined && isObject(one.inputMapping) ? Object.entries(one.inputMapping) : [],
+    ),
+  }
+  return differencesBetween(comparison)
+    .filter(({ path }) => !ignored.some((pointer) => `${path}/`.startsWith(`/body${pointer}/`)))
+    .map((difference) => {
+      const one = { ...about, ...difference, place: bodyPlace(difference.path, comparison) }
+      return { ...difference, deliberate: RULES.find(([, rule]) => explains(rule, one))?.[0] }
+    })
+}
+
+function explains({ within, failsHere, failsThere, where = () => true }: DeliberateRule, one: Case): boolean {
+  if (within === 'answer' && !isOfAnswer(one.path)) return false
+  if (within === 'bodies' && one.place === undefined) return false
+  if (failsHere !== undefined && (one.code !== failsHere || one.comparison.peer.answer.status >= 400)) return false
+  if (failsThere !== undefined && (one.code !== undefined || !failsThere.test(one.error))) return false
+  return where(one, one.place ?? NO_PLACE)
+}
+
+const NO_PLACE: BodyPlace = { peer: undefined, here: undefined, segments: [] }
+
+const isIn = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`)
+
+const isOfAnswer = (path: string): boolean => !isIn(path, '/calls')
+
+const isIndex = (segment: string): boolean => /^\d+$/.test(segment)
+
+/** Whether an entry of a mapping has a text in its target. */
+const writes =
+  (text: string) =>
+  ([, target]: readonly [string, Json]): boolean =>
+    JSON.stringify(target).includes(text)
 
 /** Whether a value has no leaf but null; in XML an empty element is an empty text. */
-export function isHollow(value: Json | undefined, isXml = false): boolean {
+function isHollow(value: Json | undefined, isXml = false): boolean {
   if (typeof value !== 'object') return value === undefined || (isXml && value === '')
   return value === null || Object.values(value).every((one) => isHollow(one, isXml))
 }
 
-export const isXml = ({ peer }: Comparison): boolean => peer.answer.mediaType === 'application/xml'
-
-/** The sentence of a failure of the peer; undefined if its answer is none. */
-export function errorOfPeer({ peer: { answer } }: Comparison): string | undefined {
-  const { status, value } = answer
-  return status >= 400 && isObject(value) && typeof value.error === 'string' ? value.error : undefined
-}
-
-/** Whether the message failed here with this code. */
-export const failsWith = (code: FailureCode, { here }: Comparison): boolean => failureCodeOf(here.answer) === code
-
-/** The value of the message's body; undefined if it has none. */
-export const bodyOf = ({ message: { body, headers } }: Comparison): Json | undefined =>
-  body === undefined ? undefined : readBody(body, mediaTypeOf(headers['content-type'])).value
-
-/** The entries of the mapping of the endpoint, and of the endpoints of this service that it calls. */
-export const mappingEntries = ({ document, called }: Comparison): readonly (readonly [string, Json])[] =>
-  [document, ...called].flatMap((one) =>
-    one !== undefined && isObject(one.inputMapping) ? Object.entries(one.inputMapping) : [],
-  )
-
 /** The value at a JSON Pointer's segments; undefined if there is none. */
-export function valueAt(value: Json | undefined, segments: readonly string[]): Json | undefined {
-  const [first, ...rest] = segments
+function valueAt(value: Json | undefined, [first, ...rest]: readonly string[]): Json | undefined {
   if (first === undefined) return value
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, first)) return undefined
   return valueAt((value as JsonObject)[first], rest)
 }
 
-/** The bodies of an answer or a call, and the segments of a place in them. */
-export type BodyPlace = Readonly<{ peer: Json | undefined; here: Json | undefined; segments: readonly string[] }>
-
 /** Undefined if the path is in no body. */
-export function bodyPlace(path: string, { peer, here }: Comparison): BodyPlace | undefined {
+function bodyPlace(path: string, { peer, here }: Comparison): BodyPlace | undefined {
   const [, part, ...segments] = path.split('/').map((one) => one.replaceAll('~1', '/').replaceAll('~0', '~'))
   if (part === 'body') return { peer: peer.answer.value, here: here.answer.value, segments }
   const [id = '', at, body, ...inner] = segments
@@ -81,78 +323,27 @@ export function bodyPlace(path: string, { peer, here }: Comparison): BodyPlace |
 }
 
 /** The statuses with which the peer answers what is a failure of a code here, where the two differ. */
-const STATUSES_OF_PEER: Readonly<Partial<Record<FailureCode, readonly number[]>>> = {
-  METHOD_NOT_ALLOWED: [404],
-  MEDIA_TYPE_WRONG: [400],
-  BODY_TOO_LARGE: [400],
-  LOOKUP_INVALID: [400],
-  LOOKUP_UNREACHABLE: [400],
-  LOOKUP_TIMED_OUT: [400],
-  LOOKUP_CIRCUIT_OPEN: [400],
-  TRANSFORM_FAILED: [400],
-  MAPPING_FAILED: [400],
-  SERIALISE_FAILED: [400],
-  RESPONSE_UNREACHABLE: [500],
-  RESPONSE_TIMED_OUT: [500],
-  RESPONSE_CIRCUIT_OPEN: [500],
+const STATUSES_OF_PEER: Readonly<Partial<Record<FailureCode, number>>> = {
+  METHOD_NOT_ALLOWED: 404,
+  MEDIA_TYPE_WRONG: 400,
+  BODY_TOO_LARGE: 400,
+  LOOKUP_INVALID: 400,
+  LOOKUP_UNREACHABLE: 400,
+  LOOKUP_TIMED_OUT: 400,
+  LOOKUP_CIRCUIT_OPEN: 400,
+  TRANSFORM_FAILED: 400,
+  MAPPING_FAILED: 400,
+  SERIALISE_FAILED: 400,
+  RESPONSE_UNREACHABLE: 500,
+  RESPONSE_TIMED_OUT: 500,
+  RESPONSE_CIRCUIT_OPEN: 500,
 }
 
-export const FAILURE_RULES = {
-  'failure-status': {
-    reason: 'The status of a failure says who must act; the peer answers most of them with 400.',
-    explains: ({ path }, comparison) => path === '/status' && isOtherStatus(comparison),
-  },
-  'failure-body': {
-    reason: 'The body of a failure has a code and the place in the document beside its sentence.',
-    explains: ({ path }, comparison) =>
-      (isIn(path, '/body') || path === '/contentType') &&
-      failureCodeOf(comparison.here.answer) !== undefined &&
-      (comparison.peer.answer.status === comparison.here.answer.status || isOtherStatus(comparison)) &&
-      isFailureOfPeer(comparison.peer.answer.value),
-  },
-  'route-matching': {
-    reason: 'A last "/" does not count, parameters are decoded, patterns match whole paths, another method is a 405.',
-    explains: ({ path }, comparison) => {
-      const { status, value } = comparison.peer.answer
-      const isElsewhere = status < 400 && failsWith('ROUTE_UNKNOWN', comparison)
-      return isOfAnswer(path) && (isUnknownRoute(status, value) || isElsewhere)
-    },
-  },
-  'xml-values': {
-    reason: 'An output that XML cannot hold is a failure; the peer writes the text of the object or array.',
-    explains: ({ path }, comparison) =>
-      isOfAnswer(path) && failsWith('SERIALISE_FAILED', comparison) && comparison.peer.answer.status < 400,
-  },
-  'computed-keys': {
-    reason:
-      'A computed key of an object in an expression that finds nothing leaves its field out (JSONata 2); the peer fails (JSONata 1.8).',
-    explains: ({ path }, comparison) =>
-      isOfAnswer(path) &&
-      KEY_REFUSED.test(errorOfPeer(comparison) ?? '') &&
-      failureCodeOf(comparison.here.answer) === undefined,
-  },
-  'mapping-failed': {
-    reason:
-      'A value that its function cannot convert, and an entry that would replace another shape, end the message; the peer leaves a value out.',
-    explains: ({ path }, comparison) =>
-      isOfAnswer(path) && failsWith('MAPPING_FAILED', comparison) && comparison.peer.answer.status < 400,
-  },
-  'empty-message': {
-    reason: 'A message without a body is an empty object; the peer answers with 204, or finds nothing to validate.',
-    explains: ({ path }, comparison) => isOfAnswer(path) && isWithoutBody(comparison),
-  },
-} as const satisfies Readonly<Record<string, DeliberateRule>>
-
-/** The sentence of JSONata's code T1003. */
-const KEY_REFUSED = /[Kk]ey in object structure must evaluate to a string/
-
 /** Both may have called an endpoint of their own, whose failure has another status there. */
-function isOtherStatus(comparison: Comparison): boolean {
-  const { peer, here } = comparison
-  const code = failureCodeOf(here.answer)
+function isOtherStatus({ code, error, comparison: { peer } }: Case): boolean {
   if (code === undefined) return false
-  if (kindOf(code).lookup === 'unusable') return errorOfPeer(comparison)?.includes('Incorrect status code') ?? false
-  return (STATUSES_OF_PEER[code] ?? []).includes(peer.answer.status)
+  if (kindOf(code).lookup === 'unusable') return error.includes('Incorrect status code')
+  return STATUSES_OF_PEER[code] === peer.answer.status
 }
 
 /** `{ "error": … }`, which is the root element in XML, or the text of the error of an unreachable primary. */
@@ -160,63 +351,17 @@ const isFailureOfPeer = (value: Json | undefined): boolean =>
   typeof value === 'string' || (isObject(value) && typeof value.error === 'string' && Object.keys(value).length === 1)
 
 /** By its own code, or by its router, which knows fewer characters of paths. */
-const isUnknownRoute = (status: number, value: Json | undefined): boolean =>
+const isUnknownRoute = ({ answer: { status, value } }: ComparedSide): boolean =>
   status === 404 &&
   (value === 'Not Found' ||
     (isObject(value) && typeof value.error === 'string' && value.error.startsWith('Unknown Endpoint')))
 
-function isWithoutBody(comparison: Comparison): boolean {
-  const { message, peer, here } = comparison
-  if ((message.body?.length ?? 0) > 0 || here.answer.status !== 200) return false
-  return peer.answer.status === 204 || errorOfPeer(comparison) === 'No data to validate'
-}
-
-export const ACCEPTED_RULES = {
-  'missing-values': {
-    reason:
-      'An entry of the mapping that finds nothing adds nothing; the peer fails where it reads an element of it or appends it.',
-    explains: ({ path }, comparison) => isOfAnswer(path) && isRefusedByPeer(comparison, MAPPING_FAILED),
-  },
-  'transform-targets': {
-    reason:
-      '"appendArray" and "oneToAllElements" take any target; the peer refuses every message that runs one whose target has no "[]".',
-    explains: ({ path }, comparison) => isOfAnswer(path) && isRefusedByPeer(comparison, TARGET_REFUSED),
-  },
-  nullable: {
-    reason: '"nullable" in a schema accepts null; the peer reads it only with VALIDATION_ACCEPT_NULL_VALUES.',
-    explains: ({ path }, comparison) =>
-      isOfAnswer(path) && isRefusedByPeer(comparison, VALIDATION_FAILED) && isAllNull(comparison),
-  },
-  'appended-texts': {
-    reason:
-      '"appendArray" appends a text or number as one element; the peer appends each character of a text, and fails for others.',
-    explains: ({ path }, comparison) => isOfAnswer(path) && appendsText(comparison),
-  },
-  'paths-over-arrays': {
-    reason:
-      'A name on an array reads that field of every element, at each place of a path; the peer finds nothing there, or fails.',
-    explains: ({ path, peer, here }, comparison) =>
-      readsThroughArray(comparison) &&
-      (isOfAnswer(path) && isRefusedByPeer(comparison, NO_ARRAY)
-        ? true
-        : isIn(path, '/body') && isHollow(peer) && here !== undefined),
-  },
-} as const satisfies Readonly<Record<string, DeliberateRule>>
-
-const MAPPING_FAILED = /^Input transform error: Object mapping schema invalid: (?:Cannot read|.* is not iterable)/
-const TARGET_REFUSED = /^Input transform error: Object mapping schema invalid: Invalid Transform Key(?: value)?: /
-const VALIDATION_FAILED = /^Validation failed: /
-const NO_ARRAY = /forEach\.items could not be found/
-
-const isRefusedByPeer = (comparison: Comparison, why: RegExp): boolean =>
-  why.test(errorOfPeer(comparison) ?? '') && failureCodeOf(comparison.here.answer) === undefined
-
 /** Whether each value that the peer calls wrong is null in the message. */
-function isAllNull(comparison: Comparison): boolean {
-  const faults = (errorOfPeer(comparison) ?? '').replace(VALIDATION_FAILED, '').split(', ')
+function isAllNull({ error, sent }: Case): boolean {
+  const faults = error.replace(/^Validation failed: /, '').split(', ')
   return faults.every((text) => {
     const [, place] = /^data\/requestBody\/(\S+) should /.exec(text) ?? []
-    return place !== undefined && valueAt(bodyOf(comparison), place.split('/')) === null
+    return place !== undefined && valueAt(sent, place.split('/')) === null
   })
 }
 
@@ -226,88 +371,29 @@ function namesOf(path: string): readonly string[] | undefined {
   return root === 'requestBody' || root === 'payload' ? names : undefined
 }
 
-function appendsText(comparison: Comparison): boolean {
-  const body = bodyOf(comparison)
-  return mappingEntries(comparison).some(([source, target]) => {
+function appendsText({ mapping, sent }: Case): boolean {
+  return mapping.filter(writes('"appendArray"')).some(([source]) => {
     const names = namesOf(source.replace(/\[\]$/, ''))
-    const value = names === undefined ? undefined : valueAt(body, names)
-    return (typeof value === 'string' || typeof value === 'number') && JSON.stringify(target).includes('"appendArray"')
+    const value = names && valueAt(sent, names)
+    return typeof value === 'string' || typeof value === 'number'
   })
 }
 
 /** Whether a path of the mapping, or of a request, reads a name of an array in the message. */
-function readsThroughArray(comparison: Comparison): boolean {
-  const body = bodyOf(comparison)
-  const mapped = mappingEntries(comparison).map(([source]) => source)
-  const paths = [...mapped, ...pathsOfRequests(comparison.document?.requests ?? null)]
-  return paths.some((path) => {
-    const names = namesOf(path)
-    return names !== undefined && passesArray(body, names)
-  })
+function readsThroughArray({ mapping, sent, comparison: { document } }: Case): boolean {
+  const paths = [...mapping.map(([source]) => source), ...pathsOfRequests(document?.requests)]
+  return paths.some((path) => passesArray(sent, namesOf(path) ?? []))
 }
 
 function passesArray(value: Json | undefined, [name, ...rest]: readonly string[]): boolean {
   if (name === undefined || typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return true
   const own = name.replace(/\[.*$/, '')
-  if (own === name) return passesArray(valueAt(value, [own]), rest)
-  const list = valueAt(value, [own])
-  return (Array.isArray(list) ? list : [list]).some((one) => passesArray(one, rest))
+  const inner = valueAt(value, [own])
+  return (own !== name && Array.isArray(inner) ? inner : [inner]).some((one: Json | undefined) =>
+    passesArray(one, rest),
+  )
 }
-
-/** The texts of the members "path" and "items" of the requests. */
-function pathsOfRequests(value: Json): readonly string[] {
-  if (typeof value !== 'object' || value === null) return []
-  const own = isObject(value) ? [value.path, value.items].filter((one) => typeof one === 'string') : []
-  return [...own, ...Object.values(value).flatMap(pathsOfRequests)]
-}
-
-export const REQUEST_RULES = {
-  'url-values': {
-    reason:
-      'A URL parameter without a value, or with one that a URL cannot hold, is a failure; the peer sends the request all the same.',
-    explains: ({ path, here }, comparison) =>
-      failsWith('PARAMETER_INVALID', comparison) && (isOfAnswer(path) || here === undefined),
-  },
-  'url-encoding': {
-    reason:
-      'Values are percent-encoded in URLs, so that none can add a segment or a parameter; the peer writes them as they are.',
-    explains: ({ path, peer, here }, comparison) =>
-      /^\/calls\/.*\/url$/.test(path)
-        ? isSameDecoded(peer, here)
-        : isOfAnswer(path) && isLookupFailure(comparison) && hasValueToEncode(comparison),
-  },
-  primary: {
-    reason: 'The answer of the response request that is marked as primary is returned alone; the peer drops the mark.',
-    explains: ({ path }, { document, peer, here }) => {
-      const id = document && primaryOf(document)
-      const inner = id === undefined ? undefined : valueAt(peer.answer.value, [id])
-      return inner !== undefined && isOfAnswer(path) && isSame(inner, here.answer.value)
-    },
-  },
-  'failed-response': {
-    reason:
-      'Of several response requests, one without an answer holds an "error" with a sentence; with the peer it is a text.',
-    explains: ({ path, peer, here }, { here: side }) =>
-      side.answer.headers['x-crosswalk-status'] === 'partial' &&
-      /^\/body\/[^/]+$/.test(path) &&
-      typeof peer === 'string' &&
-      isObject(here) &&
-      typeof here.error === 'string',
-  },
-  'sent-type': {
-    reason: 'Response requests get the output in the type of the endpoint; the peer sends JSON, whatever the type is.',
-    explains: ({ path }, comparison) => isSentAsXml(path, comparison),
-  },
-  'answer-type': {
-    reason: 'The media type is that of the answer; the peer declares its output type for any text.',
-    explains: ({ path }, { peer, here }) =>
-      path === '/contentType' && peer.answer.isUnread && isSame(peer.answer.value, here.answer.value),
-  },
-} as const satisfies Readonly<Record<string, DeliberateRule>>
-
-/** RFC 3986 section 3.3: any other character than those of a segment. */
-const NOT_IN_A_SEGMENT = /[^A-Za-z0-9\-._~!$&'()*+,;=:@]/
 
 function primaryOf(document: EndpointDocument): string | undefined {
   const requests = requestsOf(document, 'response')
@@ -315,10 +401,6 @@ function primaryOf(document: EndpointDocument): string | undefined {
     ({ primary, config }) => primary === true || (isObject(config) && config.primary === true),
   )
   return requests.length > 1 && typeof marked?.id === 'string' ? marked.id : undefined
-}
-
-function isSameDecoded(peer: Json | undefined, here: Json | undefined): boolean {
-  return typeof peer === 'string' && typeof here === 'string' && decoded(peer) === decoded(here)
 }
 
 function decoded(url: string): string {
@@ -331,153 +413,74 @@ function decoded(url: string): string {
 }
 
 /** Whether the body of a call is the XML of the JSON that the peer sent. */
-function isSentAsXml(path: string, { peer, here }: Comparison): boolean {
-  const [, part, id = '', at, body] = path.split('/')
-  const sent = peer.calls?.[id]?.[Number(at)]?.body
-  if (part !== 'calls' || body !== 'body' || sent === undefined) return false
+function isSentAsXml(peer: Json | undefined, here: Json | undefined): boolean {
+  if (peer === undefined) return false
   try {
-    const xml = Buffer.from(codecOfFormat('XML').build(sent))
-    return isSame(readBody(xml, mediaTypeOf(MEDIA_TYPES.XML)).value, here.calls?.[id]?.[Number(at)]?.body)
+    const xml = Buffer.from(codecOfFormat('XML').build(peer))
+    return isSame(readBody(xml, mediaTypeOf(MEDIA_TYPES.XML)).value, here)
   } catch (thrown) {
     if (thrown instanceof Unwritable) return false
     throw thrown
   }
 }
 
-/** Whether the lookup of the peer failed, and that of this service did not. */
-function isLookupFailure(comparison: Comparison): boolean {
-  const error = errorOfPeer(comparison) ?? ''
-  return (
-    /Incorrect status code|No response from lookup|unescaped characters/.test(error) &&
-    failureCodeOf(comparison.here.answer) === undefined
-  )
-}
+/** RFC 3986 section 3.3: any other character than those of a segment. */
+const NOT_IN_A_SEGMENT = /[^A-Za-z0-9\-._~!$&'()*+,;=:@]/
 
 /** Whether a value of the message that goes into the path of a URL has a character that a path cannot hold. */
-function hasValueToEncode(comparison: Comparison): boolean {
-  const { document } = comparison
+function hasValueToEncode({ sent, comparison: { document, message } }: Case): boolean {
   if (document === undefined) return false
   return [...requestsOf(document, 'lookup'), ...requestsOf(document, 'response')].some(({ config }) => {
     const url = isObject(config) && isObject(config.params) && isObject(config.params.url) ? config.params.url : {}
-    return Object.values(url).some((parameter) => {
-      const value = isObject(parameter) ? valueOfPath(String(parameter.path), comparison) : undefined
-      return typeof value === 'string' && NOT_IN_A_SEGMENT.test(value)
-    })
+    return Object.values(url)
+      .filter(isObject)
+      .some(({ path }) => {
+        const [root, ...names] = String(path).split('.')
+        const own = root === 'query' ? (message.query as JsonObject) : sent
+        const value = root === 'query' || namesOf(String(path)) ? valueAt(own, names) : undefined
+        return typeof value === 'string' && NOT_IN_A_SEGMENT.test(value)
+      })
   })
 }
 
-/** What a path of dotted names reads in the body or the query. */
-function valueOfPath(path: string, comparison: Comparison): Json | undefined {
-  const [root = '', ...names] = path.split('.')
-  if (root === 'query') return valueAt(comparison.message.query as JsonObject, names)
-  return root === 'payload' || root === 'requestBody' ? valueAt(bodyOf(comparison), names) : undefined
+/** How far the clock of the peer may be off. */
+const CLOCKS_DIFFER_MS = 5_000
+
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$/
+
+/** Whether a value is a time, as ISO 8601 or in milliseconds, at which a service ran the message. */
+function isTimeOf(value: Json | undefined, { times }: ComparedSide): boolean {
+  const time = typeof value === 'string' && DATE_TIME.test(value) ? Date.parse(value) : value
+  if (typeof time !== 'number') return false
+  return time >= times.sentAt - CLOCKS_DIFFER_MS && time <= times.answeredAt + CLOCKS_DIFFER_MS
 }
-
-type ExplainsValue = (difference: Difference, place: BodyPlace, comparison: Comparison) => boolean
-
-/** Explains differences within bodies, of answers and of calls, only. */
-const inBodies =
-  (explains: ExplainsValue): DeliberateRule['explains'] =>
-  (difference, comparison) => {
-    const place = bodyPlace(difference.path, comparison)
-    return place !== undefined && explains(difference, place, comparison)
-  }
-
-export const VALUE_RULES = {
-  'time-of-message': {
-    reason: 'Both are the time at which each service ran the message.',
-    explains: inBodies(({ peer, here }, _place, comparison) => isTimeOfMessage(peer, here, comparison)),
-  },
-  'random-values': {
-    reason: 'Both are what an expression with "$random" or "$shuffle" gave, each time another value.',
-    explains: inBodies(
-      ({ peer, here }, { segments }, comparison) => typeof peer === typeof here && isRandom(segments, comparison),
-    ),
-  },
-  'empty-parents': {
-    reason: 'A missing value adds no field; the peer adds the empty objects and arrays that lead to it.',
-    explains: inBodies((difference, place, comparison) => isEmptyParent(difference, place, isXml(comparison))),
-  },
-  'null-targets': {
-    reason:
-      'A target that ends in "?" keeps a null, and writes nothing for a missing value; the peer writes null for both.',
-    explains: inBodies(
-      ({ peer, here }, { segments }, comparison) =>
-        peer === null &&
-        here === undefined &&
-        mappingEntries(comparison).some(([, target]) => JSON.stringify(target).includes(`${segments.at(-1)}?"`)),
-    ),
-  },
-  'nested-arrays': {
-    reason:
-      'Lists within lists are joined where a path reads their elements, and kept where the value is copied; the peer does either by what it finds.',
-    explains: inBodies(isJoinedOtherwise),
-  },
-  'shared-constants': {
-    reason:
-      '"oneToAllElements" gives each element a copy; the peer gives all the same object, so that each has the value that was written last, in this or an earlier message.',
-    explains: inBodies((_difference, place, comparison) => isSharedValue(place, comparison)),
-  },
-  'changed-constants': {
-    reason:
-      'A mapping never changes a constant; the peer writes into constants that were copied whole, so that values stay for later elements and messages.',
-    explains: inBodies(
-      ({ peer }, { segments }, { document }) =>
-        peer !== undefined && document !== undefined && isInShared(segments, sharedConstants(document)),
-    ),
-  },
-  'wildcard-places': {
-    reason:
-      '"*" gives a list with a place for every field; the peer leaves out those without the value, and gives no empty list.',
-    explains: inBodies(
-      ({ peer, here }, _place, comparison) =>
-        peer === undefined && isHollow(here) && mappingEntries(comparison).some(([source]) => source.includes('*')),
-    ),
-  },
-  'empty-answers': {
-    reason:
-      'An empty answer of another system, or a list without values in a query, is nothing; the peer takes it for an empty text.',
-    explains: inBodies(
-      ({ peer, here }, { segments }, comparison) =>
-        peer === '' && (here ?? null) === null && isOfOthers(segments[0] ?? '', comparison),
-    ),
-  },
-  'xml-white-space': {
-    reason: 'White space is trimmed also from an element that has nothing else.',
-    explains: inBodies(
-      ({ peer, here }) => typeof peer === 'string' && peer !== '' && peer.trim() === '' && here === '',
-    ),
-  },
-} as const satisfies Readonly<Record<string, DeliberateRule>>
 
 /** Whether an entry writes a value of such an expression to this name. */
-function isRandom(segments: readonly string[], comparison: Comparison): boolean {
-  const inputTransforms = comparison.document?.inputTransforms
-  const name = segments.findLast((segment) => !/^\d+$/.test(segment))
-  if (!isObject(inputTransforms) || name === undefined) return false
-  const random = Object.entries(inputTransforms).filter(([, text]) => /\$(?:random|shuffle)\b/.test(String(text)))
-  return mappingEntries(comparison).some(
-    ([source, target]) =>
-      random.some(([transform]) => source === `transforms.${transform}`) && JSON.stringify(target).includes(`${name}"`),
-  )
-}
-
-const isInShared = (segments: readonly string[], shared: readonly SharedConstant[]): boolean => {
-  const names = segments.filter((segment) => !/^\d+$/.test(segment))
-  return shared.some((one) => one.names.every((name, index) => name === names[index]))
+function isRandom(segments: readonly string[], { mapping, comparison: { document } }: Case): boolean {
+  const transforms = document?.inputTransforms
+  const name = segments.findLast((segment) => !isIndex(segment))
+  if (!isObject(transforms) || name === undefined) return false
+  return mapping.filter(writes(`${name}"`)).some(([source]) => {
+    const [, transform] = /^transforms\.(.*)$/s.exec(source) ?? []
+    const text = transform !== undefined && Object.hasOwn(transforms, transform) ? transforms[transform] : ''
+    return /\$(?:random|shuffle)\b/.test(String(text))
+  })
 }
 
 /** Whether the place is empty with the peer and missing here, or elements of an array around it are. */
-function isEmptyParent({ peer, here }: Difference, place: BodyPlace, xml: boolean): boolean {
-  if ((here ?? null) === null && isEmptyContainer(peer, xml)) return true
-  return around(place).some(([list, own]) => {
-    if (!Array.isArray(list) || !Array.isArray(own) || !list.some((one) => isEmptyContainer(one, xml))) return false
-    return isSame(withoutHollow(list, xml), withoutHollow(own, xml))
-  })
+function isEmptyParent({ peer, here, comparison }: Case, place: BodyPlace): boolean {
+  const isXml = comparison.peer.answer.mediaType === 'application/xml'
+  const isEmpty = (value: Json | undefined) =>
+    (typeof value === 'object' && value !== null && isHollow(value, isXml)) || (isXml && value === '')
+  if ((here ?? null) === null && isEmpty(peer)) return true
+  return around(place).some(
+    ([list, own]) =>
+      Array.isArray(list) &&
+      Array.isArray(own) &&
+      list.some(isEmpty) &&
+      isSame(withoutHollow(list, isXml), withoutHollow(own, isXml)),
+  )
 }
-
-const isEmptyContainer = (value: Json | undefined, xml: boolean): boolean =>
-  (typeof value === 'object' && value !== null && isHollow(value, xml)) || (xml && value === '')
 
 /** The values of both services at a place and at those around it, from the nearest. */
 const around = ({ peer, here, segments }: BodyPlace): readonly (readonly [Json | undefined, Json | undefined])[] =>
@@ -494,24 +497,11 @@ function withoutHollow(value: Json, xml: boolean): Json {
 }
 
 /** Whether an array around the place has the same elements in both, or the message has arrays within arrays. */
-function isJoinedOtherwise({ peer, here }: Difference, place: BodyPlace, comparison: Comparison): boolean {
+function isJoinedOtherwise({ peer, here, sent }: Case, place: BodyPlace): boolean {
   const isSameJoined = ([list, own]: readonly [Json | undefined, Json | undefined]) =>
     Array.isArray(list) && Array.isArray(own) && isSame(joined(list), joined(own))
   if (around(place).some(isSameJoined)) return true
-  const isInList = place.segments.some((segment) => /^\d+$/.test(segment)) || [peer, here].some(Array.isArray)
-  return isInList && hasNestedArray(bodyOf(comparison))
-}
-
-/** Whether the elements of a list all have the same value at the place with the peer, and the mapping shares one among them. */
-function isSharedValue({ peer, segments }: BodyPlace, comparison: Comparison): boolean {
-  const at = segments.findIndex((segment) => /^\d+$/.test(segment))
-  const list = at === -1 ? undefined : valueAt(peer, segments.slice(0, at))
-  if (!Array.isArray(list)) return false
-  const values = list.map((one) => valueAt(one, segments.slice(at + 1)))
-  if (values[0] === undefined || !values.every((one) => isSame(one, values[0]))) return false
-  return mappingEntries(comparison).some(
-    ([source, target]) => source.startsWith('constants.') && JSON.stringify(target).includes('"oneToAllElements"'),
-  )
+  return (place.segments.some(isIndex) || [peer, here].some(Array.isArray)) && hasNestedArray(sent)
 }
 
 const joined = (list: readonly Json[]): readonly Json[] =>
@@ -523,54 +513,20 @@ function hasNestedArray(value: Json | undefined): boolean {
   return Object.values(value).some(hasNestedArray)
 }
 
+/** Whether the elements of a list all have the same value at the place with the peer, and the mapping shares one among them. */
+function isSharedValue({ mapping }: Case, { peer, segments }: BodyPlace): boolean {
+  const at = segments.findIndex(isIndex)
+  const list = at === -1 ? undefined : valueAt(peer, segments.slice(0, at))
+  if (!Array.isArray(list)) return false
+  const [first, ...others] = list.map((one: Json) => valueAt(one, segments.slice(at + 1)))
+  if (first === undefined || !others.every((one) => isSame(one, first))) return false
+  return mapping.filter(writes('"oneToAllElements"')).some(([source]) => source.startsWith('constants.'))
+}
+
 /** Whether a field of the output holds what a lookup or a response request answered. */
-function isOfOthers(field: string, comparison: Comparison): boolean {
-  const { document } = comparison
+function isOfOthers(field: string, { mapping, comparison: { document } }: Case): boolean {
   if (document === undefined) return false
   if (requestsOf(document, 'response').length > 0) return true
-  const entries = mappingEntries(comparison)
-  if (entries.length === 0) return field === 'lookupRequests'
-  return entries.some(
-    ([source, target]) => source.startsWith('lookupRequests') && JSON.stringify(target).includes(`"${field}`),
-  )
+  if (mapping.length === 0) return field === 'lookupRequests'
+  return mapping.filter(writes(`"${field}`)).some(([source]) => source.startsWith('lookupRequests'))
 }
-
-/** How far the clock of the peer may be off. */
-const CLOCKS_DIFFER_MS = 5_000
-
-const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$/
-
-/** Whether each of the two is a time, as ISO 8601 or in milliseconds, at which its service ran the message. */
-export function isTimeOfMessage(peer: Json | undefined, here: Json | undefined, comparison: Comparison): boolean {
-  return isWithin(peer, comparison.peer) && isWithin(here, comparison.here)
-}
-
-function isWithin(value: Json | undefined, { times }: ComparedSide): boolean {
-  const time = timeOf(value)
-  return time >= times.sentAt - CLOCKS_DIFFER_MS && time <= times.answeredAt + CLOCKS_DIFFER_MS
-}
-
-/** NaN if the value is no time. */
-function timeOf(value: Json | undefined): number {
-  if (typeof value === 'number') return value
-  return typeof value === 'string' && DATE_TIME.test(value) ? Date.parse(value) : Number.NaN
-}
-
-/** The ids are stable, and docs/moving-over.md has a row for each. The first rule that explains a difference counts. */
-export const DELIBERATE_DIFFERENCES = { ...FAILURE_RULES, ...ACCEPTED_RULES, ...REQUEST_RULES, ...VALUE_RULES }
-
-export type DeliberateId = keyof typeof DELIBERATE_DIFFERENCES
-
-/** `deliberate`: the id of the rule that explains the difference; undefined if none does. */
-export type JudgedDifference = Difference & Readonly<{ deliberate: DeliberateId | undefined }>
-
-const RULES = Object.entries(DELIBERATE_DIFFERENCES) as readonly (readonly [DeliberateId, DeliberateRule])[]
-
-/** All differences of a message. `ignored`: JSON Pointers within the body; what is at or below them is not compared. */
-export const judge = (comparison: Comparison, ignored: readonly string[] = []): readonly JudgedDifference[] =>
-  differencesBetween(comparison)
-    .filter(({ path }) => !ignored.some((pointer) => `${path}/`.startsWith(`/body${pointer}/`)))
-    .map((difference) => ({
-      ...difference,
-      deliberate: RULES.find(([, rule]) => rule.explains(difference, comparison))?.[0],
-    }))

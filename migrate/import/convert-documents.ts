@@ -4,6 +4,7 @@ import { checkDocument } from '../../src/config/checks/check-document.ts'
 import { createCredentialNames, type SecretLine } from '../../src/deployment/credential-names.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import {
+  convertConsumer,
   convertExpressions,
   convertRoute,
   convertState,
@@ -51,9 +52,6 @@ export type Conversion =
   | Readonly<{ documents: readonly ConvertedDocument[]; secrets: readonly SecretLine[]; undecided?: undefined }>
   | Readonly<{ undecided: string }>
 
-/** The consumer group of the peer, unless its settings name another; so spelled. */
-const PEER_GROUP = 'mappinng-mediator'
-
 type SetContext = UrlContext &
   Readonly<{ form: LookupForm; isContradictory: boolean; options: ConversionOptions; states: readonly FoundState[] }>
 
@@ -88,31 +86,38 @@ function nameOf(found: FoundDocument, documents: readonly FoundDocument[]): stri
 }
 
 function convertDocument(found: FoundDocument, context: SetContext, ownName: string | undefined): ConvertedDocument {
-  const { source, document, isCanonical } = found
+  const { source, document, isCanonical, duplicateNames, peerVersion } = found
   if (isCanonical) return { source, document, changes: [] }
   const { options, states, isContradictory } = context
-  const form = found.peerVersion === undefined ? context.form : formOfVersion(found.peerVersion)
-  const { draft, snapshot, finish } = openDraft(document)
-  noteDuplicates(found, draft)
-  if (ownName !== undefined)
-    draft.at('name').set(ownName, {
-      level: 'changed',
-      reason: 'Another folder of the import has the same name, and here each endpoint has a name of its own.',
-    })
-  if (form === 'bare' && isContradictory && readsOfDocument(document).includes('parts')) noteContradiction(draft)
-  removeNothings(draft)
-  convertRoute(draft)
-  convertRequests(draft)
-  for (const kind of REQUEST_GROUPS) {
-    for (const request of requestsOf(draft, kind)) convertCall(kind, request, form, context, textOf(document.name))
+  const form = peerVersion === undefined ? context.form : formOfVersion(peerVersion)
+  const { root, changes } = openDraft(document)
+  for (const { path, dropped } of duplicateNames) {
+    const reason = 'The name stands here twice; that service kept the last value, as the import does.'
+    root.noteAt(path, 'changed', reason, { before: dropped })
   }
-  convertPaths(draft, snapshot, form, found.peerVersion ?? options.peerVersion)
-  convertConsumer(draft, options.consumerStart)
-  removeUnknown(draft)
-  const finished = finish()
+  if (ownName !== undefined) {
+    const reason = 'Another folder of the import has the same name, and here each endpoint has a name of its own.'
+    root.at('name').set(ownName, 'changed', reason)
+  }
+  if (form === 'bare' && isContradictory && readsOfDocument(document).includes('parts')) {
+    root.note(
+      'differs',
+      'Other documents of this import were written for a version before 3, so "data" and "headers" below a lookup were read as fields of its answer. If this document was written for version 3, import it with --peer-version 3.',
+    )
+  }
+  removeNothings(root)
+  convertRoute(root)
+  convertRequests(root)
+  for (const kind of REQUEST_GROUPS) {
+    for (const request of requestsOf(root, kind)) convertCall(kind, request, form, context, textOf(document.name))
+  }
+  convertPaths(root, form, peerVersion ?? options.peerVersion)
+  convertConsumer(root, options.consumerStart)
+  removeUnknown(root)
+  const converted = root.clean() as JsonObject
   const own = typeof document._id === 'string' ? states.filter(({ endpointId }) => endpointId === document._id) : []
-  const state = newestState(own, finished.document)
-  return { source, ...finished, ...(state === undefined ? {} : { state }) }
+  const state = newestState(own, converted)
+  return { source, document: converted, changes, ...(state === undefined ? {} : { state }) }
 }
 
 function convertCall(
@@ -131,59 +136,22 @@ function convertCall(
 }
 
 /** The parts that read the message. Each needs the parts before it as they are now. */
-function convertPaths(
-  draft: DocumentPart,
-  snapshot: () => JsonObject,
-  form: LookupForm,
-  peerVersion: string | undefined,
-): void {
+function convertPaths(root: DocumentPart, form: LookupForm, peerVersion: string | undefined): void {
   const contextNow = () => {
-    const document = snapshot()
+    const document = root.clean() as JsonObject
     return { form, peerVersion, lookups: lookupsOf(document), endpoint: checkDocument(document).endpoint }
   }
   const convertRequestsOf = (group: RequestGroup) => {
     const context = contextNow()
-    for (const request of requestsOf(draft, group)) convertRequestPaths(request, group, context)
+    for (const request of requestsOf(root, group)) convertRequestPaths(request, group, context)
   }
   convertRequestsOf('lookup')
-  dropUnusable(draft)
-  convertExpressions(draft, contextNow())
+  dropUnusable(root)
+  convertExpressions(root, contextNow())
   convertRequestsOf('response')
-  convertMapping(draft, contextNow())
-  convertValidation(draft, contextNow())
-  convertState(draft, form, lookupsOf(snapshot()))
-}
-
-function convertConsumer(draft: DocumentPart, consumerStart: string | undefined): void {
-  const start = draft.at('kafkaConsumerStart')
-  const topic = draft.at('kafkaConsumerTopic')
-  if (topic.value === '') topic.remove({ level: 'changed', reason: 'An empty topic had no effect there.' })
-  if (topic.value === undefined || start.value !== undefined) return
-  start.set(consumerStart ?? `group:${PEER_GROUP}`, {
-    level: 'changed',
-    reason:
-      consumerStart === undefined
-        ? 'Consuming starts where the consumer group of that service stands. This is its default group; if KAFKA_CONSUMER_GROUPID names another there, import with --consumer-start group:NAME.'
-        : 'Consuming starts where --consumer-start says.',
-  })
-}
-
-function noteDuplicates({ duplicateNames }: FoundDocument, draft: DocumentPart): void {
-  for (const { path, dropped } of duplicateNames) {
-    draft.noteAt(path, {
-      level: 'changed',
-      before: dropped,
-      reason: 'The name stands here twice; that service kept the last value, as the import does.',
-    })
-  }
-}
-
-function noteContradiction(draft: DocumentPart): void {
-  draft.note({
-    level: 'differs',
-    reason:
-      'Other documents of this import were written for a version before 3, so "data" and "headers" below a lookup were read as fields of its answer. If this document was written for version 3, import it with --peer-version 3.',
-  })
+  convertMapping(root, contextNow())
+  convertValidation(root, contextNow())
+  convertState(root, form, lookupsOf(root.clean() as JsonObject))
 }
 
 /** A report without credentials. */

@@ -1,55 +1,126 @@
-/** The name, the route and the formats of a document. */
-
+/** Fields of a document that one rule each converts: its route, formats, topic, state, expressions, and what stands for nothing. */
 import { checkReference } from '../../src/config/checks/path-roots.ts'
-import { type Endpoint, EndpointField } from '../../src/config/schema/schema.ts'
+import { EndpointField } from '../../src/config/schema/schema.ts'
 import type { Field } from '../../src/config/schema/schema-fields.ts'
 import { isObject, type Json } from '../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../src/domain/lint.ts'
 import { parseExpression } from '../../src/language/jsonata/expression.ts'
 import { withoutLastSlash } from '../../src/language/route-pattern.ts'
 import { parseStatusSet } from '../../src/language/status-set.ts'
 import type { PathContext } from './convert-requests.ts'
-import type { DocumentPart } from './draft.ts'
+import { applyRules, type DocumentPart, drop, faultsIn, type Rule, rewrite } from './draft.ts'
 import { type Lookup, type LookupForm, withDataInExpression, withoutPaths } from './lookup-forms.ts'
 
-const FORMATS = ['input', 'output'] as const
+const isText = (value: Json): value is string => typeof value === 'string'
 
+const upperCase = (at: string): Rule =>
+  rewrite('changed', 'The value is written in upper case.', at, (value) => String(value).trim().toUpperCase(), isText)
+
+const ROUTE_RULES: readonly Rule[] = [
+  rewrite(
+    'changed',
+    'A pattern starts with "/" and has no spaces.',
+    'endpoint.pattern',
+    (pattern) =>
+      String(pattern)
+        .trim()
+        .replace(/^(?!\/)/, '/'),
+    isText,
+  ),
+  rewrite(
+    'changed',
+    'A "/" at the end makes no difference here: the pattern matches the path that it matched there, and the path without it.',
+    'endpoint.pattern',
+    (pattern) => withoutLastSlash(String(pattern)),
+    isText,
+  ),
+  upperCase('endpoint.method'),
+]
+
+/** The name, the route and the formats of a document. */
 export function convertRoute(draft: DocumentPart): void {
-  convertPattern(draft.at('endpoint', 'pattern'))
-  upperCase(draft.at('endpoint', 'method'))
+  applyRules(draft, ROUTE_RULES, undefined)
   const formats = draft.at('transformation')
   if (formats.value === undefined) {
-    formats.set({}, { level: 'differs', reason: 'Without formats, every message failed there; here it is JSON.' })
+    formats.set({}, 'differs', 'Without formats, every message failed there; here it is JSON.')
   }
   if (!isObject(formats.value)) return
-  for (const name of FORMATS) upperCase(formats.at(name))
-  const { value: method } = draft.at('endpoint', 'method')
-  const hasBody = method === undefined || method === 'POST' || method === 'PUT' || draft.at('kafkaConsumerTopic').value
-  const reason = 'Without this format, every message failed there; here it is JSON.'
-  if (formats.at('output').value === undefined) formats.at('output').set('JSON', { level: 'differs', reason })
-  if (hasBody && formats.at('input').value === undefined) formats.at('input').set('JSON', { level: 'differs', reason })
+  applyRules(formats, [upperCase('input'), upperCase('output')], undefined)
+  const { value: method = 'POST' } = draft.at('endpoint', 'method')
+  const hasBody = method === 'POST' || method === 'PUT' || draft.at('kafkaConsumerTopic').value
+  for (const format of [formats.at('output'), ...(hasBody ? [formats.at('input')] : [])]) {
+    if (format.value !== undefined) continue
+    format.set('JSON', 'differs', 'Without this format, every message failed there; here it is JSON.')
+  }
 }
 
-function convertPattern(pattern: DocumentPart): void {
-  const { value } = pattern
-  if (typeof value !== 'string') return
-  const trimmed = value.trim()
-  const started = trimmed.startsWith('/') ? trimmed : `/${trimmed}`
-  if (started !== value)
-    pattern.set(started, { level: 'changed', reason: 'A pattern starts with "/" and has no spaces.' })
-  const ended = withoutLastSlash(started)
-  if (ended === started) return
-  pattern.set(ended, {
-    level: 'changed',
-    reason:
-      'A "/" at the end makes no difference here: the pattern matches the path that it matched there, and the path without it.',
-  })
+/** The consumer group of the peer, unless its settings name another; so spelled. */
+const PEER_GROUP = 'mappinng-mediator'
+
+export function convertConsumer(draft: DocumentPart, consumerStart: string | undefined): void {
+  const start = draft.at('kafkaConsumerStart')
+  const topic = draft.at('kafkaConsumerTopic')
+  if (topic.value === '') topic.remove('changed', 'An empty topic had no effect there.')
+  if (topic.value === undefined || start.value !== undefined) return
+  start.set(
+    consumerStart ?? `group:${PEER_GROUP}`,
+    'changed',
+    consumerStart === undefined
+      ? 'Consuming starts where the consumer group of that service stands. This is its default group; if KAFKA_CONSUMER_GROUPID names another there, import with --consumer-start group:NAME.'
+      : 'Consuming starts where --consumer-start says.',
+  )
 }
 
-function upperCase(part: DocumentPart): void {
-  const { value } = part
-  if (typeof value !== 'string' || value === value.trim().toUpperCase()) return
-  part.set(value.trim().toUpperCase(), { level: 'changed', reason: 'The value is written in upper case.' })
+/** Paths that are no texts gave the whole part of the message. */
+const extractRule = (at: string): Rule =>
+  drop(
+    'lost',
+    'A path is a text; the whole of this part of a message cannot be kept.',
+    at,
+    (path) => !isText(path) || path === '',
+  )
+
+const STATE_RULES: readonly Rule[] = [
+  drop('changed', 'The times of a message are always stored.', 'state.extract.system'),
+  ...['requestBody', 'responseBody', 'query'].map((part) => extractRule(`state.extract.${part}.*`)),
+]
+
+const STATUS_RULE: Rule = drop(
+  'lost',
+  'This is no status; every message failed at it there.',
+  'state.config.includeStatuses.[]',
+  (status) => (!isText(status) && typeof status !== 'number') || !parseStatusSet([status]).ok,
+)
+
+/** What a path of a lookup keeps of it since version 3. */
+const KEPT_RULES: readonly Rule<Lookup>[] = [
+  drop('lost', 'Headers of a lookup cannot be kept in the state.', '', (path) =>
+    /^headers(?:$|[.[])/.test(String(path)),
+  ),
+  drop('lost', 'The data of a lookup can be kept by paths in it only, not as a whole.', '', (path) => path === 'data'),
+  drop(
+    'lost',
+    'One of the answers of a lookup with "forEach" cannot be kept alone.',
+    '',
+    (path, { isList }) => isList && String(path).startsWith('['),
+  ),
+  rewrite('changed', 'The paths of a lookup are read in its data here.', '', (path) =>
+    String(path).replace(/^data(?:\.(?=.)|(?=\[))/s, ''),
+  ),
+]
+
+/** `state.extract` and `state.config`: what a message leaves for the next one, and which of it that one reads. */
+export function convertState(draft: DocumentPart, form: LookupForm, lookups: readonly Lookup[]): void {
+  applyRules(draft, STATE_RULES, undefined)
+  for (const lookup of draft.at('state', 'extract', 'lookupRequests').parts()) {
+    const known = lookups.find(({ id }) => id === lookup.name)
+    if (known === undefined) {
+      lookup.remove('changed', 'There is no lookup with this id, so it had no effect there.')
+      continue
+    }
+    applyRules(lookup, [extractRule('*')], undefined)
+    if (form === 'wrapped') for (const path of lookup.parts()) applyRules(path, KEPT_RULES, known)
+  }
+  applyRules(draft, [STATUS_RULE], undefined)
 }
 
 /** The defaults of the settings for expressions; here nothing is evaluated. */
@@ -60,112 +131,39 @@ export function dropUnusable(draft: DocumentPart): void {
   for (const transform of draft.at('inputTransforms').parts()) {
     const { value: text } = transform
     if (typeof text !== 'string') {
-      transform.remove({ level: 'lost', reason: 'A transform is a text; every message failed at this one there.' })
+      transform.remove('lost', 'A transform is a text; every message failed at this one there.')
       continue
     }
     const parsed = parseExpression(text, LIMITS)
-    if (parsed.ok) continue
-    transform.remove({
-      level: 'lost',
-      reason: `The transform is left out, since it does not run here: ${parsed.message}`,
-    })
+    if (!parsed.ok) transform.remove('lost', `The transform is left out, since it does not run here: ${parsed.message}`)
   }
 }
 
-export function convertExpressions(draft: DocumentPart, context: PathContext): void {
-  for (const transform of draft.at('inputTransforms').parts()) convertExpression(transform, context)
-}
-
-function convertExpression(transform: DocumentPart, { form, lookups, endpoint }: PathContext): void {
-  const { value: text, name } = transform
-  if (typeof text !== 'string') return
-  if (form === 'bare' && lookups.length > 0) {
-    const moved = withDataInExpression(text, lookups)
-    if (moved.text !== text) {
-      transform.set(moved.text, { level: 'changed', reason: 'The data of a lookup is under "data" here.' })
+/** `inputTransforms`: expressions with the paths that this service has. */
+export function convertExpressions(draft: DocumentPart, { form, lookups, endpoint }: PathContext): void {
+  for (const transform of draft.at('inputTransforms').parts()) {
+    const { value: text, name } = transform
+    if (typeof text !== 'string') continue
+    if (form === 'bare' && lookups.length > 0) {
+      const moved = withDataInExpression(text, lookups)
+      if (moved.text !== text) transform.set(moved.text, 'changed', 'The data of a lookup is under "data" here.')
+      const reason =
+        'The expression reads the whole message ("$$", "$eval" or a wildcard), and lookups have "data" and "headers" here: check what it reads of them.'
+      if (moved.isWhole) transform.note('differs', reason, { before: text })
     }
-    if (moved.isWhole) {
-      transform.note({
-        level: 'differs',
-        before: text,
-        reason:
-          'The expression reads the whole message ("$$", "$eval" or a wildcard), and lookups have "data" and "headers" here: check what it reads of them.',
-      })
-    }
-  }
-  const { text: found, removed } = withoutPaths(String(transform.value), (names) => findsNothing(names, endpoint, name))
-  if (removed.length === 0) return
-  transform.set(found, {
-    level: 'changed',
-    reason: `There is nothing at ${removed.map((path) => `"${path}"`).join(', ')}, as there; "()" is the expression without a value.`,
-  })
-}
-
-function findsNothing(names: readonly string[], endpoint: Endpoint, reader: string): boolean {
-  const lints: Lint[] = []
-  checkReference(names, 'transform', endpoint, collectInto(lints), reader)
-  return lints.some(({ severity }) => severity === 'error')
-}
-
-const EXTRACTED = ['requestBody', 'responseBody', 'query', 'lookupRequests'] as const
-
-export function convertState(draft: DocumentPart, form: LookupForm, lookups: readonly Lookup[]): void {
-  const extract = draft.at('state', 'extract')
-  if (extract.at('system').value !== undefined) {
-    extract.at('system').remove({ level: 'changed', reason: 'The times of a message are always stored.' })
-  }
-  for (const part of EXTRACTED) {
-    const group = extract.at(part)
-    if (part !== 'lookupRequests') convertPaths(group)
-    else for (const lookup of group.parts()) convertLookup(lookup, form, lookups)
-  }
-  convertStatuses(draft.at('state', 'config', 'includeStatuses'))
-}
-
-/** Paths that are no texts gave the whole part of the message. */
-function convertPaths(group: DocumentPart): void {
-  for (const path of group.parts()) {
-    if (typeof path.value === 'string' && path.value !== '') continue
-    path.remove({ level: 'lost', reason: 'A path is a text; the whole of this part of a message cannot be kept.' })
-  }
-}
-
-function convertLookup(lookup: DocumentPart, form: LookupForm, lookups: readonly Lookup[]): void {
-  const known = lookups.find(({ id }) => id === lookup.name)
-  if (known === undefined) {
-    lookup.remove({ level: 'changed', reason: 'There is no lookup with this id, so it had no effect there.' })
-    return
-  }
-  convertPaths(lookup)
-  if (form === 'bare') return
-  for (const path of lookup.parts()) convertExtracted(path, known)
-}
-
-function convertExtracted(path: DocumentPart, { isList }: Lookup): void {
-  const text = String(path.value)
-  const [, inner] = /^data(?:\.(?=.)|(?=\[))(.*)$/s.exec(text) ?? []
-  if (inner !== undefined) {
-    path.set(inner, { level: 'changed', reason: 'The paths of a lookup are read in its data here.' })
-  } else if (/^headers(?:$|[.[])/.test(text)) {
-    path.remove({ level: 'lost', reason: 'Headers of a lookup cannot be kept in the state.' })
-  } else if (text === 'data') {
-    path.remove({ level: 'lost', reason: 'The data of a lookup can be kept by paths in it only, not as a whole.' })
-  } else if (isList && text.startsWith('[')) {
-    path.remove({ level: 'lost', reason: 'One of the answers of a lookup with "forEach" cannot be kept alone.' })
-  }
-}
-
-function convertStatuses(statuses: DocumentPart): void {
-  if (!Array.isArray(statuses.value)) return
-  for (const status of statuses.parts()) {
-    const { value } = status
-    if ((typeof value === 'string' || typeof value === 'number') && parseStatusSet([value]).ok) continue
-    status.remove({ level: 'lost', reason: 'This is no status; every message failed at it there.' })
+    const isNothing = (names: readonly string[]) =>
+      faultsIn((lint) => checkReference(names, 'transform', endpoint, lint, name)).length > 0
+    const { text: found, removed: paths } = withoutPaths(String(transform.value), isNothing)
+    if (paths.length === 0) continue
+    const places = paths.map((path) => `"${path}"`).join(', ')
+    transform.set(found, 'changed', `There is nothing at ${places}, as there; "()" is the expression without a value.`)
   }
 }
 
 /** Set by each service itself. */
-const STAMPS = ['_id', '__v', 'createdAt', 'updatedAt', 'created_at', 'updated_at', 'lastUpdated']
+const STAMP_RULES = '_id __v createdAt updatedAt created_at updated_at lastUpdated'
+  .split(' ')
+  .map((at) => drop('changed', 'Each service sets this field by itself for the documents that it stores.', at))
 
 /** Fields of this service that the peer does not have. A document that has one was edited for this service. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(
@@ -177,60 +175,46 @@ const OWN_FIELDS: ReadonlySet<string> = new Set(
 
 /** Removes what the service sets by itself, and nulls and empty values that both services read as left out. */
 export function removeNothings(draft: DocumentPart): void {
-  for (const name of STAMPS) {
-    const stamp = draft.at(name)
-    if (stamp.value !== undefined)
-      stamp.remove({
-        level: 'changed',
-        reason: 'Each service sets this field by itself for the documents that it stores.',
-      })
-  }
-  removeBelow(EndpointField, draft)
-  noteOwn(EndpointField, draft)
-}
-
-function removeBelow(field: Field, draft: DocumentPart): void {
-  for (const [part, inner] of fieldsOf(field, draft)) {
-    if (inner === undefined) continue
-    if (isNothing(inner, part.value)) {
-      part.remove({ level: 'changed', reason: 'The value stands for a field that is left out.' })
-    } else removeBelow(inner, part)
-  }
-}
-
-function noteOwn(field: Field, draft: DocumentPart): void {
-  for (const [part, inner] of fieldsOf(field, draft)) {
-    if (inner === undefined) continue
-    if (OWN_FIELDS.has(part.name) && isListed(field, part.name)) {
-      part.note({
-        level: 'carried',
-        reason: 'This is a field of this service only; it had no effect there and has one here.',
-      })
-    } else noteOwn(inner, part)
-  }
+  applyRules(draft, STAMP_RULES, undefined)
+  visitFields(draft, (part, field) => {
+    if (field === undefined || !isNothing(field, part.value)) return field !== undefined
+    part.remove('changed', 'The value stands for a field that is left out.')
+    return false
+  })
+  visitFields(draft, (part, field, holder) => {
+    if (field === undefined || !OWN_FIELDS.has(part.name) || !isListed(holder, part.name)) return field !== undefined
+    part.note('carried', 'This is a field of this service only; it had no effect there and has one here.')
+    return false
+  })
 }
 
 const isListed = ({ properties, items }: Field, name: string): boolean =>
   Object.hasOwn(properties ?? items?.properties ?? {}, name)
 
 /** Removes fields that this service does not have, when all rules have read them. */
-export function removeUnknown(draft: DocumentPart, field: Field = EndpointField): void {
-  for (const [part, inner] of fieldsOf(field, draft)) {
-    if (inner !== undefined) {
-      removeUnknown(part, inner)
-      continue
-    }
-    part.remove({
-      level: 'changed',
-      reason:
-        part.name === '_id'
-          ? 'The id of a part of a document, which that service sets by itself, has no counterpart and had no effect there.'
-          : 'The field is unknown here and had no effect there.',
-    })
+export function removeUnknown(draft: DocumentPart): void {
+  visitFields(draft, (part, field) => {
+    if (field !== undefined) return true
+    const reason =
+      part.name === '_id'
+        ? 'The id of a part of a document, which that service sets by itself, has no counterpart and had no effect there.'
+        : 'The field is unknown here and had no effect there.'
+    part.remove('changed', reason)
+    return false
+  })
+}
+
+/** Visits every part with its field, undefined for a name that the schema does not list; `visit` says whether to go into it. */
+function visitFields(
+  draft: DocumentPart,
+  visit: (part: DocumentPart, field: Field | undefined, holder: Field) => boolean,
+  holder: Field = EndpointField,
+): void {
+  for (const [part, field] of fieldsOf(holder, draft)) {
+    if (visit(part, field, holder) && field !== undefined) visitFields(part, visit, field)
   }
 }
 
-/** The members or items with their fields; undefined for the field of a name that the schema does not list. */
 function fieldsOf(field: Field, draft: DocumentPart): readonly (readonly [DocumentPart, Field | undefined])[] {
   const { value } = draft
   if (Array.isArray(value)) return field.items ? draft.parts().map((part) => [part, field.items]) : []
@@ -241,8 +225,7 @@ function fieldsOf(field: Field, draft: DocumentPart): readonly (readonly [Docume
   if (properties !== undefined) {
     return draft.parts().map((part) => [part, Object.hasOwn(properties, part.name) ? properties[part.name] : undefined])
   }
-  if (typeof additionalProperties !== 'object') return []
-  return draft.parts().map((part) => [part, additionalProperties])
+  return typeof additionalProperties === 'object' ? draft.parts().map((part) => [part, additionalProperties]) : []
 }
 
 function isNothing({ type, absentAs, properties }: Field, value: Json | undefined): boolean {

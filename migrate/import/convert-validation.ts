@@ -3,10 +3,10 @@
  * here.
  */
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
-import { collectInto, documentPath, type Lint } from '../../src/domain/lint.ts'
+import { documentPath } from '../../src/domain/lint.ts'
 import { compileJsonSchema } from '../../src/language/json-schema/json-schema.ts'
 import type { MappingContext } from './convert-mapping.ts'
-import type { DocumentPart } from './draft.ts'
+import { type DocumentPart, faultsIn } from './draft.ts'
 import type { Lookup } from './lookup-forms.ts'
 
 const PARTS = ['requestBody', 'query', 'lookupRequests']
@@ -20,23 +20,20 @@ export function convertValidation(draft: DocumentPart, { form, lookups, peerVers
   const { value } = schema
   if (!isObject(value) || Object.keys(value).length === 0) return
   if (isRules(value)) {
-    schema.set(schemaOfRules(value, schema), RULES_NOTE)
+    schema.set(
+      schemaOfRules(value, schema),
+      'differs',
+      'The rules of version 0 are written as a JSON Schema. They also took a number or "true" and "false" as a text.',
+    )
   } else if (!namesParts(value) && !/^v?0/.test(peerVersion ?? '')) {
-    schema.note({
-      level: 'differs',
-      reason:
-        'The schema names no part of the message, so here it checks the body. There it checked an object of requestBody, query and lookupRequests.',
-    })
+    schema.note(
+      'differs',
+      'The schema names no part of the message, so here it checks the body. There it checked an object of requestBody, query and lookupRequests.',
+    )
   }
   removeUnusable(schema)
   if (form === 'bare' && isObject(schema.value)) schema.replace(wrapMessage(schema.value, lookups, schema))
 }
-
-const RULES_NOTE = {
-  level: 'differs',
-  reason:
-    'The rules of version 0 are written as a JSON Schema. They also took a number or "true" and "false" as a text.',
-} as const
 
 const namesParts = (schema: JsonObject): boolean => PARTS.some((part) => JSON.stringify(schema).includes(`"${part}"`))
 
@@ -59,11 +56,8 @@ function schemaOfRules(rules: JsonObject, place: DocumentPart): JsonObject {
   const properties = Object.entries(rules).map(([name, rule]): readonly [string, JsonObject] => {
     const type = isObject(rule) ? (rule.type ?? null) : null
     if (hasKnownType(rule)) return [name, { type, ...(type === 'string' ? { minLength: 1 } : {}) }]
-    place.at(name, 'type').note({
-      level: 'differs',
-      before: type,
-      reason: 'Every message failed at this there, since there is no such type; here the field may have any value.',
-    })
+    const reason = 'Every message failed at this there, since there is no such type; here the field may have any value.'
+    place.at(name, 'type').note('differs', reason, { before: type })
     return [name, {}]
   })
   const required = Object.entries(rules).flatMap(([name, rule]) =>
@@ -88,19 +82,17 @@ function wrapLookups(schema: Json, lookups: readonly Lookup[], place: DocumentPa
     ]),
   )
   if (schema.$ref !== undefined) {
-    place.note({
-      level: 'differs',
-      reason:
-        'A reference stands for the schema of the lookups, whose data is under "data" here: adapt what it refers to.',
-    })
+    place.note(
+      'differs',
+      'A reference stands for the schema of the lookups, whose data is under "data" here: adapt what it refers to.',
+    )
   }
   return mapSchemas(schema, place, (inner, at) => wrapLookups(inner, lookups, at) as JsonObject, own)
 }
 
 function wrapLookup(schema: Json, place: DocumentPart): Json {
-  const after = { properties: { data: schema } }
-  place.note({ level: 'changed', reason: 'The data of a lookup is under "data" here.' })
-  return after
+  place.note('changed', 'The data of a lookup is under "data" here.')
+  return { properties: { data: schema } }
 }
 
 function wrapItems(schema: Json, place: DocumentPart): Json {
@@ -137,25 +129,22 @@ function mapSchemas(
   return Object.fromEntries(changed)
 }
 
-const MOST_REMOVALS = 200
+const MAX_REMOVALS = 200
 
 /** Removes keywords with which the schema does not compile, one after the other. */
 function removeUnusable(schema: DocumentPart): void {
-  for (let count = 0; count < MOST_REMOVALS; count += 1) {
+  for (let count = 0; count < MAX_REMOVALS; count += 1) {
     const value = schema.clean()
     if (!isObject(value)) return
-    const lints: Lint[] = []
-    compileJsonSchema(value, { acceptNull: false, coerceTypes: false }, collectInto(lints))
-    const fault = lints.find(({ severity }) => severity === 'error')
+    const [fault] = faultsIn((lint) => compileJsonSchema(value, { acceptNull: false, coerceTypes: false }, lint))
     if (fault === undefined) return
     const place = placeOf(schema, fault.path)
-    const isWorking = worksThere(place, fault.message)
-    place.remove({
-      level: isWorking ? 'lost' : 'differs',
-      reason: isWorking
-        ? `This is left out, since it does not run here: ${fault.message}`
-        : `Every message failed at this there; it is left out, and the rest of the schema applies: ${fault.message}`,
-    })
+    if (worksThere(place, fault.message)) {
+      place.remove('lost', `This is left out, since it does not run here: ${fault.message}`)
+    } else {
+      const reason = `Every message failed at this there; it is left out, and the rest of the schema applies: ${fault.message}`
+      place.remove('differs', reason)
+    }
   }
 }
 
@@ -180,15 +169,10 @@ function placeOf(schema: DocumentPart, path: string): DocumentPart {
   let place = schema
   for (;;) {
     const next = place.parts().find((part) => {
-      const own = relativePath(schema, part)
+      const own = part.path.slice(schema.path.length).replace(/^\./, '')
       return path === own || path.startsWith(`${own}.`) || path.startsWith(`${own}[`)
     })
     if (next === undefined) return place
     place = next
   }
-}
-
-function relativePath(base: DocumentPart, { path }: DocumentPart): string {
-  const rest = path.slice(base.path.length)
-  return rest.startsWith('.') ? rest.slice(1) : rest
 }

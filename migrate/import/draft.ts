@@ -1,6 +1,6 @@
 /** A document while it is converted. Every edit goes through it and is reported, so that nothing changes silently. */
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
-import { documentPath } from '../../src/domain/lint.ts'
+import { collectInto, documentPath, type Lint, type LintSink } from '../../src/domain/lint.ts'
 
 /**
  * carried: taken as it is, and worth knowing; changed: written otherwise, with the same effect; differs: works, with an effect
@@ -18,94 +18,102 @@ export type DocumentChange = Readonly<{
   reason: string
 }>
 
-export type Note = Readonly<{ level: ChangeLevel; reason: string; before?: Json | undefined; after?: Json | undefined }>
+/** The values that a report shows: those of an edit, unless others are given here. */
+export type Shown = Readonly<{ before?: Json | undefined; after?: Json | undefined }>
 
 type Segment = string | number
+type Draft = { tree: Json; readonly changes: DocumentChange[] }
 
-/** A place of the document. Segments are those of the document as found: removing an item moves no other one. */
-export type DocumentPart = Readonly<{
-  path: string
-  value: Json | undefined
-  at(...segments: readonly Segment[]): DocumentPart
-  /** A copy of the value without removed items. */
-  clean(): Json | undefined
-  /** The members of an object or the items of an array that are still there. */
-  parts(): readonly DocumentPart[]
-  /** The last segment, as text. */
-  name: string
-  /** Sets the value, and reports it. */
-  set(value: Json, note: Note): void
-  /** Removes the member or item, and reports it. */
-  remove(note: Note): void
-  /** Reports only. */
-  note(note: Note): void
-  /** Reports only, for a path that is written out. */
-  noteAt(path: string, note: Note): void
-  /** Sets the value unreported: the caller reports each difference by `note`. */
-  replace(value: Json): void
-}>
-
-type Holder = { tree: Json; readonly changes: DocumentChange[] }
-
-/** In: a document, which stays as it is. `finish` gives the converted document and the reports, in their order. */
-export function openDraft(document: JsonObject): {
-  draft: DocumentPart
-  snapshot(): JsonObject
-  finish(): Readonly<{ document: JsonObject; changes: readonly DocumentChange[] }>
-} {
-  const holder: Holder = { tree: compact(document), changes: [] }
-  const snapshot = () => compact(holder.tree) as JsonObject
-  return {
-    draft: draftAt(holder, []),
-    snapshot,
-    finish: () => ({ document: snapshot(), changes: holder.changes }),
-  }
+/** In: a document, which stays as it is. Out: its root as a part, and the list that the reports go to, in their order. */
+export function openDraft(document: JsonObject): { root: DocumentPart; changes: readonly DocumentChange[] } {
+  const draft: Draft = { tree: compact(document), changes: [] }
+  return { root: new DocumentPart(draft, []), changes: draft.changes }
 }
 
-function draftAt(holder: Holder, segments: readonly Segment[]): DocumentPart {
-  const path = documentPath('', ...segments)
-  const reportAt = (at: string, { level, reason, before, after }: Note) =>
-    void holder.changes.push({
+/** A place of the document. Segments are those of the document as found: removing an item moves no other one. */
+export class DocumentPart {
+  readonly path: string
+  /** The last segment, as text. */
+  readonly name: string
+  readonly #draft: Draft
+  readonly #segments: readonly Segment[]
+
+  constructor(draft: Draft, segments: readonly Segment[]) {
+    this.path = documentPath('', ...segments)
+    this.name = String(segments.at(-1) ?? '')
+    this.#draft = draft
+    this.#segments = segments
+  }
+
+  get value(): Json | undefined {
+    return this.#segments.reduce<Json | undefined>(memberOf, this.#draft.tree)
+  }
+
+  /** A copy of the value without removed items. */
+  clean(): Json | undefined {
+    const { value } = this
+    return value === undefined ? undefined : compact(value)
+  }
+
+  at(...segments: readonly Segment[]): DocumentPart {
+    return new DocumentPart(this.#draft, [...this.#segments, ...segments])
+  }
+
+  /** The members of an object or the items of an array that are still there. */
+  parts(): readonly DocumentPart[] {
+    const { value } = this
+    if (Array.isArray(value)) {
+      return value.flatMap((item: Json | undefined, index) => (item === undefined ? [] : [this.at(index)]))
+    }
+    return isObject(value) ? Object.keys(value).map((name) => this.at(name)) : []
+  }
+
+  set(after: Json, level: ChangeLevel, reason: string, shown: Shown = {}): void {
+    const before = this.value
+    this.replace(after)
+    this.note(level, reason, { before, after, ...shown })
+  }
+
+  /** Removes the member or item. */
+  remove(level: ChangeLevel, reason: string, shown: Shown = {}): void {
+    const before = this.value
+    this.#write(undefined)
+    this.note(level, reason, { before, ...shown })
+  }
+
+  /** Reports only. */
+  note(level: ChangeLevel, reason: string, shown: Shown = {}): void {
+    this.noteAt(this.path, level, reason, shown)
+  }
+
+  /** Reports only, for a path that is written out. */
+  noteAt(path: string, level: ChangeLevel, reason: string, { before, after }: Shown): void {
+    this.#draft.changes.push({
       level,
-      path: at,
+      path,
       ...(before === undefined ? {} : { before: compact(before) }),
       ...(after === undefined ? {} : { after: compact(after) }),
       reason,
     })
-  const report = (note: Note) => reportAt(path, note)
-  const draft: DocumentPart = {
-    path,
-    name: String(segments.at(-1) ?? ''),
-    get value() {
-      return segments.reduce<Json | undefined>(memberOf, holder.tree)
-    },
-    clean() {
-      const { value } = draft
-      return value === undefined ? undefined : compact(value)
-    },
-    at: (...more) => draftAt(holder, [...segments, ...more]),
-    parts() {
-      const { value } = draft
-      if (Array.isArray(value)) {
-        return value.flatMap((item: Json | undefined, index) => (item === undefined ? [] : [draft.at(index)]))
-      }
-      return isObject(value) ? Object.keys(value).map((name) => draft.at(name)) : []
-    },
-    set(after, note) {
-      const before = draft.value
-      draft.replace(after)
-      report({ ...(before === undefined ? {} : { before }), after, ...note })
-    },
-    remove(note) {
-      const before = draft.value
-      write(holder, segments, undefined)
-      report({ ...(before === undefined ? {} : { before }), ...note })
-    },
-    note: report,
-    noteAt: reportAt,
-    replace: (after) => write(holder, segments, compact(after)),
   }
-  return draft
+
+  /** Sets the value unreported: the caller reports each difference by `note`. */
+  replace(after: Json): void {
+    this.#write(compact(after))
+  }
+
+  /** `undefined` removes: a member at once, an item by leaving a hole, so that the items after it keep their index. */
+  #write(value: Json | undefined): void {
+    const last = this.#segments.at(-1)
+    if (last === undefined) {
+      this.#draft.tree = value ?? {}
+      return
+    }
+    const parent = this.#segments.slice(0, -1).reduce<Json | undefined>(memberOf, this.#draft.tree)
+    if (value === undefined && !Array.isArray(parent)) Reflect.deleteProperty(parent as object, last)
+    // A plain assignment would not write a member named __proto__.
+    else Object.defineProperty(parent, last, { value, writable: true, enumerable: true, configurable: true })
+  }
 }
 
 function memberOf(value: Json | undefined, segment: Segment): Json | undefined {
@@ -113,18 +121,67 @@ function memberOf(value: Json | undefined, segment: Segment): Json | undefined {
   return isObject(value) && Object.hasOwn(value, segment) ? value[String(segment)] : undefined
 }
 
-/** `undefined` removes: a member at once, an item by leaving a hole, so that the items after it keep their index. */
-function write(holder: Holder, segments: readonly Segment[], value: Json | undefined): void {
-  const last = segments.at(-1)
-  if (last === undefined) {
-    holder.tree = value ?? {}
-    return
-  }
-  const parent = segments.slice(0, -1).reduce<Json | undefined>(memberOf, holder.tree)
-  if (value === undefined && !Array.isArray(parent)) Reflect.deleteProperty(parent as object, last)
-  // A plain assignment would not write a member named __proto__.
-  else Object.defineProperty(parent, last, { value, writable: true, enumerable: true, configurable: true })
+/** A copy without holes, and without parts that stand in two places. */
+function compact(value: Json): Json {
+  if (Array.isArray(value)) return value.filter((item: Json | undefined) => item !== undefined).map(compact)
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, compact(inner)]))
 }
+
+/** What becomes of one field, and what the report says of it. */
+export type Rule<Context = unknown> = Readonly<{
+  level: ChangeLevel
+  reason: string
+  /** The path of the field below the part; `*` is every member or item, `[]` every item of an array. */
+  at: string
+  /** Asked of values that are there. */
+  applies(value: Json, context: Context): boolean
+  /** The value that replaces it; undefined if the field is left out. */
+  to(value: Json): Json | undefined
+}>
+
+const always = () => true
+
+/** A rule that writes another value; `to` may give the same one. */
+export const rewrite = <Context = unknown>(
+  level: ChangeLevel,
+  reason: string,
+  at: string,
+  to: Rule['to'],
+  applies: Rule<Context>['applies'] = always,
+): Rule<Context> => ({ level, reason, at, to, applies })
+
+/** A rule that leaves the field out. */
+export const drop = <Context = unknown>(
+  level: ChangeLevel,
+  reason: string,
+  at: string,
+  applies: Rule<Context>['applies'] = always,
+): Rule<Context> => ({ level, reason, at, applies, to: () => undefined })
+
+/** One rule after the other, each on the fields as the rules before it left them. */
+export function applyRules<Context>(part: DocumentPart, rules: readonly Rule<Context>[], context: Context): void {
+  for (const { level, reason, at, applies, to } of rules) {
+    for (const field of fieldsAt(part, at)) {
+      const { value } = field
+      if (value === undefined || !applies(value, context)) continue
+      const after = to(value)
+      if (after === undefined) field.remove(level, reason)
+      else if (after !== value) field.set(after, level, reason)
+    }
+  }
+}
+
+const fieldsAt = (part: DocumentPart, at: string): readonly DocumentPart[] =>
+  at.split('.').reduce<readonly DocumentPart[]>(
+    (parts, name) =>
+      parts.flatMap((one) => {
+        if (name === '*') return one.parts()
+        if (name === '[]') return Array.isArray(one.value) ? one.parts() : []
+        return name === '' ? [one] : [one.at(name)]
+      }),
+    [part],
+  )
 
 /** A value as a text; objects have members named `toString` too. */
 export const textOf = (value: Json | undefined): string => {
@@ -132,9 +189,9 @@ export const textOf = (value: Json | undefined): string => {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** A copy without holes, and without parts that stand in two places. */
-function compact(value: Json): Json {
-  if (Array.isArray(value)) return value.filter((item: Json | undefined) => item !== undefined).map(compact)
-  if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, compact(inner)]))
+/** The errors that a check of this service finds. */
+export function faultsIn(check: (lint: LintSink) => void): readonly Lint[] {
+  const lints: Lint[] = []
+  check(collectInto(lints))
+  return lints.filter(({ severity }) => severity === 'error')
 }

@@ -15,19 +15,17 @@ export type LookupForm = 'bare' | 'wrapped'
 
 export type Lookup = Readonly<{ id: string; isList: boolean }>
 
-const PARTS: readonly string[] = ['data', 'headers']
 const DATA: PathStep = { kind: 'name', name: 'data' }
 
 /** The lookups of a document that have an id; a single one needs no array. */
-export function lookupsOf(document: JsonObject): readonly Lookup[] {
-  const lookups = isObject(document.requests) ? document.requests.lookup : undefined
-  const list: readonly Json[] = Array.isArray(lookups) ? lookups : isObject(lookups) ? [lookups] : []
-  return list.flatMap((request): Lookup[] => {
-    if (!isObject(request) || typeof request.id !== 'string') return []
-    const { forEach } = request
-    return [{ id: request.id, isList: isObject(forEach) && typeof forEach.items === 'string' && forEach.items !== '' }]
-  })
-}
+export const lookupsOf = ({ requests }: JsonObject): readonly Lookup[] =>
+  listOf(isObject(requests) ? requests.lookup : undefined).flatMap(({ id, forEach }): Lookup[] =>
+    typeof id === 'string'
+      ? [{ id, isList: isObject(forEach) && typeof forEach.items === 'string' && forEach.items !== '' }]
+      : [],
+  )
+
+const listOf = (value: Json | undefined): readonly JsonObject[] => [value].flat().filter(isObject)
 
 /**
  * What a path reads of a lookup: `whole` of it or its elements, one of its `parts` (data, headers), or what is `beyond` them.
@@ -35,15 +33,17 @@ export function lookupsOf(document: JsonObject): readonly Lookup[] {
  */
 export type LookupRead = 'whole' | 'parts' | 'beyond'
 
-export function readOfPath(path: string, lookups: readonly Lookup[]): LookupRead | undefined {
+function readOfPath(path: string, lookups: readonly Lookup[]): LookupRead | undefined {
   const parsed = parseSteps(path, 'path')
   if (!parsed.ok) return undefined
   const at = partIndex(parsed.value, lookups)
   if (at === undefined) return undefined
   const part = parsed.value[at]
   if (part === undefined || part.kind === 'any') return 'whole'
-  return part.kind === 'name' && PARTS.includes(part.name) ? 'parts' : 'beyond'
+  return part.kind === 'name' ? readOfName(part.name) : 'beyond'
 }
+
+const readOfName = (name: string): LookupRead => (name === 'data' || name === 'headers' ? 'parts' : 'beyond')
 
 /**
  * A path for answers of the bare form, as it reads the same of the wrapped form. Undefined if it stays as it is, or reads all
@@ -99,7 +99,7 @@ export function withDataInExpression(text: string, lookups: readonly Lookup[]): 
 }
 
 /** As readOfPath (lookup-paths.ts), for each path of an expression that reads a lookup. */
-export function readsOfExpression(text: string, lookups: readonly Lookup[]): readonly LookupRead[] {
+function readsOfExpression(text: string, lookups: readonly Lookup[]): readonly LookupRead[] {
   const { paths, isWhole } = pathsOf(parseTree(text))
   const reads = paths.flatMap(([root, id, ...rest]): LookupRead[] => {
     if (root?.value !== 'lookupRequests') return []
@@ -107,7 +107,7 @@ export function readsOfExpression(text: string, lookups: readonly Lookup[]): rea
     if (!lookups.some((one) => one.id === id.value)) return []
     const [part] = rest
     if (part?.type !== 'name') return ['whole']
-    return [part.value === 'data' || part.value === 'headers' ? 'parts' : 'beyond']
+    return [readOfName(String(part.value))]
   })
   return isWhole ? [...reads, 'whole'] : reads
 }
@@ -215,35 +215,26 @@ export const formOfVersion = (version: string): LookupForm =>
 export function readsOfDocument(document: JsonObject): readonly LookupRead[] {
   const lookups = lookupsOf(document)
   if (lookups.length === 0) return []
-  const paths = [...sourcePaths(document), ...responsePaths(document)]
+  const { inputMapping, inputTransforms, requests, inputValidation, state } = document
+  const sources = isObject(inputMapping) ? Object.keys(inputMapping) : []
+  const paths = [...sources, ...pathsOfRequests(isObject(requests) ? requests.response : undefined)]
+  const texts = isObject(inputTransforms) ? Object.values(inputTransforms).filter((one) => typeof one === 'string') : []
   return [
     ...paths.flatMap((path) => readOfPath(path, lookups) ?? (readsAllLookups(path) ? 'whole' : [])),
-    ...expressionsOf(document).flatMap((text) => readsOfText(text, lookups)),
-    ...readsOfSchema(document.inputValidation, lookups),
-    ...(sourcePaths(document).length === 0 ? (['whole'] as const) : []),
-    ...extractedParts(document),
+    ...texts.flatMap((text) => readsOfText(text, lookups)),
+    ...readsOfSchema(inputValidation, lookups),
+    ...(sources.length === 0 ? (['whole'] as const) : []),
+    ...extractedParts(state),
   ]
 }
 
-const sourcePaths = ({ inputMapping }: JsonObject): readonly string[] =>
-  isObject(inputMapping) ? Object.keys(inputMapping) : []
-
-const expressionsOf = ({ inputTransforms }: JsonObject): readonly string[] =>
-  isObject(inputTransforms) ? Object.values(inputTransforms).filter((text) => typeof text === 'string') : []
-
-function responsePaths({ requests }: JsonObject): readonly string[] {
-  const response = isObject(requests) ? requests.response : undefined
-  const paths: string[] = []
-  const collect = (value: Json | undefined) => {
-    if (Array.isArray(value)) for (const item of value) collect(item)
-    if (!isObject(value)) return
-    for (const [name, inner] of Object.entries(value)) {
-      if ((name === 'path' || name === 'items') && typeof inner === 'string') paths.push(inner)
-      else collect(inner)
-    }
-  }
-  collect(response)
-  return paths
+/** The texts of the members "path" and "items", at any depth. */
+export function pathsOfRequests(value: Json | undefined): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(pathsOfRequests)
+  if (!isObject(value)) return []
+  return Object.entries(value).flatMap(([name, inner]) =>
+    (name === 'path' || name === 'items') && typeof inner === 'string' ? [inner] : pathsOfRequests(inner),
+  )
 }
 
 function readsOfText(text: string, lookups: readonly Lookup[]): readonly LookupRead[] {
@@ -256,42 +247,38 @@ function readsOfText(text: string, lookups: readonly Lookup[]): readonly LookupR
 
 /** What a schema says of lookups, in the places where authors write it. */
 function readsOfSchema(schema: Json | undefined, lookups: readonly Lookup[]): readonly LookupRead[] {
-  const all = propertyOf(propertyOf(schema, 'lookupRequests'), undefined)
-  if (!isObject(all)) return []
+  const all = propertiesOf(propertiesOf(schema).lookupRequests)
   return lookups.flatMap(({ id, isList }): readonly LookupRead[] => {
     const own = Object.hasOwn(all, id) ? all[id] : undefined
     const lookup = isList && isObject(own) ? own.items : own
     if (lookup === undefined) return []
-    const fields = propertyOf(lookup, undefined)
-    const names = isObject(fields) ? Object.keys(fields) : []
-    if (names.length === 0) return ['whole']
-    return names.map((name) => (name === 'data' || name === 'headers' ? 'parts' : 'beyond'))
+    const names = Object.keys(propertiesOf(lookup))
+    return names.length === 0 ? ['whole'] : names.map(readOfName)
   })
 }
 
-function propertyOf(schema: Json | undefined, name: string | undefined): Json | undefined {
+function propertiesOf(schema: Json | undefined): JsonObject {
   const properties = isObject(schema) ? schema.properties : undefined
-  if (name === undefined || !isObject(properties)) return properties
-  return Object.hasOwn(properties, name) ? properties[name] : undefined
+  return isObject(properties) ? properties : {}
 }
 
 /** Other paths than `data…` and `headers…` show nothing: an import leaves them so. */
-function extractedParts({ state }: JsonObject): readonly LookupRead[] {
+function extractedParts(state: Json | undefined): readonly LookupRead[] {
   const extract = isObject(state) && isObject(state.extract) ? state.extract.lookupRequests : undefined
-  const paths = isObject(extract)
-    ? Object.values(extract).flatMap((part) => (isObject(part) ? Object.values(part) : []))
-    : []
+  const paths = Object.values(isObject(extract) ? extract : {}).flatMap((part) =>
+    isObject(part) ? Object.values(part) : [],
+  )
   return paths.some((path) => typeof path === 'string' && /^(?:data|headers)(?:$|[.[])/.test(path)) ? ['parts'] : []
+}
+
+/** Whether a request of the document has parameters in the form of version 1. */
+function hasOldParameters({ requests }: JsonObject): boolean {
+  const { lookup, response } = isObject(requests) ? requests : {}
+  return [lookup, response].flatMap(listOf).some(({ config }) => {
+    const params = isObject(config) && isObject(config.params) ? config.params : {}
+    return Object.values(params).some(isOldParameter)
+  })
 }
 
 /** Under `query` and `url` are parameters by name; a parameter itself has the text `path`. */
 export const isOldParameter = (value: Json): boolean => isObject(value) && typeof value.path === 'string'
-
-/** Whether a request of the document has parameters in the form of version 1. */
-export function hasOldParameters({ requests }: JsonObject): boolean {
-  if (!isObject(requests)) return false
-  return [requests.lookup, requests.response].flat().some((request) => {
-    const params = isObject(request) && isObject(request.config) ? request.config.params : undefined
-    return isObject(params) && Object.values(params).some(isOldParameter)
-  })
-}

@@ -24,7 +24,7 @@ function stateOf(stored: JsonObject): JsonObject {
   return {
     ...Object.fromEntries(PARTS.flatMap((part) => (isObject(stored[part]) ? [[part, allowed(stored[part])]] : []))),
     ...(isObject(stored.lookupRequests) ? { lookupRequests: lookupsOf(stored.lookupRequests, allowed) } : {}),
-    ...(isObject(timestamps) ? { system: { timestamps: timesOf(timestamps) } } : {}),
+    ...(isObject(timestamps) ? { system: { timestamps: timesOfMessage(timestamps) } } : {}),
     ...(isStatus(status) ? { lookupHttpStatus: status } : {}),
     ...(typeof failed === 'boolean' ? { lookupNetworkError: failed } : {}),
   }
@@ -41,26 +41,27 @@ const lookupsOf = (lookups: JsonObject, convert: (lookup: JsonObject) => JsonObj
     Object.entries(allowed(lookups)).flatMap(([id, lookup]) => (isObject(lookup) ? [[id, convert(lookup)]] : [])),
   )
 
-const timesOf = ({ endpointStart, endpointEnd, endpointDuration, lookupRequests }: JsonObject): JsonObject => ({
-  ...time('endpointStart', endpointStart),
-  ...time('endpointEnd', endpointEnd),
-  ...duration('endpointDuration', endpointDuration),
-  ...(isObject(lookupRequests) ? { lookupRequests: lookupsOf(lookupRequests, lookupTimesOf) } : {}),
+const timesOfMessage = (times: JsonObject): JsonObject => ({
+  ...timesOf(times, 'endpoint'),
+  ...(isObject(times.lookupRequests)
+    ? { lookupRequests: lookupsOf(times.lookupRequests, (lookup) => timesOf(lookup, 'request')) }
+    : {}),
 })
 
-const lookupTimesOf = ({ requestStart, requestEnd, requestDuration }: JsonObject): JsonObject => ({
-  ...time('requestStart', requestStart),
-  ...time('requestEnd', requestEnd),
-  ...duration('requestDuration', requestDuration),
+/** The times of a message, or of a lookup: ISO 8601, and how long it took. */
+const timesOf = (times: JsonObject, prefix: 'endpoint' | 'request'): JsonObject => ({
+  ...time(`${prefix}Start`, times),
+  ...time(`${prefix}End`, times),
+  ...duration(`${prefix}Duration`, times),
 })
 
-function time(name: string, value: Json | undefined): JsonObject {
+function time(name: string, { [name]: value }: JsonObject): JsonObject {
   const at = typeof value === 'string' ? Date.parse(value) : Number.NaN
   const iso = Number.isNaN(at) ? '' : new Date(at).toISOString()
   return iso.length === 24 ? { [name]: iso } : {}
 }
 
-function duration(name: string, value: Json | undefined): JsonObject {
+function duration(name: string, { [name]: value }: JsonObject): JsonObject {
   const milliseconds = isObject(value) ? value.milliseconds : undefined
   if (typeof milliseconds !== 'number' || milliseconds < 0 || milliseconds > Number.MAX_SAFE_INTEGER) return {}
   return { [name]: { milliseconds: Math.round(milliseconds) } }

@@ -245,6 +245,7 @@ const MIGRATE_ARROWS: rules.Arrows = {
       '../src/service-client',
     ],
     compare: [
+      'import',
       '../src/document-tests',
       '../src/domain',
       '../src/endpoints',
