@@ -1,9 +1,11 @@
 /** Tells the deliberate differences between openhim-mediator-mapping ("the peer") and this service from all others. */
+
 import { type FailureCode, kindOf } from '../../src/domain/failure-table.ts'
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
 import { Unwritable } from '../../src/formats/body-faults.ts'
 import { codecOfFormat, MEDIA_TYPES } from '../../src/formats/codecs.ts'
 import { sharedConstants } from '../../src/language/mapping/shared-constants.ts'
+import { attempt } from '../attempt.ts'
 import { pathsOfRequests } from '../import/lookup-forms.ts'
 import {
   type ComparedSide,
@@ -405,11 +407,7 @@ function primaryOf(document: EndpointDocument): string | undefined {
 
 function decoded(url: string): string {
   const text = url.replaceAll('+', ' ')
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return attempt(() => decodeURIComponent(text)) ?? text
 }
 
 /** Whether the body of a call is the XML of the JSON that the peer sent. */

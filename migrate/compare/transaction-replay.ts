@@ -6,6 +6,7 @@ import { FRAMING_HEADERS } from '../../src/domain/http.ts'
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
 import { isSecretParameter, REDACTED } from '../../src/domain/secrets/secrets.ts'
 import { MEDIA_TYPES } from '../../src/formats/codecs.ts'
+import { attempt } from '../attempt.ts'
 import {
   type CallGroup,
   type ComparedCall,
@@ -275,13 +276,7 @@ const withoutCredentials = (query: string): string =>
 
 const bodyValue = (body: string, type: string): Json | undefined => readBody(Buffer.from(body), mediaTypeOf(type)).value
 
-function jsonOf(text: string): Json | undefined {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+const jsonOf = (text: string): Json | undefined => attempt(() => JSON.parse(text))
 
 function faultsOf({ lint }: JsonObject): string {
   const errors = isObject(lint) && Array.isArray(lint.errors) ? lint.errors.filter(isObject) : []

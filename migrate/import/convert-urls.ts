@@ -1,10 +1,12 @@
 /** URLs and headers of requests: as the peer's HTTP client read them, without credentials, and pointing at the new services. */
+
 import type { CredentialNames } from '../../src/deployment/credential-names.ts'
 import { FRAMING_HEADERS } from '../../src/domain/http.ts'
 import { isObject } from '../../src/domain/json.ts'
 import { referencesIn } from '../../src/domain/secrets/references.ts'
 import { isSecretName, isSecretParameter } from '../../src/domain/secrets/secrets.ts'
 import { isHeaderName, isHeaderValue } from '../../src/language/headers.ts'
+import { attempt } from '../attempt.ts'
 import { applyRules, type DocumentPart, drop, type Rule, rewrite, textOf } from './draft.ts'
 
 /** URLs that start with `from` get `to` in its place. */
@@ -111,13 +113,7 @@ function setBasic(
   headers.at('Authorization').set(after, 'changed', MOVED, hidden)
 }
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
+const decoded = (text: string): string => attempt(() => decodeURIComponent(text)) ?? text
 
 /** `http://host:30` is no prefix of `http://host:3003`. */
 function rebased(url: string, { rebase }: UrlContext): string | undefined {

@@ -2,9 +2,11 @@
  * `inputValidation`: schemas that saw the data of lookups directly, the rules of version 0, and keywords that do not run
  * here.
  */
+
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
 import { documentPath } from '../../src/domain/lint.ts'
 import { compileJsonSchema } from '../../src/language/json-schema/json-schema.ts'
+import { attempt } from '../attempt.ts'
 import type { MappingContext } from './convert-mapping.ts'
 import { type DocumentPart, faultsIn } from './draft.ts'
 import type { Lookup } from './lookup-forms.ts'
@@ -155,14 +157,7 @@ function worksThere({ path, name, value }: DocumentPart, fault: string): boolean
   return path.endsWith(documentPath('patternProperties', name)) && isRegExp(name)
 }
 
-function isRegExp(source: string): boolean {
-  try {
-    new RegExp(source)
-    return true
-  } catch {
-    return false
-  }
-}
+const isRegExp = (source: string): boolean => attempt(() => new RegExp(source)) !== undefined
 
 /** The place of the schema with this path, or the last one on the way to it. */
 function placeOf(schema: DocumentPart, path: string): DocumentPart {

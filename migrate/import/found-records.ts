@@ -13,6 +13,8 @@ export type FoundDocument = Readonly<{
   duplicateNames: readonly DuplicateName[]
   /** An earlier import wrote the document: it is in the form of this service already. */
   isCanonical: boolean
+  /** Its state, if an earlier import wrote one beside it: in the form of this service. */
+  ownState?: JsonObject
   /** The version of the peer that the shape of the source shows, for example `0.2.0`; undefined if it shows none. */
   peerVersion?: string
 }>
@@ -35,20 +37,12 @@ export type SkippedSource = Readonly<{ source: string; reason: string }>
 export type SourceReading = Readonly<{
   documents: readonly FoundDocument[]
   states: readonly FoundState[]
-  /** States of documents that an earlier import wrote, in the form of this service, by the source of the document. */
-  ownStates: ReadonlyMap<string, JsonObject>
   skipped: readonly SkippedSource[]
   /** Sentences, each naming its source. With a fault nothing is imported. */
   faults: readonly string[]
 }>
 
-export const NOTHING_READ: SourceReading = {
-  documents: [],
-  states: [],
-  ownStates: new Map(),
-  skipped: [],
-  faults: [],
-}
+export const NOTHING_READ: SourceReading = { documents: [], states: [], skipped: [], faults: [] }
 
 export const faultyReading = (fault: string): SourceReading => ({ ...NOTHING_READ, faults: [fault] })
 
@@ -61,7 +55,6 @@ export const skippedReading = (source: string, reason: string): SourceReading =>
 export const joinReadings = (readings: readonly SourceReading[]): SourceReading => ({
   documents: readings.flatMap(({ documents }) => documents),
   states: readings.flatMap(({ states }) => states),
-  ownStates: new Map(readings.flatMap(({ ownStates }) => [...ownStates])),
   skipped: readings.flatMap(({ skipped }) => skipped),
   faults: readings.flatMap(({ faults }) => faults),
 })

@@ -34,10 +34,10 @@ export const ENV_FILE = '.env.import'
 /** Gives each converted document its file, and its state if an earlier import had written one. `folder`: absolute. */
 export function placeDocuments(
   documents: readonly ConvertedDocument[],
-  { documents: found, ownStates }: SourceReading,
+  { documents: found }: SourceReading,
   folder: string,
 ): readonly ImportedDocument[] {
-  const canonical = new Set(found.filter(({ isCanonical }) => isCanonical).map(({ source }) => source))
+  const canonical = new Map(found.filter(({ isCanonical }) => isCanonical).map((one) => [one.source, one]))
   const manifest = readManifest(folder)
   const names = nameFiles(
     documents.map(({ source, document }) => {
@@ -46,16 +46,10 @@ export function placeDocuments(
     }),
   )
   return documents.map((one, index) => {
-    const file = `${names[index]}.json`
+    const [file, stateFile] = [`${names[index]}.json`, `${names[index]}.state.json`]
     const isInPlace = canonical.has(one.source) && resolve(one.source) === resolve(folder, file)
-    const state = one.state ?? ownStates.get(one.source)
-    return {
-      ...one,
-      ...(state === undefined ? {} : { state }),
-      file,
-      stateFile: `${names[index]}.state.json`,
-      isInPlace,
-    }
+    const state = one.state ?? canonical.get(one.source)?.ownState
+    return { ...one, ...(state === undefined ? {} : { state }), file, stateFile, isInPlace }
   })
 }
 
@@ -83,18 +77,8 @@ export type ReportInput = Readonly<{
 export function describeImport({ sources, found, imported, checks, secrets, env }: ReportInput): ImportReport {
   const documents = imported.map(({ source, document, changes, state, file, stateFile }, index): DocumentReport => {
     const { faults = [], warnings = [] } = checks[index] ?? {}
-    const name = nameOf(document)
-    const route = routeOf(document)
-    return {
-      name,
-      route,
-      source,
-      file,
-      ...(state === undefined ? {} : { state: stateFile }),
-      changes,
-      faults,
-      warnings,
-    }
+    const about = { name: nameOf(document), route: routeOf(document), source, file }
+    return { ...about, ...(state === undefined ? {} : { state: stateFile }), changes, faults, warnings }
   })
   const names = secrets.map(({ name }) => name)
   const { changed, unwritable } = env
@@ -105,13 +89,10 @@ export function describeImport({ sources, found, imported, checks, secrets, env 
 /** States of endpoints that no source has. Exports of states are long, so there is one line for each endpoint. */
 function statesOfNone({ documents, states }: SourceReading) {
   const ids = new Set(documents.map(({ document }) => document._id))
-  const counts = new Map<string, number>()
-  for (const { endpointId } of states.filter((state) => !ids.has(state.endpointId))) {
-    counts.set(endpointId, (counts.get(endpointId) ?? 0) + 1)
-  }
-  return [...counts].map(([id, count]) => ({
+  const unknown = states.filter(({ endpointId }) => !ids.has(endpointId))
+  return [...Map.groupBy(unknown, ({ endpointId }) => endpointId)].map(([id, { length }]) => ({
     source: `states of the endpoint ${id}`,
-    reason: `No source has this endpoint, so its ${count} states were left out; give its document with its "_id".`,
+    reason: `No source has this endpoint, so its ${length} states were left out; give its document with its "_id".`,
   }))
 }
 
@@ -121,30 +102,18 @@ export function filesOf(
   secrets: string | undefined,
   reports: readonly Readonly<{ path: string; content: string }>[],
 ): readonly NewFile[] {
-  const documents = imported.flatMap(({ document, state, file, stateFile, isInPlace }): readonly NewFile[] => [
-    { path: file, content: textOf(document), kind: 'document', of: nameOf(document), replacesAny: isInPlace },
-    ...(state === undefined
-      ? []
-      : // Values of messages, which may be about persons.
-        [
-          {
-            path: stateFile,
-            content: textOf(state),
-            kind: 'state',
-            of: file,
-            isSecret: true,
-            replacesAny: isInPlace,
-          } as const,
-        ]),
-  ])
-  const env: readonly NewFile[] =
-    secrets === undefined
-      ? []
-      : // The lines of the earlier file are in it.
-        [{ path: ENV_FILE, content: secrets, kind: 'secrets', isSecret: true, replacesAny: true }]
+  const documents = imported.flatMap(({ document, state, file, stateFile, isInPlace }): NewFile[] => {
+    const own = { path: file, content: textOf(document), kind: 'document', of: nameOf(document) } as const
+    // Values of messages, which may be about persons.
+    const kept =
+      state && ({ path: stateFile, content: textOf(state), kind: 'state', of: file, isSecret: true } as const)
+    return [own, ...(kept === undefined ? [] : [kept])].map((one) => ({ ...one, replacesAny: isInPlace }))
+  })
+  // The lines of the earlier file are in it.
+  const env = { path: ENV_FILE, kind: 'secrets', isSecret: true, replacesAny: true } as const
   return [
     ...documents,
-    ...env,
+    ...(secrets === undefined ? [] : [{ ...env, content: secrets }]),
     ...reports.map((report): NewFile => ({ ...report, kind: 'report', replacesAny: false })),
   ]
 }
@@ -219,7 +188,8 @@ export function writeFiles(folder: string, files: readonly NewFile[]): void {
   const replaced = new Map(
     [...entries].map(([name, file]) => [name, hashToReplace(folder, name, manifest, file.replacesAny)]),
   )
-  refuseForeignManifest(folder)
+  const list = join(folder, MANIFEST_FILE)
+  if (lstatSync(list, { throwIfNoEntry: false }) !== undefined && manifest.size === 0) throw foreignFile(list)
 
   const staging = join(folder, STAGING)
   makeFolder(resolve(folder))
@@ -232,10 +202,10 @@ export function writeFiles(folder: string, files: readonly NewFile[]): void {
       return { path, target: resolve(folder, name) }
     })
     for (const { target } of staged) makeFolder(dirname(target))
-    const list = join(staging, 'manifest')
-    writeFileSync(list, manifestText(newManifest(folder, manifest, entries, replaced)), { flag: 'wx' })
+    const newList = join(staging, 'manifest')
+    writeFileSync(newList, manifestText(newManifest(folder, manifest, entries, replaced)), { flag: 'wx' })
     // First, so that the files of an import that is stopped in between are known as its own.
-    renameSync(list, join(folder, MANIFEST_FILE))
+    renameSync(newList, list)
     for (const { path, target } of staged) renameAcross(path, target)
   } finally {
     rmSync(staging, { recursive: true, force: true })
@@ -261,21 +231,14 @@ function hashToReplace(folder: string, name: string, manifest: Manifest, isAny: 
   const stats = lstatSync(path, { throwIfNoEntry: false })
   if (stats === undefined) return undefined
   const known = manifest.get(name)
-  if (!stats.isFile() || known === undefined) {
-    throw new FileInTheWay(`${path} is there already, and no import wrote it; move it, or name another folder.`)
-  }
+  if (!stats.isFile() || known === undefined) throw foreignFile(path)
   const hash = sha256(readFileSync(path))
   if (isAny || hash === known.sha256 || hash === known.replaces) return hash
   throw new FileInTheWay(`${path} was changed since it was imported; move it, or name another folder.`)
 }
 
-function refuseForeignManifest(folder: string): void {
-  const path = join(folder, MANIFEST_FILE)
-  const stats = lstatSync(path, { throwIfNoEntry: false })
-  if (stats !== undefined && readManifest(folder).size === 0) {
-    throw new FileInTheWay(`${path} is there already, and no import wrote it; move it, or name another folder.`)
-  }
-}
+const foreignFile = (path: string): FileInTheWay =>
+  new FileInTheWay(`${path} is there already, and no import wrote it; move it, or name another folder.`)
 
 function newManifest(
   folder: string,

@@ -2,12 +2,14 @@
  * Paths into the answers of lookups. Before version 3 the peer kept the data of a lookup directly under its id; since then,
  * and here, `data` and `headers` are under the id.
  */
+
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
 import { pathsOf } from '../../src/language/jsonata/expression-analysis.ts'
 import { parseTree } from '../../src/language/jsonata/expression-engine.ts'
 import type { Node } from '../../src/language/jsonata/expression-tree.ts'
 import type { PathStep } from '../../src/language/paths/path.ts'
 import { isElementName, parseSteps, pathText } from '../../src/language/paths/path-steps.ts'
+import { attempt } from '../attempt.ts'
 import type { FoundDocument } from './found-records.ts'
 
 /** bare: the data is under the id; wrapped: `data` and `headers` are. */
@@ -221,7 +223,7 @@ export function readsOfDocument(document: JsonObject): readonly LookupRead[] {
   const texts = isObject(inputTransforms) ? Object.values(inputTransforms).filter((one) => typeof one === 'string') : []
   return [
     ...paths.flatMap((path) => readOfPath(path, lookups) ?? (readsAllLookups(path) ? 'whole' : [])),
-    ...texts.flatMap((text) => readsOfText(text, lookups)),
+    ...texts.flatMap((text) => attempt(() => readsOfExpression(text, lookups)) ?? []),
     ...readsOfSchema(inputValidation, lookups),
     ...(sources.length === 0 ? (['whole'] as const) : []),
     ...extractedParts(state),
@@ -235,14 +237,6 @@ export function pathsOfRequests(value: Json | undefined): readonly string[] {
   return Object.entries(value).flatMap(([name, inner]) =>
     (name === 'path' || name === 'items') && typeof inner === 'string' ? [inner] : pathsOfRequests(inner),
   )
-}
-
-function readsOfText(text: string, lookups: readonly Lookup[]): readonly LookupRead[] {
-  try {
-    return readsOfExpression(text, lookups)
-  } catch {
-    return []
-  }
 }
 
 /** What a schema says of lookups, in the places where authors write it. */

@@ -1,11 +1,13 @@
 /** Reads what `crosswalk import` was given: files, folders and URLs. */
-import { type Dirent, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
+
+import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { MANIFEST_FILE, type Manifest, manifestBeside, readManifest } from '../../src/deployment/document-files.ts'
 import { readFault } from '../../src/domain/files/files.ts'
 import { missingScheme } from '../../src/domain/http.ts'
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
+import { isObject, type Json } from '../../src/domain/json.ts'
 import { Unreadable } from '../../src/formats/body-faults.ts'
+import { attempt } from '../attempt.ts'
 import {
   faultyReading,
   joinReadings,
@@ -59,14 +61,8 @@ async function readPath(path: string, output: string): Promise<SourceReading> {
 
 /** A file that was given both by itself and in its folder would be imported twice. */
 function repeatedSources({ documents }: SourceReading): readonly string[] {
-  const seen = new Set<string>()
-  return documents.flatMap(({ source }) => {
-    if (!seen.has(source)) {
-      seen.add(source)
-      return []
-    }
-    return [`${source} was given twice.`]
-  })
+  const bySource = Map.groupBy(documents, ({ source }) => source)
+  return [...bySource].flatMap(([source, [, ...more]]) => more.map(() => `${source} was given twice.`))
 }
 
 /** Extensions of JSON, JSON lines and exports. Other files are not looked at. */
@@ -111,20 +107,12 @@ async function readEntry(entry: Dirent, folder: Folder, manifest: Manifest): Pro
     return readFolderSource({ ...folder, path, source })
   }
   if (!JSON_FILE.test(entry.name) || isOfImport(entry.name, manifest)) return NOTHING_READ
-  const stats = statsOf(path)
+  // Undefined for a link that leads nowhere or in a circle.
+  const stats = attempt(() => statSync(path))
   if (stats?.isDirectory()) return skippedReading(source, 'Links to folders are not followed.')
   if (!stats?.isFile()) return skippedReading(source, 'No file.')
   if (stats.size > MOST_SOURCE_BYTES) return skippedReading(source, `It was not read: ${TOO_LARGE}.`)
   return withOwnStates(await readFileSource({ path, source, manifest, isNamed: false }), folder.path, manifest)
-}
-
-/** Undefined for a link that leads nowhere or in a circle. */
-function statsOf(path: string): Stats | undefined {
-  try {
-    return statSync(path)
-  } catch {
-    return undefined
-  }
 }
 
 /** A file of an earlier import that is no document. */
@@ -132,39 +120,23 @@ const isOfImport = (name: string, manifest: Manifest): boolean =>
   name === MANIFEST_FILE || !['document', undefined].includes(manifest.get(name)?.kind)
 
 /** Adds the states that an earlier import wrote beside the documents. `path`: the folder of the documents. */
-export function withOwnStates(reading: SourceReading, path: string, manifest: Manifest): SourceReading {
-  const states = new Map<string, JsonObject>()
-  const faults: string[] = []
-  for (const { source, isCanonical } of reading.documents) {
-    if (!isCanonical) continue
-    const [file] = [...manifest].find(([, { kind, of }]) => kind === 'state' && of === basename(source)) ?? []
-    if (file === undefined) continue
-    const state = stateIn(join(path, file))
-    if (state === undefined) faults.push(`${join(path, file)} is no longer the state of an endpoint.`)
-    else states.set(source, state)
-  }
-  return { ...reading, ownStates: states, faults: [...reading.faults, ...faults] }
-}
-
-function stateIn(path: string): JsonObject | undefined {
-  try {
-    const state: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    return isObject(state) ? state : undefined
-  } catch {
-    return undefined
-  }
+function withOwnStates(reading: SourceReading, path: string, manifest: Manifest): SourceReading {
+  const faults = [...reading.faults]
+  const documents = reading.documents.map((found) => {
+    const [file] = [...manifest].find(([, { kind, of }]) => kind === 'state' && of === basename(found.source)) ?? []
+    if (!found.isCanonical || file === undefined) return found
+    const ownState: unknown = attempt(() => JSON.parse(readFileSync(join(path, file), 'utf8')))
+    if (isObject(ownState)) return { ...found, ownState }
+    faults.push(`${join(path, file)} is no longer the state of an endpoint.`)
+    return found
+  })
+  return { ...reading, documents, faults }
 }
 
 /** Undefined for a path that leads nowhere. */
-export function realpathOf(path: string): string | undefined {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
-  }
-}
+export const realpathOf = (path: string): string | undefined => attempt(() => realpathSync(path))
 
-const MOST_REDIRECTS = 5
+const MAX_REDIRECTS = 5
 
 export type PeerOptions = Readonly<{ timeoutMs: number }>
 
@@ -224,7 +196,7 @@ async function follow(start: URL, signal: AbortSignal): Promise<Response> {
   const { origin, username, password } = start
   const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
   let url = start
-  for (let count = 0; count <= MOST_REDIRECTS; count++) {
+  for (let count = 0; count <= MAX_REDIRECTS; count++) {
     const bare = new URL(url)
     bare.username = ''
     bare.password = ''
@@ -238,7 +210,7 @@ async function follow(start: URL, signal: AbortSignal): Promise<Response> {
     url = new URL(location, bare)
     if (!/^https?:$/.test(url.protocol)) throw new PeerFault('redirects to something other than an http URL')
   }
-  throw new PeerFault(`redirects more than ${MOST_REDIRECTS} times`)
+  throw new PeerFault(`redirects more than ${MAX_REDIRECTS} times`)
 }
 
 class PeerFault extends Error {}
