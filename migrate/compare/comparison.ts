@@ -1,6 +1,6 @@
 /** Compares the answers of both services to one message. */
 
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { type FailureCode, isFailureCode } from '../../src/domain/failure-table.ts'
 import { readFault } from '../../src/domain/files/files.ts'
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
@@ -91,6 +91,16 @@ export function readJsonFile(path: string, shown: string): Json {
     throw new ComparisonImpossible(
       thrown instanceof Unreadable ? `${shown}: ${thrown.message}` : readFault(shown, thrown),
     )
+  }
+}
+
+/** The files below a folder with this ending, relative to it and in order. Throws ComparisonImpossible. */
+export function listFiles(folder: string, ending: string): readonly string[] {
+  try {
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    return files.filter((file) => file.endsWith(ending)).sort()
+  } catch (thrown) {
+    throw new ComparisonImpossible(readFault(folder, thrown, 'folder'))
   }
 }
 

@@ -1,12 +1,10 @@
 /** The endpoint documents that messages are matched with: those of a running service, or of a folder. */
 
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { readFault } from '../../src/domain/files/files.ts'
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
 import { createRouteTable } from '../../src/endpoints/route-table.ts'
 import { parseRoutePattern } from '../../src/language/route-pattern.ts'
-import { ComparisonImpossible, type EndpointDocument, readJsonFile, requestsOf } from './comparison.ts'
+import { ComparisonImpossible, type EndpointDocument, listFiles, readJsonFile, requestsOf } from './comparison.ts'
 
 export type MatchedEndpoint = Readonly<{ document: EndpointDocument; urlParams: JsonObject }>
 
@@ -50,16 +48,7 @@ export function createEndpointDocuments(documents: readonly EndpointDocument[]):
 
 /** Reads the documents below a folder; other JSON files are left out. Throws ComparisonImpossible. */
 export function readDocuments(folder: string): readonly EndpointDocument[] {
-  let files: readonly string[]
-  try {
-    files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  } catch (thrown) {
-    throw new ComparisonImpossible(readFault(folder, thrown, 'folder'))
-  }
-  const documents = files
-    .filter((file) => file.endsWith('.json'))
-    .sort()
-    .flatMap((file) => documentsIn(readJsonFile(join(folder, file), file)))
+  const documents = listFiles(folder, '.json').flatMap((file) => documentsIn(readJsonFile(join(folder, file), file)))
   if (documents.length === 0) throw new ComparisonImpossible(`${folder} has no endpoint documents.`)
   return documents
 }

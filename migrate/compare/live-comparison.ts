@@ -2,6 +2,7 @@
 
 import { FRAMING_HEADERS, missingScheme } from '../../src/domain/http.ts'
 import { createManagementClient, fetchDocuments, ServiceFault } from '../../src/service-client/management-client.ts'
+import { readBytes } from '../import/source-files.ts'
 import {
   type ComparedMessage,
   type Comparison,
@@ -95,23 +96,17 @@ export async function sendMessage(
 async function exchange(url: URL, init: RequestInit, what: string): Promise<ReceivedAnswer> {
   try {
     const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
-    return { status: response.status, headers: Object.fromEntries(response.headers), body: await wholeBody(response) }
+    const body = await readBytes(
+      response.body ?? new Blob([]).stream(),
+      ANSWER_LIMIT_BYTES,
+      `its answer is larger than ${ANSWER_LIMIT_BYTES} bytes`,
+    )
+    return { status: response.status, headers: Object.fromEntries(response.headers), body }
   } catch (thrown) {
     const { message, cause } = thrown as Error
     const why = cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code : message
     throw new ComparisonImpossible(`${what}: no answer from ${shownUrl(url)}: ${why}.`)
   }
-}
-
-async function wholeBody(response: Response): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  let bytes = 0
-  for await (const part of response.body ?? []) {
-    bytes += part.length
-    if (bytes > ANSWER_LIMIT_BYTES) throw new Error(`its answer is larger than ${ANSWER_LIMIT_BYTES} bytes`)
-    parts.push(part)
-  }
-  return Buffer.concat(parts)
 }
 
 /** The base URL with a path below it. A query of the base stays. */

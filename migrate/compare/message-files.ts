@@ -1,9 +1,10 @@
 /** The messages that `crosswalk compare` sends: files that end in `.message.json`. */
-import { readdirSync, readFileSync } from 'node:fs'
+
+import { readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { readFault } from '../../src/domain/files/files.ts'
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
-import { type ComparedMessage, ComparisonImpossible, readJsonFile } from './comparison.ts'
+import { type ComparedMessage, ComparisonImpossible, listFiles, readJsonFile } from './comparison.ts'
 
 const MESSAGE_SUFFIX = '.message.json'
 
@@ -15,13 +16,7 @@ const FIELDS = ['name', 'method', 'path', 'query', 'headers', 'contentType', 'bo
  * Throws ComparisonImpossible with the file and the field at fault.
  */
 export function readMessages(folder: string): readonly ComparedMessage[] {
-  let files: readonly string[]
-  try {
-    files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  } catch (thrown) {
-    throw new ComparisonImpossible(readFault(folder, thrown, 'folder'))
-  }
-  const named = files.filter((file) => file.endsWith(MESSAGE_SUFFIX)).sort()
+  const named = listFiles(folder, MESSAGE_SUFFIX)
   if (named.length === 0) {
     throw new ComparisonImpossible(`${folder} has no file that ends in ${MESSAGE_SUFFIX}; each of them is a message.`)
   }

@@ -1,6 +1,6 @@
 /** One file as a source: its JSON values, one or several, and the parts of a document of version 0.2. */
 
-import { createReadStream, type ReadStream } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { type Manifest, wroteDocument } from '../../src/deployment/document-files.ts'
 import { readFault } from '../../src/domain/files/files.ts'
@@ -83,13 +83,17 @@ export async function readOneValue(path: string): Promise<ReadValue> {
   return first
 }
 
-/** Rejects with RangeError beyond MOST_SOURCE_BYTES. */
-export async function readBytes(stream: ReadStream | AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+/** The whole of a stream. Rejects with RangeError, with this sentence, beyond the limit. */
+export async function readBytes(
+  stream: AsyncIterable<Uint8Array>,
+  limitBytes = MOST_SOURCE_BYTES,
+  tooLarge = TOO_LARGE,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+  for await (const chunk of stream) {
     bytes += chunk.length
-    if (bytes > MOST_SOURCE_BYTES) throw new RangeError(TOO_LARGE)
+    if (bytes > limitBytes) throw new RangeError(tooLarge)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -1,47 +1,40 @@
 /** The message files of `crosswalk compare`. */
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { ComparisonImpossible } from '../../../migrate/compare/comparison.ts'
 import { readMessages } from '../../../migrate/compare/message-files.ts'
 import fc from '../../support/fast-check.ts'
+import { type Files, folderWith } from '../../support/migrate/import-rig.ts'
 import { freshFolder } from '../../support/spawned-service.ts'
-
-type Files = Readonly<Record<string, string>>
-
-function folderWith(context: { after(work: () => void): void }, files: Files): string {
-  const folder = freshFolder(context)
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true })
-    writeFileSync(join(folder, name), text)
-  }
-  return folder
-}
 
 const text = (body: Uint8Array | undefined) => body && Buffer.from(body).toString()
 
 describe('messages', () => {
   test('are read in the order of their files, with their bodies', (context) => {
-    const folder = folderWith(context, {
-      'b/2.message.json': JSON.stringify([
-        { path: '/b', body: { $file: '../order.xml' }, contentType: 'application/xml' },
-      ]),
-      'a.message.json': JSON.stringify({
-        name: 'first',
-        path: '/a/:1',
-        method: 'put',
-        query: { x: ['1', '2'] },
-        headers: { 'X-One': '1' },
-        body: { n: 1 },
-      }),
-      'c.message.json': JSON.stringify([
-        { path: '/c', method: 'GET' },
-        { path: '/c', body: '{"a":' },
-      ]),
-      'order.xml': '<order/>',
-      'other.json': 'not a message',
-    })
+    const folder = folderWith(
+      {
+        'b/2.message.json': JSON.stringify([
+          { path: '/b', body: { $file: '../order.xml' }, contentType: 'application/xml' },
+        ]),
+        'a.message.json': JSON.stringify({
+          name: 'first',
+          path: '/a/:1',
+          method: 'put',
+          query: { x: ['1', '2'] },
+          headers: { 'X-One': '1' },
+          body: { n: 1 },
+        }),
+        'c.message.json': JSON.stringify([
+          { path: '/c', method: 'GET' },
+          { path: '/c', body: '{"a":' },
+        ]),
+        'order.xml': '<order/>',
+        'other.json': 'not a message',
+      },
+      context,
+    )
     const messages = readMessages(folder).map(({ body, ...rest }) => ({ ...rest, body: text(body) }))
     assert.deepEqual(messages, [
       {
@@ -94,7 +87,7 @@ describe('messages', () => {
   for (const [name, { files, says }] of Object.entries(faults)) {
     test(`with ${name} are refused`, (context) => {
       assert.throws(
-        () => readMessages(folderWith(context, files)),
+        () => readMessages(folderWith(files, context)),
         (thrown: Error) => {
           assert.ok(thrown instanceof ComparisonImpossible)
           assert.match(thrown.message, says)

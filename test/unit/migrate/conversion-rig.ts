@@ -27,29 +27,35 @@ export const lookup = (id: string, fields: JsonObject = {}): JsonObject => ({
   ...fields,
 })
 
+type Conversion = Readonly<{ documents: readonly ConvertedDocument[]; secrets: readonly SecretLine[] }>
+
+/** `given`: of the documents, and the options of the conversion. */
 export function convertSet(
   documents: readonly JsonObject[],
-  { peerVersion, consumerStart, rebase = [] }: Given = {},
+  { peerVersion, consumerStart, rebase = [], ...found }: Given = {},
   states: readonly FoundState[] = [],
-): { documents: readonly ConvertedDocument[]; secrets: readonly SecretLine[] } {
-  const found = documents.map(
-    (document, index): FoundDocument => ({ source: `${index}.json`, document, duplicateNames: [], isCanonical: false }),
+): Conversion {
+  const all = documents.map(
+    (document, index): FoundDocument => ({
+      source: `${index}.json`,
+      document,
+      duplicateNames: [],
+      isCanonical: false,
+      ...found,
+    }),
   )
-  const conversion = convertDocuments({ documents: found, states }, { peerVersion, consumerStart, rebase })
+  const conversion = convertDocuments({ documents: all, states }, { peerVersion, consumerStart, rebase })
   if (conversion.undecided !== undefined) throw new Error(conversion.undecided)
   return conversion
 }
 
-export type Converted = ConvertedDocument & Readonly<{ secrets: readonly SecretLine[] }>
+export type Converted = ConvertedDocument & Pick<Conversion, 'secrets'>
 
 export function convertOne(document: JsonObject, given: Given = {}): Converted {
-  const { peerVersion, consumerStart, rebase = [], ...found } = given
-  const one: FoundDocument = { source: 'one.json', document, duplicateNames: [], isCanonical: false, ...found }
-  const conversion = convertDocuments({ documents: [one], states: [] }, { peerVersion, consumerStart, rebase })
-  if (conversion.undecided !== undefined) throw new Error(conversion.undecided)
-  const [converted] = conversion.documents
+  const { documents, secrets } = convertSet([document], given)
+  const [converted] = documents
   if (converted === undefined) throw new Error('The conversion lost the document')
-  return { ...converted, secrets: conversion.secrets }
+  return { ...converted, secrets }
 }
 
 const reading = readSettings({})

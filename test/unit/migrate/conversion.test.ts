@@ -30,27 +30,25 @@ const config = (fields: JsonObject): JsonObject => ({
   url: 'http://lookup.example.org/things',
   ...fields,
 })
+const mapping = (inputMapping: JsonObject): JsonObject => endpoint({ inputMapping })
+const withConfig = (fields: JsonObject): JsonObject => withLookup({ config: config(fields) })
 
 const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
   'parameters of version 1': {
     'go to the query, without nulls': {
-      document: withLookup({
-        config: config({ params: { since: { path: 'query.since', prefix: null, postfix: 'Z' } } }),
-      }),
+      document: withConfig({ params: { since: { path: 'query.since', prefix: null, postfix: 'Z' } } }),
       expect: { 'requests.lookup.0.config.params': { query: { since: { path: 'query.since', postfix: 'Z' } } } },
       changes: { changed: 'requests.lookup[0].config.params.since' },
     },
     'may have the names of the later groups': {
-      document: withLookup({
-        config: config({ params: { query: { path: 'payload.q' }, url: { path: 'payload.u' } } }),
-      }),
+      document: withConfig({ params: { query: { path: 'payload.q' }, url: { path: 'payload.u' } } }),
       expect: {
         'requests.lookup.0.config.params': { query: { query: { path: 'payload.q' }, url: { path: 'payload.u' } } },
       },
       changes: { changed: 'requests.lookup[0].config.params.query requests.lookup[0].config.params.url' },
     },
     'of a later version stay, even one with the name path': {
-      document: withLookup({ config: config({ params: { query: { path: { path: 'payload.p' } } } }) }),
+      document: withConfig({ params: { query: { path: { path: 'payload.p' } } } }),
       given: WRAPPED,
       expect: { 'requests.lookup.0.config.params': { query: { path: { path: 'payload.p' } } } },
       changes: {},
@@ -285,15 +283,13 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       changes: { changed: 'requests.response[0].forwardExistingRequestBody' },
     },
     'entries of the mapping that read what is not defined': {
-      document: endpoint({
-        inputMapping: {
-          'constants.none': 'a',
-          'urlParams.id': 'b',
-          'transforms.none': 'c',
-          'lookupRequests.none.data.x': 'd',
-          'nothing.x': 'e',
-          'requestBody.f': 'f',
-        },
+      document: mapping({
+        'constants.none': 'a',
+        'urlParams.id': 'b',
+        'transforms.none': 'c',
+        'lookupRequests.none.data.x': 'd',
+        'nothing.x': 'e',
+        'requestBody.f': 'f',
       }),
       expect: { inputMapping: { 'requestBody.f': 'f' } },
       changes: {
@@ -303,12 +299,10 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       },
     },
     'but what such an entry writes without a value stays': {
-      document: endpoint({
-        inputMapping: {
-          'nothing.a': { key: 'a', default: 'A' },
-          'nothing.b': { key: 'b', transform: { function: 'booleanify' } },
-          'nothing.c': { key: 'c', transform: { function: 'mapCodes', parameters: { x: 'y', default: 'z' } } },
-        },
+      document: mapping({
+        'nothing.a': { key: 'a', default: 'A' },
+        'nothing.b': { key: 'b', transform: { function: 'booleanify' } },
+        'nothing.c': { key: 'c', transform: { function: 'mapCodes', parameters: { x: 'y', default: 'z' } } },
       }),
       expect: {
         inputMapping: {
@@ -328,7 +322,7 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       },
     },
     'a mapping of nothing else, whose output was empty': {
-      document: endpoint({ inputMapping: { 'nothing.a': 'a' } }),
+      document: mapping({ 'nothing.a': 'a' }),
       expect: { inputMapping: { 'constants.notDefined': 'notDefined' } },
       changes: { changed: 'inputMapping.nothing\\.a constants.notDefined inputMapping' },
     },
@@ -360,32 +354,28 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       changes: { changed: 'requests.response[0] requests.response[1] requests.response[2]' },
     },
     'parameters that find nothing when the request is made': {
-      document: withLookup({
-        config: config({
-          params: {
-            query: {
-              a: { path: 'transforms.x' },
-              b: { path: 'lookupRequests.a.x' },
-              c: { path: 'urlParams.no' },
-              d: { path: 'query.d' },
-            },
+      document: withConfig({
+        params: {
+          query: {
+            a: { path: 'transforms.x' },
+            b: { path: 'lookupRequests.a.x' },
+            c: { path: 'urlParams.no' },
+            d: { path: 'query.d' },
           },
-        }),
+        },
       }),
       given: WRAPPED,
       expect: { 'requests.lookup.0.config.params.query': { d: { path: 'query.d' } } },
       changes: { changed: ['a', 'b', 'c'].map((name) => `requests.lookup[0].config.params.query.${name}`).join(' ') },
     },
     'targets and functions that were read as none': {
-      document: endpoint({
-        inputMapping: {
-          'requestBody.a': { key: 'a', default: 0 },
-          'requestBody.b': { key: 'b', transform: 'stringify' },
-          'requestBody.c': { transform: { function: 'stringify' } },
-          'requestBody.d': [],
-          'requestBody.e': { key: 'e', default: null, colour: 'red' },
-          'requestBody.f': null,
-        },
+      document: mapping({
+        'requestBody.a': { key: 'a', default: 0 },
+        'requestBody.b': { key: 'b', transform: 'stringify' },
+        'requestBody.c': { transform: { function: 'stringify' } },
+        'requestBody.d': [],
+        'requestBody.e': { key: 'e', default: null, colour: 'red' },
+        'requestBody.f': null,
       }),
       expect: {
         inputMapping: { 'requestBody.a': { key: 'a' }, 'requestBody.b': { key: 'b' }, 'requestBody.e': { key: 'e' } },
@@ -406,19 +396,17 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       changes: { changed: 'endpoint.pattern endpoint.method' },
     },
     'spaces around a URL and in it, a fragment, dots and stray percent signs': {
-      document: withLookup({ config: config({ url: ' http://lookup.example.org/a/./b/../c d?x=100%#top\n' }) }),
+      document: withConfig({ url: ' http://lookup.example.org/a/./b/../c d?x=100%#top\n' }),
       expect: { 'requests.lookup.0.config.url': 'http://lookup.example.org/a/c%20d?x=100%25' },
       changes: { changed: Array(4).fill('requests.lookup[0].config.url').join(' ') },
     },
     'passThroughObject without a key': {
-      document: endpoint({ inputMapping: { 'requestBody.a': { transform: { function: 'passThroughObject' } } } }),
+      document: mapping({ 'requestBody.a': { transform: { function: 'passThroughObject' } } }),
       expect: { inputMapping: { 'requestBody.a': { key: 'unused', transform: { function: 'passThroughObject' } } } },
       changes: { changed: 'inputMapping.requestBody\\.a.key' },
     },
     'null for a missing value': {
-      document: endpoint({
-        inputMapping: { 'requestBody.a': 'a?', 'requestBody.b': ['b', { key: 'c?', default: 'C' }, 'd?'] },
-      }),
+      document: mapping({ 'requestBody.a': 'a?', 'requestBody.b': ['b', { key: 'c?', default: 'C' }, 'd?'] }),
       expect: {
         inputMapping: {
           'requestBody.a': { key: 'a?', default: null },
@@ -436,16 +424,14 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       changes: { changed: 'requests.lookup[0].id' },
     },
     'headers that are no texts, that stand twice, and those of the connection': {
-      document: withLookup({
-        config: config({
-          headers: {
-            'X-Count': 3,
-            Host: 'other.example.org',
-            'Content-Length': '9',
-            accept: 'text/plain',
-            Accept: 'application/json',
-          },
-        }),
+      document: withConfig({
+        headers: {
+          'X-Count': 3,
+          Host: 'other.example.org',
+          'Content-Length': '9',
+          accept: 'text/plain',
+          Accept: 'application/json',
+        },
       }),
       expect: { 'requests.lookup.0.config.headers': { 'X-Count': '3', Accept: 'application/json' } },
       changes: {
@@ -457,9 +443,7 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       },
     },
     'a root alone as the path of a parameter, and a bracket after a dot': {
-      document: withLookup({
-        config: config({ params: { query: { a: { path: 'query' }, b: { path: 'payload.[1].x' } } } }),
-      }),
+      document: withConfig({ params: { query: { a: { path: 'query' }, b: { path: 'payload.[1].x' } } } }),
       given: WRAPPED,
       expect: { 'requests.lookup.0.config.params.query': { a: { path: 'query.query' }, b: { path: 'payload[1].x' } } },
       changes: {
@@ -467,15 +451,13 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       },
     },
     'options of the HTTP client': {
-      document: withLookup({
-        config: config({
-          url: 'things',
-          baseURL: 'http://lookup.example.org/',
-          timeout: 5000,
-          maxRedirects: 2,
-          responseType: 'stream',
-          withCredentials: true,
-        }),
+      document: withConfig({
+        url: 'things',
+        baseURL: 'http://lookup.example.org/',
+        timeout: 5000,
+        maxRedirects: 2,
+        responseType: 'stream',
+        withCredentials: true,
       }),
       expect: {
         'requests.lookup.0.timeoutMs': 5000,
@@ -536,16 +518,12 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       changes: { differs: 'requests.response[0].primary' },
     },
     'targets in the short form': {
-      document: endpoint({
-        inputMapping: { 'requestBody.a': [['a'], ['b', { function: 'stringify' }, 'B'], ['c', null, 'C']] },
-      }),
+      document: mapping({ 'requestBody.a': [['a'], ['b', { function: 'stringify' }, 'B'], ['c', null, 'C']] }),
       expect: { inputMapping: { 'requestBody.a': [['a'], ['b', { function: 'stringify' }, 'B'], ['c', null, 'C']] } },
       changes: { differs: 'inputMapping.requestBody\\.a[1].default' },
     },
     'a default beside a function': {
-      document: endpoint({
-        inputMapping: { 'requestBody.a': { key: 'a', default: 'x', transform: { function: 'booleanify' } } },
-      }),
+      document: mapping({ 'requestBody.a': { key: 'a', default: 'x', transform: { function: 'booleanify' } } }),
       expect: {},
       changes: { differs: 'inputMapping.requestBody\\.a.default' },
     },
@@ -555,12 +533,12 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       changes: { differs: 'requests.response[0].allowedStatuses' },
     },
     'URLs of that service': {
-      document: withLookup({ config: config({ url: 'http://mediator:3003/other' }) }),
+      document: withConfig({ url: 'http://mediator:3003/other' }),
       expect: { 'requests.lookup.0.config.url': 'http://mediator:3003/other' },
       changes: { differs: 'requests.lookup[0].config.url' },
     },
     'unless --rebase says where they go': {
-      document: withLookup({ config: config({ url: 'http://mediator:3003/other' }) }),
+      document: withConfig({ url: 'http://mediator:3003/other' }),
       given: {
         rebase: [
           { from: 'http://mediator:30', to: 'http://wrong' },
@@ -592,7 +570,7 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       },
     },
     'a parameter at which every message failed': {
-      document: withLookup({ config: config({ params: { query: { a: { path: 'requestBody.a' } } } }) }),
+      document: withConfig({ params: { query: { a: { path: 'requestBody.a' } } } }),
       given: WRAPPED,
       expect: { 'requests.lookup.0.config.params.query.a.path': 'requestBody.a' },
       changes: { differs: 'requests.lookup[0].config.params.query.a.path' },
