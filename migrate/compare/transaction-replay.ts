@@ -87,21 +87,17 @@ export async function replayTransaction(
 ): Promise<ReplayedTransaction | LeftOut> {
   const { id, request, response } = transaction
   const name = `transaction ${id}`
+  const leftOut = (reason: string): LeftOut => ({ name, reason })
   const found = documents.find(request.method, path)
-  if (found === undefined) return { name, reason: `no endpoint has a pattern for ${request.method} ${path}.` }
-  if (response.status === undefined) return { name, reason: 'it has no response with a status.' }
+  if (found === undefined) return leftOut(`no endpoint has a pattern for ${request.method} ${path}.`)
+  if (response.status === undefined) return leftOut('it has no response with a status.')
   const { document, urlParams } = found
   const calls = callsOf(transaction, document)
   const message = messageOf(transaction, name, path)
+  const { headers, query } = message
   const given: DryRunGiven = {
     endpoint: document,
-    message: {
-      ...(request.body === undefined ? {} : { body: request.body }),
-      headers: message.headers,
-      query: message.query,
-      urlParams,
-      ...stateOf(transaction),
-    },
+    message: { ...withBody(request.body), headers, query, urlParams, ...stateOf(transaction) },
     lookups: cannedOf(calls.lookup),
     responses: cannedOf(calls.response),
   }
@@ -111,16 +107,15 @@ export async function replayTransaction(
     if (thrown instanceof Failure) return thrown
     throw thrown
   })
-  if (report instanceof Failure)
-    return { name, reason: `the document of "${document.name}" cannot run: ${report.message}` }
-  if (report.ran !== true) return { name, reason: `the document of "${document.name}" has faults: ${faultsOf(report)}` }
+  if (report instanceof Failure) return leftOut(`the document of "${document.name}" cannot run: ${report.message}`)
+  if (report.ran !== true) return leftOut(`the document of "${document.name}" has faults: ${faultsOf(report)}`)
   const failure = isObject(report.failure) ? report.failure : {}
   if (kindOf(String(failure.code)).dryRun) {
     const missing = Object.keys(calls.lookup).filter((lookup) => calls.lookup[lookup]?.length === 0)
-    return { name, reason: `its orchestrations have no answer of the lookup ${missing.join(', ')}.` }
+    return leftOut(`its orchestrations have no answer of the lookup ${missing.join(', ')}.`)
   }
   const answer = isObject(report.answer) ? report.answer : {}
-  if (answer.cut === true) return { name, reason: 'its answer is too large to be compared.' }
+  if (answer.cut === true) return leftOut('its answer is too large to be compared.')
   const here: ComparedSide = {
     answer: readAnswer({
       status: Number(answer.status),
@@ -141,6 +136,8 @@ export async function replayTransaction(
   }
   return { comparison: { message, document, called: documents.calledBy(document), peer, here }, given, report }
 }
+
+const withBody = (body: string | undefined): JsonObject => (body === undefined ? {} : { body })
 
 function messageOf({ request }: Transaction, name: string, path: string): ComparedMessage {
   const headers = Object.fromEntries(
@@ -202,7 +199,7 @@ function cannedOf(calls: CallsById): JsonObject {
 function cannedAnswer({ status, headers, body }: TransactionAnswer): JsonObject {
   if (status === undefined) return { fault: 'unreachable' }
   const kept = Object.entries(headers).filter(([name]) => !FRAMING_HEADERS.has(name) && name !== 'content-encoding')
-  return { status, headers: Object.fromEntries(kept), ...(body === undefined ? {} : { body }) }
+  return { status, headers: Object.fromEntries(kept), ...withBody(body) }
 }
 
 /** The state that the message saw: the peer records all data of a message with its mapping. */

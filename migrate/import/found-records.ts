@@ -60,7 +60,7 @@ export const joinReadings = (readings: readonly SourceReading[]): SourceReading 
 })
 
 /** The most bytes of one file or answer: an export of a thousand endpoints has about 20 MB. */
-export const MOST_SOURCE_BYTES = 100 * 1024 * 1024
+export const MAX_SOURCE_BYTES = 100 * 1024 * 1024
 export const TOO_LARGE = 'it has more than 100 MB; divide it into several files'
 
 export const WHAT_A_DOCUMENT_HAS = 'an endpoint document has "endpoint.pattern", and "transformation" or "inputMapping"'

@@ -41,18 +41,19 @@ export type ReportParts = Omit<ImportReport, 'counts'>
 
 /** Counts, and removes the credentials from every text of the report. */
 export function reportOf(parts: ReportParts, secrets: readonly SecretLine[]): ImportReport {
-  const changes = parts.documents.flatMap((document) => document.changes)
+  const { documents, skipped } = parts
+  const changes = documents.flatMap((document) => document.changes)
   const count = (level: ChangeLevel) => changes.filter((change) => change.level === level).length
   const report: ImportReport = {
     counts: {
-      documents: parts.documents.length,
+      documents: documents.length,
       carried: count('carried'),
       changed: count('changed'),
       differs: count('differs'),
       lost: count('lost'),
-      faults: parts.documents.reduce((sum, { faults }) => sum + faults.length, 0),
-      states: parts.documents.filter(({ state }) => state !== undefined).length,
-      skipped: parts.skipped.length,
+      faults: documents.flatMap(({ faults }) => faults).length,
+      states: documents.filter(({ state }) => state !== undefined).length,
+      skipped: skipped.length,
       secrets: parts.secrets.names.length,
     },
     ...parts,
@@ -61,12 +62,12 @@ export function reportOf(parts: ReportParts, secrets: readonly SecretLine[]): Im
 }
 
 /** Shorter values are not credentials and occur everywhere. */
-const SHORTEST_SECRET = 4
+const MIN_SECRET_LENGTH = 4
 
 /** The rules give no credentials to the report; a sentence of a check may still quote a document. */
 function withoutSecrets(report: ImportReport, secrets: readonly SecretLine[]): ImportReport {
   const values = secrets.flatMap(({ value }) =>
-    value.length < SHORTEST_SECRET ? [] : [value, encodeURIComponent(value.toWellFormed())],
+    value.length < MIN_SECRET_LENGTH ? [] : [value, encodeURIComponent(value.toWellFormed())],
   )
   if (values.length === 0) return report
   const hide = (value: Json): Json => {
@@ -86,9 +87,9 @@ const MEANINGS: Readonly<Record<ChangeLevel, string>> = {
 }
 
 /** Longer values and sentences are whole in the JSON report. */
-const MOST_OF_A_VALUE = 200
-const MOST_OF_A_SENTENCE = 1_000
-const MOST_IN_A_ROW = 4
+const MAX_VALUE_LENGTH = 200
+const MAX_SENTENCE_LENGTH = 1_000
+const MAX_PLACES_IN_A_ROW = 4
 
 export function reportMarkdown(report: ImportReport): string {
   const { counts, documents, sources } = report
@@ -109,48 +110,47 @@ export function reportMarkdown(report: ImportReport): string {
 }
 
 function nextSteps({ documents, secrets }: ImportReport): string {
-  const each = (level: ChangeLevel) =>
-    documents.flatMap(({ file, changes }) =>
-      changes.filter((change) => change.level === level).map((change) => ({ file, change })),
+  const places = (level: ChangeLevel) => {
+    const all = documents.flatMap(({ file, changes }) =>
+      changes
+        .filter((change) => change.level === level)
+        .map((change) => ({ reason: change.reason, place: `${code(file)}, ${placeOf(change)}` })),
     )
-  const items = (ones: ReturnType<typeof each>) => {
-    const byReason = Map.groupBy(ones, ({ change }) => change.reason)
-    return [...byReason].flatMap(([reason, alike]) => {
-      const places = alike.map(({ file, change }) => `${code(file)}, ${placeOf(change)}`)
-      if (places.length === 1) return `   - ${places[0]}: ${plain(reason)}`
-      return [`   - ${plain(reason)}`, ...places.map((place) => `     - ${place}`)]
+    return [...Map.groupBy(all, ({ reason }) => reason)].flatMap(([reason, [first, ...more]]) => {
+      if (more.length === 0) return [`   - ${first?.place}: ${plain(reason)}`]
+      return [`   - ${plain(reason)}`, ...[first, ...more].map((one) => `     - ${one?.place}`)]
     })
   }
-  const [lost, differs] = [each('lost'), each('differs')]
-  const faulty = documents.filter(({ faults }) => faults.length > 0)
-  const steps: string[] = []
-  const step = (sentence: string, details: readonly string[] = []) =>
-    steps.push([`${steps.length + 1}. ${sentence}`, ...details].join('\n'))
-  if (faulty.length > 0) {
-    const details = faulty.flatMap(({ file, faults }) =>
-      faults.map(
-        ({ path, message }) => `   - ${code(file)}, ${path === '' ? 'the document' : code(path)}: ${plain(message)}`,
-      ),
-    )
-    step('Mend what a registration refuses, in the files:', details)
-  }
-  if (lost.length > 0) step('Replace what was lost in another way, or decide to do without it:', items(lost))
-  if (differs.length > 0) step('Check that the other effect is right, or change the file:', items(differs))
-  if (secrets.names.length > 0) {
-    step(
-      `Give the service the variables of ${code(secrets.file)}, to which the documents refer, by adding its lines to its own ${code('.env')} file and starting it again: ${secrets.names.map(code).join(', ')}.`,
-    )
-  }
-  for (const name of secrets.unwritable) step(`Set ${code(name)} yourself: such a file cannot hold its value.`)
-  if (secrets.changed.length > 0) {
-    step(
-      `Note that these variables have other values than in the import before: ${secrets.changed.map(code).join(', ')}.`,
-    )
-  }
-  step(
-    'Register the documents, from their folder into the same folder, in the folder of Crosswalk: `npm start -s -- import FOLDER --output FOLDER --apply URL`.',
+  const refused = documents.flatMap(({ file, faults }) =>
+    faults.map((fault) => `   - ${code(file)}, ${placeOf(fault)}: ${plain(fault.message)}`),
   )
-  return steps.join('\n')
+  const names = (some: readonly string[]) => some.map(code).join(', ')
+  const steps: readonly (readonly [sentence: string, details: readonly string[] | boolean])[] = [
+    ['Mend what a registration refuses, in the files:', refused],
+    ['Replace what was lost in another way, or decide to do without it:', places('lost')],
+    ['Check that the other effect is right, or change the file:', places('differs')],
+    [
+      `Give the service the variables of ${code(secrets.file)}, to which the documents refer, by adding its lines to its own ${code('.env')} file and starting it again: ${names(secrets.names)}.`,
+      secrets.names.length > 0,
+    ],
+    ...secrets.unwritable.map(
+      (name) => [`Set ${code(name)} yourself: such a file cannot hold its value.`, true] as const,
+    ),
+    [
+      `Note that these variables have other values than in the import before: ${names(secrets.changed)}.`,
+      secrets.changed.length > 0,
+    ],
+    [
+      'Register the documents, from their folder into the same folder, in the folder of Crosswalk: `npm start -s -- import FOLDER --output FOLDER --apply URL`.',
+      true,
+    ],
+  ]
+  return steps
+    .filter(([, details]) => (typeof details === 'boolean' ? details : details.length > 0))
+    .map(([sentence, details], index) =>
+      [`${index + 1}. ${sentence}`, ...(typeof details === 'boolean' ? [] : details)].join('\n'),
+    )
+    .join('\n')
 }
 
 function documentSection({ name, route, source, file, state, changes, faults, warnings }: DocumentReport): string[] {
@@ -190,8 +190,8 @@ function rowsOf(changes: readonly DocumentChange[]): readonly Alike[] {
 
 const inRows = (alike: readonly DocumentChange[]): readonly Alike[] =>
   Array.from(
-    { length: Math.ceil(alike.length / MOST_IN_A_ROW) },
-    (_, row) => alike.slice(row * MOST_IN_A_ROW, (row + 1) * MOST_IN_A_ROW) as Alike,
+    { length: Math.ceil(alike.length / MAX_PLACES_IN_A_ROW) },
+    (_, row) => alike.slice(row * MAX_PLACES_IN_A_ROW, (row + 1) * MAX_PLACES_IN_A_ROW) as Alike,
   )
 
 function skippedSection({ skipped }: ImportReport): string[] {
@@ -205,7 +205,7 @@ function skippedSection({ skipped }: ImportReport): string[] {
   ]
 }
 
-const placeOf = ({ path }: DocumentChange): string => (path === '' ? 'the document' : code(path))
+const placeOf = ({ path }: Readonly<{ path: string }>): string => (path === '' ? 'the document' : code(path))
 
 const shown = (value: Json | undefined): string => (value === undefined ? '' : code(JSON.stringify(value)))
 
@@ -213,10 +213,10 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
 /** Texts of documents: on one line, without effect as Markdown or HTML, within a table too. */
-const plain = (text: string): string => oneLine(text, MOST_OF_A_SENTENCE).replace(/[\\`*_[\]<>|]/g, '\\$&')
+const plain = (text: string): string => oneLine(text, MAX_SENTENCE_LENGTH).replace(/[\\`*_[\]<>|]/g, '\\$&')
 
 function code(text: string): string {
-  const line = oneLine(text, MOST_OF_A_VALUE).replaceAll('|', '\\|')
+  const line = oneLine(text, MAX_VALUE_LENGTH).replaceAll('|', '\\|')
   const longest = Math.max(0, ...Array.from(line.matchAll(/`+/g), ([ticks]) => ticks.length))
   const fence = '`'.repeat(longest + 1)
   return longest === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`

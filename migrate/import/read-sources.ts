@@ -11,7 +11,7 @@ import { attempt } from '../attempt.ts'
 import {
   faultyReading,
   joinReadings,
-  MOST_SOURCE_BYTES,
+  MAX_SOURCE_BYTES,
   NOTHING_READ,
   type SourceReading,
   skippedReading,
@@ -111,7 +111,7 @@ async function readEntry(entry: Dirent, folder: Folder, manifest: Manifest): Pro
   const stats = attempt(() => statSync(path))
   if (stats?.isDirectory()) return skippedReading(source, 'Links to folders are not followed.')
   if (!stats?.isFile()) return skippedReading(source, 'No file.')
-  if (stats.size > MOST_SOURCE_BYTES) return skippedReading(source, `It was not read: ${TOO_LARGE}.`)
+  if (stats.size > MAX_SOURCE_BYTES) return skippedReading(source, `It was not read: ${TOO_LARGE}.`)
   return withOwnStates(await readFileSource({ path, source, manifest, isNamed: false }), folder.path, manifest)
 }
 

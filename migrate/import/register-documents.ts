@@ -3,10 +3,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { checkOperation } from '../../src/config/checks/batch-operation.ts'
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../src/domain/lint.ts'
+import type { Lint } from '../../src/domain/lint.ts'
 import { contentOf } from '../../src/domain/stored-document.ts'
 import { checkFiles, type FileCheckOptions } from '../../src/endpoints/batch/check-files.ts'
 import { createManagementClient, fetchDocuments, ServiceFault } from '../../src/service-client/management-client.ts'
+import { faultsIn } from './draft.ts'
 
 export type FoundFault = Readonly<{ path: string; message: string }>
 
@@ -35,9 +36,8 @@ export async function checkDocuments(
 
 function stateFaults({ document, stateFile, state }: CheckedFiles): readonly FoundFault[] {
   if (state === undefined) return []
-  const lints: Lint[] = []
-  checkOperation({ op: 'create', document, state }, collectInto(lints))
-  return lints.map(({ path, message }) => ({ path, message: `In ${stateFile}: ${message}` }))
+  const faults = faultsIn((lint) => checkOperation({ op: 'create', document, state }, lint))
+  return faults.map(({ path, message }) => ({ path, message: `In ${stateFile}: ${message}` }))
 }
 
 export type Registration = Readonly<{
@@ -68,7 +68,7 @@ export type RegisterResult = Readonly<{
 }>
 
 /** As many as the service takes in one batch. */
-const MOST_OPERATIONS = 1_000
+const MAX_OPERATIONS = 1_000
 
 /** Never throws. */
 export async function registerDocuments(
@@ -83,82 +83,55 @@ export async function registerDocuments(
       unanswered: 'It may have registered the documents; run the import again to see.',
     })
     const known = new Map((await fetchDocuments(client)).map((document) => [document.name, document]))
-    const planned = plan(documents, known, options)
-    files = planned.operations.map(({ file }) => file)
-    if (planned.faults.length > 0) return failed(planned.faults)
-    if (planned.operations.length > MOST_OPERATIONS) {
-      return failed([
-        `There are ${planned.operations.length} documents, and a batch has at most ${MOST_OPERATIONS}; import them in parts.`,
-      ])
+    const { operations, faults } = plan(documents, known, options)
+    files = operations.map(({ file }) => file)
+    if (faults.length > 0) return { ...NOTHING, faults }
+    if (operations.length > MAX_OPERATIONS) {
+      const fault = `There are ${operations.length} documents, and a batch has at most ${MAX_OPERATIONS}; import them in parts.`
+      return { ...NOTHING, faults: [fault] }
     }
-    const operations = planned.operations.map(({ operation }) => operation)
-    const body = { operations, note: 'crosswalk import' }
+    const body = { operations: operations.map(({ operation }) => operation), note: 'crosswalk import' }
     const answer = operations.length === 0 ? {} : await client.call('POST', '/endpoints/batch', body)
-    const count = (op: string) => planned.operations.filter(({ operation }) => operation.op === op).length
-    return {
-      created: count('create'),
-      replaced: count('replace'),
-      unchanged: planned.unchanged,
-      warnings: warningsByFile(answer, files),
-      faults: [],
-    }
+    const count = (op: string) => operations.filter(({ operation }) => operation.op === op).length
+    const [created, replaced] = [count('create'), count('replace')]
+    const unchanged = documents.length - operations.length
+    return { created, replaced, unchanged, warnings: warningsByFile(answer, files), faults: [] }
   } catch (thrown) {
     if (!(thrown instanceof ServiceFault)) throw thrown
-    return failed(thrown.details.length === 0 ? [thrown.message] : faultsByFile(thrown.details, files, thrown.message))
+    return { ...NOTHING, faults: [thrown.message, ...thrown.details.map((detail) => sentenceOf(detail, files))] }
   }
 }
 
-const failed = (faults: readonly string[]): RegisterResult => ({
-  created: 0,
-  replaced: 0,
-  unchanged: 0,
-  warnings: [],
-  faults,
-})
+const NOTHING: RegisterResult = { created: 0, replaced: 0, unchanged: 0, warnings: [], faults: [] }
 
 type Operation = Readonly<{ op: 'create' | 'replace'; id?: string; document: JsonObject; state?: JsonObject }>
-type Plan = Readonly<{
-  operations: readonly Readonly<{ file: string; operation: Operation }>[]
-  unchanged: number
-  faults: readonly string[]
-}>
 
+/** The operations of documents that the service does not have as they are; a fault for each that it has otherwise. */
 function plan(
   documents: readonly Registration[],
   known: ReadonlyMap<Json | undefined, JsonObject>,
   { url, replaces }: RegisterOptions,
-): Plan {
+) {
   const operations: { file: string; operation: Operation }[] = []
   const faults: string[] = []
-  let unchanged = 0
   for (const { file, document, stored, state } of documents) {
     const there = known.get(document.name)
-    const initial = state === undefined ? {} : { state }
-    if (there === undefined) {
-      operations.push({ file, operation: { op: 'create', document, ...initial } })
-    } else if (isSameContent(there, stored) && (state === undefined || !replaces)) {
-      unchanged++
-    } else if (replaces) {
-      operations.push({ file, operation: { op: 'replace', id: String(there._id), document, ...initial } })
-    } else {
+    const content = { document, ...(state === undefined ? {} : { state }) }
+    if (there === undefined) operations.push({ file, operation: { op: 'create', ...content } })
+    else if (isSameContent(there, stored) && (state === undefined || !replaces)) continue
+    else if (replaces) operations.push({ file, operation: { op: 'replace', id: String(there._id), ...content } })
+    else {
       faults.push(
         `${file}: ${url} has another endpoint with the name ${JSON.stringify(document.name)}; rename one, or give --replace to replace it.`,
       )
     }
   }
-  return { operations, unchanged, faults }
+  return { operations, faults }
 }
 
 /** JSON, so that properties which are undefined do not count. */
 const isSameContent = (one: JsonObject, other: JsonObject): boolean =>
   isDeepStrictEqual(JSON.parse(JSON.stringify(contentOf(one))), JSON.parse(JSON.stringify(contentOf(other))))
-
-/** A line for each fault of the batch, with the file of its document. */
-const faultsByFile = (
-  details: readonly JsonObject[],
-  files: readonly string[],
-  sentence: string,
-): readonly string[] => [sentence, ...details.map((detail) => sentenceOf(detail, files))]
 
 function warningsByFile(answer: Json, files: readonly string[]): readonly string[] {
   const results = isObject(answer) && Array.isArray(answer.results) ? answer.results.filter(isObject) : []

@@ -14,7 +14,7 @@ import {
   faultyReading,
   hasPattern,
   joinReadings,
-  MOST_SOURCE_BYTES,
+  MAX_SOURCE_BYTES,
   mentionsDocument,
   NOTHING_READ,
   type ReadValue,
@@ -86,7 +86,7 @@ export async function readOneValue(path: string): Promise<ReadValue> {
 /** The whole of a stream. Rejects with RangeError, with this sentence, beyond the limit. */
 export async function readBytes(
   stream: AsyncIterable<Uint8Array>,
-  limitBytes = MOST_SOURCE_BYTES,
+  limitBytes = MAX_SOURCE_BYTES,
   tooLarge = TOO_LARGE,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []

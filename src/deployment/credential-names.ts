@@ -19,7 +19,7 @@ export type CredentialNames = Readonly<{
 
 /** Names that secrets may have by default (SECRETS_ALLOW). */
 const PREFIX = 'CROSSWALK_SECRET'
-const LONGEST_PART = 40
+const MAX_PART_LENGTH = 40
 
 export function createCredentialNames(): CredentialNames {
   const names = new Map<string, string>()
@@ -53,7 +53,7 @@ const namePart = (text: string): string =>
   text
     .toUpperCase()
     .replaceAll(/[^A-Z0-9]+/g, '_')
-    .slice(0, LONGEST_PART)
+    .slice(0, MAX_PART_LENGTH)
     .replaceAll(/^_+|_+$/g, '')
 
 const SCHEME = /^(\s*(?:basic|bearer|token|apikey)\s+)(?!\$\{)\S.*$/i

@@ -66,7 +66,7 @@ export type NamedDocument = Readonly<{
   earlier: string | undefined
 }>
 
-const MOST_CHARACTERS = 60
+const MAX_CHARACTERS = 60
 
 /** Not names of files on Windows, and names that other files of an import have. */
 const TAKEN = /^(?:con|prn|aux|nul|com\d|lpt\d|import-report|import-manifest|package|package-lock)$/
@@ -108,7 +108,7 @@ function slugOf(name: string): string {
     .toLowerCase()
     .replace(/\p{M}/gu, '')
     .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, MOST_CHARACTERS)
+    .slice(0, MAX_CHARACTERS)
     .replace(/^-+|-+$/g, '')
   if (slug === '') return `endpoint-${sha256(name).slice(0, 8)}`
   return TAKEN.test(slug) ? `endpoint-${slug}` : slug
