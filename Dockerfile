@@ -23,6 +23,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY src ./src
+COPY migrate ./migrate
 COPY --from=console /app/console/built ./console/built
 # The commands, with the settings of the container: `docker exec <container> crosswalk keys create …`
 RUN printf '#!/bin/sh\nexec node --max-semi-space-size=4 --no-maglev /app/src/main.ts "$@"\n' > /usr/local/bin/crosswalk \

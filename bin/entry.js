@@ -26,7 +26,8 @@ function entry() {
   const bundle = join(root, 'dist/main.js')
   const source = join(root, 'src')
   const made = statSync(bundle, { throwIfNoEntry: false })?.mtimeMs
-  const isCurrent = made !== undefined && (!existsSync(source) || isOlder(source, made))
+  const folders = [source, join(root, 'migrate')].filter((folder) => existsSync(folder))
+  const isCurrent = made !== undefined && folders.every((folder) => isOlder(folder, made))
   return isCurrent ? bundle : join(source, 'main.ts')
 }
 

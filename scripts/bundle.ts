@@ -2,7 +2,7 @@
  * `node bin/node.js scripts/bundle.ts [folder]`: bundles the service and the packages that every start needs into dist/ or
  * another folder: one file is faster to read and compile than several hundred modules, and takes less memory.
  *
- * Runs after each `npm ci`; the launcher uses the bundle while no file of src/ is newer. Without the bundler
+ * Runs after each `npm ci`; the launcher uses the bundle while no file of src/ and migrate/ is newer. Without the bundler
  * (`npm ci --omit=dev`) there is no bundle, and the source runs: an install must not fail because of it.
  */
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

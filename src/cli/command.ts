@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { readFault, writeFault } from '../domain/files/files.ts'
 import type { Json } from '../domain/json.ts'
-import { printable } from '../import/output/report-markdown.ts'
 import { ServiceFault } from '../service-client/management-client.ts'
 import { type Environment, readSettings, type Settings } from '../settings/settings.ts'
+import { printable } from './terminal-text.ts'
 
 /** How a command ends, with its exit code. docs/cli.md shows the table. */
 export const EXITS = {

@@ -1,27 +1,23 @@
 /** `crosswalk import`: reads, converts, checks, writes, and registers if it is asked to. */
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { writeFault } from '../domain/files/files.ts'
-import { missingScheme } from '../domain/http.ts'
-import type { Conversion, ConversionOptions } from '../import/conversion.ts'
-import { convertDocuments } from '../import/convert-documents.ts'
-import { type CheckedDocument, checkDocuments } from '../import/output/check-documents.ts'
-import { envText } from '../import/output/env-lines.ts'
-import { type ImportReport, LEVELS } from '../import/output/import-report.ts'
+import { type Conversion, type ConversionOptions, convertDocuments } from '../../migrate/import/convert-documents.ts'
+import type { SourceReading } from '../../migrate/import/found-records.ts'
+import { type ImportReport, LEVELS, reportMarkdown } from '../../migrate/import/import-report.ts'
 import {
   describeImport,
   ENV_FILE,
+  envText,
+  FileInTheWay,
   filesOf,
   type ImportedDocument,
   placeDocuments,
-} from '../import/output/imported-documents.ts'
-import { registerDocuments } from '../import/output/register-documents.ts'
-import { reportMarkdown } from '../import/output/report-markdown.ts'
-import { FileInTheWay, writeFiles } from '../import/output/write-files.ts'
-import { realpathOf } from '../import/sources/folder-source.ts'
-import { isUrl, shownSource } from '../import/sources/peer-source.ts'
-import { readSources } from '../import/sources/read-sources.ts'
-import type { SourceReading } from '../import/sources/source-reading.ts'
+  writeFiles,
+} from '../../migrate/import/imported-files.ts'
+import { isUrl, readSources, realpathOf, shownSource } from '../../migrate/import/read-sources.ts'
+import { type CheckedDocument, checkDocuments, registerDocuments } from '../../migrate/import/register-documents.ts'
+import { writeFault } from '../domain/files/files.ts'
+import { missingScheme } from '../domain/http.ts'
 import { readSettings } from '../settings/settings.ts'
 import { createOfflineServices } from '../wiring/offline-services.ts'
 import { CommandFault, jsonText, readApiKey, sentenceAt, shownPath, type Terminal } from './command.ts'

@@ -9,7 +9,6 @@ import { checkFiles } from '../endpoints/batch/check-files.ts'
 import { Unreadable } from '../formats/body-faults.ts'
 import { codecOfFormat, MEDIA_TYPES } from '../formats/codecs.ts'
 import { decodeText } from '../formats/text.ts'
-import { nameFiles } from '../import/output/file-names.ts'
 import type { Settings } from '../settings/settings.ts'
 import { newDocument, type SampleMessage, SMALLEST, testOf, withoutFaults } from '../suggestions/new-document.ts'
 import { createOfflineDryRun } from '../wiring/offline-dry-run.ts'
@@ -25,6 +24,7 @@ import {
   writeText,
 } from './command.ts'
 import type { Ending, Given } from './commands.ts'
+import { nameFiles } from './deployment/document-files.ts'
 import { readDocuments } from './project/project-documents.ts'
 import { folderOfNew, openProject, type Project } from './project/project-file.ts'
 

@@ -1,7 +1,7 @@
 /** Faults of files, with the place at which an editor or a review shows them. */
 import { documentPath, type Lint } from '../../domain/lint.ts'
 import { scanJson } from '../../formats/json-scan.ts'
-import { printable } from '../../import/output/report-markdown.ts'
+import { printable } from '../terminal-text.ts'
 
 /** `file`: as shown to people. */
 export type PlacedLint = Lint & Position & Readonly<{ file: string }>

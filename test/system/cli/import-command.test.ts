@@ -15,7 +15,7 @@ import {
   peerDocument,
   readReport,
   textsIn,
-} from '../../support/import/import-rig.ts'
+} from '../../support/migrate/import-rig.ts'
 import { freshFolder, startProgram } from '../../support/spawned-service.ts'
 import { until } from '../../support/until.ts'
 

@@ -1,7 +1,7 @@
 /** Messages through a real OpenHIM core: it stores all that its mediator reports, and its clients get the answers themselves. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { readTransactions } from '../../../src/comparison/openhim-transactions.ts'
+import { readTransactions } from '../../../migrate/compare/openhim-transactions.ts'
 import { openCore } from '../../../src/wiring/open-core.ts'
 import { startService, startUpstream } from '../../support/service.ts'
 import { startCore, whyNoCore } from './core/start-core.ts'
