@@ -1,7 +1,7 @@
 /** Writes console/src/api/schema.ts, the types of /openapi.json that the console's calls are checked by. `--check` compares instead. */
 import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { describeApi } from '../src/adapters/http-server/openapi/openapi.ts'
+import { describeApi } from '../src/api/openapi.ts'
 import { describeDocument } from '../src/config/schema/public-schema.ts'
 import { generate } from './generated.ts'
 

@@ -1,5 +1,39 @@
 /** Written by scripts/types-console.ts: change that, not this. */
 export interface paths {
+    "/uptime": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Milliseconds since the process started. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Alive. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/endpoints": {
         parameters: {
             query?: never;
@@ -7,7 +41,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All endpoints, oldest first; any field path may be given as an equality filter. With view=summary, a page of rows. */
+        /** All endpoints, oldest first; any field path may be given as an equality filter. With view=summary, a page of rows. Role viewer. */
         get: {
             parameters: {
                 query?: {
@@ -39,7 +73,7 @@ export interface paths {
                         "application/json": components["schemas"]["Endpoint"][] | components["schemas"]["SummaryPage"];
                     };
                 };
-                /** @description A filter is no field path, or a parameter of the summary cannot have this value. */
+                /** @description FILTER_INVALID: A query filter is not known, or has a value that it cannot have. */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -48,7 +82,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -57,7 +91,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -69,7 +106,7 @@ export interface paths {
             };
         };
         put?: never;
-        /** Registers an endpoint. */
+        /** Registers an endpoint. Role author. */
         post: {
             parameters: {
                 query?: never;
@@ -94,7 +131,10 @@ export interface paths {
                         "application/json": components["schemas"]["Endpoint"];
                     };
                 };
-                /** @description The document has faults; details lists all of them. */
+                /**
+                 * @description CONFIGURATION_INVALID: The endpoint document has faults; `details` lists all of them, each with its path.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -103,7 +143,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -112,7 +152,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -121,7 +164,11 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The name or the route is taken, or stored tests of the endpoint fail. */
+                /**
+                 * @description CONFIGURATION_CLASH: Another endpoint has the same name, or a pattern that matches the same paths for the same method.
+                 *     ENDPOINTS_TOO_MANY: There are as many endpoints as `MAX_ENDPOINTS` allows; delete one that is not needed.
+                 *     TESTS_FAILED: Stored tests of the endpoint fail with the new document (`TESTS_ON_CHANGE=require`); `details` has each. An admin may override this with a reason.
+                 */
                 409: {
                     headers: {
                         [name: string]: unknown;
@@ -130,7 +177,19 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The body is not declared as JSON. */
+                /**
+                 * @description DOCUMENT_TOO_LARGE: The endpoint document is larger than `DOCUMENT_LIMIT`; nothing else of it was checked.
+                 *     BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`.
+                 */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -156,7 +215,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** One endpoint. */
+        /** One endpoint. Role viewer. */
         get: {
             parameters: {
                 query?: never;
@@ -177,7 +236,7 @@ export interface paths {
                         "application/json": components["schemas"]["Endpoint"];
                     };
                 };
-                /** @description The id is malformed. */
+                /** @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits. */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -186,7 +245,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -195,7 +254,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -204,7 +266,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description There is no such endpoint. */
+                /** @description ENDPOINT_UNKNOWN: No endpoint has this id. */
                 404: {
                     headers: {
                         [name: string]: unknown;
@@ -215,7 +277,7 @@ export interface paths {
                 };
             };
         };
-        /** Replaces the whole configuration. */
+        /** Replaces the whole configuration. Role author. */
         put: {
             parameters: {
                 query?: never;
@@ -246,7 +308,11 @@ export interface paths {
                         "application/json": components["schemas"]["Endpoint"];
                     };
                 };
-                /** @description The document has faults; details lists all of them. */
+                /**
+                 * @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits.
+                 *     CONFIGURATION_INVALID: The endpoint document has faults; `details` lists all of them, each with its path.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -255,7 +321,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -264,7 +330,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -273,7 +342,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description There is no such endpoint. */
+                /** @description ENDPOINT_UNKNOWN: No endpoint has this id. */
                 404: {
                     headers: {
                         [name: string]: unknown;
@@ -282,7 +351,11 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The name or the route is taken, or stored tests of the endpoint fail. */
+                /**
+                 * @description CONFIGURATION_CLASH: Another endpoint has the same name, or a pattern that matches the same paths for the same method.
+                 *     ENDPOINTS_TOO_MANY: There are as many endpoints as `MAX_ENDPOINTS` allows; delete one that is not needed.
+                 *     TESTS_FAILED: Stored tests of the endpoint fail with the new document (`TESTS_ON_CHANGE=require`); `details` has each. An admin may override this with a reason.
+                 */
                 409: {
                     headers: {
                         [name: string]: unknown;
@@ -291,7 +364,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description If-Match names another version. */
+                /** @description PRECONDITION_FAILED: `If-Match` names another version of the document than the stored one. */
                 412: {
                     headers: {
                         [name: string]: unknown;
@@ -300,7 +373,19 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The body is not declared as JSON. */
+                /**
+                 * @description DOCUMENT_TOO_LARGE: The endpoint document is larger than `DOCUMENT_LIMIT`; nothing else of it was checked.
+                 *     BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`.
+                 */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -312,7 +397,7 @@ export interface paths {
             };
         };
         post?: never;
-        /** Deletes an endpoint. */
+        /** Deletes an endpoint. Role author. */
         delete: {
             parameters: {
                 query?: never;
@@ -333,7 +418,7 @@ export interface paths {
                     };
                     content?: never;
                 };
-                /** @description The id is malformed. */
+                /** @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits. */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -342,7 +427,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -351,7 +436,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -360,7 +448,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description There is no such endpoint. */
+                /** @description ENDPOINT_UNKNOWN: No endpoint has this id. */
                 404: {
                     headers: {
                         [name: string]: unknown;
@@ -369,7 +457,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description If-Match names another version. */
+                /** @description PRECONDITION_FAILED: `If-Match` names another version of the document than the stored one. */
                 412: {
                     headers: {
                         [name: string]: unknown;
@@ -382,7 +470,7 @@ export interface paths {
         };
         options?: never;
         head?: never;
-        /** Changes parts of the configuration by a JSON Merge Patch (RFC 7396). */
+        /** Changes parts of the configuration by a JSON Merge Patch (RFC 7396). Role author. */
         patch: {
             parameters: {
                 query?: never;
@@ -413,7 +501,11 @@ export interface paths {
                         "application/json": components["schemas"]["Endpoint"];
                     };
                 };
-                /** @description The document has faults; details lists all of them. */
+                /**
+                 * @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits.
+                 *     CONFIGURATION_INVALID: The endpoint document has faults; `details` lists all of them, each with its path.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -422,7 +514,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -431,7 +523,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -440,7 +535,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description There is no such endpoint. */
+                /** @description ENDPOINT_UNKNOWN: No endpoint has this id. */
                 404: {
                     headers: {
                         [name: string]: unknown;
@@ -449,7 +544,11 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The name or the route is taken, or stored tests of the endpoint fail. */
+                /**
+                 * @description CONFIGURATION_CLASH: Another endpoint has the same name, or a pattern that matches the same paths for the same method.
+                 *     ENDPOINTS_TOO_MANY: There are as many endpoints as `MAX_ENDPOINTS` allows; delete one that is not needed.
+                 *     TESTS_FAILED: Stored tests of the endpoint fail with the new document (`TESTS_ON_CHANGE=require`); `details` has each. An admin may override this with a reason.
+                 */
                 409: {
                     headers: {
                         [name: string]: unknown;
@@ -458,7 +557,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description If-Match names another version. */
+                /** @description PRECONDITION_FAILED: `If-Match` names another version of the document than the stored one. */
                 412: {
                     headers: {
                         [name: string]: unknown;
@@ -467,7 +566,19 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The body is not declared as JSON. */
+                /**
+                 * @description DOCUMENT_TOO_LARGE: The endpoint document is larger than `DOCUMENT_LIMIT`; nothing else of it was checked.
+                 *     BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`.
+                 */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -480,6 +591,139 @@ export interface paths {
         };
         trace?: never;
     };
+    "/endpoints/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes up to 1,000 changes, checked against what is stored afterwards: all of them, or none. Role author. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description The reason for which the change is made although stored tests of the endpoint fail; needs the role admin. */
+                    "X-Crosswalk-Override"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            responses: {
+                /** @description All changes are stored and active; in a dry run, they could be. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            results: components["schemas"]["OperationResult"][];
+                            dryRun: boolean;
+                        };
+                    };
+                };
+                /**
+                 * @description BATCH_INVALID: The request of a batch is wrong; `details` lists every fault. Faults of its documents have the codes of single changes.
+                 *     ID_MALFORMED: The id is not 24 lower-case hexadecimal digits.
+                 *     CONFIGURATION_INVALID: The endpoint document has faults; `details` lists all of them, each with its path.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description ENDPOINT_UNKNOWN: No endpoint has this id. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description CONFIGURATION_CLASH: Another endpoint has the same name, or a pattern that matches the same paths for the same method.
+                 *     ENDPOINTS_TOO_MANY: There are as many endpoints as `MAX_ENDPOINTS` allows; delete one that is not needed.
+                 *     TESTS_FAILED: Stored tests of the endpoint fail with the new document (`TESTS_ON_CHANGE=require`); `details` has each. An admin may override this with a reason.
+                 */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description PRECONDITION_FAILED: `If-Match` names another version of the document than the stored one. */
+                412: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description DOCUMENT_TOO_LARGE: The endpoint document is larger than `DOCUMENT_LIMIT`; nothing else of it was checked.
+                 *     BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`.
+                 */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/endpoints/{id}/stats": {
         parameters: {
             query?: never;
@@ -489,7 +733,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** How many messages there were in the last hour and day, how many failed, and how long they took. */
+        /** How many messages there were in the last hour and day, how many failed, and how long they took. Role viewer. */
         get: {
             parameters: {
                 query?: never;
@@ -510,7 +754,7 @@ export interface paths {
                         "application/json": components["schemas"]["Stats"];
                     };
                 };
-                /** @description The id is malformed. */
+                /** @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits. */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -519,7 +763,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -528,7 +772,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -537,7 +784,171 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description There is no such endpoint. */
+                /** @description ENDPOINT_UNKNOWN: No endpoint has this id. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/endpoints/{id}/faults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** The faults of a stored endpoint, and why it is not active if it is not. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The faults; none for most endpoints. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["EndpointFaults"];
+                    };
+                };
+                /** @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description ENDPOINT_UNKNOWN: No endpoint has this id. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/endpoints/{id}/drift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** Fields that recent messages carry and nothing reads, and fields that are read and not carried. Role viewer. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description How many hours count, the current one included. */
+                    hours?: number;
+                };
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Names and types of fields, without values. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Drift"];
+                    };
+                };
+                /**
+                 * @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits.
+                 *     FILTER_INVALID: A query filter is not known, or has a value that it cannot have.
+                 */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description ENDPOINT_UNKNOWN: No endpoint has this id. */
                 404: {
                     headers: {
                         [name: string]: unknown;
@@ -565,7 +976,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** The versions of an endpoint, newest first, also of one that was deleted. */
+        /** The versions of an endpoint, newest first, also of one that was deleted. Role viewer. */
         get: {
             parameters: {
                 query?: never;
@@ -586,7 +997,7 @@ export interface paths {
                         "application/json": components["schemas"]["Version"][];
                     };
                 };
-                /** @description The id is malformed. */
+                /** @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits. */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -595,7 +1006,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -604,7 +1015,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -613,7 +1027,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description There is no such endpoint. */
+                /** @description ENDPOINT_UNKNOWN: No endpoint has this id. */
                 404: {
                     headers: {
                         [name: string]: unknown;
@@ -642,7 +1056,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** One version, with its document. */
+        /** One version, with its document. Role viewer. */
         get: {
             parameters: {
                 query?: never;
@@ -664,7 +1078,7 @@ export interface paths {
                         "application/json": components["schemas"]["Version"];
                     };
                 };
-                /** @description The id is malformed. */
+                /** @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits. */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -673,7 +1087,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -682,7 +1096,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -691,7 +1108,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description There is no such endpoint, or no such version of it. */
+                /**
+                 * @description ENDPOINT_UNKNOWN: No endpoint has this id.
+                 *     VERSION_UNKNOWN: The endpoint has no version of this number, or no longer, or the version is a deletion.
+                 */
                 404: {
                     headers: {
                         [name: string]: unknown;
@@ -721,7 +1141,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** What differs from one version to another. */
+        /** What differs from one version to another. Role viewer. */
         get: {
             parameters: {
                 query?: never;
@@ -744,7 +1164,7 @@ export interface paths {
                         "application/json": components["schemas"]["VersionDiff"];
                     };
                 };
-                /** @description The id is malformed. */
+                /** @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits. */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -753,7 +1173,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -762,7 +1182,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -771,7 +1194,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description There is no such endpoint, or no such version of it. */
+                /**
+                 * @description ENDPOINT_UNKNOWN: No endpoint has this id.
+                 *     VERSION_UNKNOWN: The endpoint has no version of this number, or no longer, or the version is a deletion.
+                 */
                 404: {
                     headers: {
                         [name: string]: unknown;
@@ -790,95 +1216,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/endpoints/{id}/diff": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** What a document would change; nothing is stored. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Endpoint"];
-                };
-            };
-            responses: {
-                /** @description The changes. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["DocumentDiff"];
-                    };
-                };
-                /** @description The id is malformed, or the form of the document is wrong; details lists all faults. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such endpoint. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The body is not declared as JSON. */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/endpoints/{id}/versions/{version}/restore": {
         parameters: {
             query?: never;
@@ -891,7 +1228,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes the document of an earlier version active again, as a new version. */
+        /** Makes the document of an earlier version active again, as a new version. Role author. */
         post: {
             parameters: {
                 query?: never;
@@ -923,7 +1260,10 @@ export interface paths {
                         "application/json": components["schemas"]["Endpoint"];
                     };
                 };
-                /** @description The id is malformed. */
+                /**
+                 * @description CONFIGURATION_INVALID: The endpoint document has faults; `details` lists all of them, each with its path.
+                 *     ID_MALFORMED: The id is not 24 lower-case hexadecimal digits.
+                 */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -932,7 +1272,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -941,7 +1281,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -950,7 +1293,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description There is no such endpoint, or no such version of it. */
+                /**
+                 * @description ENDPOINT_UNKNOWN: No endpoint has this id.
+                 *     VERSION_UNKNOWN: The endpoint has no version of this number, or no longer, or the version is a deletion.
+                 */
                 404: {
                     headers: {
                         [name: string]: unknown;
@@ -959,7 +1305,11 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The name or the route is taken, or stored tests of the endpoint fail. */
+                /**
+                 * @description CONFIGURATION_CLASH: Another endpoint has the same name, or a pattern that matches the same paths for the same method.
+                 *     ENDPOINTS_TOO_MANY: There are as many endpoints as `MAX_ENDPOINTS` allows; delete one that is not needed.
+                 *     TESTS_FAILED: Stored tests of the endpoint fail with the new document (`TESTS_ON_CHANGE=require`); `details` has each. An admin may override this with a reason.
+                 */
                 409: {
                     headers: {
                         [name: string]: unknown;
@@ -968,7 +1318,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description If-Match names another version. */
+                /** @description PRECONDITION_FAILED: `If-Match` names another version of the document than the stored one. */
                 412: {
                     headers: {
                         [name: string]: unknown;
@@ -977,8 +1327,903 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The body is not declared as JSON. */
+                /**
+                 * @description DOCUMENT_TOO_LARGE: The endpoint document is larger than `DOCUMENT_LIMIT`; nothing else of it was checked.
+                 *     BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`.
+                 */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
                 415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/endpoints/{id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a document would change; nothing is stored. Role viewer. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Endpoint"];
+                };
+            };
+            responses: {
+                /** @description The changes. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["DocumentDiff"];
+                    };
+                };
+                /**
+                 * @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits.
+                 *     CONFIGURATION_INVALID: The endpoint document has faults; `details` lists all of them, each with its path.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description ENDPOINT_UNKNOWN: No endpoint has this id. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`. */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/endpoints/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** OpenAPI 3.1 of the active endpoints; any field path may be given as an equality filter. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "If-None-Match"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The routes of the message port, as far as their documents describe them. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": Record<string, never>;
+                    };
+                };
+                /** @description The document is the one of `If-None-Match`. */
+                304: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description FILTER_INVALID: A query filter is not known, or has a value that it cannot have. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/endpoints/{id}/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** OpenAPI 3.1 of one endpoint. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "If-None-Match"?: string;
+                };
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Its route; no path while the endpoint is not active. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": Record<string, never>;
+                    };
+                };
+                /** @description The document is the one of `If-None-Match`. */
+                304: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description ENDPOINT_UNKNOWN: No endpoint has this id. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/endpoints/vocabulary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What an editor of documents can complete: fields, roots, functions, codes. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The vocabulary of this version of the service. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Vocabulary"];
+                    };
+                };
+                /** @description Unchanged. */
+                304: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/endpoints/suggest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Entries of inputMapping for fields of the same name, place and type. Role viewer. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SuggestRequest"];
+                };
+            };
+            responses: {
+                /** @description The best first; without values of the samples. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Suggestions"];
+                    };
+                };
+                /**
+                 * @description SUGGESTION_INVALID: The request for suggestions is wrong; `details` lists every fault.
+                 *     ID_MALFORMED: The id is not 24 lower-case hexadecimal digits.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ENDPOINT_UNKNOWN: No endpoint has this id.
+                 *     MESSAGE_UNKNOWN: The message log has no message with this id, or no longer.
+                 */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`. */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/endpoints/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A document with the fields of a sample message, and a test of it; nothing is stored. Role author. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["DraftRequest"];
+                };
+            };
+            responses: {
+                /** @description The document, to be changed and created. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["EndpointDraft"];
+                    };
+                };
+                /**
+                 * @description SUGGESTION_INVALID: The request for suggestions is wrong; `details` lists every fault.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`. */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/endpoints/dry-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What an endpoint would make of a message; nothing is sent on, and no state is written. Role operator or author. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["DryRun"];
+                };
+            };
+            responses: {
+                /** @description The course of the message, and the faults of the document. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["DryRunReport"];
+                    };
+                };
+                /**
+                 * @description DRY_RUN_INVALID: The request of a dry run is wrong; `details` lists every fault. Faults of the document do not fail the dry run.
+                 *     ID_MALFORMED: The id is not 24 lower-case hexadecimal digits.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ENDPOINT_UNKNOWN: No endpoint has this id.
+                 *     VERSION_UNKNOWN: The endpoint has no version of this number, or no longer, or the version is a deletion.
+                 *     MESSAGE_UNKNOWN: The message log has no message with this id, or no longer.
+                 *     MESSAGE_BODY_UNKNOWN: This body of the message was not recorded.
+                 */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`. */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description OVERLOADED: Too many messages at once; try again after `Retry-After` seconds.
+                 *     SHUTTING_DOWN: The service is stopping; try again after `Retry-After` seconds.
+                 */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/endpoints/dry-run/value": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** One value of the report of a dry run in full, which the report has cut; the dry run is made again. Role operator or author. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["DryRun"] & {
+                        /** @description The `at` of the value that was cut: a JSON Pointer. */
+                        at: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description A value as JSON, a body as its bytes; at most 32 Mi characters. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": unknown;
+                        "application/octet-stream": string;
+                    };
+                };
+                /**
+                 * @description DRY_RUN_INVALID: The request of a dry run is wrong; `details` lists every fault. Faults of the document do not fail the dry run.
+                 *     ID_MALFORMED: The id is not 24 lower-case hexadecimal digits.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ENDPOINT_UNKNOWN: No endpoint has this id.
+                 *     VERSION_UNKNOWN: The endpoint has no version of this number, or no longer, or the version is a deletion.
+                 *     MESSAGE_UNKNOWN: The message log has no message with this id, or no longer.
+                 *     MESSAGE_BODY_UNKNOWN: This body of the message was not recorded.
+                 */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`. */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description OVERLOADED: Too many messages at once; try again after `Retry-After` seconds.
+                 *     SHUTTING_DOWN: The service is stopping; try again after `Retry-After` seconds.
+                 */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/endpoints/tests/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Runs tests of a document; nothing is sent, and no state is written. Role author. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["TestRun"];
+                };
+            };
+            responses: {
+                /** @description The verdict of each test, or the faults of the document. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["TestReport"];
+                    };
+                };
+                /**
+                 * @description TESTS_INVALID: The tests of a document are wrong; `details` lists every fault.
+                 *     ID_MALFORMED: The id is not 24 lower-case hexadecimal digits.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description ENDPOINT_UNKNOWN: No endpoint has this id. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description DOCUMENT_TOO_LARGE: The endpoint document is larger than `DOCUMENT_LIMIT`; nothing else of it was checked.
+                 *     BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`.
+                 */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description OVERLOADED: Too many messages at once; try again after `Retry-After` seconds.
+                 *     SHUTTING_DOWN: The service is stopping; try again after `Retry-After` seconds.
+                 */
+                503: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -1003,7 +2248,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** The stored tests of an endpoint, with an ETag of their own; without any, an empty list. */
+        /** The stored tests of an endpoint, with an ETag of their own; without any, an empty list. Role viewer. */
         get: {
             parameters: {
                 query?: never;
@@ -1026,7 +2271,7 @@ export interface paths {
                         };
                     };
                 };
-                /** @description The id is malformed. */
+                /** @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits. */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -1035,7 +2280,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1044,7 +2289,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -1053,7 +2301,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description There is no such endpoint. */
+                /** @description ENDPOINT_UNKNOWN: No endpoint has this id. */
                 404: {
                     headers: {
                         [name: string]: unknown;
@@ -1064,7 +2312,7 @@ export interface paths {
                 };
             };
         };
-        /** Stores the tests of an endpoint in place of those before: at most 200, and 1 MiB. */
+        /** Stores the tests of an endpoint in place of those before: at most 200, and 1 MiB. Role author. */
         put: {
             parameters: {
                 query?: never;
@@ -1095,7 +2343,11 @@ export interface paths {
                         };
                     };
                 };
-                /** @description The id is malformed, or the tests have faults; details lists all of them. */
+                /**
+                 * @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits.
+                 *     TESTS_INVALID: The tests of a document are wrong; `details` lists every fault.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -1104,7 +2356,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1113,7 +2365,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -1122,7 +2377,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description There is no such endpoint. */
+                /** @description ENDPOINT_UNKNOWN: No endpoint has this id. */
                 404: {
                     headers: {
                         [name: string]: unknown;
@@ -1131,7 +2386,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description If-Match names other tests than the stored ones. */
+                /** @description PRECONDITION_FAILED: `If-Match` names another version of the document than the stored one. */
                 412: {
                     headers: {
                         [name: string]: unknown;
@@ -1140,7 +2395,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The tests are larger than 1 MiB. */
+                /** @description BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`. */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -1149,7 +2404,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The body is not declared as JSON. */
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -1161,7 +2416,7 @@ export interface paths {
             };
         };
         post?: never;
-        /** Deletes the stored tests of an endpoint. */
+        /** Deletes the stored tests of an endpoint. Role author. */
         delete: {
             parameters: {
                 query?: never;
@@ -1182,7 +2437,7 @@ export interface paths {
                     };
                     content?: never;
                 };
-                /** @description The id is malformed. */
+                /** @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits. */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -1191,7 +2446,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1200,7 +2455,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -1209,7 +2467,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description There is no such endpoint. */
+                /** @description ENDPOINT_UNKNOWN: No endpoint has this id. */
                 404: {
                     headers: {
                         [name: string]: unknown;
@@ -1218,7 +2476,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description If-Match names other tests than the stored ones. */
+                /** @description PRECONDITION_FAILED: `If-Match` names another version of the document than the stored one. */
                 412: {
                     headers: {
                         [name: string]: unknown;
@@ -1234,45 +2492,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/endpoints/batch": {
+    "/messages": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
-        /** Makes up to 1,000 changes, checked against what is stored afterwards: all of them, or none. */
-        post: {
+        /** Recorded messages, newest first, without bodies and calls. Role viewer. */
+        get: {
             parameters: {
-                query?: never;
-                header?: {
-                    /** @description The reason for which the change is made although stored tests of the endpoint fail; needs the role admin. */
-                    "X-Crosswalk-Override"?: string;
+                query?: {
+                    /** @description Name or id of an endpoint. */
+                    endpoint?: string[];
+                    /** @description How the message ended. */
+                    outcome?: ("done" | "partial" | "refused" | "failed")[];
+                    /** @description Code of its failure. */
+                    code?: string[];
+                    /** @description Stage at which it failed. */
+                    stage?: ("recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond")[];
+                    /** @description Path at which it failed, exactly. */
+                    path?: string[];
+                    /** @description Part of the sentence of its failure. Needs `endpoint`, `code`, `path`, `group`, `id` or `from` beside it. */
+                    error?: string[];
+                    /** @description Version of its endpoint. Needs `endpoint` or `group` beside it. */
+                    version?: number[];
+                    /** @description Key of a group of failures. Takes the place of `endpoint`, `stage`, `code` and `path`. */
+                    group?: string;
+                    /** @description Id of the message; at most 1000. */
+                    id?: string[];
+                    /** @description How it came. */
+                    source?: ("http" | "broker" | "replay")[];
+                    /** @description Value of a business key, or its name and value: `patient:123`. */
+                    key?: string[];
+                    /** @description HTTP status of its answer: `502`, or `5xx`. */
+                    status?: string[];
+                    /** @description The message that it repeats. */
+                    replayOf?: string[];
+                    /** @description Of messages that did not end done: whether a replay has. */
+                    replayed?: boolean;
+                    /** @description Whether a capture recorded it. */
+                    captured?: boolean;
+                    /** @description ISO 8601, or before now: `-1h`. Inclusive. */
+                    from?: string;
+                    /** @description ISO 8601, or before now: `-1h`. Exclusive. */
+                    to?: string;
+                    limit?: number;
+                    /** @description `next` of the page before. */
+                    cursor?: string;
                 };
+                header?: never;
                 path?: never;
                 cookie?: never;
             };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Batch"];
-                };
-            };
+            requestBody?: never;
             responses: {
-                /** @description All changes are stored and active; in a dry run, they could be. */
+                /** @description A page. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
                         "application/json": {
-                            results: components["schemas"]["OperationResult"][];
-                            dryRun: boolean;
+                            messages: components["schemas"]["ListedMessage"][];
+                            next?: string;
                         };
                     };
                 };
-                /** @description The batch or its documents have faults; details lists all of them, each with its operation. */
+                /** @description FILTER_INVALID: A query filter is not known, or has a value that it cannot have. */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -1281,7 +2568,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1290,7 +2577,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -1299,7 +2589,77 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description There is no such endpoint. */
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** One message. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Its record. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Message"];
+                    };
+                };
+                /** @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MESSAGE_UNKNOWN: The message log has no message with this id, or no longer. */
                 404: {
                     headers: {
                         [name: string]: unknown;
@@ -1308,7 +2668,691 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description A name or a route is taken, there would be too many endpoints, or stored tests fail. */
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/{id}/body/{which}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                which: string;
+            };
+            cookie?: never;
+        };
+        /** A body of a message, as it was: one of those that `bodies` of its record names. Role operator. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                    which: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Its bytes, in its own type. */
+                200: {
+                    headers: {
+                        /** @description `cut` or `masked`, where it is. */
+                        "X-Crosswalk-Body"?: string;
+                        /** @description Bytes of the whole body. */
+                        "X-Crosswalk-Body-Size"?: number;
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "*/*": unknown;
+                    };
+                };
+                /** @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description MESSAGE_UNKNOWN: The message log has no message with this id, or no longer.
+                 *     MESSAGE_BODY_UNKNOWN: This body of the message was not recorded.
+                 */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Messages that did not end done, by endpoint, stage, code and path; the largest group first. Role viewer. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Name or id of an endpoint. */
+                    endpoint?: string[];
+                    /** @description How the message ended. */
+                    outcome?: ("done" | "partial" | "refused" | "failed")[];
+                    /** @description Code of its failure. */
+                    code?: string[];
+                    /** @description Stage at which it failed. */
+                    stage?: ("recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond")[];
+                    /** @description Path at which it failed, exactly. */
+                    path?: string[];
+                    /** @description Part of the sentence of its failure. Needs `endpoint`, `code`, `path`, `group`, `id` or `from` beside it. */
+                    error?: string[];
+                    /** @description Version of its endpoint. Needs `endpoint` or `group` beside it. */
+                    version?: number[];
+                    /** @description Key of a group of failures. Takes the place of `endpoint`, `stage`, `code` and `path`. */
+                    group?: string;
+                    /** @description Id of the message; at most 1000. */
+                    id?: string[];
+                    /** @description How it came. */
+                    source?: ("http" | "broker" | "replay")[];
+                    /** @description Value of a business key, or its name and value: `patient:123`. */
+                    key?: string[];
+                    /** @description HTTP status of its answer: `502`, or `5xx`. */
+                    status?: string[];
+                    /** @description The message that it repeats. */
+                    replayOf?: string[];
+                    /** @description Of messages that did not end done: whether a replay has. */
+                    replayed?: boolean;
+                    /** @description Whether a capture recorded it. */
+                    captured?: boolean;
+                    /** @description ISO 8601, or before now: `-1h`. Inclusive. */
+                    from?: string;
+                    /** @description ISO 8601, or before now: `-1h`. Exclusive. */
+                    to?: string;
+                    /** @description The state with which an operator marked the group. */
+                    state?: ("open" | "acknowledged" | "ignored")[];
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description At most 1,000 groups. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /**
+                             * Format: date-time
+                             * @description Start of the first of the 60 `minutes`.
+                             */
+                            minutesFrom: string;
+                            groups: components["schemas"]["FailureGroup"][];
+                        };
+                    };
+                };
+                /** @description FILTER_INVALID: A query filter is not known, or has a value that it cannot have. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/groups/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                key: string;
+            };
+            cookie?: never;
+        };
+        /** One group. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    key: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The group. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["FailureGroup"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description FAILURE_GROUP_UNKNOWN: There is no such group of failures, or the message log has no message of it any more. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        /** Says of a group that it is open, acknowledged or ignored. Role operator. */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    key: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        state: "open" | "acknowledged" | "ignored";
+                        note?: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description The group. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["FailureGroup"];
+                    };
+                };
+                /**
+                 * @description FAILURE_GROUP_INVALID: The mark of a group of failures is not a state with an optional note.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description FAILURE_GROUP_UNKNOWN: There is no such group of failures, or the message log has no message of it any more. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`. */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/endpoints/{id}/capture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** The last capture of an endpoint, under way or ended. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The capture; null if the endpoint has none. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Capture"] | null;
+                    };
+                };
+                /** @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description ENDPOINT_UNKNOWN: No endpoint has this id. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Starts a capture in place of the one before: the next messages of the endpoint are recorded with all bodies. Role operator. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description How many messages, at most. */
+                        messages: number;
+                        /**
+                         * Format: date-time
+                         * @description When it ends at the latest: in an hour by default, at most in 24 hours.
+                         */
+                        until?: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description The capture. */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Capture"];
+                    };
+                };
+                /**
+                 * @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits.
+                 *     CAPTURE_INVALID: A capture cannot have this number of messages, or end at this time.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description ENDPOINT_UNKNOWN: No endpoint has this id. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`. */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        /** Ends and forgets the capture of an endpoint; its records stay. Role operator. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description It is ended. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ENDPOINT_UNKNOWN: No endpoint has this id.
+                 *     CAPTURE_UNKNOWN: The endpoint has no capture.
+                 */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Runs a message once more, through its endpoint as it is now. Role operator. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            /** @description Takes the place of the body that came. */
+            requestBody?: {
+                content: {
+                    "application/json": unknown;
+                    "application/xml": unknown;
+                };
+            };
+            responses: {
+                /** @description What became of it. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Replayed"];
+                    };
+                };
+                /**
+                 * @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MESSAGE_UNKNOWN: The message log has no message with this id, or no longer. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description REPLAY_REFUSED: The message cannot be replayed: it was not recorded whole, or its endpoint no longer accepts it. */
                 409: {
                     headers: {
                         [name: string]: unknown;
@@ -1317,16 +3361,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description An ifMatch names another version. */
-                412: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The batch or one of its documents is too large. */
+                /** @description BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`. */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -1335,7 +3370,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The body is not declared as JSON. */
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -1344,101 +3379,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/endpoints/tests/run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Runs tests of a document; nothing is sent, and no state is written. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["TestRun"];
-                };
-            };
-            responses: {
-                /** @description The verdict of each test, or the faults of the document. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["TestReport"];
-                    };
-                };
-                /** @description The request or its tests are wrong; details lists the reasons. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no endpoint of this id. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The request or its document is too large. */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The body is not declared as JSON. */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description Too many messages are under way, or the service stops. */
+                /**
+                 * @description OVERLOADED: Too many messages at once; try again after `Retry-After` seconds.
+                 *     SHUTTING_DOWN: The service is stopping; try again after `Retry-After` seconds.
+                 */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -1455,7 +3399,671 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/endpoints/{id}/drift": {
+    "/messages/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The plans of replays, newest first. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The plans. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            plans: components["schemas"]["ReplayPlan"][];
+                        };
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Plans to replay all messages of a filter. Without `outcome`: those that did not end done. Role operator. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": {
+                        /** @description Name or id of an endpoint. */
+                        endpoint?: string | string[];
+                        /** @description How the message ended. */
+                        outcome?: ("done" | "partial" | "refused" | "failed") | ("done" | "partial" | "refused" | "failed")[];
+                        /** @description Code of its failure. */
+                        code?: string | string[];
+                        /** @description Stage at which it failed. */
+                        stage?: ("recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond") | ("recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond")[];
+                        /** @description Path at which it failed, exactly. */
+                        path?: string | string[];
+                        /** @description Part of the sentence of its failure. Needs `endpoint`, `code`, `path`, `group`, `id` or `from` beside it. */
+                        error?: string | string[];
+                        /** @description Version of its endpoint. Needs `endpoint` or `group` beside it. */
+                        version?: number | number[];
+                        /** @description Key of a group of failures. Takes the place of `endpoint`, `stage`, `code` and `path`. */
+                        group?: string;
+                        /** @description Id of the message; at most 1000. */
+                        id?: string | string[];
+                        /** @description How it came. */
+                        source?: ("http" | "broker" | "replay") | ("http" | "broker" | "replay")[];
+                        /** @description Value of a business key, or its name and value: `patient:123`. */
+                        key?: string | string[];
+                        /** @description HTTP status of its answer: `502`, or `5xx`. */
+                        status?: string | string[];
+                        /** @description The message that it repeats. */
+                        replayOf?: string | string[];
+                        /** @description Of messages that did not end done: whether a replay has. */
+                        replayed?: boolean;
+                        /** @description Whether a capture recorded it. */
+                        captured?: boolean;
+                        /** @description ISO 8601, or before now: `-1h`. Inclusive. */
+                        from?: string;
+                        /** @description ISO 8601, or before now: `-1h`. Exclusive. */
+                        to?: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description The plan. */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ReplayPlan"];
+                    };
+                };
+                /**
+                 * @description FILTER_INVALID: A query filter is not known, or has a value that it cannot have.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description REPLAY_PLAN_BUSY: The plan of a replay is running, or has ended; or too many plans are running. */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`. */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/replay/{plan}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                plan: string;
+            };
+            cookie?: never;
+        };
+        /** A plan, and how far it came. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    plan: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The plan. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ReplayPlan"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description REPLAY_PLAN_UNKNOWN: There is no such plan of a replay, or no longer. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/replay/{plan}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                plan: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Starts a plan that is planned or paused. Role operator. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    plan: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["RunLimits"];
+                };
+            };
+            responses: {
+                /** @description The plan. */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ReplayPlan"];
+                    };
+                };
+                /**
+                 * @description REPLAY_OPTION_INVALID: A limit of a replay is not known, or has a value that it cannot have.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description REPLAY_PLAN_UNKNOWN: There is no such plan of a replay, or no longer. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description REPLAY_PLAN_BUSY: The plan of a replay is running, or has ended; or too many plans are running. */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`. */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/replay/{plan}/continue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                plan: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Goes on with a run that waits after its first messages. Role operator. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    plan: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            responses: {
+                /** @description The plan. */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ReplayPlan"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description REPLAY_PLAN_UNKNOWN: There is no such plan of a replay, or no longer. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description REPLAY_PLAN_BUSY: The plan of a replay is running, or has ended; or too many plans are running. */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`. */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/replay/{plan}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                plan: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Starts no further message of a plan until it is run again. Role operator. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    plan: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            responses: {
+                /** @description The plan. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ReplayPlan"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description REPLAY_PLAN_UNKNOWN: There is no such plan of a replay, or no longer. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description REPLAY_PLAN_BUSY: The plan of a replay is running, or has ended; or too many plans are running. */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`. */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/replay/{plan}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                plan: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Starts no further message of a plan. Role operator. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    plan: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            responses: {
+                /** @description The plan. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ReplayPlan"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description REPLAY_PLAN_UNKNOWN: There is no such plan of a replay, or no longer. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description REPLAY_PLAN_BUSY: The plan of a replay is running, or has ended; or too many plans are running. */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`. */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/{id}/test": {
         parameters: {
             query?: never;
             header?: never;
@@ -1464,304 +4072,373 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** Fields that recent messages carry and nothing reads, and fields that are read and not carried. */
+        get?: never;
+        put?: never;
+        /** Makes a test of its endpoint from a recorded message, and runs it. Role operator. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": {
+                        /** @description Of the test; by default the id of the message. */
+                        name?: string;
+                        /** @description Whether texts, digits and dates are replaced by others of the same form. */
+                        pseudonymise?: boolean;
+                    };
+                };
+            };
+            responses: {
+                /** @description The test, what of the message it cannot have, and its result with the active document. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            endpointId: string;
+                            /** @description For the array `tests` of a file of tests. */
+                            test: Record<string, never>;
+                            notReproduced: {
+                                path: string;
+                                reason: string;
+                            }[];
+                            /** @description Left out if the endpoint is deleted. */
+                            result?: Record<string, never>;
+                        };
+                    };
+                };
+                /**
+                 * @description ID_MALFORMED: The id is not 24 lower-case hexadecimal digits.
+                 *     TESTS_INVALID: The tests of a document are wrong; `details` lists every fault.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ENDPOINT_UNKNOWN: No endpoint has this id.
+                 *     MESSAGE_UNKNOWN: The message log has no message with this id, or no longer.
+                 *     MESSAGE_BODY_UNKNOWN: This body of the message was not recorded.
+                 */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`. */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All API keys, oldest first, revoked ones too; never the keys themselves. Role admin. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The keys. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            keys: components["schemas"]["Key"][];
+                        };
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Makes an API key; the answer is the only place where it is shown. Role admin. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        name: string;
+                        roles: components["schemas"]["Role"][];
+                        /** Format: date-time */
+                        expiresAt?: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description The key. */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Key"] & {
+                            key: string;
+                        };
+                    };
+                };
+                /**
+                 * @description KEY_INVALID: An API key cannot be made with this name or these roles.
+                 *     BODY_UNREADABLE: The body is not well-formed in the input format.
+                 */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description BODY_TOO_LARGE: The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`. */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description MEDIA_TYPE_WRONG: The media type, charset or content coding of the body is not what the endpoint takes. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revokes an API key, at once. Role admin. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description It is revoked. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description KEY_UNKNOWN: No API key has this id, or it is revoked already. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who managed what, newest first. Role admin. */
         get: {
             parameters: {
                 query?: {
-                    /** @description How many hours count, the current one included. */
-                    hours?: number;
+                    /** @description `who` or `name` of an entry. */
+                    who?: string[];
+                    /** @description `what` or `target` of an entry. */
+                    what?: string[];
+                    /** @description ISO 8601, or before now: `-1h`. Inclusive. */
+                    from?: string;
+                    /** @description ISO 8601, or before now: `-1h`. Exclusive. */
+                    to?: string;
+                    /** @description Entries of a page. */
+                    limit?: number;
+                    /** @description `next` of the page before. */
+                    cursor?: string;
                 };
                 header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Names and types of fields, without values. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Drift"];
-                    };
-                };
-                /** @description The id is malformed, or hours is not a whole number from 1 to 24. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such endpoint. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/endpoints/dry-run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** What an endpoint would make of a message; nothing is sent on, and no state is written. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["DryRun"];
-                };
-            };
-            responses: {
-                /** @description The course of the message, and the faults of the document. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["DryRunReport"];
-                    };
-                };
-                /** @description The request itself is wrong; details lists the reasons. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such endpoint, version or recorded message, or its request was not recorded. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The body is not declared as JSON. */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description Too many messages are under way, or the service stops. */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/endpoints/dry-run/value": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** One value of the report of a dry run in full, which the report has cut; the dry run is made again. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["DryRun"] & {
-                        /** @description The `at` of the value that was cut: a JSON Pointer. */
-                        at: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description A value as JSON, a body as its bytes; at most 32 Mi characters. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": unknown;
-                        "application/octet-stream": string;
-                    };
-                };
-                /** @description The request itself is wrong; details lists the reasons. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such endpoint, version or recorded message, or its request was not recorded. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The body is not declared as JSON. */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description Too many messages are under way, or the service stops. */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/endpoints/openapi.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** OpenAPI 3.1 of the active endpoints; any field path may be given as an equality filter. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: {
-                    "If-None-Match"?: string;
-                };
                 path?: never;
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
-                /** @description The routes of the message port, as far as their documents describe them. */
+                /** @description A page. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": Record<string, never>;
+                        "application/json": {
+                            entries: components["schemas"]["AuditEntry"][];
+                            next?: string;
+                        };
                     };
                 };
-                /** @description The document is the one of `If-None-Match`. */
-                304: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A filter is not a field path. */
+                /** @description FILTER_INVALID: A query filter is not known, or has a value that it cannot have. */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -1770,7 +4447,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1779,7 +4456,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -1798,99 +4478,14 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/endpoints/{id}/openapi.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        /** OpenAPI 3.1 of one endpoint. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: {
-                    "If-None-Match"?: string;
-                };
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Its route; no path while the endpoint is not active. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": Record<string, never>;
-                    };
-                };
-                /** @description The document is the one of `If-None-Match`. */
-                304: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The id is malformed. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such endpoint. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/uptime": {
+    "/me": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Milliseconds since the process started. */
+        /** Who the caller is, what it may do, and where messages are sent to. Role viewer. */
         get: {
             parameters: {
                 query?: never;
@@ -1900,12 +4495,35 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Alive. */
+                /** @description The caller. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
-                    content?: never;
+                    content: {
+                        "application/json": components["schemas"]["Me"];
+                    };
+                };
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
                 };
             };
         };
@@ -1992,60 +4610,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/consumers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** How the consumer of each endpoint with a topic is doing. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description State, lag and last error of each. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Consumer"][];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -2070,7 +4634,7 @@ export interface paths {
                     };
                     content?: never;
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2079,7 +4643,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -2098,616 +4665,14 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/messages": {
+    "/consumers": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Recorded messages, newest first, without bodies and calls. */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description Name or id of an endpoint. */
-                    endpoint?: string[];
-                    /** @description How the message ended. */
-                    outcome?: ("done" | "partial" | "refused" | "failed")[];
-                    /** @description Code of its failure. */
-                    code?: string[];
-                    /** @description Stage at which it failed. */
-                    stage?: ("recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond")[];
-                    /** @description Path at which it failed, exactly. */
-                    path?: string[];
-                    /** @description Part of the sentence of its failure. Needs `endpoint`, `code`, `path`, `group`, `id` or `from` beside it. */
-                    error?: string[];
-                    /** @description Version of its endpoint. Needs `endpoint` or `group` beside it. */
-                    version?: number[];
-                    /** @description Key of a group of failures. Takes the place of `endpoint`, `stage`, `code` and `path`. */
-                    group?: string;
-                    /** @description Id of the message; at most 1000. */
-                    id?: string[];
-                    /** @description How it came. */
-                    source?: ("http" | "broker" | "replay")[];
-                    /** @description Value of a business key, or its name and value: `patient:123`. */
-                    key?: string[];
-                    /** @description HTTP status of its answer: `502`, or `5xx`. */
-                    status?: string[];
-                    /** @description The message that it repeats. */
-                    replayOf?: string[];
-                    /** @description Of messages that did not end done: whether a replay has. */
-                    replayed?: boolean;
-                    /** @description Whether a capture recorded it. */
-                    captured?: boolean;
-                    /** @description ISO 8601, or before now: `-1h`. Inclusive. */
-                    from?: string;
-                    /** @description ISO 8601, or before now: `-1h`. Exclusive. */
-                    to?: string;
-                    limit?: number;
-                    /** @description `next` of the page before. */
-                    cursor?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description A page. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            messages: components["schemas"]["ListedMessage"][];
-                            next?: string;
-                        };
-                    };
-                };
-                /** @description A filter is not known, or cannot have this value. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/messages/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        /** One message. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Its record. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Message"];
-                    };
-                };
-                /** @description The id is malformed. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no record of it, or not any more. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/messages/{id}/body/{which}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-                which: string;
-            };
-            cookie?: never;
-        };
-        /** A body of a message, as it was: one of those that `bodies` of its record names. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                    which: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Its bytes, in its own type. */
-                200: {
-                    headers: {
-                        /** @description `cut` or `masked`, where it is. */
-                        "X-Crosswalk-Body"?: string;
-                        /** @description Bytes of the whole body. */
-                        "X-Crosswalk-Body-Size"?: number;
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "*/*": unknown;
-                    };
-                };
-                /** @description The id is malformed. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no record of it, or not any more. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/messages/groups": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Messages that did not end done, by endpoint, stage, code and path; the largest group first. */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description Name or id of an endpoint. */
-                    endpoint?: string[];
-                    /** @description How the message ended. */
-                    outcome?: ("done" | "partial" | "refused" | "failed")[];
-                    /** @description Code of its failure. */
-                    code?: string[];
-                    /** @description Stage at which it failed. */
-                    stage?: ("recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond")[];
-                    /** @description Path at which it failed, exactly. */
-                    path?: string[];
-                    /** @description Part of the sentence of its failure. Needs `endpoint`, `code`, `path`, `group`, `id` or `from` beside it. */
-                    error?: string[];
-                    /** @description Version of its endpoint. Needs `endpoint` or `group` beside it. */
-                    version?: number[];
-                    /** @description Key of a group of failures. Takes the place of `endpoint`, `stage`, `code` and `path`. */
-                    group?: string;
-                    /** @description Id of the message; at most 1000. */
-                    id?: string[];
-                    /** @description How it came. */
-                    source?: ("http" | "broker" | "replay")[];
-                    /** @description Value of a business key, or its name and value: `patient:123`. */
-                    key?: string[];
-                    /** @description HTTP status of its answer: `502`, or `5xx`. */
-                    status?: string[];
-                    /** @description The message that it repeats. */
-                    replayOf?: string[];
-                    /** @description Of messages that did not end done: whether a replay has. */
-                    replayed?: boolean;
-                    /** @description Whether a capture recorded it. */
-                    captured?: boolean;
-                    /** @description ISO 8601, or before now: `-1h`. Inclusive. */
-                    from?: string;
-                    /** @description ISO 8601, or before now: `-1h`. Exclusive. */
-                    to?: string;
-                    /** @description The state with which an operator marked the group. */
-                    state?: ("open" | "acknowledged" | "ignored")[];
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description At most 1,000 groups. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /**
-                             * Format: date-time
-                             * @description Start of the first of the 60 `minutes`.
-                             */
-                            minutesFrom: string;
-                            groups: components["schemas"]["FailureGroup"][];
-                        };
-                    };
-                };
-                /** @description A filter is not known, or cannot have this value. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/messages/groups/{key}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                key: string;
-            };
-            cookie?: never;
-        };
-        /** One group. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    key: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The group. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["FailureGroup"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such group, or no message of it any more. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        /** Says of a group that it is open, acknowledged or ignored. */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    key: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        state: "open" | "acknowledged" | "ignored";
-                        note?: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description The group. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["FailureGroup"];
-                    };
-                };
-                /** @description The body is not a state with an optional note. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such group, or no message of it any more. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/messages/{id}/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Runs a message once more, through its endpoint as it is now. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            /** @description Takes the place of the body that came. */
-            requestBody?: {
-                content: {
-                    "application/json": unknown;
-                    "application/xml": unknown;
-                };
-            };
-            responses: {
-                /** @description What became of it. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Replayed"];
-                    };
-                };
-                /** @description The id is malformed. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no record of it, or not any more. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description It cannot be replayed, or is being replayed. */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description Too many messages are under way, or the service is stopping. */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/messages/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The plans of replays, newest first. */
+        /** How the consumer of each endpoint with a topic is doing. Role viewer. */
         get: {
             parameters: {
                 query?: never;
@@ -2717,18 +4682,16 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description The plans. */
+                /** @description State, lag and last error of each. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": {
-                            plans: components["schemas"]["ReplayPlan"][];
-                        };
+                        "application/json": components["schemas"]["Consumer"][];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2737,1433 +4700,11 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        /** Plans to replay all messages of a filter. Without `outcome`: those that did not end done. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": {
-                        /** @description Name or id of an endpoint. */
-                        endpoint?: string | string[];
-                        /** @description How the message ended. */
-                        outcome?: ("done" | "partial" | "refused" | "failed") | ("done" | "partial" | "refused" | "failed")[];
-                        /** @description Code of its failure. */
-                        code?: string | string[];
-                        /** @description Stage at which it failed. */
-                        stage?: ("recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond") | ("recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond")[];
-                        /** @description Path at which it failed, exactly. */
-                        path?: string | string[];
-                        /** @description Part of the sentence of its failure. Needs `endpoint`, `code`, `path`, `group`, `id` or `from` beside it. */
-                        error?: string | string[];
-                        /** @description Version of its endpoint. Needs `endpoint` or `group` beside it. */
-                        version?: number | number[];
-                        /** @description Key of a group of failures. Takes the place of `endpoint`, `stage`, `code` and `path`. */
-                        group?: string;
-                        /** @description Id of the message; at most 1000. */
-                        id?: string | string[];
-                        /** @description How it came. */
-                        source?: ("http" | "broker" | "replay") | ("http" | "broker" | "replay")[];
-                        /** @description Value of a business key, or its name and value: `patient:123`. */
-                        key?: string | string[];
-                        /** @description HTTP status of its answer: `502`, or `5xx`. */
-                        status?: string | string[];
-                        /** @description The message that it repeats. */
-                        replayOf?: string | string[];
-                        /** @description Of messages that did not end done: whether a replay has. */
-                        replayed?: boolean;
-                        /** @description Whether a capture recorded it. */
-                        captured?: boolean;
-                        /** @description ISO 8601, or before now: `-1h`. Inclusive. */
-                        from?: string;
-                        /** @description ISO 8601, or before now: `-1h`. Exclusive. */
-                        to?: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description The plan. */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ReplayPlan"];
-                    };
-                };
-                /** @description A filter is not known, or cannot have this value. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The plan is not in a state for this, or its last run has messages in flight. */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/messages/replay/{plan}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                plan: string;
-            };
-            cookie?: never;
-        };
-        /** A plan, and how far it came. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    plan: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The plan. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ReplayPlan"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such plan, or not any more. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/messages/replay/{plan}/run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                plan: string;
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Starts a plan that is planned or paused. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    plan: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["RunLimits"];
-                };
-            };
-            responses: {
-                /** @description The plan. */
-                202: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ReplayPlan"];
-                    };
-                };
-                /** @description A limit is not known, or cannot have this value. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such plan, or not any more. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The plan is not in a state for this, or its last run has messages in flight. */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/messages/replay/{plan}/continue": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                plan: string;
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Goes on with a run that waits after its first messages. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    plan: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            responses: {
-                /** @description The plan. */
-                202: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ReplayPlan"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such plan, or not any more. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The plan is not in a state for this, or its last run has messages in flight. */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/messages/replay/{plan}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                plan: string;
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Starts no further message of a plan until it is run again. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    plan: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            responses: {
-                /** @description The plan. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ReplayPlan"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such plan, or not any more. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The plan is not in a state for this, or its last run has messages in flight. */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/messages/replay/{plan}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                plan: string;
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Starts no further message of a plan. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    plan: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            responses: {
-                /** @description The plan. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ReplayPlan"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such plan, or not any more. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The plan is not in a state for this, or its last run has messages in flight. */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/endpoints/{id}/capture": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        /** The last capture of an endpoint, under way or ended. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The capture; null if the endpoint has none. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Capture"] | null;
-                    };
-                };
-                /** @description The id is malformed. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such endpoint. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        /** Starts a capture in place of the one before: the next messages of the endpoint are recorded with all bodies. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        /** @description How many messages, at most. */
-                        messages: number;
-                        /**
-                         * Format: date-time
-                         * @description When it ends at the latest: in an hour by default, at most in 24 hours.
-                         */
-                        until?: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description The capture. */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Capture"];
-                    };
-                };
-                /** @description The id is malformed, or the number or the time is wrong. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such endpoint. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The body is not declared as JSON. */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        /** Ends and forgets the capture of an endpoint; its records stay. */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description It is ended. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The id is malformed. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such endpoint, or it has no capture. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/messages/{id}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Makes a test of its endpoint from a recorded message, and runs it. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": {
-                        /** @description Of the test; by default the id of the message. */
-                        name?: string;
-                        /** @description Whether texts, digits and dates are replaced by others of the same form. */
-                        pseudonymise?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description The test, what of the message it cannot have, and its result with the active document. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            endpointId: string;
-                            /** @description For the array `tests` of a file of tests. */
-                            test: Record<string, never>;
-                            notReproduced: {
-                                path: string;
-                                reason: string;
-                            }[];
-                            /** @description Left out if the endpoint is deleted. */
-                            result?: Record<string, never>;
-                        };
-                    };
-                };
-                /** @description The id is malformed, the request has faults, or the message is too large for a test. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no record of it, its request was not recorded, or its endpoint is gone. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The body is not declared as JSON. */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** All API keys, oldest first, revoked ones too; never the keys themselves. Role admin. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The keys. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            keys?: components["schemas"]["Key"][];
-                        };
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        /** Makes an API key; the answer is the only place where it is shown. Role admin. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        name: string;
-                        roles: components["schemas"]["Role"][];
-                        /** Format: date-time */
-                        expiresAt?: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description The key. */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Key"] & {
-                            key: string;
-                        };
-                    };
-                };
-                /** @description The name, a role or the time is wrong. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The body is not declared as JSON. */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/keys/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Revokes an API key, at once. Role admin. */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description It is revoked. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such key, or it is revoked already. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Who managed what, newest first. Role admin. */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description `who` or `name` of an entry. */
-                    who?: string[];
-                    /** @description `what` or `target` of an entry. */
-                    what?: string[];
-                    /** @description ISO 8601, or before now: `-1h`. Inclusive. */
-                    from?: string;
-                    /** @description ISO 8601, or before now: `-1h`. Exclusive. */
-                    to?: string;
-                    /** @description Entries of a page. */
-                    limit?: number;
-                    /** @description `next` of the page before. */
-                    cursor?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description A page. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            entries: components["schemas"]["AuditEntry"][];
-                            next?: string;
-                        };
-                    };
-                };
-                /** @description A filter is not known, or cannot have this value. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/endpoints/vocabulary": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What an editor of documents can complete: fields, roots, functions, codes. Role viewer. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The vocabulary of this version of the service. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Vocabulary"];
-                    };
-                };
-                /** @description Unchanged. */
-                304: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/endpoints/suggest": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Entries of inputMapping for fields of the same name, place and type. Role viewer; operator for messageId. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["SuggestRequest"];
-                };
-            };
-            responses: {
-                /** @description The best first; without values of the samples. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Suggestions"];
-                    };
-                };
-                /** @description The request is wrong; details lists the reasons. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such endpoint or message. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The body is not declared as JSON. */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/endpoints/draft": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** A document with the fields of a sample message, and a test of it; nothing is stored. Role author. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["DraftRequest"];
-                };
-            };
-            responses: {
-                /** @description The document, to be changed and created. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["EndpointDraft"];
-                    };
-                };
-                /** @description The request or the sample is wrong; details lists the reasons. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The body is not declared as JSON. */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Who the caller is, what it may do, and where messages are sent to. Role viewer. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The caller. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Me"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/endpoints/{id}/faults": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        /** The faults of a stored endpoint, and why it is not active if it is not. Role viewer. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The faults; none for most endpoints. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["EndpointFaults"];
-                    };
-                };
-                /** @description The id is malformed. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such endpoint. */
-                404: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -4207,7 +4748,7 @@ export interface paths {
                         "application/json": components["schemas"]["Totals"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4216,7 +4757,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -4267,7 +4811,7 @@ export interface paths {
                         "text/event-stream": unknown;
                     };
                 };
-                /** @description There is no such type. */
+                /** @description FILTER_INVALID: A query filter is not known, or has a value that it cannot have. */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -4276,7 +4820,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials are missing, or not accepted. */
+                /** @description CREDENTIALS_REFUSED: Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for. */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4285,7 +4829,10 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                /**
+                 * @description ACCESS_DENIED: The credentials are good, but do not allow this.
+                 *     MANAGEMENT_REFUSED: The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set; or a web page or an endpoint may have made the call.
+                 */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -4294,7 +4841,7 @@ export interface paths {
                         "application/json": components["schemas"]["Failure"];
                     };
                 };
-                /** @description As many callers as the service allows read events already. */
+                /** @description EVENT_STREAMS_TOO_MANY: As many event streams as the service allows are read already, and no caller has more of them than this one. */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -5229,236 +5776,18 @@ export interface components {
             /** @constant */
             readonly __v?: 0;
         };
-        ListedMessage: {
-            id: string;
-            endpointId?: string;
-            endpoint?: string;
-            endpointVersion?: number;
-            /** @enum {string} */
-            source: "http" | "broker" | "replay";
-            /** Format: date-time */
-            startedAt: string;
-            ms: number;
-            /** @enum {string} */
-            outcome: "done" | "partial" | "refused" | "failed";
-            status: number;
-            code?: string;
-            stage?: string;
-            path?: string;
-            error?: string;
-            triedAgain?: boolean;
-            stages: {
-                /** @enum {string} */
-                stage: "recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond";
-                ms: number;
-            }[];
-            keys: {
-                [key: string]: string | string[];
-            };
-            replayOf?: string;
-            answerOf?: string;
-            /** @description A capture of its endpoint recorded it, with all bodies. */
-            captured?: boolean;
-            bodies: {
-                which: string;
-                contentType: string;
-                size: number;
-                cut?: boolean;
-                masked?: boolean;
-                maskedFor?: ("credential" | "redact-paths" | "unreadable")[];
-            }[];
-        };
-        Message: {
-            id: string;
-            endpointId?: string;
-            endpoint?: string;
-            endpointVersion?: number;
-            /** @enum {string} */
-            source: "http" | "broker" | "replay";
-            /** Format: date-time */
-            startedAt: string;
-            ms: number;
-            /** @enum {string} */
-            outcome: "done" | "partial" | "refused" | "failed";
-            status: number;
-            code?: string;
-            stage?: string;
-            path?: string;
-            error?: string;
-            triedAgain?: boolean;
-            stages: {
-                /** @enum {string} */
-                stage: "recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond";
-                ms: number;
-            }[];
-            keys: {
-                [key: string]: string | string[];
-            };
-            replayOf?: string;
-            answerOf?: string;
-            /** @description A capture of its endpoint recorded it, with all bodies. */
-            captured?: boolean;
-            bodies: {
-                which: string;
-                contentType: string;
-                size: number;
-                cut?: boolean;
-                masked?: boolean;
-                maskedFor?: ("credential" | "redact-paths" | "unreadable")[];
-            }[];
-            calls: {
-                /** @enum {string} */
-                kind: "lookup" | "response";
-                id: string;
-                method: string;
-                target: string;
-                item?: number;
-                startMs: number;
-                ms: number;
-                status?: number;
-                /** @description A note on an answer that was accepted, such as a body that cannot be read. */
-                remark?: string;
-                fault?: string;
-            }[];
-            callsOmitted?: number;
-            replayable: {
-                can: boolean;
-                /** @description Why it cannot be replayed, for programs. */
-                reason?: string;
-                /** @description The same for people. */
-                why?: string;
-                /** @description Whether it can be replayed with another body. */
-                withBody?: boolean;
-                /** @description Another message: a replay of it, or of the one that it replays, that ended done. */
-                alreadyDoneBy?: string;
-            };
-            /** @description Key of its group of failures, of a message that did not end done. */
-            group?: string;
-        };
-        FailureGroup: {
-            key: string;
-            endpointId?: string;
-            endpoint?: string;
-            stage?: string;
+        FailureDetail: {
+            /** @description In a batch: the index of the operation. */
+            operation?: number;
+            /** @description In a batch: the code of this fault. */
             code?: string;
             path?: string;
-            count: number;
-            /** Format: date-time */
-            firstSeen: string;
-            /** Format: date-time */
-            lastSeen: string;
-            sampleId: string;
-            /** @description Messages of each of the last 60 minutes. */
-            minutes: number[];
-            /** @enum {string} */
-            state: "open" | "acknowledged" | "ignored";
-            note?: string;
-            /** @description Who said it. */
-            by?: string;
-            /** Format: date-time */
-            at?: string;
-            /** @description Messages after `at`, of a group that is acknowledged or ignored. */
-            since?: number;
+            message?: string;
         };
-        Replayed: {
-            id?: string;
-            replayOf?: string;
-            /** @description An earlier replay of the message that ended done. */
-            alreadyDoneBy?: string;
-            /** @enum {string} */
-            outcome?: "done" | "partial" | "refused" | "failed";
-            code?: string;
-            error?: string;
-            status?: number;
-            ms?: number;
-            withoutHeadersAndQuery?: boolean;
-            /** @description JSON as what it is, anything else as text. */
-            answer?: unknown;
-        };
-        RunLimits: {
-            /** @description Messages of this run. */
-            max?: number;
-            /**
-             * @description Messages at once. 1 keeps their order.
-             * @default 1
-             */
-            concurrency?: number;
-            /** @description Messages started in a second. */
-            perSecond?: number;
-            /** @description Messages that are replayed first, one by one; the plan then waits to be continued. */
-            canary?: number;
-        };
-        ReplayPlan: {
-            id: string;
-            /** @enum {string} */
-            state: "planned" | "running" | "waiting" | "paused" | "finished" | "cancelled";
-            /** Format: date-time */
-            createdAt: string;
-            filter: {
-                [key: string]: unknown;
-            };
-            count: number;
-            groups: {
-                endpointId?: string;
-                endpoint?: string;
-                /** @enum {string} */
-                outcome: "done" | "partial" | "refused" | "failed";
-                code?: string;
-                path?: string;
-                count: number;
-            }[];
-            cannot: {
-                reason: string;
-                error: string;
-                count: number;
-                sampleId: string;
-                /** @description At most 20. */
-                ids: string[];
-            }[];
-            done: number;
-            failed: number;
-            skipped: number;
-            skippedFor: {
-                reason: string;
-                error: string;
-                count: number;
-                sampleId: string;
-                /** @description At most 20. */
-                ids: string[];
-            }[];
-            left: number;
-            limits?: components["schemas"]["RunLimits"];
-            /** @description The first messages of the run, if it asked for them. */
-            canaries?: {
-                id: string;
-                replayId: string;
-                /** @enum {string} */
-                outcome: "done" | "partial" | "refused" | "failed";
-                code?: string;
-            }[];
-            /** @description The newest replays that did not end done, at most 20. */
-            failures: {
-                id: string;
-                replayId: string;
-                /** @enum {string} */
-                outcome: "done" | "partial" | "refused" | "failed";
-                code?: string;
-            }[];
-            stoppedBy?: string;
-        };
-        Capture: {
-            endpointId: string;
-            /** @description Whether it records messages now. */
-            isActive: boolean;
-            messages: number;
-            /** @description How many messages it may still record. */
-            remaining: number;
-            /** Format: date-time */
-            until: string;
-            /** Format: date-time */
-            startedAt: string;
-            /** @description Who started it. */
-            by: string;
+        Failure: {
+            error: string;
+            code: string;
+            details?: components["schemas"]["FailureDetail"][];
         };
         /** @enum {unknown} */
         Role: "viewer" | "operator" | "author" | "admin";
@@ -5479,10 +5808,11 @@ export interface components {
             at: string;
             /** @description `key:<id>`, `token:<subject>`, `command:<user>`, `local`, `anyone` or `unknown`. */
             who: string;
-            name?: string;
-            address?: string;
             /** @description Method and route, or the command. */
             what: string;
+            status: number;
+            name?: string;
+            address?: string;
             /** @description Id of what was called on or made. */
             target?: string;
             before?: number;
@@ -5490,160 +5820,24 @@ export interface components {
             after?: number;
             /** @description What the caller said about its change. */
             note?: string;
-            status: number;
             code?: string;
             /** @description Refused calls before this one of which nothing was kept. */
             omitted?: number;
         };
-        DocumentDiff: {
-            changes: components["schemas"]["DocumentChange"][];
-        };
-        VersionDiff: {
-            from: components["schemas"]["Version"];
-            to: components["schemas"]["Version"];
-            changes: components["schemas"]["DocumentChange"][];
-        };
-        DocumentChange: {
-            /** @enum {string} */
-            kind: "added" | "removed" | "changed" | "moved";
-            /** @description Place in the document; requests by their id: requests.lookup[patient].config.url. */
-            path: string;
-            /** @description The value before. */
-            from?: unknown;
-            /** @description The value afterwards. */
-            to?: unknown;
-            /** @description Where the order counts: the name or id before what was added or moved; null if it comes first. */
-            after?: string | null;
-        };
-        Stats: {
-            endpointId: string;
-            hour: components["schemas"]["Counts"];
-            day: components["schemas"]["Counts"];
-            /** @description The minutes of the day in which messages ended, oldest first; `at` is when it started. */
-            minutes: (components["schemas"]["Counts"] & {
-                at: string;
-            })[];
-        };
-        Counts: {
-            count: number;
-            /** @description Messages that did not end done. */
-            failures: number;
-            /** @description Milliseconds, at most 10 % off; null without any. */
-            p50: number | null;
-            /** @description Milliseconds, at most 10 % off; null without any. */
-            p95: number | null;
-            /** @description Milliseconds, at most 10 % off; null without any. */
-            p99: number | null;
-        };
-        Version: {
-            /** @description Counts the changes of the endpoint, from 1. */
-            version: number;
-            /** Format: date-time */
-            at: string;
-            /** @enum {unknown} */
-            method: "create" | "replace" | "patch" | "restore" | "delete";
-            /** @description The version that was made active again. */
-            restored?: number;
-            origin: {
-                address?: string;
-                who?: string;
-                name?: string;
-                note?: string;
-                /** @description The reason for a change although stored tests fail. */
-                testsOverride?: string;
-            };
-            /** @description In the answer for one version only; null for a deletion. */
-            document?: unknown;
-        };
-        Batch: {
-            operations: components["schemas"]["BatchOperation"][];
-            /** @description Checks everything and stores nothing. */
-            dryRun?: boolean;
-            /** @description For the versions and the audit log; cut after 200 characters. */
-            note?: string;
-        };
-        BatchOperation: {
-            /** @enum {string} */
-            op: "create" | "replace" | "delete";
-            /** @description Of the endpoint to replace or delete. */
-            id?: string;
-            /** @description As the header If-Match of a single change. */
-            ifMatch?: string;
-            /** @description To create or replace. */
-            document?: components["schemas"]["Endpoint"];
-            /** @description What the next message reads under `state`. */
-            state?: components["schemas"]["EndpointState"];
-        };
-        EndpointState: {
-            requestBody?: Record<string, never>;
-            responseBody?: Record<string, never>;
-            query?: Record<string, never>;
-            lookupRequests?: {
-                [key: string]: Record<string, never>;
-            };
-            lookupHttpStatus?: number;
-            lookupNetworkError?: boolean;
-            system?: {
-                timestamps?: {
-                    /** Format: date-time */
-                    endpointStart?: string;
-                    /** Format: date-time */
-                    endpointEnd?: string;
-                    endpointDuration?: {
-                        milliseconds?: number;
-                    };
-                    lookupRequests?: {
-                        [key: string]: {
-                            /** Format: date-time */
-                            requestStart?: string;
-                            /** Format: date-time */
-                            requestEnd?: string;
-                            requestDuration?: {
-                                milliseconds?: number;
-                            };
-                        };
-                    };
-                };
-            };
-        };
-        OperationResult: {
-            /** @description The index of the operation in the batch. */
-            operation: number;
-            /** @enum {string} */
-            op: "create" | "replace" | "delete";
-            /** @description Not there for what a dry run would create. */
-            id?: string;
-            name: string;
-            /** @description Of the endpoint after the change. */
-            version: number;
-            /** @description Of the stored document; not there after a deletion, and in a dry run. */
-            etag?: string;
-            /** @description In a dry run, the ETag of the document that would be replaced or deleted: for ifMatch of the change itself. */
-            ifMatch?: string;
-            warnings: {
-                path: string;
-                message: string;
-            }[];
-        };
-        TestRun: {
-            endpoint?: components["schemas"]["Endpoint"];
-            /** @description Of a stored endpoint. */
-            endpointId?: string;
-            /** @description A file of tests, or its tests. */
-            tests?: components["schemas"]["TestFile"] | components["schemas"]["Test"][];
-            /** @description By the names of the tests. */
-            snapshots?: Record<string, never>;
-            /** @description Whether the report says which parts of the document the tests ran. */
-            coverage?: boolean;
-            /** @description Whether the report has the snapshots as they would be now. */
-            update?: boolean;
-        };
-        TestFile: {
-            /** @description The name of the endpoint, for files that do not stand beside its document. */
-            endpoint?: string;
-            /** @description JSON Pointers into the body of the answer. */
-            ignore?: string[];
-            tests: components["schemas"]["Test"][];
+        Me: {
+            /** @description `key:<id>`, `token:<subject>`, `local` or `anyone`. */
+            who: string;
+            roles: components["schemas"]["Role"][];
+            /** @description The roles with those that they include. */
+            may: components["schemas"]["Role"][];
+            /**
+             * @description How the caller was identified.
+             * @enum {string}
+             */
+            mode: "open" | "keys" | "oidc";
+            /** @description URL of the message port, such as `http://10.0.0.7:3003`: `PUBLIC_URL` if it is set, otherwise the address of the port itself, with the name of the admin port if `HOST` is every address. */
+            messageOrigin: string;
+            name?: string;
         };
         Test: {
             name: string;
@@ -5731,6 +5925,26 @@ export interface components {
             skip?: string;
             publish?: boolean;
         };
+        TestFile: {
+            tests: components["schemas"]["Test"][];
+            /** @description The name of the endpoint, for files that do not stand beside its document. */
+            endpoint?: string;
+            /** @description JSON Pointers into the body of the answer. */
+            ignore?: string[];
+        };
+        TestRun: {
+            endpoint?: components["schemas"]["Endpoint"];
+            /** @description Of a stored endpoint. */
+            endpointId?: string;
+            /** @description A file of tests, or its tests. */
+            tests?: components["schemas"]["TestFile"] | components["schemas"]["Test"][];
+            /** @description By the names of the tests. */
+            snapshots?: Record<string, never>;
+            /** @description Whether the report says which parts of the document the tests ran. */
+            coverage?: boolean;
+            /** @description Whether the report has the snapshots as they would be now. */
+            update?: boolean;
+        };
         TestReport: {
             /** @description False if the document has errors. */
             ran: boolean;
@@ -5746,24 +5960,14 @@ export interface components {
                 mismatches: {
                     /** @description JSON Pointer into the test. */
                     path: string;
+                    message: string;
                     /** @description Left out if there is nothing. Long values are cut. */
                     expected?: unknown;
                     /** @description Left out if there is nothing. Long values are cut. */
                     actual?: unknown;
-                    message: string;
                 }[];
                 reason?: string;
             }[];
-            coverage?: {
-                total: number;
-                percent: number;
-                missed: {
-                    kind: string;
-                    path: string;
-                }[];
-            };
-            /** @description With update: what the tests with a snapshot do now, by their names. */
-            snapshots?: Record<string, never>;
             lint: {
                 errors: {
                     path: string;
@@ -5774,63 +5978,141 @@ export interface components {
                     message: string;
                 }[];
             };
-        };
-        Drift: {
-            endpointId: string;
-            /** @description The active version, whose messages count; absent without one. */
-            version?: number;
-            /** @description One of so many messages is sampled (DRIFT_SAMPLE); 0: none. */
-            sample: number;
-            /**
-             * Format: date-time
-             * @description When the first message of this version was sampled.
-             */
-            since?: string;
-            /** @description Messages that were examined. */
-            sampled: number;
-            /** @description Those of them that were too large to be examined in whole. */
-            cut: number;
-            hours: {
-                /**
-                 * Format: date-time
-                 * @description When the hour started.
-                 */
-                hour: string;
-                sampled: number;
-            }[];
-            unread: {
-                /** @description With [] for every element of an array, and * for all names of a place that has too many. */
-                path: string;
-                types: ("string" | "number" | "boolean" | "null" | "array" | "object")[];
-                /** @description Sampled messages that carried it. */
-                seen: number;
-                hours: {
-                    /**
-                     * Format: date-time
-                     * @description When the hour started.
-                     */
-                    hour: string;
-                    seen: number;
+            coverage?: {
+                total: number;
+                percent: number;
+                missed: {
+                    kind: string;
+                    path: string;
                 }[];
-            }[];
-            /** @description Why no field is known to be unread. */
-            unreadUnknown?: string;
-            /**
-             * @description There are more fields than are kept.
-             * @constant
-             */
-            unreadCut?: true;
-            missing: {
+            };
+            /** @description With update: what the tests with a snapshot do now, by their names. */
+            snapshots?: Record<string, never>;
+        };
+        Vocabulary: {
+            fields: {
                 path: string;
-                /** @description Places in the document. */
-                readBy: string[];
-                /**
-                 * Format: date-time
-                 * @description When a sampled message last carried it; absent for never.
-                 */
-                lastSeen?: string;
+                type?: string;
+                description?: string;
+                /** @constant */
+                required?: true;
+                reads?: string;
             }[];
-            missingNotShown?: number;
+            roots: {
+                [key: string]: {
+                    when: string;
+                    roots: string[];
+                };
+            };
+            mappingFunctions: {
+                name: string;
+                signature?: string;
+                means?: string;
+                needsParameters?: boolean;
+            }[];
+            expressionFunctions: {
+                name: string;
+                parameters?: string[];
+                signature?: string;
+            }[];
+            failures: {
+                code: string;
+                status?: number;
+                retry?: boolean;
+                means?: string;
+            }[];
+            formats: {
+                name: string;
+                mediaType: string;
+            }[];
+            contentTypes?: {
+                format: string;
+                types: string[];
+                suffix?: string;
+            }[];
+            stages?: string[];
+            outcomes?: string[];
+            sources?: string[];
+            roles?: components["schemas"]["Role"][];
+        };
+        DraftRequest: {
+            name: string;
+            pattern: string;
+            /**
+             * @description Of the messages; by default that of the sample.
+             * @enum {string}
+             */
+            format?: "JSON" | "XML" | "FHIR+JSON" | "JSON+OPENHIM";
+            /** @description A message as it is sent. */
+            sample?: string;
+        };
+        EndpointDraft: {
+            document: components["schemas"]["Endpoint"];
+            /** @description Such as a name that is taken; there is no test then. */
+            faults: components["schemas"]["FailureDetail"][];
+            /** @description What the document does with the sample. */
+            test?: components["schemas"]["Test"];
+        };
+        SampleBody: {
+            /** @description A text is read by its type, any other value is JSON. */
+            body?: unknown;
+            contentType?: string;
+        };
+        SuggestRequest: {
+            source?: components["schemas"]["SampleBody"] & {
+                query?: Record<string, never>;
+                urlParams?: Record<string, never>;
+                lookups?: {
+                    [key: string]: components["schemas"]["SampleBody"] | components["schemas"]["SampleBody"][];
+                };
+            };
+            /** @description A recorded message, instead of source; needs the role operator. */
+            messageId?: string;
+            target?: {
+                /** @description An output as it is meant to be. */
+                sample?: unknown;
+                contentType?: string;
+                /** @description JSON Schema of the output, instead of sample. */
+                schema?: Record<string, never>;
+            };
+            endpoint?: components["schemas"]["Endpoint"];
+            /** @description Of a stored endpoint, instead of endpoint. */
+            endpointId?: string;
+            /** @description Whether the answer lists the fields of the target, too. */
+            fields?: boolean;
+        };
+        Suggestions: {
+            suggestions: {
+                source: string;
+                target: string;
+                to: string | {
+                    key: string;
+                    transform: string;
+                };
+                score: number;
+                reason: string;
+            }[];
+            /** @description Whether fields were left out. */
+            cut: boolean;
+            /** @description The scalars of the target; `[]` stands for every element of an array. */
+            fields?: {
+                path: string;
+                types: ("string" | "number" | "boolean")[];
+            }[];
+            notRead?: {
+                part: string;
+                reason: string;
+            }[];
+        };
+        CannedAnswer: {
+            status?: number;
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description A text is sent as it is, any other value as JSON. */
+            body?: unknown;
+            /** @enum {unknown} */
+            fault?: "unreachable" | "timeout" | "too-large" | "unreadable" | "refused";
         };
         DryRun: {
             endpoint?: components["schemas"]["Endpoint"];
@@ -5873,15 +6155,80 @@ export interface components {
             /** @description The most characters of all values of the report together; of one value, an eighth of it. */
             limit?: number;
         };
-        CannedAnswer: {
-            status?: number;
-            headers?: {
-                [key: string]: string;
-            };
-            /** @description A text is sent as it is, any other value as JSON. */
-            body?: unknown;
-            /** @enum {unknown} */
-            fault?: "unreachable" | "timeout" | "too-large" | "unreadable" | "refused";
+        DryRunStage: {
+            stage: string;
+            ms: number;
+            /** @description What the stage can read. A value may be { cut, reason, at }. */
+            input: Record<string, never>;
+            /** @description The message failed in this stage. */
+            failed?: boolean;
+            /** @description What the stage gave; of a failed one, what it gave before it failed. */
+            output?: Record<string, never>;
+            coerced?: {
+                path: string;
+                before: unknown;
+                after: unknown;
+            }[];
+            coercedNotShown?: number;
+            coercedUnknown?: string;
+        };
+        MappingReport: {
+            entries?: {
+                /** @description Of the entry in the document. */
+                path: string;
+                source: string;
+                /** @description Whether the path gave a value. */
+                found: boolean;
+                targets: {
+                    target: string;
+                    /** @enum {string} */
+                    wrote: "value" | "default" | "null" | "nothing";
+                    /** @description Places that were written. */
+                    count: number;
+                    /** @description JSON Pointers into the output, at most 5. */
+                    places: string[];
+                    /** @description How many of several places got the default or null. */
+                    defaults?: number;
+                    /** @description Of the view mapping: what stands at these places in the end; long texts are cut. */
+                    samples?: unknown[];
+                }[];
+            }[];
+            entriesNotShown?: number;
+            /** @description Paths of leaves of the message that nothing of the document reads. */
+            unread?: {
+                path: string;
+                count: number;
+            }[];
+            unreadNotShown?: number;
+            unreadUnknown?: string;
+            /** @description Targets that were not written. */
+            unwritten?: {
+                path: string;
+                target: string;
+            }[];
+            unwrittenNotShown?: number;
+        };
+        ValueFields: {
+            fields: {
+                /** @description As an entry can have it; `[]` stands for every element of an array. */
+                path: string;
+                types: ("object" | "array" | "string" | "number" | "boolean" | "null")[];
+                /** @description How many values are there. */
+                count: number;
+                /** @description The first value that is no object, array or null; a long text is cut. */
+                sample?: unknown;
+            }[];
+            /** @description There are more than 3,000 fields or 100,000 values, or names that make a path longer than 1,000 characters. */
+            cut: boolean;
+        };
+        Coverage: {
+            /** @description The parts of the document that a message can run. */
+            total: number;
+            missed: {
+                /** @enum {string} */
+                kind: "lookup" | "fallback" | "transform" | "entry" | "target" | "default" | "response";
+                path: string;
+            }[];
         };
         DryRunReport: {
             /** @description False if the document has faults; the report has nothing but lint then. */
@@ -5963,239 +6310,28 @@ export interface components {
                 output?: components["schemas"]["ValueFields"];
             };
         };
-        DryRunStage: {
-            stage: string;
-            ms: number;
-            /** @description The message failed in this stage. */
-            failed?: boolean;
-            /** @description What the stage can read. A value may be { cut, reason, at }. */
-            input: Record<string, never>;
-            /** @description What the stage gave; of a failed one, what it gave before it failed. */
-            output?: Record<string, never>;
-            coerced?: {
-                path: string;
-                before: unknown;
-                after: unknown;
-            }[];
-            coercedNotShown?: number;
-            coercedUnknown?: string;
-        };
-        MappingReport: {
-            entries?: {
-                /** @description Of the entry in the document. */
-                path: string;
-                source: string;
-                /** @description Whether the path gave a value. */
-                found: boolean;
-                targets: {
-                    target: string;
-                    /** @enum {string} */
-                    wrote: "value" | "default" | "null" | "nothing";
-                    /** @description Places that were written. */
-                    count: number;
-                    /** @description How many of several places got the default or null. */
-                    defaults?: number;
-                    /** @description JSON Pointers into the output, at most 5. */
-                    places: string[];
-                    /** @description Of the view mapping: what stands at these places in the end; long texts are cut. */
-                    samples?: unknown[];
-                }[];
-            }[];
-            entriesNotShown?: number;
-            /** @description Paths of leaves of the message that nothing of the document reads. */
-            unread?: {
-                path: string;
-                count: number;
-            }[];
-            unreadNotShown?: number;
-            unreadUnknown?: string;
-            /** @description Targets that were not written. */
-            unwritten?: {
-                path: string;
-                target: string;
-            }[];
-            unwrittenNotShown?: number;
-        };
-        ValueFields: {
-            fields: {
-                /** @description As an entry can have it; `[]` stands for every element of an array. */
-                path: string;
-                types: ("object" | "array" | "string" | "number" | "boolean" | "null")[];
-                /** @description How many values are there. */
-                count: number;
-                /** @description The first value that is no object, array or null; a long text is cut. */
-                sample?: unknown;
-            }[];
-            /** @description There are more than 3,000 fields or 100,000 values, or names that make a path longer than 1,000 characters. */
-            cut: boolean;
-        };
-        Coverage: {
-            /** @description The parts of the document that a message can run. */
-            total: number;
-            missed: {
-                /** @enum {string} */
-                kind: "lookup" | "fallback" | "transform" | "entry" | "target" | "default" | "response";
-                path: string;
-            }[];
-        };
-        Vocabulary: {
-            fields: {
-                path: string;
-                type?: string;
-                description?: string;
-                /** @constant */
-                required?: true;
-                reads?: string;
-            }[];
-            roots: {
-                [key: string]: {
-                    when: string;
-                    roots: string[];
-                };
-            };
-            mappingFunctions: {
-                name: string;
-                signature?: string;
-                means?: string;
-                needsParameters?: boolean;
-            }[];
-            expressionFunctions: {
-                name: string;
-                parameters?: string[];
-                signature?: string;
-            }[];
-            failures: {
-                code: string;
-                status?: number;
-                retry?: boolean;
-                means?: string;
-            }[];
-            formats: {
-                name: string;
-                mediaType: string;
-            }[];
-            contentTypes?: {
-                format: string;
-                types: string[];
-                suffix?: string;
-            }[];
-            stages?: string[];
-            outcomes?: string[];
-            sources?: string[];
-            roles?: components["schemas"]["Role"][];
-        };
-        DraftRequest: {
-            name: string;
-            pattern: string;
-            /**
-             * @description Of the messages; by default that of the sample.
-             * @enum {string}
-             */
-            format?: "JSON" | "XML" | "FHIR+JSON" | "JSON+OPENHIM";
-            /** @description A message as it is sent. */
-            sample?: string;
-        };
-        EndpointDraft: {
-            document: components["schemas"]["Endpoint"];
-            /** @description What the document does with the sample. */
-            test?: components["schemas"]["Test"];
-            /** @description Such as a name that is taken; there is no test then. */
-            faults: components["schemas"]["FailureDetail"][];
-        };
-        SampleBody: {
-            /** @description A text is read by its type, any other value is JSON. */
-            body?: unknown;
-            contentType?: string;
-        };
-        SuggestRequest: {
-            source?: components["schemas"]["SampleBody"] & {
-                query?: Record<string, never>;
-                urlParams?: Record<string, never>;
-                lookups?: {
-                    [key: string]: components["schemas"]["SampleBody"] | components["schemas"]["SampleBody"][];
-                };
-            };
-            /** @description A recorded message, instead of source. */
-            messageId?: string;
-            target?: {
-                /** @description An output as it is meant to be. */
-                sample?: unknown;
-                contentType?: string;
-                /** @description JSON Schema of the output, instead of sample. */
-                schema?: Record<string, never>;
-            };
-            endpoint?: components["schemas"]["Endpoint"];
-            /** @description Of a stored endpoint, instead of endpoint. */
-            endpointId?: string;
-            /** @description Whether the answer lists the fields of the target, too. */
-            fields?: boolean;
-        };
-        Suggestions: {
-            suggestions: {
-                source: string;
-                target: string;
-                to: string | {
-                    key: string;
-                    transform: string;
-                };
-                score: number;
-                reason: string;
-            }[];
-            /** @description Whether fields were left out. */
-            cut: boolean;
-            /** @description The scalars of the target; `[]` stands for every element of an array. */
-            fields?: {
-                path: string;
-                types: ("string" | "number" | "boolean")[];
-            }[];
-            notRead?: {
-                part: string;
-                reason: string;
-            }[];
-        };
-        Me: {
-            /** @description `key:<id>`, `token:<subject>`, `local` or `anyone`. */
-            who: string;
-            name?: string;
-            roles: components["schemas"]["Role"][];
-            /** @description The roles with those that they include. */
-            may: components["schemas"]["Role"][];
-            /**
-             * @description How the caller was identified.
-             * @enum {string}
-             */
-            mode: "open" | "keys" | "oidc";
-            /** @description URL of the message port, such as `http://10.0.0.7:3003`: `PUBLIC_URL` if it is set, otherwise the address of the port itself, with the name of the admin port if `HOST` is every address. */
-            messageOrigin: string;
-        };
-        SummaryPage: {
-            endpoints: components["schemas"]["EndpointSummary"][];
-            total: number;
-            next?: string;
+        Counts: {
+            count: number;
+            /** @description Messages that did not end done. */
+            failures: number;
+            /** @description Milliseconds, at most 10 % off; null without any. */
+            p50: number | null;
+            /** @description Milliseconds, at most 10 % off; null without any. */
+            p95: number | null;
+            /** @description Milliseconds, at most 10 % off; null without any. */
+            p99: number | null;
         };
         EndpointSummary: {
             id: string;
             name: string;
-            description?: string;
             labels: {
                 [key: string]: string;
             };
             method: string;
             pattern: string;
-            input?: string;
             output: string;
-            kafkaConsumerTopic?: string;
             version: number;
-            /** Format: date-time */
-            createdAt?: string;
-            /** Format: date-time */
-            updatedAt?: string;
             active: boolean;
-            /**
-             * @description Why there are faults; not there without any.
-             * @enum {string}
-             */
-            reason?: "invalid" | "clash" | "pending" | "tolerated";
             faults: number;
             stats: {
                 /** @description Messages of the last hour. */
@@ -6205,10 +6341,28 @@ export interface components {
                 /** @description Messages a minute, of the last five whole minutes. */
                 perMinute: number;
             };
+            description?: string;
+            input?: string;
+            kafkaConsumerTopic?: string;
+            /** Format: date-time */
+            createdAt?: string;
+            /** Format: date-time */
+            updatedAt?: string;
+            /**
+             * @description Why there are faults; not there without any.
+             * @enum {string}
+             */
+            reason?: "invalid" | "clash" | "pending" | "tolerated";
+        };
+        SummaryPage: {
+            endpoints: components["schemas"]["EndpointSummary"][];
+            total: number;
+            next?: string;
         };
         EndpointFaults: {
             endpointId: string;
             active: boolean;
+            faults: components["schemas"]["FailureDetail"][];
             version?: number;
             /**
              * @description Why there are faults; not there without any.
@@ -6216,7 +6370,327 @@ export interface components {
              */
             reason?: "invalid" | "clash" | "pending" | "tolerated";
             error?: string;
-            faults: components["schemas"]["FailureDetail"][];
+        };
+        Stats: {
+            endpointId: string;
+            hour: components["schemas"]["Counts"];
+            day: components["schemas"]["Counts"];
+            /** @description The minutes of the day in which messages ended, oldest first; `at` is when it started. */
+            minutes: (components["schemas"]["Counts"] & {
+                at: string;
+            })[];
+        };
+        Version: {
+            /** @description Counts the changes of the endpoint, from 1. */
+            version: number;
+            /** Format: date-time */
+            at: string;
+            /** @enum {unknown} */
+            method: "create" | "replace" | "patch" | "restore" | "delete";
+            origin: {
+                address?: string;
+                who?: string;
+                name?: string;
+                note?: string;
+                /** @description The reason for a change although stored tests fail. */
+                testsOverride?: string;
+            };
+            /** @description The version that was made active again. */
+            restored?: number;
+            /** @description In the answer for one version only; null for a deletion. */
+            document?: unknown;
+        };
+        DocumentChange: {
+            /** @enum {string} */
+            kind: "added" | "removed" | "changed" | "moved";
+            /** @description Place in the document; requests by their id: requests.lookup[patient].config.url. */
+            path: string;
+            /** @description The value before. */
+            from?: unknown;
+            /** @description The value afterwards. */
+            to?: unknown;
+            /** @description Where the order counts: the name or id before what was added or moved; null if it comes first. */
+            after?: string | null;
+        };
+        DocumentDiff: {
+            changes: components["schemas"]["DocumentChange"][];
+        };
+        VersionDiff: {
+            from: components["schemas"]["Version"];
+            to: components["schemas"]["Version"];
+            changes: components["schemas"]["DocumentChange"][];
+        };
+        Drift: {
+            endpointId: string;
+            /** @description One of so many messages is sampled (DRIFT_SAMPLE); 0: none. */
+            sample: number;
+            /** @description Messages that were examined. */
+            sampled: number;
+            /** @description Those of them that were too large to be examined in whole. */
+            cut: number;
+            hours: {
+                /**
+                 * Format: date-time
+                 * @description When the hour started.
+                 */
+                hour: string;
+                sampled: number;
+            }[];
+            unread: {
+                /** @description With [] for every element of an array, and * for all names of a place that has too many. */
+                path: string;
+                types: ("string" | "number" | "boolean" | "null" | "array" | "object")[];
+                /** @description Sampled messages that carried it. */
+                seen: number;
+                hours: {
+                    /**
+                     * Format: date-time
+                     * @description When the hour started.
+                     */
+                    hour: string;
+                    seen: number;
+                }[];
+            }[];
+            missing: {
+                path: string;
+                /** @description Places in the document. */
+                readBy: string[];
+                /**
+                 * Format: date-time
+                 * @description When a sampled message last carried it; absent for never.
+                 */
+                lastSeen?: string;
+            }[];
+            /** @description The active version, whose messages count; absent without one. */
+            version?: number;
+            /**
+             * Format: date-time
+             * @description When the first message of this version was sampled.
+             */
+            since?: string;
+            /** @description Why no field is known to be unread. */
+            unreadUnknown?: string;
+            /**
+             * @description There are more fields than are kept.
+             * @constant
+             */
+            unreadCut?: true;
+            missingNotShown?: number;
+        };
+        EndpointState: {
+            requestBody?: Record<string, never>;
+            responseBody?: Record<string, never>;
+            query?: Record<string, never>;
+            lookupRequests?: {
+                [key: string]: Record<string, never>;
+            };
+            lookupHttpStatus?: number;
+            lookupNetworkError?: boolean;
+            system?: {
+                timestamps?: {
+                    /** Format: date-time */
+                    endpointStart?: string;
+                    /** Format: date-time */
+                    endpointEnd?: string;
+                    endpointDuration?: {
+                        milliseconds?: number;
+                    };
+                    lookupRequests?: {
+                        [key: string]: {
+                            /** Format: date-time */
+                            requestStart?: string;
+                            /** Format: date-time */
+                            requestEnd?: string;
+                            requestDuration?: {
+                                milliseconds?: number;
+                            };
+                        };
+                    };
+                };
+            };
+        };
+        BatchOperation: {
+            /** @enum {string} */
+            op: "create" | "replace" | "delete";
+            /** @description Of the endpoint to replace or delete. */
+            id?: string;
+            /** @description As the header If-Match of a single change. */
+            ifMatch?: string;
+            /** @description To create or replace. */
+            document?: components["schemas"]["Endpoint"];
+            /** @description What the next message reads under `state`. */
+            state?: components["schemas"]["EndpointState"];
+        };
+        Batch: {
+            operations: components["schemas"]["BatchOperation"][];
+            /** @description Checks everything and stores nothing. */
+            dryRun?: boolean;
+            /** @description For the versions and the audit log; cut after 200 characters. */
+            note?: string;
+        };
+        OperationResult: {
+            /** @description The index of the operation in the batch. */
+            operation: number;
+            /** @enum {string} */
+            op: "create" | "replace" | "delete";
+            name: string;
+            /** @description Of the endpoint after the change. */
+            version: number;
+            warnings: {
+                path: string;
+                message: string;
+            }[];
+            /** @description Not there for what a dry run would create. */
+            id?: string;
+            /** @description Of the stored document; not there after a deletion, and in a dry run. */
+            etag?: string;
+            /** @description In a dry run, the ETag of the document that would be replaced or deleted: for ifMatch of the change itself. */
+            ifMatch?: string;
+        };
+        ListedMessage: {
+            id: string;
+            /** @enum {string} */
+            source: "http" | "broker" | "replay";
+            /** Format: date-time */
+            startedAt: string;
+            ms: number;
+            /** @enum {string} */
+            outcome: "done" | "partial" | "refused" | "failed";
+            status: number;
+            stages: {
+                /** @enum {string} */
+                stage: "recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond";
+                ms: number;
+            }[];
+            keys: {
+                [key: string]: string | string[];
+            };
+            bodies: {
+                which: string;
+                contentType: string;
+                size: number;
+                cut?: boolean;
+                masked?: boolean;
+                maskedFor?: ("credential" | "redact-paths" | "unreadable")[];
+            }[];
+            endpointId?: string;
+            endpoint?: string;
+            endpointVersion?: number;
+            code?: string;
+            stage?: string;
+            path?: string;
+            error?: string;
+            triedAgain?: boolean;
+            replayOf?: string;
+            answerOf?: string;
+            /** @description A capture of its endpoint recorded it, with all bodies. */
+            captured?: boolean;
+        };
+        Message: {
+            id: string;
+            /** @enum {string} */
+            source: "http" | "broker" | "replay";
+            /** Format: date-time */
+            startedAt: string;
+            ms: number;
+            /** @enum {string} */
+            outcome: "done" | "partial" | "refused" | "failed";
+            status: number;
+            stages: {
+                /** @enum {string} */
+                stage: "recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond";
+                ms: number;
+            }[];
+            keys: {
+                [key: string]: string | string[];
+            };
+            bodies: {
+                which: string;
+                contentType: string;
+                size: number;
+                cut?: boolean;
+                masked?: boolean;
+                maskedFor?: ("credential" | "redact-paths" | "unreadable")[];
+            }[];
+            calls: {
+                /** @enum {string} */
+                kind: "lookup" | "response";
+                id: string;
+                method: string;
+                target: string;
+                startMs: number;
+                ms: number;
+                item?: number;
+                status?: number;
+                /** @description A note on an answer that was accepted, such as a body that cannot be read. */
+                remark?: string;
+                fault?: string;
+            }[];
+            replayable: {
+                can: boolean;
+                /** @description Why it cannot be replayed, for programs. */
+                reason?: string;
+                /** @description The same for people. */
+                why?: string;
+                /** @description Whether it can be replayed with another body. */
+                withBody?: boolean;
+                /** @description Another message: a replay of it, or of the one that it replays, that ended done. */
+                alreadyDoneBy?: string;
+            };
+            endpointId?: string;
+            endpoint?: string;
+            endpointVersion?: number;
+            code?: string;
+            stage?: string;
+            path?: string;
+            error?: string;
+            triedAgain?: boolean;
+            replayOf?: string;
+            answerOf?: string;
+            /** @description A capture of its endpoint recorded it, with all bodies. */
+            captured?: boolean;
+            callsOmitted?: number;
+            /** @description Key of its group of failures, of a message that did not end done. */
+            group?: string;
+        };
+        FailureGroup: {
+            key: string;
+            count: number;
+            /** Format: date-time */
+            firstSeen: string;
+            /** Format: date-time */
+            lastSeen: string;
+            sampleId: string;
+            /** @description Messages of each of the last 60 minutes. */
+            minutes: number[];
+            /** @enum {string} */
+            state: "open" | "acknowledged" | "ignored";
+            endpointId?: string;
+            endpoint?: string;
+            stage?: string;
+            code?: string;
+            path?: string;
+            note?: string;
+            /** @description Who said it. */
+            by?: string;
+            /** Format: date-time */
+            at?: string;
+            /** @description Messages after `at`, of a group that is acknowledged or ignored. */
+            since?: number;
+        };
+        Capture: {
+            endpointId: string;
+            /** @description Whether it records messages now. */
+            isActive: boolean;
+            messages: number;
+            /** @description How many messages it may still record. */
+            remaining: number;
+            /** Format: date-time */
+            until: string;
+            /** Format: date-time */
+            startedAt: string;
+            /** @description Who started it. */
+            by: string;
         };
         Consumer: {
             endpointId: string;
@@ -6235,11 +6709,6 @@ export interface components {
             retrying: number;
             /** @description Gaps of records that are not done, before the last record that is done. */
             holes: number;
-            /**
-             * Format: date-time
-             * @description When the oldest record that is not done was started.
-             */
-            oldestAt?: string;
             partitions: {
                 partition: number;
                 /** @enum {string} */
@@ -6259,6 +6728,11 @@ export interface components {
                  */
                 oldestAt?: string;
             }[];
+            /**
+             * Format: date-time
+             * @description When the oldest record that is not done was started.
+             */
+            oldestAt?: string;
             lastError?: {
                 message: string;
                 /** Format: date-time */
@@ -6293,18 +6767,91 @@ export interface components {
                 failed?: number;
             }[];
         };
-        Failure: {
-            error: string;
-            code: string;
-            details?: components["schemas"]["FailureDetail"][];
-        };
-        FailureDetail: {
-            /** @description In a batch: the index of the operation. */
-            operation?: number;
-            /** @description In a batch: the code of this fault. */
+        Replayed: {
+            id?: string;
+            replayOf?: string;
+            /** @description An earlier replay of the message that ended done. */
+            alreadyDoneBy?: string;
+            /** @enum {string} */
+            outcome?: "done" | "partial" | "refused" | "failed";
             code?: string;
-            path?: string;
-            message?: string;
+            error?: string;
+            status?: number;
+            ms?: number;
+            withoutHeadersAndQuery?: boolean;
+            /** @description JSON as what it is, anything else as text. */
+            answer?: unknown;
+        };
+        RunLimits: {
+            /** @description Messages of this run. */
+            max?: number;
+            /**
+             * @description Messages at once. 1 keeps their order.
+             * @default 1
+             */
+            concurrency?: number;
+            /** @description Messages started in a second. */
+            perSecond?: number;
+            /** @description Messages that are replayed first, one by one; the plan then waits to be continued. */
+            canary?: number;
+        };
+        ReplayPlan: {
+            id: string;
+            /** @enum {string} */
+            state: "planned" | "running" | "waiting" | "paused" | "finished" | "cancelled";
+            /** Format: date-time */
+            createdAt: string;
+            filter: {
+                [key: string]: unknown;
+            };
+            count: number;
+            groups: {
+                /** @enum {string} */
+                outcome: "done" | "partial" | "refused" | "failed";
+                count: number;
+                endpointId?: string;
+                endpoint?: string;
+                code?: string;
+                path?: string;
+            }[];
+            cannot: {
+                reason: string;
+                error: string;
+                count: number;
+                sampleId: string;
+                /** @description At most 20. */
+                ids: string[];
+            }[];
+            done: number;
+            failed: number;
+            skipped: number;
+            skippedFor: {
+                reason: string;
+                error: string;
+                count: number;
+                sampleId: string;
+                /** @description At most 20. */
+                ids: string[];
+            }[];
+            left: number;
+            /** @description The newest replays that did not end done, at most 20. */
+            failures: {
+                id: string;
+                replayId: string;
+                /** @enum {string} */
+                outcome: "done" | "partial" | "refused" | "failed";
+                code?: string;
+            }[];
+            limits?: components["schemas"]["RunLimits"];
+            /** @description The first messages of the run, if it asked for them. */
+            canaries?: {
+                id: string;
+                replayId: string;
+                /** @enum {string} */
+                outcome: "done" | "partial" | "refused" | "failed";
+                code?: string;
+            }[];
+            stoppedBy?: string;
         };
     };
     responses: never;
