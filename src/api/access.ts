@@ -1,4 +1,5 @@
 /** `/keys`, `/audit` and `/me`: API keys, who managed what, and who the caller is. */
+import Type from 'typebox'
 import type { KeyRequest } from '../access/api-keys.ts'
 import { DEFAULT_LIMIT, LARGEST_LIMIT, searchAudit } from '../access/audit-search.ts'
 import { allows, type Caller, ROLES } from '../domain/access.ts'
@@ -8,15 +9,15 @@ import type { StoredKey } from '../domain/ports/key-store-port.ts'
 import { answer, body, route } from './route.ts'
 import { both, component, described, extend, list, named, object, oneOf, text, time, whole } from './schema.ts'
 
-export const Role = component('Role', { enum: [...ROLES] })
+export const Role = component('Role', Type.Enum([...ROLES]))
 
-const Key = named(
+export const Key = named(
   'Key',
   { id: text, name: text, roles: list(Role), createdAt: time },
   { expiresAt: time, revokedAt: time },
 )
 
-const AuditEntry = named(
+export const AuditEntry = named(
   'AuditEntry',
   {
     id: text,
@@ -37,7 +38,7 @@ const AuditEntry = named(
   },
 )
 
-const Me = named(
+export const Me = named(
   'Me',
   {
     who: described(text, '`key:<id>`, `token:<subject>`, `local` or `anyone`.'),
@@ -68,7 +69,7 @@ export const accessRoutes = [
     role: 'admin',
     summary: 'Makes an API key; the answer is the only place where it is shown.',
     body: body(object({ name: text, roles: list(Role) }, { expiresAt: time })),
-    answers: { 201: answer('The key.', both([Key, { required: ['key'], properties: { key: text } }])) },
+    answers: { 201: answer('The key.', both([Key, object({ key: text })])) },
     fails: ['KEY_INVALID'],
     sends: 'no-store',
     handle: async (call, { keys }) => {

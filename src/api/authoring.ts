@@ -28,7 +28,7 @@ import {
 } from './schema.ts'
 import { Test } from './tests.ts'
 
-const Vocabulary = named(
+export const Vocabulary = named(
   'Vocabulary',
   {
     fields: list(object({ path: text }, { type: text, description: text, required: constant(true), reads: text })),
@@ -47,7 +47,7 @@ const Vocabulary = named(
   },
 )
 
-const DraftRequest = named(
+export const DraftRequest = named(
   'DraftRequest',
   { name: text, pattern: text },
   {
@@ -56,7 +56,7 @@ const DraftRequest = named(
   },
 )
 
-const EndpointDraft = named(
+export const EndpointDraft = named(
   'EndpointDraft',
   {
     document: Endpoint,
@@ -65,13 +65,13 @@ const EndpointDraft = named(
   { test: described(Test, 'What the document does with the sample.') },
 )
 
-const SampleBody = named(
+export const SampleBody = named(
   'SampleBody',
   {},
   { body: described(anything, 'A text is read by its type, any other value is JSON.'), contentType: text },
 )
 
-const SuggestRequest = named(
+export const SuggestRequest = named(
   'SuggestRequest',
   {},
   {
@@ -94,7 +94,7 @@ const SuggestRequest = named(
   },
 )
 
-const Suggestions = named(
+export const Suggestions = named(
   'Suggestions',
   {
     suggestions: list(

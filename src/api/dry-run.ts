@@ -31,7 +31,7 @@ import {
 
 const faults = list(Fault)
 
-const CannedAnswer = named(
+export const CannedAnswer = named(
   'CannedAnswer',
   {},
   {
@@ -43,7 +43,7 @@ const CannedAnswer = named(
 )
 const cannedAnswers = record(either([CannedAnswer, list(CannedAnswer)]))
 
-const DryRunRequest = named(
+export const DryRunRequest = named(
   'DryRun',
   {},
   {
@@ -87,7 +87,7 @@ const DryRunRequest = named(
   },
 )
 
-const DryRunStage = named(
+export const DryRunStage = named(
   'DryRunStage',
   {
     stage: text,
@@ -119,7 +119,7 @@ const writtenTarget = object(
   },
 )
 
-const MappingReport = named(
+export const MappingReport = named(
   'MappingReport',
   {},
   {
@@ -143,7 +143,7 @@ const MappingReport = named(
   },
 )
 
-const ValueFields = named('ValueFields', {
+export const ValueFields = named('ValueFields', {
   fields: list(
     object(
       {
@@ -160,7 +160,7 @@ const ValueFields = named('ValueFields', {
   ),
 })
 
-const Coverage = named('Coverage', {
+export const Coverage = named('Coverage', {
   total: described(whole, 'The parts of the document that a message can run.'),
   missed: list(
     object({
@@ -172,7 +172,7 @@ const Coverage = named('Coverage', {
 
 const failure = object({}, { error: text, code: text, status: whole, stage: text, path: text, details: faults })
 
-const DryRunReport = named(
+export const DryRunReport = named(
   'DryRunReport',
   {
     ran: described(flag, 'False if the document has faults; the report has nothing but lint then.'),

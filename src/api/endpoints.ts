@@ -41,6 +41,7 @@ import {
   whole,
 } from './schema.ts'
 import { sendList } from './send-list.ts'
+import type { Api } from './services.ts'
 
 const IfMatch = { 'If-Match': text }
 const IfNoneMatch = { 'If-None-Match': text }
@@ -78,7 +79,7 @@ const reason = described(
   'Why there are faults; not there without any.',
 )
 
-const EndpointSummary = named(
+export const EndpointSummary = named(
   'EndpointSummary',
   {
     id,
@@ -99,25 +100,25 @@ const EndpointSummary = named(
   { description: text, input: text, kafkaConsumerTopic: text, createdAt: time, updatedAt: time, reason },
 )
 
-const SummaryPage = named('SummaryPage', { endpoints: list(EndpointSummary), total: whole }, { next: text })
+export const SummaryPage = named('SummaryPage', { endpoints: list(EndpointSummary), total: whole }, { next: text })
 
-const EndpointFaults = named(
+export const EndpointFaults = named(
   'EndpointFaults',
   { endpointId: text, active: flag, faults: list(FailureDetail) },
   { version: whole, reason, error: text },
 )
 
-const Stats = named('Stats', {
+export const Stats = named('Stats', {
   endpointId: text,
   hour: Counts,
   day: Counts,
   minutes: described(
-    list(both([Counts, { required: ['at'], properties: { at: text } }])),
+    list(both([Counts, object({ at: text })])),
     'The minutes of the day in which messages ended, oldest first; `at` is when it started.',
   ),
 })
 
-const Version = named(
+export const Version = named(
   'Version',
   {
     version: described(whole, 'Counts the changes of the endpoint, from 1.'),
@@ -140,7 +141,7 @@ const Version = named(
   },
 )
 
-const DocumentChange = named(
+export const DocumentChange = named(
   'DocumentChange',
   {
     kind: oneOf(['added', 'removed', 'changed', 'moved']),
@@ -156,11 +157,11 @@ const DocumentChange = named(
   },
 )
 const changes = list(DocumentChange)
-const DocumentDiff = named('DocumentDiff', { changes })
-const VersionDiff = named('VersionDiff', { from: Version, to: Version, changes })
+export const DocumentDiff = named('DocumentDiff', { changes })
+export const VersionDiff = named('VersionDiff', { from: Version, to: Version, changes })
 
 const hour = described(time, 'When the hour started.')
-const Drift = named(
+export const Drift = named(
   'Drift',
   {
     endpointId: text,
@@ -196,7 +197,7 @@ const Drift = named(
 )
 
 const duration = object({}, { milliseconds: whole })
-const EndpointState = named(
+export const EndpointState = named(
   'EndpointState',
   {},
   {
@@ -224,7 +225,7 @@ const EndpointState = named(
 )
 
 const op = oneOf(['create', 'replace', 'delete'])
-const BatchOperation = named(
+export const BatchOperation = named(
   'BatchOperation',
   { op },
   {
@@ -235,7 +236,7 @@ const BatchOperation = named(
   },
 )
 
-const Batch = named(
+export const Batch = named(
   'Batch',
   { operations: extend(list(BatchOperation), { maxItems: 1_000 }) },
   {
@@ -244,7 +245,7 @@ const Batch = named(
   },
 )
 
-const OperationResult = named(
+export const OperationResult = named(
   'OperationResult',
   {
     operation: described(whole, 'The index of the operation in the batch.'),
@@ -266,29 +267,19 @@ const OperationResult = named(
 const openApi = (description: string) =>
   answer(description, Type.Unsafe<{ openapi: unknown }>({ type: 'object', required: ['openapi'] }))
 
-const changeRoutes = (['PUT', 'PATCH'] as const).map((method) =>
-  route({
-    method,
-    path: '/endpoints/:id',
-    role: 'author',
-    summary:
-      method === 'PUT'
-        ? 'Replaces the whole configuration.'
-        : 'Changes parts of the configuration by a JSON Merge Patch (RFC 7396).',
-    headers: { ...IfMatch, ...Override },
-    body:
-      method === 'PUT'
-        ? body(Endpoint)
-        : { required: true, content: { 'application/merge-patch+json': { schema: values } } },
-    answers: { 200: stored },
-    fails: [...findsNone, ...refusesDocument, 'PRECONDITION_FAILED'],
-    sends: 'etag',
-    handle: async (call, { endpoints }) => {
-      const change = method === 'PUT' ? endpoints.replace : endpoints.patch
-      return accepted(call, await change(call.params.id, call.text(), call.ifMatch, originOf(call), call.entryOfChange))
-    },
-  }),
-)
+const change =
+  (kind: 'replace' | 'patch') =>
+  async (call: Call<'id'>, { endpoints }: Api) =>
+    accepted(call, await endpoints[kind](call.params.id, call.text(), call.ifMatch, originOf(call), call.entryOfChange))
+
+const toChange = {
+  path: '/endpoints/:id',
+  role: 'author',
+  headers: { ...IfMatch, ...Override },
+  answers: { 200: stored },
+  fails: [...findsNone, ...refusesDocument, 'PRECONDITION_FAILED'],
+  sends: 'etag',
+} as const
 
 export const endpointRoutes = [
   route({
@@ -353,7 +344,20 @@ export const endpointRoutes = [
     sends: 'etag',
     handle: async ({ params }, { endpoints }) => endpoints.get(params.id),
   }),
-  ...changeRoutes,
+  route({
+    ...toChange,
+    method: 'PUT',
+    summary: 'Replaces the whole configuration.',
+    body: body(Endpoint),
+    handle: change('replace'),
+  }),
+  route({
+    ...toChange,
+    method: 'PATCH',
+    summary: 'Changes parts of the configuration by a JSON Merge Patch (RFC 7396).',
+    body: { required: true, content: { 'application/merge-patch+json': { schema: values } } },
+    handle: change('patch'),
+  }),
   route({
     method: 'DELETE',
     path: '/endpoints/:id',

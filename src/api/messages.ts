@@ -1,6 +1,6 @@
 /** `/messages` and the captures of endpoints: recorded messages. Bodies may hold confidential data about people. */
 import type { FastifyReply } from 'fastify'
-import type { TSchema } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { sendAnswer } from '../adapters/http-server/replies.ts'
 import { type BodySummary, OUTCOMES, type RecordedBody, SOURCES } from '../domain/records/message-record.ts'
 import { GROUP_STATES } from '../domain/replays/failure-group-store-port.ts'
@@ -131,8 +131,8 @@ const Replayable = object(
   },
 )
 
-const ListedMessage = named('ListedMessage', listedAlways, listed)
-const Message = named(
+export const ListedMessage = named('ListedMessage', listedAlways, listed)
+export const Message = named(
   'Message',
   { ...listedAlways, calls: list(RecordedCall), replayable: Replayable },
   {
@@ -144,7 +144,7 @@ const Message = named(
 
 const groupState = oneOf(GROUP_STATES)
 const groupNote = extend(text, { maxLength: 2_000 })
-const FailureGroup = named(
+export const FailureGroup = named(
   'FailureGroup',
   {
     key: text,
@@ -169,7 +169,7 @@ const FailureGroup = named(
 )
 
 const captured = extend(whole, { minimum: 1, maximum: MOST_CAPTURED })
-const Capture = named('Capture', {
+export const Capture = named('Capture', {
   endpointId: id,
   isActive: described(flag, 'Whether it records messages now.'),
   messages: captured,
@@ -284,7 +284,10 @@ export const messageRoutes = [
     role: 'viewer',
     summary: 'The last capture of an endpoint, under way or ended.',
     answers: {
-      200: answer('The capture; null if the endpoint has none.', { oneOf: [Capture, { type: 'null' }] }),
+      200: answer(
+        'The capture; null if the endpoint has none.',
+        Type.Unsafe<Static<typeof Capture> | null>({ oneOf: [Capture, { type: 'null' }] }),
+      ),
     },
     fails: findsNoEndpoint,
     sends: 'no-store',

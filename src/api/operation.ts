@@ -16,7 +16,7 @@ const startedRecords = {
 }
 const oldestAt = described(time, 'When the oldest record that is not done was started.')
 
-const Consumer = named(
+export const Consumer = named(
   'Consumer',
   {
     endpointId: id,
@@ -44,7 +44,7 @@ const Consumer = named(
   { oldestAt, lastError: object({ message: text, at: time }) },
 )
 
-const Totals = named('Totals', {
+export const Totals = named('Totals', {
   perMinute: described(number, 'Messages a minute, of the last five whole minutes.'),
   hour: Counts,
   day: Counts,
@@ -53,8 +53,8 @@ const Totals = named('Totals', {
 
 const outcomes = { done: whole, partial: whole, refused: whole, failed: whole }
 
-// No route answers with it.
-component(
+/** No route answers with it. */
+export const MessagesEvent = component(
   'MessagesEvent',
   described(
     object({

@@ -1,5 +1,6 @@
 /** `/messages/{id}/replay` and `/messages/replay`: the replay of one message, or of many by a plan. */
 import type { FastifyRequest } from 'fastify'
+import Type from 'typebox'
 import { Failure } from '../domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import type { Answer } from '../domain/message.ts'
@@ -10,6 +11,7 @@ import type { CompletedMessage } from '../intake/completed-message.ts'
 import { type FilterTexts, wrongValue } from '../message-log/message-filter.ts'
 import { readRunLimits } from '../replay/plans/run-limits.ts'
 import { BODY_HEADERS, type EditedBody } from '../replay/replay-original.ts'
+import type { Call } from './call.ts'
 import { Filter, findsNoMessage } from './messages.ts'
 import { answer, optionalBody, route } from './route.ts'
 import {
@@ -27,6 +29,7 @@ import {
   time,
   whole,
 } from './schema.ts'
+import type { Api } from './services.ts'
 
 const outcome = oneOf(OUTCOMES)
 const blockers = list(
@@ -40,7 +43,7 @@ const blockers = list(
 )
 const replays = list(object({ id, replayId: id, outcome }, { code: text }))
 
-const Replayed = named(
+export const Replayed = named(
   'Replayed',
   {},
   {
@@ -57,7 +60,7 @@ const Replayed = named(
   },
 )
 
-const RunLimits = named(
+export const RunLimits = named(
   'RunLimits',
   {},
   {
@@ -77,13 +80,13 @@ const RunLimits = named(
   },
 )
 
-const ReplayPlan = named(
+export const ReplayPlan = named(
   'ReplayPlan',
   {
     id,
     state: oneOf(PLAN_STATES),
     createdAt: time,
-    filter: { type: 'object', additionalProperties: true },
+    filter: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true }),
     count: whole,
     groups: list(object({ outcome, count: whole }, { endpointId: id, endpoint: text, code: text, path: text })),
     cannot: blockers,
@@ -104,18 +107,16 @@ const ReplayPlan = named(
 const plan = answer('The plan.', ReplayPlan)
 
 /** A change of a plan that is answered with it. */
-const planChange = (change: 'continue' | 'pause' | 'cancel', status: number, summary: string) =>
-  route({
+const planChange = <const Change extends 'continue' | 'pause' | 'cancel'>(change: Change) =>
+  ({
     method: 'POST',
     path: `/messages/replay/:id/${change}`,
     shownAs: `/messages/replay/{plan}/${change}`,
     role: 'operator',
-    summary,
     body: optionalBody(anything),
-    answers: { [status]: plan },
     fails: ['REPLAY_PLAN_UNKNOWN', 'REPLAY_PLAN_BUSY'],
-    handle: async ({ params }, { records }) => records.plans[change](params.id),
-  })
+    handle: async ({ params }: Call<'id'>, { records }: Api) => records.plans[change](params.id),
+  }) as const
 
 export const replayRoutes = [
   route({
@@ -185,9 +186,17 @@ export const replayRoutes = [
     fails: ['REPLAY_OPTION_INVALID', 'REPLAY_PLAN_UNKNOWN', 'REPLAY_PLAN_BUSY'],
     handle: async (call, { records }) => records.plans.run(call.params.id, readRunLimits(call.json())),
   }),
-  planChange('continue', 202, 'Goes on with a run that waits after its first messages.'),
-  planChange('pause', 200, 'Starts no further message of a plan until it is run again.'),
-  planChange('cancel', 200, 'Starts no further message of a plan.'),
+  route({
+    ...planChange('continue'),
+    summary: 'Goes on with a run that waits after its first messages.',
+    answers: { 202: plan },
+  }),
+  route({
+    ...planChange('pause'),
+    summary: 'Starts no further message of a plan until it is run again.',
+    answers: { 200: plan },
+  }),
+  route({ ...planChange('cancel'), summary: 'Starts no further message of a plan.', answers: { 200: plan } }),
 ]
 
 function editedBody({ body, headers }: FastifyRequest): EditedBody | undefined {

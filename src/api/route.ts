@@ -56,15 +56,20 @@ export type ParamsOf<Path extends string> = string extends Path
       ? Name
       : never
 
-export const route = <const Path extends string>(declared: Route<Path>): Route => declared as unknown as Route
+type Handled<Path extends string> = Pick<Route<Path>, 'path' | 'handle'>
 
-export const answer = (description: string, schema?: TSchema): Answer => ({
-  description,
-  ...(schema === undefined ? {} : { schema }),
-})
+/** A route whose declaration the compiler remembers: the types of its calls are derived from it (types.ts). */
+export type TypedRoute<Path extends string, R> = Route & Readonly<{ '~declared': R & Readonly<{ path: Path }> }>
 
-export const body = (schema: TSchema): NonNullable<Route['body']> => ({ required: true, schema })
-export const optionalBody = (schema: TSchema): NonNullable<Route['body']> => ({ required: false, schema })
+export const route = <const Path extends string, const R extends Omit<Route, 'path' | 'handle'>>(
+  declared: R & Handled<Path>,
+) => declared as unknown as TypedRoute<Path, Omit<R, 'path' | 'handle'>>
+
+export const answer = <S extends TSchema = never>(description: string, schema?: S) =>
+  ({ description, ...(schema === undefined ? {} : { schema }) }) as Readonly<{ description: string; schema: S }>
+
+export const body = <S extends TSchema>(schema: S) => ({ required: true, schema }) as const
+export const optionalBody = <S extends TSchema>(schema: S) => ({ required: false, schema }) as const
 
 /** The status of a call that succeeds. */
 export const successOf = ({ answers = {} }: Pick<Route, 'answers'>): number => Number(Object.keys(answers)[0] ?? 200)

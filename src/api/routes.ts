@@ -28,3 +28,17 @@ export const ADMIN_ROUTES: readonly Route[] = [
   ...operationRoutes,
   ...consoleRoutes,
 ]
+
+/** What the types of calls are derived from (types.ts). */
+export type TypedRoutes = (
+  | typeof uptimeRoutes
+  | typeof endpointRoutes
+  | typeof authoringRoutes
+  | typeof dryRunRoutes
+  | typeof testRoutes
+  | typeof messageRoutes
+  | typeof replayRoutes
+  | typeof recordedTestRoutes
+  | typeof accessRoutes
+  | typeof operationRoutes
+)[number]

@@ -2,7 +2,7 @@
  * The parts of the schemas of the API: JSON Schema as OpenAPI 3.1 has it, each with its TypeScript type (`Static`). A named
  * schema is a reference; `COMPONENTS` has what it refers to.
  */
-import Type, { type Static, type TProperties, type TSchema } from 'typebox'
+import Type, { type Static, type TProperties, type TSchema, type TUnsafe } from 'typebox'
 import type { JsonObject } from '../domain/json.ts'
 
 export const text = Type.String()
@@ -16,8 +16,10 @@ export const anything = Type.Unknown()
 export const values = Type.Unsafe<JsonObject>({ type: 'object' })
 
 export const list = <S extends TSchema>(items: S) => Type.Array(items)
-export const either = <const S extends readonly TSchema[]>(schemas: S) => Type.Union([...schemas] as [...S])
-export const both = <const S extends readonly TSchema[]>(schemas: S) => Type.Intersect([...schemas] as [...S])
+export const either = <const S extends readonly TSchema[]>(schemas: S) =>
+  Type.Unsafe<Static<S[number]>>({ anyOf: schemas })
+export const both = <A extends TSchema, B extends TSchema>(schemas: readonly [A, B]) =>
+  Type.Unsafe<Static<A> & Static<B>>({ allOf: schemas })
 export const constant = <const T extends string | true>(value: T) => Type.Unsafe<T>({ const: value })
 export const oneOf = <const T extends string>(names: readonly T[]) => Type.Unsafe<T>({ type: 'string', enum: names })
 export const record = <S extends TSchema>(schema: S) =>
@@ -41,23 +43,27 @@ export const described = <S extends TSchema>(schema: S, description: string): S 
 /** The schemas that OpenAPI lists by name. */
 export const COMPONENTS = new Map<string, TSchema>()
 
-const reference = <T>(name: string) => Type.Unsafe<T>({ $ref: `#/components/schemas/${name}` })
+/** `~name` is for types alone. */
+export type Named<Name extends string, T> = TUnsafe<T> & Readonly<{ '~name': Name }>
 
-export function component<S extends TSchema>(name: string, schema: S) {
+const reference = <Name extends string, T>(name: Name) =>
+  Type.Unsafe<T>({ $ref: `#/components/schemas/${name}` }) as Named<Name, T>
+
+export function component<const Name extends string, S extends TSchema>(name: Name, schema: S) {
   if (COMPONENTS.has(name)) throw new TypeError(`Two schemas have the name ${name}.`)
   COMPONENTS.set(name, schema)
-  return reference<Static<S>>(name)
+  return reference<Name, Static<S>>(name)
 }
 
 /** An object with a name of its own. */
-export const named = <R extends TProperties, O extends TProperties = Record<never, never>>(
-  name: string,
+export const named = <const Name extends string, R extends TProperties, O extends TProperties = Record<never, never>>(
+  name: Name,
   required: R,
   optional?: O,
 ) => component(name, object(required, optional))
 
 /** The endpoint document, whose schema is that of config/schema. */
-export const Endpoint = reference<JsonObject>('Endpoint')
+export const Endpoint = reference<'Endpoint', JsonObject>('Endpoint')
 
 export const Fault = object({ path: text, message: text })
 

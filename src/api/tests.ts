@@ -72,7 +72,7 @@ export const Test = named(
   },
 )
 
-const TestFile = named(
+export const TestFile = named(
   'TestFile',
   { tests: extend(list(Test), { maxItems: 200 }) },
   {
@@ -81,7 +81,7 @@ const TestFile = named(
   },
 )
 
-const TestRun = named(
+export const TestRun = named(
   'TestRun',
   {},
   {
@@ -97,7 +97,7 @@ const TestRun = named(
 const compared = described(anything, 'Left out if there is nothing. Long values are cut.')
 const faults = list(Fault)
 
-const TestReport = named(
+export const TestReport = named(
   'TestReport',
   {
     ran: described(flag, 'False if the document has errors.'),
