@@ -1,6 +1,7 @@
 /** `/endpoints/dry-run`: what an endpoint would make of a message. */
 import Type from 'typebox'
 import { sendAnswer } from '../adapters/http-server/replies.ts'
+import { CANNED_FAULTS, REPORT_LIMIT } from '../config/checks/dry-run-request.ts'
 import { isId } from '../domain/id.ts'
 import type { DryRunCaller } from '../dry-run/dry-run.ts'
 import { NO_STORE, sendJson } from './answers.ts'
@@ -38,7 +39,7 @@ export const CannedAnswer = named(
     status: extend(whole, { minimum: 100, maximum: 599 }),
     headers: record(text),
     body: described(anything, 'A text is sent as it is, any other value as JSON.'),
-    fault: Type.Enum(['unreachable', 'timeout', 'too-large', 'unreadable', 'refused']),
+    fault: Type.Enum([...CANNED_FAULTS]),
   },
 )
 const cannedAnswers = record(either([CannedAnswer, list(CannedAnswer)]))
@@ -81,7 +82,7 @@ export const DryRunRequest = named(
     run: described(flag, 'False: the document is checked, and no message runs.'),
     limit: extend(whole, {
       minimum: 1_024,
-      maximum: 8_388_608,
+      maximum: REPORT_LIMIT,
       description: 'The most characters of all values of the report together; of one value, an eighth of it.',
     }),
   },

@@ -8,8 +8,14 @@ import type { Json } from '../domain/json.ts'
 import { readDriftHours } from '../drift/drift-report.ts'
 import { HOURS } from '../drift/field-tree.ts'
 import { TYPES } from '../drift/message-shape.ts'
+import { MOST_OPERATIONS } from '../endpoints/batch/read-batch.ts'
 import type { Accepted } from '../endpoints/endpoint-writer.ts'
-import { SUMMARY_DEFAULT_LIMIT, SUMMARY_LARGEST_LIMIT, SUMMARY_SORTS } from '../endpoints/listing/summary-query.ts'
+import {
+  MAX_SEARCH_CHARACTERS,
+  SUMMARY_DEFAULT_LIMIT,
+  SUMMARY_LARGEST_LIMIT,
+  SUMMARY_SORTS,
+} from '../endpoints/listing/summary-query.ts'
 import { isKnownEtag } from '../endpoints/precondition.ts'
 import type { WrittenOpenApi } from '../published-api/openapi-document.ts'
 import { NO_STORE, sendJson, sendUnchanged, setWarnings } from './answers.ts'
@@ -238,7 +244,7 @@ export const BatchOperation = named(
 
 export const Batch = named(
   'Batch',
-  { operations: extend(list(BatchOperation), { maxItems: 1_000 }) },
+  { operations: extend(list(BatchOperation), { maxItems: MOST_OPERATIONS }) },
   {
     dryRun: described(flag, 'Checks everything and stores nothing.'),
     note: described(text, 'For the versions and the audit log; cut after 200 characters.'),
@@ -291,7 +297,7 @@ export const endpointRoutes = [
     query: {
       view: described(constant('summary'), 'A page of rows with counts instead of whole documents.'),
       q: extend(text, {
-        maxLength: 200,
+        maxLength: MAX_SEARCH_CHARACTERS,
         description: 'Of the summary: words, all in the name, description, pattern, labels or id.',
       }),
       sort: described(

@@ -7,6 +7,7 @@ import { GROUP_STATES } from '../domain/replays/failure-group-store-port.ts'
 import { STAGE_NAMES } from '../domain/tracing/stages.ts'
 import { parseMediaType } from '../formats/media-type.ts'
 import { MOST_CAPTURED } from '../message-log/captures/message-captures.ts'
+import { MAX_NOTE_CHARACTERS } from '../message-log/groups/failure-groups.ts'
 import { groupOf } from '../message-log/groups/group-key.ts'
 import { MOST_IDS } from '../message-log/message-filter.ts'
 import { DEFAULT_LIMIT, LARGEST_LIMIT } from '../message-log/message-search.ts'
@@ -143,7 +144,7 @@ export const Message = named(
 )
 
 const groupState = oneOf(GROUP_STATES)
-const groupNote = extend(text, { maxLength: 2_000 })
+const groupNote = extend(text, { maxLength: MAX_NOTE_CHARACTERS })
 export const FailureGroup = named(
   'FailureGroup',
   {

@@ -5,19 +5,19 @@ import { Failure } from '../domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import type { Answer } from '../domain/message.ts'
 import { OUTCOMES } from '../domain/records/message-record.ts'
-import { PLAN_STATES } from '../domain/replays/replay-plan.ts'
+import { type RunLimits as Limits, PLAN_STATES } from '../domain/replays/replay-plan.ts'
 import { CODECS, codecOfHeader } from '../formats/codecs.ts'
 import type { CompletedMessage } from '../intake/completed-message.ts'
 import { type FilterTexts, wrongValue } from '../message-log/message-filter.ts'
-import { readRunLimits } from '../replay/plans/run-limits.ts'
+import { LIMITS, readRunLimits } from '../replay/plans/run-limits.ts'
 import { BODY_HEADERS, type EditedBody } from '../replay/replay-original.ts'
 import type { Call } from './call.ts'
 import { Filter, findsNoMessage } from './messages.ts'
 import { answer, optionalBody, route } from './route.ts'
 import {
   anything,
+  component,
   described,
-  extend,
   flag,
   id,
   list,
@@ -60,25 +60,7 @@ export const Replayed = named(
   },
 )
 
-export const RunLimits = named(
-  'RunLimits',
-  {},
-  {
-    max: extend(whole, { minimum: 1, maximum: 100_000, description: 'Messages of this run.' }),
-    concurrency: extend(whole, {
-      minimum: 1,
-      maximum: 100,
-      default: 1,
-      description: 'Messages at once. 1 keeps their order.',
-    }),
-    perSecond: extend(number, { minimum: 0.01, maximum: 10_000, description: 'Messages started in a second.' }),
-    canary: extend(whole, {
-      minimum: 1,
-      maximum: 10,
-      description: 'Messages that are replayed first, one by one; the plan then waits to be continued.',
-    }),
-  },
-)
+export const RunLimits = component('RunLimits', Type.Unsafe<Partial<Limits>>({ type: 'object', properties: LIMITS }))
 
 export const ReplayPlan = named(
   'ReplayPlan',

@@ -1,5 +1,5 @@
 /** Tests of documents: those that come with a call, those that the service keeps, and those made from recorded messages. */
-import { MOST_TEST_BYTES } from '../document-tests/test-file.ts'
+import { MOST_STEPS, MOST_TEST_BYTES, MOST_TESTS } from '../document-tests/test-file.ts'
 import { setWarnings } from './answers.ts'
 import { answer, body, optionalBody, route } from './route.ts'
 import {
@@ -66,7 +66,7 @@ export const Test = named(
     source: values,
     given,
     expect,
-    steps: extend(list(object({}, { given, expect })), { minItems: 1, maxItems: 50 }),
+    steps: extend(list(object({}, { given, expect })), { minItems: 1, maxItems: MOST_STEPS }),
     skip: text,
     publish: flag,
   },
@@ -74,7 +74,7 @@ export const Test = named(
 
 export const TestFile = named(
   'TestFile',
-  { tests: extend(list(Test), { maxItems: 200 }) },
+  { tests: extend(list(Test), { maxItems: MOST_TESTS }) },
   {
     endpoint: described(text, 'The name of the endpoint, for files that do not stand beside its document.'),
     ignore: described(list(text), 'JSON Pointers into the body of the answer.'),
@@ -130,7 +130,7 @@ export const TestReport = named(
 )
 
 /** A file of tests, described by docs/testing.md and by the faults of the calls. */
-const storedTests = object({ tests: extend(list(values), { maxItems: 200 }) })
+const storedTests = object({ tests: extend(list(values), { maxItems: MOST_TESTS }) })
 const findsNone = ['ID_MALFORMED', 'ENDPOINT_UNKNOWN'] as const
 const IfMatch = { 'If-Match': text }
 

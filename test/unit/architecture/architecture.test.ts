@@ -123,6 +123,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   api: [
     'access',
     'adapters/http-server',
+    'config',
     'document-tests',
     'domain',
     'drift',
