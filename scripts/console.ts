@@ -4,7 +4,7 @@
  * where the sources have changed, and prints nothing.
  */
 import { join } from 'node:path'
-import { CONSOLE_MISSING } from '../src/adapters/http-server/management/console-files.ts'
+import { CONSOLE_MISSING } from '../src/api/console-files.ts'
 import { BUILT, buildConsole, CONSOLE, updateConsole } from './console/console-build.ts'
 import { describeSize, sizesOf } from './console/console-sizes.ts'
 import { watchFolder } from './console/watch-folder.ts'

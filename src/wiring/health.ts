@@ -1,5 +1,5 @@
 /** Health, status and metrics of this process and, if it is a worker, of the whole service. */
-import type { Health } from '../adapters/http-server/management/operation-routes.ts'
+import type { Health } from '../api/services.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { type Store, StoreUnavailable } from '../domain/ports/store-port.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'

@@ -4,31 +4,16 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { type ConnectionCounts, capConnections } from '../adapters/http-server/connection-cap.ts'
 import { endConnections, quiet } from '../adapters/http-server/graceful-close.ts'
-import { serveAudit, serveKeys } from '../adapters/http-server/management/access-routes.ts'
-import { serveBatch } from '../adapters/http-server/management/batch-routes.ts'
-import { CONSOLE_MISSING, serveConsole } from '../adapters/http-server/management/console-files.ts'
-import { serveDryRun } from '../adapters/http-server/management/dry-run-routes.ts'
-import { serveManagement, serveStats } from '../adapters/http-server/management/endpoint-routes.ts'
-import {
-  serveConsumers,
-  serveHealth,
-  serveMetrics,
-  serveTotals,
-  serveUptime,
-} from '../adapters/http-server/management/operation-routes.ts'
-import { servePublishedApi } from '../adapters/http-server/management/published-api-routes.ts'
-import { serveRecordedTests, serveStoredTests } from '../adapters/http-server/management/stored-test-routes.ts'
-import { serveTests } from '../adapters/http-server/management/test-routes.ts'
-import { serveVersions } from '../adapters/http-server/management/version-routes.ts'
 import { createBodyReader } from '../adapters/http-server/messages/body-reader.ts'
 import { createMessageListener, messageSide, serveMessages } from '../adapters/http-server/messages/message-listener.ts'
-import { describeApi, serveOpenApi } from '../adapters/http-server/openapi/openapi.ts'
-import { serveCaptures } from '../adapters/http-server/records/capture-routes.ts'
-import { serveMessageRecords } from '../adapters/http-server/records/message-record-routes.ts'
-import { leaveToOtherPort } from '../adapters/http-server/replies.ts'
 import { createServer } from '../adapters/http-server/server.ts'
-import { serveEvents } from '../adapters/http-server/watching/event-routes.ts'
-import { serveDraft, serveEndpointAids, serveMe } from '../adapters/http-server/watching/watching-routes.ts'
+import { CONSOLE_MISSING, ConsoleFiles } from '../api/console-files.ts'
+import { EventStreams } from '../api/event-streams.ts'
+import { describeApi } from '../api/openapi.ts'
+import { RecentReads } from '../api/recent-reads.ts'
+import { addRoutes, leaveToOtherPort, refuseBelow } from '../api/register.ts'
+import { ADMIN_ROUTES, ENDPOINT_ROUTES, uptimeRoutes } from '../api/routes.ts'
+import type { Api } from '../api/services.ts'
 import { describeDocument } from '../config/schema/public-schema.ts'
 import type { MakeRecordedTest } from '../document-tests/recorded/recorded-tests.ts'
 import type { RunRequestedTests } from '../document-tests/requested-tests.ts'
@@ -107,10 +92,10 @@ export function createServers(options: ServersOptions): Servers {
   const { registry, version, storedTests } = options
   const origin = settings.publicUrl ?? `http://localhost:${settings.serverPort}`
   const publishedApi = createLiveOpenApi({ registry, version, origin, settings, storedTests })
-  const adminPort = () => portOf(adminServer)
-  const messageServer = createMessageServer({ ...options, publishedApi, adminPort }, answer)
-  const messagePort = () => portOf(messageServer)
-  const adminServer = createAdminServer({ ...options, publishedApi, messagePort }, answer)
+  const ports: Ports = { messagePort: () => portOf(messageServer), adminPort: () => portOf(adminServer) }
+  const apiOf = createApi(options, publishedApi, ports)
+  const messageServer = createMessageServer(options, apiOf('message'), answer, ports)
+  const adminServer = createAdminServer(options, apiOf('admin'), answer)
   const servers = [messageServer, adminServer]
   const { serverMaxConnections, adminMaxConnections } = settings
   const messageCap = { port: 'message', setting: 'SERVER_MAX_CONNECTIONS', max: serverMaxConnections } as const
@@ -127,8 +112,7 @@ export function createServers(options: ServersOptions): Servers {
       await adminServer.listen({ host: settings.adminHost, port })
       return portOf(adminServer)
     },
-    messagePort,
-    adminPort,
+    ...ports,
     connections,
     endConnections: () => servers.forEach(endConnections),
     quiet: async () => void (await Promise.all(servers.map(quiet))),
@@ -142,12 +126,65 @@ export function createServers(options: ServersOptions): Servers {
   }
 }
 
-/** Both ports serve the same documents. */
-type Served = ServersOptions & Readonly<{ publishedApi: LiveOpenApi }>
-
 type AnswerFailure = Parameters<typeof createServer>[1]
+type Port = 'message' | 'admin'
+type Ports = Readonly<{ messagePort: () => number; adminPort: () => number }>
 
-function createMessageServer(options: Served & Pick<Servers, 'adminPort'>, answer: AnswerFailure): FastifyInstance {
+/** What the routes of a port call. Both ports serve the same documents. */
+function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { messagePort }: Ports): (port: Port) => Api {
+  const { settings, version, dryRuns, storedTests, runTests, makeRecordedTest, records, captures } = options
+  const { endpointService, health, managementAuth, watching, consoleFolder, clock, logger } = options
+  const describe = () => JSON.stringify(describeApi(describeDocument(), version))
+  let description: string | undefined
+  const shared = {
+    ...watching.aids,
+    endpoints: endpointService,
+    listSummaries: watching.listSummaries,
+    reportOne: health.report,
+    batchLimitBytes: settings.batchLimitBytes,
+    parserLimitBytes: settings.parserLimitBytes,
+    publishedApi,
+    storedTests,
+    runTests,
+    makeRecordedTest,
+    records,
+    captures,
+    keys: managementAuth.keys,
+    audit: managementAuth.audit,
+    uptimeMs: health.uptimeMs,
+    health: health.health,
+    reportAll: health.reportAll,
+    consumers: async () => (await health.status()).consumers,
+    metrics: health.metrics,
+    messageOrigin: (calledAs: string | undefined) =>
+      messageOrigin({ ...settings, serverPort: messagePort() || settings.serverPort }, calledAs),
+    events: new EventStreams(watching.events),
+    consoleFiles: new ConsoleFiles(consoleFolder),
+    describe: () => {
+      description ??= describe()
+      return description
+    },
+    clock,
+    logger,
+  }
+  return (port) => {
+    const { run, value } = dryRuns[port]
+    return {
+      ...shared,
+      dryRun: run,
+      dryRunValue: value,
+      dryRunReads: new RecentReads(),
+      draft: createDraftEndpoint({ settings, dryRun: run }),
+    }
+  }
+}
+
+function createMessageServer(
+  options: ServersOptions,
+  api: Api,
+  answer: AnswerFailure,
+  { adminPort }: Ports,
+): FastifyInstance {
   const { settings, workerSlot, registry, intake, loadShedder, isStopping, managementAuth, logger } = options
   const roomBytes = portion(settings.maxIncompleteBodiesBytes, workerSlot)
   const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes })
@@ -162,11 +199,14 @@ function createMessageServer(options: Served & Pick<Servers, 'adminPort'>, answe
   server.server.on('connection', loadShedder.connected)
   server.register(async (scope) => {
     managementAuth.protect(scope, 'message')
-    if (settings.messagePortManagement === 'on') serveEndpoints(scope, options, 'message')
-    else {
-      serveUptime(scope, options.health.uptimeMs)
+    refuseBelow(scope, '/uptime', 'open')
+    if (settings.messagePortManagement === 'on') {
+      addRoutes(scope, ENDPOINT_ROUTES, api)
+      refuseBelow(scope, '/endpoints')
+    } else {
+      addRoutes(scope, uptimeRoutes, api)
       leaveToOtherPort(scope, '/endpoints', () => {
-        const port = options.adminPort() || settings.adminPort
+        const port = adminPort() || settings.adminPort
         return `Endpoints are managed on the admin port (${port}) only: MESSAGE_PORT_MANAGEMENT is off.`
       })
     }
@@ -175,45 +215,16 @@ function createMessageServer(options: Served & Pick<Servers, 'adminPort'>, answe
   return server
 }
 
-function createAdminServer(options: Served & Pick<Servers, 'messagePort'>, answer: AnswerFailure): FastifyInstance {
-  const { messagePort, settings, workerSlot, version, records, health, managementAuth } = options
-  const { watching, consoleFolder, clock, logger } = options
+function createAdminServer(options: ServersOptions, api: Api, answer: AnswerFailure): FastifyInstance {
+  const { settings, managementAuth, workerSlot, consoleFolder, logger } = options
   // Bodies of messages are texts of others: no browser may take one for a page or a program.
   const server = createServer(settings, answer, { headers: { 'x-content-type-options': 'nosniff' }, logger })
   managementAuth.protect(server, 'admin')
-  serveEndpoints(server, options, 'admin')
-  serveKeys(server, managementAuth.keys)
-  serveAudit(server, managementAuth.audit, clock)
-  serveHealth(server, health.health)
-  serveTotals(server, health.reportAll)
-  serveConsumers(server, async () => (await health.status()).consumers)
-  serveMetrics(server, health.metrics)
-  serveConsole(server, consoleFolder)
+  addRoutes(server, ADMIN_ROUTES, api)
   if (workerSlot.slot === 0 && !existsSync(consoleFolder)) logger.warn({}, CONSOLE_MISSING)
-  serveMessageRecords(server, records)
-  serveCaptures(server, options.captures)
-  serveRecordedTests(server, options.makeRecordedTest)
-  serveMe(server, (calledAs) =>
-    messageOrigin({ ...settings, serverPort: messagePort() || settings.serverPort }, calledAs),
-  )
-  serveEvents(server, watching.events)
-  serveOpenApi(server, describeApi(describeDocument(), version))
+  refuseBelow(server, '/uptime', 'open')
+  for (const path of ['/endpoints', '/messages']) refuseBelow(server, path)
   return server
-}
-
-function serveEndpoints(scope: FastifyInstance, options: Served, port: 'message' | 'admin'): void {
-  const { settings, endpointService, dryRuns, storedTests, runTests, health, publishedApi, watching, logger } = options
-  serveUptime(scope, health.uptimeMs)
-  serveManagement(scope, endpointService, watching.listSummaries, logger)
-  serveEndpointAids(scope, watching.aids)
-  serveVersions(scope, endpointService)
-  serveBatch(scope, endpointService, settings.batchLimitBytes)
-  servePublishedApi(scope, publishedApi, endpointService)
-  serveDryRun(scope, dryRuns[port].run, dryRuns[port].value)
-  serveDraft(scope, createDraftEndpoint({ settings, dryRun: dryRuns[port].run }))
-  serveStoredTests(scope, storedTests)
-  serveTests(scope, runTests, settings.parserLimitBytes)
-  serveStats(scope, endpointService, health.report)
 }
 
 const portOf = (server: FastifyInstance): number => (server.server.address() as AddressInfo | null)?.port ?? 0

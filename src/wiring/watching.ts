@@ -1,5 +1,6 @@
 /** What pages and programs that watch the service need: the list of endpoints, their faults, what editors complete, and events. */
-import type { EndpointAids } from '../adapters/http-server/watching/watching-routes.ts'
+import type { EndpointAids } from '../api/services.ts'
+import { createVocabularyText } from '../api/vocabulary-text.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Clock } from '../domain/run.ts'
 import { driftReport } from '../drift/drift-report.ts'
@@ -87,7 +88,7 @@ export function createWatching(options: WatchingOptions): Watching {
         return driftReport(counts, { sample: settings.driftSample, nowMs: clock(), hours, endpointId, active })
       },
       // Few services are ever asked for it.
-      vocabulary: async () => (await import('../vocabulary/vocabulary.ts')).describeVocabulary(),
+      vocabulary: createVocabularyText(async () => (await import('../vocabulary/vocabulary.ts')).describeVocabulary()),
       suggest: createSuggest({
         settings,
         documentOf: endpointService.get,

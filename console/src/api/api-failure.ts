@@ -1,7 +1,7 @@
 /** The one form in which a call of the API fails. */
-import type { components } from './schema.ts'
+import type { Schemas } from '../../../src/api/types.ts'
 
-export type FailureDetail = components['schemas']['FailureDetail']
+export type FailureDetail = Schemas['FailureDetail']
 
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 413, 415, 422])
 
@@ -56,6 +56,6 @@ export function asFailure(thrown: unknown): ApiFailure {
   return new ApiFailure(thrown instanceof Error ? thrown.message : String(thrown), { status: -1 })
 }
 
-function isFailureBody(body: unknown): body is components['schemas']['Failure'] {
+function isFailureBody(body: unknown): body is Schemas['Failure'] {
   return typeof body === 'object' && body !== null && typeof (body as { error?: unknown }).error === 'string'
 }

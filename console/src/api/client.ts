@@ -1,11 +1,11 @@
-/** Calls of the public admin API, typed by /openapi.json. The console uses nothing else of the service. */
+/** Calls of the public admin API, typed by its table of routes. The console uses nothing else of the service. */
 import createClient from 'openapi-fetch'
+import type { Paths, Schemas } from '../../../src/api/types.ts'
 import { ApiFailure, failureOf, serviceAway } from './api-failure.ts'
 import { reportAnswer, reportNoAnswer } from './connection.ts'
 import { currentKey, refusal } from './credentials.ts'
-import type { components, paths } from './schema.ts'
 
-export type Schemas = components['schemas']
+export type { Schemas }
 
 const TIMEOUT_MS = 30_000
 
@@ -29,7 +29,7 @@ export async function callService(request: Request, { isEndless = false } = {}):
 }
 
 /** `api.GET('/endpoints/{id}', { params: { path: { id } } })`; to be given to `dataOf` or `answerOf`. */
-export const api = createClient<paths>({ baseUrl: location.origin, fetch: (request) => callService(request) })
+export const api = createClient<Paths>({ baseUrl: location.origin, fetch: (request) => callService(request) })
 
 type Call<Data> = Promise<Readonly<{ data?: Data; error?: unknown; response: Response }>>
 

@@ -1,10 +1,11 @@
 /** Endpoints: the list as rows with counts, and one with its document. */
+
+import type { Paths } from '../../../src/api/types.ts'
 import { type Answered, answerOf, api, dataOf, type Schemas } from './client.ts'
-import type { paths } from './schema.ts'
 
 export type EndpointRow = Schemas['EndpointSummary']
 export type EndpointPage = Schemas['SummaryPage']
-type Query = NonNullable<paths['/endpoints']['get']['parameters']['query']>
+type Query = NonNullable<Paths['/endpoints']['get']['parameters']['query']>
 
 export type EndpointQuery = Pick<Query, 'q' | 'sort' | 'limit' | 'cursor' | 'faults'> &
   Readonly<{

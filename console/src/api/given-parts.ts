@@ -1,7 +1,7 @@
 /** What a stored test gives its message: parts that its author wrote, of any shape. */
-import type { components } from './schema.ts'
+import type { Schemas } from '../../../src/api/types.ts'
 
-type CannedAnswer = components['schemas']['CannedAnswer']
+type CannedAnswer = Schemas['CannedAnswer']
 
 /** The parts of a stored test that are read here. */
 export type TestParts = Readonly<{ given?: Readonly<Record<string, unknown>> | undefined; steps?: unknown }>

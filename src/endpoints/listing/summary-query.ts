@@ -9,7 +9,7 @@ export type SummarySort = (typeof SUMMARY_SORTS)[number]
 
 export const SUMMARY_DEFAULT_LIMIT = 50
 export const SUMMARY_LARGEST_LIMIT = 200
-const LONGEST_SEARCH = 200
+export const MAX_SEARCH_CHARACTERS = 200
 
 export type SummaryQuery = Readonly<{
   /** Texts in lower case, all of which a summary must contain. */
@@ -65,7 +65,7 @@ function once(texts: ReadonlyMap<string, readonly string[]>, name: string): stri
 }
 
 function wordsOf(text: string): readonly string[] {
-  if (text.length > LONGEST_SEARCH) throw invalid(`q can have at most ${LONGEST_SEARCH} characters.`)
+  if (text.length > MAX_SEARCH_CHARACTERS) throw invalid(`q can have at most ${MAX_SEARCH_CHARACTERS} characters.`)
   return text
     .toLowerCase()
     .split(/\s+/)

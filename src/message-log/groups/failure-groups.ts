@@ -51,7 +51,7 @@ export type FailureGroupsOptions = Readonly<{
 const MINUTES = 60
 const MINUTE_MS = 60_000
 const MOST_MARKS = 5_000
-const LONGEST_NOTE = 2_000
+export const MAX_NOTE_CHARACTERS = 2_000
 /** Counts that are asked of the message log at once. */
 const COUNTS_AT_ONCE = 8
 
@@ -144,6 +144,6 @@ function readMark(raw: Json): Pick<GroupMark, 'state' | 'note'> {
     )
   }
   if (note === undefined) return { state: known }
-  if (typeof note === 'string' && note.length <= LONGEST_NOTE) return { state: known, note }
-  throw invalid(`note is a text of at most ${LONGEST_NOTE} characters.`)
+  if (typeof note === 'string' && note.length <= MAX_NOTE_CHARACTERS) return { state: known, note }
+  throw invalid(`note is a text of at most ${MAX_NOTE_CHARACTERS} characters.`)
 }

@@ -7,11 +7,31 @@ import { LARGEST_PLAN } from './plan-messages.ts'
 
 const DEFAULTS: RunLimits = { max: LARGEST_PLAN, concurrency: 1 }
 
-const LIMITS: Readonly<Record<keyof RunLimits, Readonly<{ most: number; whole: boolean }>>> = {
-  max: { most: LARGEST_PLAN, whole: true },
-  concurrency: { most: 100, whole: true },
-  perSecond: { most: 10_000, whole: false },
-  canary: { most: 10, whole: true },
+type LimitSchema = Readonly<{
+  type: 'integer' | 'number'
+  minimum: number
+  maximum: number
+  default?: number
+  description: string
+}>
+
+/** As JSON Schema, of which OpenAPI is made too. */
+export const LIMITS: Readonly<Record<keyof RunLimits, LimitSchema>> = {
+  max: { type: 'integer', minimum: 1, maximum: LARGEST_PLAN, description: 'Messages of this run.' },
+  concurrency: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 100,
+    default: DEFAULTS.concurrency,
+    description: 'Messages at once. 1 keeps their order.',
+  },
+  perSecond: { type: 'number', minimum: 0.01, maximum: 10_000, description: 'Messages started in a second.' },
+  canary: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 10,
+    description: 'Messages that are replayed first, one by one; the plan then waits to be continued.',
+  },
 }
 
 /** Fails with REPLAY_OPTION_INVALID. */
@@ -23,12 +43,12 @@ export function readRunLimits(raw: Json): RunLimits {
     if (known.includes(name)) continue
     throw invalid(`There is no limit "${name}"${didYouMean(name, known)} There are: ${known.join(', ')}.`)
   }
-  for (const [name, { most, whole }] of Object.entries(LIMITS)) {
+  for (const [name, { type, minimum, maximum }] of Object.entries(LIMITS)) {
     const value = raw[name]
     if (value === undefined) continue
-    const fits = typeof value === 'number' && value >= (whole ? 1 : 0.01) && value <= most
-    if (fits && (!whole || Number.isInteger(value))) continue
-    const accepts = whole ? `a whole number from 1 to ${most}` : `a number from 0.01 to ${most}`
+    const fits = typeof value === 'number' && value >= minimum && value <= maximum
+    if (fits && (type === 'number' || Number.isInteger(value))) continue
+    const accepts = `a ${type === 'integer' ? 'whole number' : 'number'} from ${minimum} to ${maximum}`
     throw invalid(`${name} cannot be ${JSON.stringify(value)}; it is ${accepts}.`)
   }
   return { ...DEFAULTS, ...raw }

@@ -4,10 +4,13 @@ import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { createManagementAccess } from '../../../src/access/management-access.ts'
-import { addAuthHook } from '../../../src/adapters/http-server/management/auth-hook.ts'
 import { createServer } from '../../../src/adapters/http-server/server.ts'
-import { MOST_STREAMS, serveEvents } from '../../../src/adapters/http-server/watching/event-routes.ts'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
+import { addAuthHook } from '../../../src/api/auth-hook.ts'
+import { EventStreams, MAX_STREAMS } from '../../../src/api/event-streams.ts'
+import { operationRoutes } from '../../../src/api/operation.ts'
+import { addRoutes } from '../../../src/api/register.ts'
+import type { Api } from '../../../src/api/services.ts'
 import { createIds } from '../../../src/domain/id.ts'
 import { createEventHub } from '../../../src/events/event-hub.ts'
 import { EVENT_TYPES } from '../../../src/events/service-event.ts'
@@ -170,7 +173,8 @@ describe('a server of events alone', () => {
     const hub = createEventHub([source], 'test', silent)
     const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
     addAuthHook(server, access)
-    serveEvents(server, hub, heartbeatMs)
+    const eventRoutes = operationRoutes.filter(({ path }) => path === '/events')
+    addRoutes(server, eventRoutes, { events: new EventStreams(hub, heartbeatMs) } as Partial<Api> as Api)
     const url = await server.listen({ host: '127.0.0.1', port: 0 })
     const { key, stored } = await access.keys.create({ name: 'test', roles: ['viewer'] })
     return {
@@ -205,7 +209,7 @@ describe('a server of events alone', () => {
     const { url, key, otherKey, hub, stop } = await start(60_000)
     const openAs = (one: string) => readEvents(`${url}/events`, bearer(one))
     const first: EventReader[] = []
-    while (first.length < MOST_STREAMS) first.push(await openAs(key))
+    while (first.length < MAX_STREAMS) first.push(await openAs(key))
     const refused = await openAs(key)
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '15'])
     const other = await otherKey()
@@ -215,13 +219,13 @@ describe('a server of events alone', () => {
       if (reader.status !== 200) break
       second.push(reader)
     }
-    assert.equal(second.length, MOST_STREAMS / 2)
+    assert.equal(second.length, MAX_STREAMS / 2)
     await Promise.all(first.slice(-second.length).map(({ ended }) => ended))
     assert.deepEqual(first.at(-1)?.events.at(-1)?.data, {
       reason: 'share',
       error: 'Another caller needed the place of one of your streams.',
     })
-    assert.equal(hub.subscribers, MOST_STREAMS)
+    assert.equal(hub.subscribers, MAX_STREAMS)
     await stop()
   })
 

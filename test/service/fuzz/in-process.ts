@@ -1,15 +1,17 @@
 /** The message port without its sockets: everything from the HTTP server inwards, for very many calls. */
 
 import type { AuditNote } from '../../../src/access/audit-log.ts'
-import { addAuthHook } from '../../../src/adapters/http-server/management/auth-hook.ts'
-import { serveDryRun } from '../../../src/adapters/http-server/management/dry-run-routes.ts'
-import { serveManagement } from '../../../src/adapters/http-server/management/endpoint-routes.ts'
-import { serveVersions } from '../../../src/adapters/http-server/management/version-routes.ts'
 import { createBodyReader } from '../../../src/adapters/http-server/messages/body-reader.ts'
 import { createMessageListener, serveMessages } from '../../../src/adapters/http-server/messages/message-listener.ts'
 import { createServer } from '../../../src/adapters/http-server/server.ts'
 import { createTokenVerifier } from '../../../src/adapters/jwt/token-verifier.ts'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
+import { addAuthHook } from '../../../src/api/auth-hook.ts'
+import { dryRunRoutes } from '../../../src/api/dry-run.ts'
+import { endpointRoutes } from '../../../src/api/endpoints.ts'
+import { RecentReads } from '../../../src/api/recent-reads.ts'
+import { addRoutes } from '../../../src/api/register.ts'
+import type { Api } from '../../../src/api/services.ts'
 import { ROLES } from '../../../src/domain/access.ts'
 import { createIds } from '../../../src/domain/id.ts'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
@@ -67,9 +69,16 @@ export async function openInProcess() {
   addAuthHook(server, { authorise: async () => ({ caller: { who: 'anyone', roles: ROLES } }), audit })
   const statsOf = async () => new Map()
   const listSummaries = createListSummaries({ registry, inactive: catalogue.inactiveDocuments, statsOf })
-  serveManagement(server, catalogue, listSummaries, silent)
-  serveVersions(server, catalogue)
-  serveDryRun(server, createDryRun(dryRun), createDryRunValue(dryRun))
+  const api: Partial<Api> = {
+    endpoints: catalogue,
+    listSummaries,
+    logger: silent,
+    batchLimitBytes: settings.batchLimitBytes,
+    dryRun: createDryRun(dryRun),
+    dryRunValue: createDryRunValue(dryRun),
+    dryRunReads: new RecentReads(),
+  }
+  addRoutes(server, [...endpointRoutes, ...dryRunRoutes], api as Api)
   const turns = createLoadShedder({ capacity: 1_000, waitMs: 1_000 })
   const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes: 1 })
   serveMessages(server, createMessageListener({ registry, intake, shedder: turns, readBody, isStopping: () => false }))

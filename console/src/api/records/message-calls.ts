@@ -1,9 +1,10 @@
 /** Recorded messages: lists, records, bodies, and the replay of one by hand. */
+
+import type { Paths } from '../../../../src/api/types.ts'
 import { api, dataOf } from '../client.ts'
-import type { paths } from '../schema.ts'
 import type { ListedMessage, MessageFilters, MessageRecord } from './record-types.ts'
 
-type MessageQuery = NonNullable<paths['/messages']['get']['parameters']['query']>
+type MessageQuery = NonNullable<Paths['/messages']['get']['parameters']['query']>
 export type MessagePage = Readonly<{ messages: readonly ListedMessage[]; next?: string }>
 
 type PageOf = Readonly<{ limit: number; cursor?: string | undefined }>

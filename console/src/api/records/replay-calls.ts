@@ -1,10 +1,11 @@
 /** Groups of failures, and plans that replay many messages. */
+
+import type { Paths } from '../../../../src/api/types.ts'
 import { api, dataOf } from '../client.ts'
-import type { paths } from '../schema.ts'
 import type { FailureGroup, GroupState, MessageFilters, ReplayPlan, RunLimits } from './record-types.ts'
 
-type GroupQuery = NonNullable<paths['/messages/groups']['get']['parameters']['query']>
-type PlanFilter = NonNullable<paths['/messages/replay']['post']['requestBody']>['content']['application/json']
+type GroupQuery = NonNullable<Paths['/messages/groups']['get']['parameters']['query']>
+type PlanFilter = NonNullable<Paths['/messages/replay']['post']['requestBody']>['content']['application/json']
 
 /** `minutesFrom`: when the first of the minutes of each group started. */
 export type GroupList = Readonly<{ minutesFrom: string; groups: readonly FailureGroup[] }>

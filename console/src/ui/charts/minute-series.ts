@@ -1,7 +1,5 @@
 /** Counts by minute as the service gives them, which leaves out minutes without messages, as values for every minute. */
-import type { components } from '../../api/schema.ts'
-
-type CountedMinute = components['schemas']['Stats']['minutes'][number]
+import type { CountedMinute } from '../../api/records/record-types.ts'
 
 export type MinuteSeries = Readonly<{
   /** When each minute started, in ms since the epoch. */

@@ -1,0 +1,171 @@
+/** `/keys`, `/audit` and `/me`: API keys, who managed what, and who the caller is. */
+import Type from 'typebox'
+import type { KeyRequest } from '../access/api-keys.ts'
+import { DEFAULT_LIMIT, LARGEST_LIMIT, searchAudit } from '../access/audit-search.ts'
+import { allows, type Caller, ROLES } from '../domain/access.ts'
+import { Failure } from '../domain/failure.ts'
+import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import type { StoredKey } from '../domain/ports/key-store-port.ts'
+import { answer, body, route } from './route.ts'
+import { both, component, described, extend, list, named, object, oneOf, text, time, whole } from './schema.ts'
+
+export const Role = component('Role', Type.Enum([...ROLES]))
+
+export const Key = named(
+  'Key',
+  { id: text, name: text, roles: list(Role), createdAt: time },
+  { expiresAt: time, revokedAt: time },
+)
+
+export const AuditEntry = named(
+  'AuditEntry',
+  {
+    id: text,
+    at: time,
+    who: described(text, '`key:<id>`, `token:<subject>`, `command:<user>`, `local`, `anyone` or `unknown`.'),
+    what: described(text, 'Method and route, or the command.'),
+    status: whole,
+  },
+  {
+    name: text,
+    address: text,
+    target: described(text, 'Id of what was called on or made.'),
+    before: whole,
+    after: described(whole, 'Version of the endpoint after the change.'),
+    note: described(text, 'What the caller said about its change.'),
+    code: text,
+    omitted: described(whole, 'Refused calls before this one of which nothing was kept.'),
+  },
+)
+
+export const Me = named(
+  'Me',
+  {
+    who: described(text, '`key:<id>`, `token:<subject>`, `local` or `anyone`.'),
+    roles: list(Role),
+    may: described(list(Role), 'The roles with those that they include.'),
+    mode: described(oneOf(['open', 'keys', 'oidc']), 'How the caller was identified.'),
+    messageOrigin: described(
+      text,
+      'URL of the message port, such as `http://10.0.0.7:3003`: `PUBLIC_URL` if it is set, otherwise the address of the port itself, with the name of the admin port if `HOST` is every address.',
+    ),
+  },
+  { name: text },
+)
+
+export const accessRoutes = [
+  route({
+    method: 'GET',
+    path: '/keys',
+    role: 'admin',
+    summary: 'All API keys, oldest first, revoked ones too; never the keys themselves.',
+    answers: { 200: answer('The keys.', object({ keys: list(Key) })) },
+    sends: 'no-store',
+    handle: async (_call, { keys }) => ({ keys: (await keys.list()).map(withoutHash) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/keys',
+    role: 'admin',
+    summary: 'Makes an API key; the answer is the only place where it is shown.',
+    body: body(object({ name: text, roles: list(Role) }, { expiresAt: time })),
+    answers: { 201: answer('The key.', both([Key, object({ key: text })])) },
+    fails: ['KEY_INVALID'],
+    sends: 'no-store',
+    handle: async (call, { keys }) => {
+      const { key, stored } = await keys.create(readKeyRequest(call.text()), call.entryOfChange)
+      call.reply.header('location', `/keys/${stored.id}`)
+      return { ...withoutHash(stored), key }
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/keys/:id',
+    role: 'admin',
+    summary: 'Revokes an API key, at once.',
+    params: { id: extend(text, { pattern: '^[0-9a-f]{16}$' }) },
+    answers: { 200: answer('It is revoked.') },
+    fails: ['KEY_UNKNOWN'],
+    handle: async (call, { keys }) => {
+      await keys.revoke(call.params.id, call.entryOfChange)
+      return { message: `Key '${call.params.id}' revoked` }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/audit',
+    role: 'admin',
+    summary: 'Who managed what, newest first.',
+    query: {
+      who: described(list(text), '`who` or `name` of an entry.'),
+      what: described(list(text), '`what` or `target` of an entry.'),
+      from: described(text, 'ISO 8601, or before now: `-1h`. Inclusive.'),
+      to: described(text, 'ISO 8601, or before now: `-1h`. Exclusive.'),
+      limit: extend(whole, {
+        minimum: 1,
+        maximum: LARGEST_LIMIT,
+        default: DEFAULT_LIMIT,
+        description: 'Entries of a page.',
+      }),
+      cursor: described(text, '`next` of the page before.'),
+    },
+    answers: { 200: answer('A page.', object({ entries: list(AuditEntry) }, { next: text })) },
+    fails: ['FILTER_INVALID'],
+    sends: 'no-store',
+    handle: async (call, { audit, clock }) => searchAudit(audit, call.query, clock),
+  }),
+  route({
+    method: 'GET',
+    path: '/me',
+    role: 'viewer',
+    summary: 'Who the caller is, what it may do, and where messages are sent to.',
+    answers: { 200: answer('The caller.', Me) },
+    sends: 'no-store',
+    handle: async ({ caller, request }, { messageOrigin }) => ({
+      ...describe(caller),
+      messageOrigin: messageOrigin(request.headers.host),
+    }),
+  }),
+]
+
+const withoutHash = ({ id, name, roles, createdAt, expiresAt, revokedAt }: StoredKey): JsonObject => ({
+  id,
+  name,
+  roles,
+  createdAt,
+  ...(expiresAt === undefined ? {} : { expiresAt }),
+  ...(revokedAt === undefined ? {} : { revokedAt }),
+})
+
+/** Fails with KEY_INVALID, BODY_UNREADABLE. */
+function readKeyRequest(text: string): KeyRequest {
+  const { name, roles, expiresAt, ...others } = parse(text)
+  const other = Object.keys(others)[0]
+  const isTime = expiresAt === undefined || typeof expiresAt === 'string'
+  if (typeof name === 'string' && isTexts(roles) && isTime && other === undefined) return { name, roles, expiresAt }
+  throw new Failure(
+    'KEY_INVALID',
+    'A key is asked for as { "name": "deploy job", "roles": ["author"] }, and "expiresAt" if it expires.',
+  )
+}
+
+const isTexts = (value: Json | undefined): value is readonly string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string')
+
+function parse(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : {}
+  } catch {
+    throw new Failure('BODY_UNREADABLE', 'The body is not well-formed JSON.')
+  }
+}
+
+/** `open`: the service asks this caller for no credentials. */
+const modeOf = (who: string): 'keys' | 'oidc' | 'open' =>
+  who.startsWith('key:') ? 'keys' : who.startsWith('token:') ? 'oidc' : 'open'
+
+function describe({ who, name, roles }: Caller = { who: 'unknown', roles: [] }) {
+  const may = ROLES.filter((role) => allows(roles, role))
+  return { who, ...(name === undefined ? {} : { name }), roles, may, mode: modeOf(who) }
+}

@@ -1,0 +1,169 @@
+/** What helps to write a document: vocabulary, suggestions, first drafts. */
+import { sendAnswer } from '../adapters/http-server/replies.ts'
+import { allows, type Caller } from '../domain/access.ts'
+import { Failure } from '../domain/failure.ts'
+import { FORMATS } from '../formats/codecs.ts'
+import { Role } from './access.ts'
+import { answer, body, route } from './route.ts'
+import {
+  anything,
+  both,
+  constant,
+  described,
+  Endpoint,
+  either,
+  extend,
+  FailureDetail,
+  flag,
+  id,
+  list,
+  named,
+  number,
+  object,
+  oneOf,
+  record,
+  text,
+  values,
+  whole,
+} from './schema.ts'
+import { Test } from './tests.ts'
+
+export const Vocabulary = named(
+  'Vocabulary',
+  {
+    fields: list(object({ path: text }, { type: text, description: text, required: constant(true), reads: text })),
+    roots: record(object({ when: text, roots: list(text) })),
+    mappingFunctions: list(object({ name: text }, { signature: text, means: text, needsParameters: flag })),
+    expressionFunctions: list(object({ name: text }, { parameters: list(text), signature: text })),
+    failures: list(object({ code: text }, { status: whole, retry: flag, means: text })),
+    formats: list(object({ name: text, mediaType: text })),
+  },
+  {
+    contentTypes: list(object({ format: text, types: list(text) }, { suffix: text })),
+    stages: list(text),
+    outcomes: list(text),
+    sources: list(text),
+    roles: list(Role),
+  },
+)
+
+export const DraftRequest = named(
+  'DraftRequest',
+  { name: text, pattern: text },
+  {
+    format: described(oneOf(FORMATS), 'Of the messages; by default that of the sample.'),
+    sample: described(text, 'A message as it is sent.'),
+  },
+)
+
+export const EndpointDraft = named(
+  'EndpointDraft',
+  {
+    document: Endpoint,
+    faults: described(list(FailureDetail), 'Such as a name that is taken; there is no test then.'),
+  },
+  { test: described(Test, 'What the document does with the sample.') },
+)
+
+export const SampleBody = named(
+  'SampleBody',
+  {},
+  { body: described(anything, 'A text is read by its type, any other value is JSON.'), contentType: text },
+)
+
+export const SuggestRequest = named(
+  'SuggestRequest',
+  {},
+  {
+    source: both([
+      SampleBody,
+      object({}, { query: values, urlParams: values, lookups: record(either([SampleBody, list(SampleBody)])) }),
+    ]),
+    messageId: described(id, 'A recorded message, instead of source; needs the role operator.'),
+    target: object(
+      {},
+      {
+        sample: described(anything, 'An output as it is meant to be.'),
+        contentType: text,
+        schema: described(values, 'JSON Schema of the output, instead of sample.'),
+      },
+    ),
+    endpoint: Endpoint,
+    endpointId: described(id, 'Of a stored endpoint, instead of endpoint.'),
+    fields: described(flag, 'Whether the answer lists the fields of the target, too.'),
+  },
+)
+
+export const Suggestions = named(
+  'Suggestions',
+  {
+    suggestions: list(
+      object({
+        source: text,
+        target: text,
+        to: either([text, object({ key: text, transform: text })]),
+        score: extend(number, { minimum: 0.5, maximum: 1 }),
+        reason: text,
+      }),
+    ),
+    cut: described(flag, 'Whether fields were left out.'),
+  },
+  {
+    fields: described(
+      list(object({ path: text, types: list(oneOf(['string', 'number', 'boolean'])) })),
+      'The scalars of the target; `[]` stands for every element of an array.',
+    ),
+    notRead: list(object({ part: text, reason: text })),
+  },
+)
+
+export const authoringRoutes = [
+  route({
+    method: 'GET',
+    path: '/endpoints/vocabulary',
+    role: 'viewer',
+    summary: 'What an editor of documents can complete: fields, roots, functions, codes.',
+    answers: {
+      200: answer('The vocabulary of this version of the service.', Vocabulary),
+      304: answer('Unchanged.'),
+    },
+    handle: async ({ request, reply }, { vocabulary }) => {
+      const { body, etag } = await vocabulary()
+      const headers = { etag, 'cache-control': 'private, no-cache' }
+      if (request.headers['if-none-match'] === etag) return sendAnswer(reply, { status: 304, headers, body: '' })
+      return sendAnswer(reply, { status: 200, headers: { ...headers, 'content-type': 'application/json' }, body })
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/endpoints/suggest',
+    role: 'viewer',
+    summary: 'Entries of inputMapping for fields of the same name, place and type.',
+    body: body(SuggestRequest),
+    answers: { 200: answer('The best first; without values of the samples.', Suggestions) },
+    fails: ['SUGGESTION_INVALID', 'ID_MALFORMED', 'ENDPOINT_UNKNOWN', 'MESSAGE_UNKNOWN'],
+    sends: 'no-store',
+    handle: async (call, { suggest }) => suggest(call.text(), () => demandOperator(call.caller)),
+  }),
+  route({
+    method: 'POST',
+    path: '/endpoints/draft',
+    role: 'author',
+    summary: 'A document with the fields of a sample message, and a test of it; nothing is stored.',
+    body: body(DraftRequest),
+    answers: { 200: answer('The document, to be changed and created.', EndpointDraft) },
+    fails: ['SUGGESTION_INVALID'],
+    sends: 'no-store',
+    handle: async (call, { draft }) => {
+      call.leaveNoEntry()
+      return draft(call.text())
+    },
+  }),
+]
+
+/** Suggestions show names of fields from the bodies of a message. */
+function demandOperator(caller: Caller | undefined): void {
+  if (caller !== undefined && allows(caller.roles, 'operator')) return
+  const has = caller?.roles.join(', ') || 'none'
+  throw new Failure('ACCESS_DENIED', `Recorded messages need the role operator; the roles of the caller: ${has}.`)
+}

@@ -1,0 +1,154 @@
+/** One call of the management API: who calls, what is asked for, and what the audit log gets to know of it. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AuditNote } from '../access/audit-log.ts'
+import type { Decision, Needed } from '../access/authorise.ts'
+import { hasBody } from '../adapters/http-server/replies.ts'
+import { methodOf } from '../adapters/http-server/unrouted-methods.ts'
+import type { Caller } from '../domain/access.ts'
+import type { Json } from '../domain/json.ts'
+import type { AuditEffect, AuditEntry, EntryOf } from '../domain/ports/audit-store-port.ts'
+import type { StoreAccess } from '../domain/ports/store-port.ts'
+import { readDocument, readJson } from './read-document.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may call a management route. */
+    needed?: Needed
+    /** The status of a call that succeeds. */
+    success?: number
+    /** The body of the call is that of a message, so it may have the media type of any format. */
+    takesMessage?: boolean
+  }
+  interface FastifyRequest {
+    /** Set before any other hook of a management route runs. */
+    call: Call | undefined
+  }
+}
+
+type CallOptions = Readonly<{
+  request: FastifyRequest
+  reply: FastifyReply
+  authorise: () => Promise<Decision>
+  entryOf: (note: AuditNote) => AuditEntry
+}>
+
+export class Call<Param extends string = string> {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly needed: Needed
+  /** All accesses of the call to the store share it. */
+  readonly storeAccess: StoreAccess = { lost: undefined, isOver: false }
+  /** Undefined until the call is authorised. */
+  decision: Decision | undefined
+  /** What the call did, each with an entry of its own; undefined if no entry is wanted unless the call is refused. */
+  effects: readonly AuditEffect[] | undefined = []
+  /** The status of the entries that were stored with a change, or refused with it. */
+  storedStatus: number | undefined
+  readonly #authorise: () => Promise<Decision>
+  readonly #entryOf: (note: AuditNote) => AuditEntry
+
+  constructor({ request, reply, authorise, entryOf }: CallOptions) {
+    this.request = request
+    this.reply = reply
+    this.needed = request.routeOptions.config.needed ?? (request.is404 ? 'viewer' : 'admin')
+    this.#authorise = authorise
+    this.#entryOf = entryOf
+  }
+
+  /** Fails as authorisation does; again for a call that takes long, as its key may have been revoked meanwhile. */
+  async authorise(): Promise<void> {
+    this.decision = await this.#authorise()
+    if (this.decision.refused !== undefined) throw this.decision.refused
+  }
+
+  /** Undefined if the service does not know the caller. */
+  get caller(): Caller | undefined {
+    return this.decision?.caller
+  }
+
+  /** The caller for people. */
+  get callerName(): string {
+    return this.caller?.name ?? this.caller?.who ?? 'unknown'
+  }
+
+  get params(): Readonly<Record<Param, string>> {
+    return this.request.params as Record<Param, string>
+  }
+
+  /** Each name with its values. */
+  get query(): ReadonlyMap<string, readonly string[]> {
+    const query = this.request.query as Record<string, string | string[]>
+    return new Map(Object.entries(query).map(([name, value]) => [name, [value].flat()]))
+  }
+
+  get ifMatch(): string | undefined {
+    return this.request.headers['if-match']
+  }
+
+  get hasBody(): boolean {
+    return hasBody(this.request)
+  }
+
+  /** The body as the text of a JSON document. Fails with MEDIA_TYPE_WRONG, BODY_UNREADABLE. */
+  text(): string {
+    return readDocument(this.request)
+  }
+
+  /** The body as JSON, an empty object without one. Fails as `text` does, and with FILTER_INVALID if it has faults. */
+  json(): Json {
+    return readJson(this.request)
+  }
+
+  /** Leaves the call out of the audit log, unless it is refused or `noteEffects` follows. */
+  leaveNoEntry(): void {
+    this.effects = undefined
+  }
+
+  /** Reports what the call did to the audit log, which has an entry for each effect. */
+  noteEffects(...effects: readonly AuditEffect[]): void {
+    this.effects = effects
+  }
+
+  /**
+   * For a call whose changes are stored with their entries. The call has another entry only if it is answered with another
+   * status than that of success.
+   */
+  get entryOfChange(): EntryOf {
+    const status = this.request.routeOptions.config.success ?? 200
+    return (effect) => {
+      this.storedStatus = status
+      return this.#entryOf(this.note(effect, status))
+    }
+  }
+
+  note(effect: AuditEffect, status: number): AuditNote {
+    const { remoteAddress } = this.request.socket
+    const { caller } = this
+    const target = targetOf(this.request.params)
+    return {
+      who: caller?.who ?? 'unknown',
+      ...(caller?.name === undefined ? {} : { name: caller.name }),
+      ...(remoteAddress === undefined ? {} : { address: remoteAddress }),
+      what: `${methodOf(this.request.raw)} ${routeOf(this.request)}`,
+      ...(target === undefined ? {} : { target }),
+      ...effect,
+      status,
+    }
+  }
+}
+
+/** The call that a handler runs for: every management route has a hook that makes it. */
+export function callOf({ call }: FastifyRequest): Call {
+  if (call === undefined) throw new TypeError('The route has no auth hook.')
+  return call
+}
+
+/** The route as OpenAPI writes it. An unknown URL may hold anything, so it is left out. */
+const routeOf = ({ routeOptions, is404 }: FastifyRequest): string =>
+  is404 ? '(unknown)' : (routeOptions.url ?? '').replace(/:(\w+)/g, '{$1}')
+
+/** The id in the URL, if it can be one. */
+function targetOf(params: unknown): string | undefined {
+  const { id } = (params ?? {}) as { id?: unknown }
+  return typeof id === 'string' && /^[0-9a-f]{16,24}$/.test(id) ? id : undefined
+}

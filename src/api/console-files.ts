@@ -1,0 +1,171 @@
+/**
+ * The web console: the page for every URL below /console/, and the files of its build. A request can name only a file of that
+ * build, so no path reaches any other. The files hold nothing secret and ask for a key themselves, so they need no credentials.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { pathOf } from '../adapters/http-server/replies.ts'
+import { Failure } from '../domain/failure.ts'
+import { isKnownEtag } from '../endpoints/precondition.ts'
+import { NO_STORE } from './answers.ts'
+
+/** In the log at the start, as the answer of each page, and as the end of an install. */
+export const CONSOLE_MISSING = 'The console is not built; `npm ci --include=dev` builds it.'
+
+const HOME = '/console/'
+const ASSETS = `${HOME}assets/`
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+/** In order of preference. */
+const CODINGS: readonly Readonly<{ coding: string; suffix: string }>[] = [
+  { coding: 'br', suffix: '.br' },
+  { coding: 'gzip', suffix: '.gz' },
+]
+
+/** Where the build leaves the nonce of the page. */
+const NONCE_PLACE = '%STYLE_NONCE%'
+
+/**
+ * The page runs its own files only, calls its own origin only, stands in no frame and cannot write HTML from text. Its editor
+ * adds styles, so these are allowed with the nonce of the answer.
+ */
+const policyWith = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self'${nonce === '' ? '' : ` 'nonce-${nonce}'`}`,
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
+
+const HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+}
+
+/** A file's name changes with its content. */
+const ASSET_HEADERS = {
+  ...HEADERS,
+  'content-security-policy': policyWith(''),
+  'cache-control': 'public, max-age=31536000, immutable',
+  vary: 'accept-encoding',
+}
+
+/** The build in a folder, read when it is asked for. */
+export class ConsoleFiles {
+  readonly #folder: URL
+  readonly #readAsset: (name: string) => Promise<Asset | undefined>
+  #page: Promise<string> | undefined
+
+  constructor(folder: URL) {
+    this.#folder = folder
+    this.#readAsset = createAssetReader(new URL('assets/', folder))
+  }
+
+  redirect(reply: FastifyReply): FastifyReply {
+    return reply.headers({ ...HEADERS, 'cache-control': 'no-cache' }).redirect(HOME, 307)
+  }
+
+  /** Sends the page for each URL below /console/, and its files for those below /console/assets/. Fails with ROUTE_UNKNOWN. */
+  async send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const path = pathOf(request.url)
+    if (!path.startsWith(ASSETS)) return sendPage(reply, await this.#readPage())
+    const asset = await this.#readAsset(path.slice(ASSETS.length))
+    if (asset === undefined) throw new Failure('ROUTE_UNKNOWN', `There is no file ${path} of the console.`)
+    return sendAsset(request, reply, asset)
+  }
+
+  #readPage(): Promise<string> {
+    this.#page ??= readFile(new URL('index.html', this.#folder), 'utf8').catch((thrown) => {
+      this.#page = undefined
+      throw missing(thrown)
+    })
+    return this.#page
+  }
+}
+
+const missing = (thrown: NodeJS.ErrnoException): Error =>
+  thrown.code === 'ENOENT' ? new Failure('ROUTE_UNKNOWN', CONSOLE_MISSING) : thrown
+
+function sendPage(reply: FastifyReply, page: string): FastifyReply {
+  const nonce = randomBytes(16).toString('base64url')
+  reply.headers({ ...HEADERS, ...NO_STORE, 'content-security-policy': policyWith(nonce) })
+  return reply.type('text/html; charset=utf-8').send(page.replace(NONCE_PLACE, nonce))
+}
+
+/** A file of the build. */
+type Asset = Readonly<{ type: string; body: Buffer; coded: readonly Coded[]; etag: string }>
+/** The same file, compressed. */
+type Coded = Readonly<{ coding: string; body: Buffer }>
+
+/** Out: reads a file by its name once; undefined if the build has no such file. */
+function createAssetReader(folder: URL): (name: string) => Promise<Asset | undefined> {
+  let names: Promise<ReadonlySet<string>> | undefined
+  const assets = new Map<string, Promise<Asset>>()
+  return async (name) => {
+    names ??= readdir(folder).then((all) => new Set(all))
+    const known = await names.catch((thrown) => {
+      names = undefined
+      throw missing(thrown)
+    })
+    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
+    if (type === undefined || !known.has(name)) return undefined
+    const read = (suffix: string) => readFile(new URL(`${name}${suffix}`, folder))
+    const reading =
+      assets.get(name) ??
+      (async () => {
+        const body = await read('')
+        const coded = CODINGS.filter(({ suffix }) => known.has(`${name}${suffix}`))
+        const etag = createHash('sha256').update(body).digest('base64url')
+        const bodies = coded.map(async ({ coding, suffix }) => ({ coding, body: await read(suffix) }))
+        return { type, body, coded: await Promise.all(bodies), etag }
+      })()
+    assets.set(name, reading)
+    return reading.catch((thrown) => {
+      assets.delete(name)
+      throw thrown
+    })
+  }
+}
+
+function sendAsset(request: FastifyRequest, reply: FastifyReply, { type, body, coded, etag }: Asset): FastifyReply {
+  const chosen = coded.find(({ coding }) => accepts(request.headers['accept-encoding'], coding))
+  // Each coding has an ETag of its own (RFC 9110 §8.8.3.3).
+  const tag = `"${etag}${chosen === undefined ? '' : `-${chosen.coding}`}"`
+  reply.headers({ ...ASSET_HEADERS, etag: tag })
+  if (isKnownEtag(request.headers['if-none-match'], tag)) return reply.code(304).send()
+  if (chosen !== undefined) reply.header('content-encoding', chosen.coding)
+  return reply.type(type).send(chosen?.body ?? body)
+}
+
+/** Whether Accept-Encoding names a coding, or all, with a weight above 0 (RFC 9110 §12.5.3). */
+function accepts(header: string | string[] | undefined, coding: string): boolean {
+  const weights = new Map(
+    String(header ?? '')
+      .split(',')
+      .map((item) =>
+        item
+          .trim()
+          .toLowerCase()
+          .split(/\s*;\s*/),
+      )
+      .map(([name = '', ...parameters]) => [
+        name,
+        Number(parameters.find((one) => one.startsWith('q='))?.slice(2) ?? 1),
+      ]),
+  )
+  return (weights.get(coding) ?? weights.get('*') ?? 0) > 0
+}

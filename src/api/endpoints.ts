@@ -1,0 +1,559 @@
+/** `/endpoints`: endpoint documents, many changes of them as one, their versions, counts, faults, drift and OpenAPI documents. */
+import { Readable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { FastifyReply } from 'fastify'
+import Type from 'typebox'
+import { Failure } from '../domain/failure.ts'
+import type { Json } from '../domain/json.ts'
+import { readDriftHours } from '../drift/drift-report.ts'
+import { HOURS } from '../drift/field-tree.ts'
+import { TYPES } from '../drift/message-shape.ts'
+import { MOST_OPERATIONS } from '../endpoints/batch/read-batch.ts'
+import type { Accepted } from '../endpoints/endpoint-writer.ts'
+import {
+  MAX_SEARCH_CHARACTERS,
+  SUMMARY_DEFAULT_LIMIT,
+  SUMMARY_LARGEST_LIMIT,
+  SUMMARY_SORTS,
+} from '../endpoints/listing/summary-query.ts'
+import { isKnownEtag } from '../endpoints/precondition.ts'
+import type { WrittenOpenApi } from '../published-api/openapi-document.ts'
+import { NO_STORE, sendJson, sendUnchanged, setWarnings } from './answers.ts'
+import type { Call } from './call.ts'
+import { Counts } from './counts.ts'
+import { originOf } from './origin.ts'
+import { answer, body, optionalBody, route } from './route.ts'
+import {
+  anything,
+  both,
+  constant,
+  described,
+  Endpoint,
+  either,
+  extend,
+  FailureDetail,
+  Fault,
+  flag,
+  id,
+  list,
+  named,
+  number,
+  object,
+  oneOf,
+  record,
+  text,
+  time,
+  values,
+  whole,
+} from './schema.ts'
+import { sendList } from './send-list.ts'
+import type { Api } from './services.ts'
+
+const IfMatch = { 'If-Match': text }
+const IfNoneMatch = { 'If-None-Match': text }
+/** Of a change of an endpoint whose tests must pass (`TESTS_ON_CHANGE=require`). */
+const Override = {
+  'X-Crosswalk-Override': described(
+    text,
+    'The reason for which the change is made although stored tests of the endpoint fail; needs the role admin.',
+  ),
+}
+
+/** To a write of a document. */
+const stored = {
+  ...answer('The stored document.', Endpoint),
+  headers: {
+    'X-Crosswalk-Warnings': described(
+      text,
+      'What is probably not meant: a JSON list of path and message in ASCII, cut at about 4,000 characters; not there where there is nothing.',
+    ),
+  },
+}
+
+const findsNone = ['ID_MALFORMED', 'ENDPOINT_UNKNOWN'] as const
+const findsNoVersion = ['ID_MALFORMED', 'ENDPOINT_UNKNOWN', 'VERSION_UNKNOWN'] as const
+const refusesDocument = [
+  'CONFIGURATION_INVALID',
+  'DOCUMENT_TOO_LARGE',
+  'CONFIGURATION_CLASH',
+  'ENDPOINTS_TOO_MANY',
+  'TESTS_FAILED',
+] as const
+
+const reason = described(
+  oneOf(['invalid', 'clash', 'pending', 'tolerated']),
+  'Why there are faults; not there without any.',
+)
+
+export const EndpointSummary = named(
+  'EndpointSummary',
+  {
+    id,
+    name: text,
+    labels: record(text),
+    method: text,
+    pattern: text,
+    output: text,
+    version: whole,
+    active: flag,
+    faults: whole,
+    stats: object({
+      count: described(whole, 'Messages of the last hour.'),
+      failures: described(whole, 'Those of them that did not end done.'),
+      perMinute: described(number, 'Messages a minute, of the last five whole minutes.'),
+    }),
+  },
+  { description: text, input: text, kafkaConsumerTopic: text, createdAt: time, updatedAt: time, reason },
+)
+
+export const SummaryPage = named('SummaryPage', { endpoints: list(EndpointSummary), total: whole }, { next: text })
+
+export const EndpointFaults = named(
+  'EndpointFaults',
+  { endpointId: text, active: flag, faults: list(FailureDetail) },
+  { version: whole, reason, error: text },
+)
+
+export const Stats = named('Stats', {
+  endpointId: text,
+  hour: Counts,
+  day: Counts,
+  minutes: described(
+    list(both([Counts, object({ at: text })])),
+    'The minutes of the day in which messages ended, oldest first; `at` is when it started.',
+  ),
+})
+
+export const Version = named(
+  'Version',
+  {
+    version: described(whole, 'Counts the changes of the endpoint, from 1.'),
+    at: time,
+    method: Type.Enum(['create', 'replace', 'patch', 'restore', 'delete']),
+    origin: object(
+      {},
+      {
+        address: text,
+        who: text,
+        name: text,
+        note: text,
+        testsOverride: described(text, 'The reason for a change although stored tests fail.'),
+      },
+    ),
+  },
+  {
+    restored: described(whole, 'The version that was made active again.'),
+    document: described(anything, 'In the answer for one version only; null for a deletion.'),
+  },
+)
+
+export const DocumentChange = named(
+  'DocumentChange',
+  {
+    kind: oneOf(['added', 'removed', 'changed', 'moved']),
+    path: described(text, 'Place in the document; requests by their id: requests.lookup[patient].config.url.'),
+  },
+  {
+    from: described(anything, 'The value before.'),
+    to: described(anything, 'The value afterwards.'),
+    after: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'Where the order counts: the name or id before what was added or moved; null if it comes first.',
+    }),
+  },
+)
+const changes = list(DocumentChange)
+export const DocumentDiff = named('DocumentDiff', { changes })
+export const VersionDiff = named('VersionDiff', { from: Version, to: Version, changes })
+
+const hour = described(time, 'When the hour started.')
+export const Drift = named(
+  'Drift',
+  {
+    endpointId: text,
+    sample: described(whole, 'One of so many messages is sampled (DRIFT_SAMPLE); 0: none.'),
+    sampled: described(whole, 'Messages that were examined.'),
+    cut: described(whole, 'Those of them that were too large to be examined in whole.'),
+    hours: list(object({ hour, sampled: whole })),
+    unread: list(
+      object({
+        path: described(
+          text,
+          'With [] for every element of an array, and * for all names of a place that has too many.',
+        ),
+        types: list(oneOf(TYPES)),
+        seen: described(whole, 'Sampled messages that carried it.'),
+        hours: list(object({ hour, seen: whole })),
+      }),
+    ),
+    missing: list(
+      object(
+        { path: text, readBy: described(list(text), 'Places in the document.') },
+        { lastSeen: described(time, 'When a sampled message last carried it; absent for never.') },
+      ),
+    ),
+  },
+  {
+    version: described(whole, 'The active version, whose messages count; absent without one.'),
+    since: described(time, 'When the first message of this version was sampled.'),
+    unreadUnknown: described(text, 'Why no field is known to be unread.'),
+    unreadCut: described(constant(true), 'There are more fields than are kept.'),
+    missingNotShown: whole,
+  },
+)
+
+const duration = object({}, { milliseconds: whole })
+export const EndpointState = named(
+  'EndpointState',
+  {},
+  {
+    requestBody: values,
+    responseBody: values,
+    query: values,
+    lookupRequests: record(values),
+    lookupHttpStatus: extend(whole, { minimum: 100, maximum: 599 }),
+    lookupNetworkError: flag,
+    system: object(
+      {},
+      {
+        timestamps: object(
+          {},
+          {
+            endpointStart: time,
+            endpointEnd: time,
+            endpointDuration: duration,
+            lookupRequests: record(object({}, { requestStart: time, requestEnd: time, requestDuration: duration })),
+          },
+        ),
+      },
+    ),
+  },
+)
+
+const op = oneOf(['create', 'replace', 'delete'])
+export const BatchOperation = named(
+  'BatchOperation',
+  { op },
+  {
+    id: described(id, 'Of the endpoint to replace or delete.'),
+    ifMatch: described(text, 'As the header If-Match of a single change.'),
+    document: described(Endpoint, 'To create or replace.'),
+    state: described(EndpointState, 'What the next message reads under `state`.'),
+  },
+)
+
+export const Batch = named(
+  'Batch',
+  { operations: extend(list(BatchOperation), { maxItems: MOST_OPERATIONS }) },
+  {
+    dryRun: described(flag, 'Checks everything and stores nothing.'),
+    note: described(text, 'For the versions and the audit log; cut after 200 characters.'),
+  },
+)
+
+export const OperationResult = named(
+  'OperationResult',
+  {
+    operation: described(whole, 'The index of the operation in the batch.'),
+    op,
+    name: text,
+    version: described(whole, 'Of the endpoint after the change.'),
+    warnings: list(Fault),
+  },
+  {
+    id: described(id, 'Not there for what a dry run would create.'),
+    etag: described(text, 'Of the stored document; not there after a deletion, and in a dry run.'),
+    ifMatch: described(
+      text,
+      'In a dry run, the ETag of the document that would be replaced or deleted: for ifMatch of the change itself.',
+    ),
+  },
+)
+
+const openApi = (description: string) =>
+  answer(description, Type.Unsafe<{ openapi: unknown }>({ type: 'object', required: ['openapi'] }))
+
+const change =
+  (kind: 'replace' | 'patch') =>
+  async (call: Call<'id'>, { endpoints }: Api) =>
+    accepted(call, await endpoints[kind](call.params.id, call.text(), call.ifMatch, originOf(call), call.entryOfChange))
+
+const toChange = {
+  path: '/endpoints/:id',
+  role: 'author',
+  headers: { ...IfMatch, ...Override },
+  answers: { 200: stored },
+  fails: [...findsNone, ...refusesDocument, 'PRECONDITION_FAILED'],
+  sends: 'etag',
+} as const
+
+export const endpointRoutes = [
+  route({
+    method: 'GET',
+    path: '/endpoints',
+    role: 'viewer',
+    summary:
+      'All endpoints, oldest first; any field path may be given as an equality filter. With view=summary, a page of rows.',
+    query: {
+      view: described(constant('summary'), 'A page of rows with counts instead of whole documents.'),
+      q: extend(text, {
+        maxLength: MAX_SEARCH_CHARACTERS,
+        description: 'Of the summary: words, all in the name, description, pattern, labels or id.',
+      }),
+      sort: described(
+        oneOf(SUMMARY_SORTS.flatMap((sort) => [sort, `-${sort}` as const])),
+        'Of the summary: by name unless given; "-" sorts descending.',
+      ),
+      limit: extend(whole, {
+        minimum: 1,
+        maximum: SUMMARY_LARGEST_LIMIT,
+        default: SUMMARY_DEFAULT_LIMIT,
+        description: 'Of the summary: rows of a page.',
+      }),
+      faults: described(constant('true'), 'Of the summary: only endpoints that have a `reason`.'),
+      cursor: described(text, 'Of the summary: `next` of the page before, with the same sort.'),
+    },
+    answers: {
+      200: answer('The stored documents; with view=summary a page.', either([list(Endpoint), SummaryPage])),
+    },
+    fails: ['FILTER_INVALID'],
+    handle: async ({ query, request, reply }, { endpoints, listSummaries, logger }) => {
+      const view = query.get('view')?.join()
+      if (view === 'summary') return sendJson(reply, 200, await listSummaries(query), NO_STORE)
+      // No document has a field of this name, so as a filter it would find nothing.
+      if (view !== undefined) throw new Failure('FILTER_INVALID', `view cannot be "${view}"; it is "summary".`)
+      return sendList(request, reply, endpoints, [...query], logger)
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/endpoints',
+    role: 'author',
+    summary: 'Registers an endpoint.',
+    body: body(Endpoint),
+    answers: { 201: stored },
+    fails: refusesDocument,
+    sends: 'etag',
+    handle: async (call, { endpoints }) => {
+      const made = await endpoints.create(call.text(), originOf(call), call.entryOfChange)
+      call.reply.header('location', `/endpoints/${made.document._id}`)
+      return accepted(call, made)
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/endpoints/:id',
+    role: 'viewer',
+    summary: 'One endpoint.',
+    answers: { 200: answer('The stored document.', Endpoint) },
+    fails: findsNone,
+    sends: 'etag',
+    handle: async ({ params }, { endpoints }) => endpoints.get(params.id),
+  }),
+  route({
+    ...toChange,
+    method: 'PUT',
+    summary: 'Replaces the whole configuration.',
+    body: body(Endpoint),
+    handle: change('replace'),
+  }),
+  route({
+    ...toChange,
+    method: 'PATCH',
+    summary: 'Changes parts of the configuration by a JSON Merge Patch (RFC 7396).',
+    body: { required: true, content: { 'application/merge-patch+json': { schema: values } } },
+    handle: change('patch'),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/endpoints/:id',
+    role: 'author',
+    summary: 'Deletes an endpoint.',
+    headers: IfMatch,
+    answers: { 200: answer('It is deleted.') },
+    fails: [...findsNone, 'PRECONDITION_FAILED'],
+    sends: 'etag',
+    handle: async (call, { endpoints }) => {
+      const { params, ifMatch } = call
+      const { document } = await endpoints.remove(params.id, ifMatch, originOf(call), call.entryOfChange)
+      return { message: `Endpoint with ID '${document._id}' deleted` }
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/endpoints/batch',
+    role: 'author',
+    summary: 'Makes up to 1,000 changes, checked against what is stored afterwards: all of them, or none.',
+    headers: Override,
+    body: body(Batch),
+    bodyLimit: { setting: 'BATCH_LIMIT', bytes: ({ batchLimitBytes }) => batchLimitBytes },
+    answers: {
+      200: answer(
+        'All changes are stored and active; in a dry run, they could be.',
+        object({ results: list(OperationResult), dryRun: flag }),
+      ),
+    },
+    fails: ['BATCH_INVALID', ...findsNone, ...refusesDocument, 'PRECONDITION_FAILED'],
+    // The entries of a batch are in its transaction; a dry run stores nothing, and its entry is that of the call.
+    handle: async (call, { endpoints }) => {
+      const { results, dryRun } = await endpoints.batch(call.text(), originOf(call), call.entryOfChange)
+      return { results, dryRun }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/endpoints/:id/stats',
+    role: 'viewer',
+    summary: 'How many messages there were in the last hour and day, how many failed, and how long they took.',
+    answers: { 200: answer('The counts of all instances.', Stats) },
+    fails: findsNone,
+    handle: async ({ params }, { endpoints, reportOne }) => reportOne((await endpoints.get(params.id))._id),
+  }),
+  route({
+    method: 'GET',
+    path: '/endpoints/:id/faults',
+    role: 'viewer',
+    summary: 'The faults of a stored endpoint, and why it is not active if it is not.',
+    answers: { 200: answer('The faults; none for most endpoints.', EndpointFaults) },
+    fails: findsNone,
+    handle: async ({ params }, { faults }) => faults(params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/endpoints/:id/drift',
+    role: 'viewer',
+    summary: 'Fields that recent messages carry and nothing reads, and fields that are read and not carried.',
+    query: {
+      hours: extend(whole, {
+        minimum: 1,
+        maximum: HOURS,
+        default: HOURS,
+        description: 'How many hours count, the current one included.',
+      }),
+    },
+    answers: { 200: answer('Names and types of fields, without values.', Drift) },
+    fails: [...findsNone, 'FILTER_INVALID'],
+    sends: 'no-store',
+    handle: async ({ params, request }, { drift }) =>
+      drift(params.id, readDriftHours((request.query as Readonly<{ hours?: unknown }>).hours)),
+  }),
+  route({
+    method: 'GET',
+    path: '/endpoints/:id/versions',
+    role: 'viewer',
+    summary: 'The versions of an endpoint, newest first, also of one that was deleted.',
+    answers: { 200: answer('Without documents.', list(Version)) },
+    fails: findsNone,
+    sends: 'etag',
+    handle: async ({ params }, { endpoints }) => endpoints.versions.list(params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/endpoints/:id/versions/:version',
+    role: 'viewer',
+    summary: 'One version, with its document.',
+    answers: { 200: answer('The version.', Version) },
+    fails: findsNoVersion,
+    sends: 'etag',
+    handle: async ({ params }, { endpoints }) => endpoints.versions.get(params.id, versionNumber(params.version)),
+  }),
+  route({
+    method: 'GET',
+    path: '/endpoints/:id/versions/:version/diff/:other',
+    role: 'viewer',
+    summary: 'What differs from one version to another.',
+    answers: { 200: answer('The changes, and both versions.', VersionDiff) },
+    fails: findsNoVersion,
+    sends: 'etag',
+    handle: async ({ params: { id, version, other } }, { endpoints }) =>
+      endpoints.versions.diff(id, versionNumber(version), versionNumber(other)),
+  }),
+  route({
+    method: 'POST',
+    path: '/endpoints/:id/versions/:version/restore',
+    role: 'author',
+    summary: 'Makes the document of an earlier version active again, as a new version.',
+    headers: { ...IfMatch, ...Override },
+    body: optionalBody(anything),
+    answers: { 200: stored },
+    fails: [...refusesDocument, ...findsNoVersion, 'PRECONDITION_FAILED'],
+    sends: 'etag',
+    handle: async (call, { endpoints }) => {
+      const { params, ifMatch } = call
+      const version = versionNumber(params.version)
+      return accepted(call, await endpoints.restore(params.id, version, ifMatch, originOf(call), call.entryOfChange))
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/endpoints/:id/diff',
+    role: 'viewer',
+    summary: 'What a document would change; nothing is stored.',
+    body: body(Endpoint),
+    answers: { 200: answer('The changes.', DocumentDiff) },
+    fails: [...findsNone, 'CONFIGURATION_INVALID'],
+    handle: async (call, { endpoints }) => endpoints.diff(call.params.id, call.text()),
+  }),
+  route({
+    method: 'GET',
+    path: '/endpoints/openapi.json',
+    role: 'viewer',
+    summary: 'OpenAPI 3.1 of the active endpoints; any field path may be given as an equality filter.',
+    headers: IfNoneMatch,
+    answers: {
+      200: openApi('The routes of the message port, as far as their documents describe them.'),
+      304: answer('The document is the one of `If-None-Match`.'),
+    },
+    fails: ['FILTER_INVALID'],
+    handle: async (call, { publishedApi }) => {
+      const left = new AbortController()
+      call.reply.raw.once('close', () => left.abort())
+      try {
+        return sendOpenApi(call, await publishedApi.ofAll([...call.query], left.signal))
+      } catch (thrown) {
+        if (left.signal.aborted) return call.reply.hijack()
+        throw thrown
+      }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/endpoints/:id/openapi.json',
+    role: 'viewer',
+    summary: 'OpenAPI 3.1 of one endpoint.',
+    headers: IfNoneMatch,
+    answers: {
+      200: openApi('Its route; no path while the endpoint is not active.'),
+      304: answer('The document is the one of `If-None-Match`.'),
+    },
+    fails: findsNone,
+    handle: async (call, { endpoints, publishedApi }) => {
+      const { _id } = await endpoints.get(call.params.id)
+      return sendOpenApi(call, await publishedApi.ofOne(_id))
+    },
+  }),
+]
+
+function accepted(call: Call, { document, warnings }: Accepted): Json {
+  setWarnings(call, warnings)
+  return document
+}
+
+/** No version has a longer number. */
+const versionNumber = (text: string): number => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0)
+
+function sendOpenApi({ request, reply }: Call, { bytes, etag }: WrittenOpenApi): FastifyReply {
+  if (isKnownEtag(request.headers['if-none-match'], etag)) return sendUnchanged(reply, etag)
+  reply.headers({ etag, 'content-type': 'application/json', 'content-length': String(bytes.byteLength) })
+  return reply.send(Readable.from(inTurns(bytes)))
+}
+
+const CHUNK_BYTES = 65_536
+
+/** Gives out one chunk in a turn of the event loop: a connection to the same machine takes megabytes at once. */
+async function* inTurns(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let from = 0; from < bytes.byteLength; from += CHUNK_BYTES) {
+    if (from > 0) await turn()
+    yield bytes.subarray(from, from + CHUNK_BYTES)
+  }
+}

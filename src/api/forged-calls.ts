@@ -1,0 +1,41 @@
+/** Refuses calls that a web page may have made a browser send: a browser on this machine counts as this machine. */
+import type { FastifyRequest } from 'fastify'
+import { Failure } from '../domain/failure.ts'
+import { CODECS, codecOfHeader } from '../formats/codecs.ts'
+
+const SAFE: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
+
+/**
+ * Before the body is read. The two checks are independent: a browser that does not name the page still asks the service
+ * before it sends JSON. Fails with MANAGEMENT_REFUSED, MEDIA_TYPE_WRONG.
+ */
+export async function refuseForgedCalls(request: FastifyRequest): Promise<void> {
+  const { method } = request
+  if (SAFE.includes(method)) return
+  refuseOtherPages(request)
+  // For this method every browser asks the service first, and it has no body.
+  if (method !== 'DELETE') demandType(request)
+}
+
+/**
+ * The browser's own account of the page counts (https://www.w3.org/TR/fetch-metadata/), else `Origin`. For calls that read,
+ * too, where a page could use up what is bounded. Fails with MANAGEMENT_REFUSED.
+ */
+export function refuseOtherPages({ headers }: Pick<FastifyRequest, 'headers'>): void {
+  const site = headers['sec-fetch-site']
+  const isOwn =
+    site === undefined
+      ? headers.origin === undefined || isOriginOf(headers.origin, headers.host)
+      : site === 'same-origin' || site === 'none'
+  if (!isOwn) throw new Failure('MANAGEMENT_REFUSED', 'Pages of other origins may not do this.')
+}
+
+const isOriginOf = (origin: string, host: string | undefined): boolean =>
+  host !== undefined && URL.parse(origin)?.host === host.toLowerCase()
+
+/** A call without a body, too, since a page can send that as well. */
+function demandType({ headers, routeOptions }: FastifyRequest): void {
+  const codec = codecOfHeader(headers['content-type'] ?? '')
+  if (codec === CODECS.json || (codec !== undefined && routeOptions.config.takesMessage === true)) return
+  throw new Failure('MEDIA_TYPE_WRONG', 'Send the call as JSON, with the header Content-Type: application/json.')
+}

@@ -1,0 +1,361 @@
+/** `/messages` and the captures of endpoints: recorded messages. Bodies may hold confidential data about people. */
+import type { FastifyReply } from 'fastify'
+import Type, { type Static, type TSchema } from 'typebox'
+import { sendAnswer } from '../adapters/http-server/replies.ts'
+import { type BodySummary, OUTCOMES, type RecordedBody, SOURCES } from '../domain/records/message-record.ts'
+import { GROUP_STATES } from '../domain/replays/failure-group-store-port.ts'
+import { STAGE_NAMES } from '../domain/tracing/stages.ts'
+import { parseMediaType } from '../formats/media-type.ts'
+import { MOST_CAPTURED } from '../message-log/captures/message-captures.ts'
+import { MAX_NOTE_CHARACTERS } from '../message-log/groups/failure-groups.ts'
+import { groupOf } from '../message-log/groups/group-key.ts'
+import { MOST_IDS } from '../message-log/message-filter.ts'
+import { DEFAULT_LIMIT, LARGEST_LIMIT } from '../message-log/message-search.ts'
+import { NO_STORE } from './answers.ts'
+import { answer, body, route } from './route.ts'
+import {
+  described,
+  either,
+  extend,
+  flag,
+  id,
+  list,
+  named,
+  number,
+  object,
+  oneOf,
+  record,
+  text,
+  time,
+  whole,
+} from './schema.ts'
+
+type FilterSchema = Readonly<{ schema: TSchema; description: string; once?: true }>
+
+/** One that is not `once` may be repeated; a message then matches any of its values. */
+const FILTERS: Readonly<Record<string, FilterSchema>> = {
+  endpoint: { schema: text, description: 'Name or id of an endpoint.' },
+  outcome: { schema: oneOf(OUTCOMES), description: 'How the message ended.' },
+  code: { schema: text, description: 'Code of its failure.' },
+  stage: { schema: oneOf(STAGE_NAMES), description: 'Stage at which it failed.' },
+  path: { schema: text, description: 'Path at which it failed, exactly.' },
+  error: {
+    schema: text,
+    description:
+      'Part of the sentence of its failure. Needs `endpoint`, `code`, `path`, `group`, `id` or `from` beside it.',
+  },
+  version: { schema: whole, description: 'Version of its endpoint. Needs `endpoint` or `group` beside it.' },
+  group: {
+    schema: text,
+    description: 'Key of a group of failures. Takes the place of `endpoint`, `stage`, `code` and `path`.',
+    once: true,
+  },
+  id: { schema: id, description: `Id of the message; at most ${MOST_IDS}.` },
+  source: { schema: oneOf(SOURCES), description: 'How it came.' },
+  key: { schema: text, description: 'Value of a business key, or its name and value: `patient:123`.' },
+  status: { schema: text, description: 'HTTP status of its answer: `502`, or `5xx`.' },
+  replayOf: { schema: id, description: 'The message that it repeats.' },
+  replayed: { schema: flag, description: 'Of messages that did not end done: whether a replay has.', once: true },
+  captured: { schema: flag, description: 'Whether a capture recorded it.', once: true },
+  from: { schema: text, description: 'ISO 8601, or before now: `-1h`. Inclusive.', once: true },
+  to: { schema: text, description: 'ISO 8601, or before now: `-1h`. Exclusive.', once: true },
+}
+
+/** `many`: the schema of a filter with several values. */
+const filtersWith = (many: (schema: TSchema) => TSchema): Readonly<Record<string, TSchema>> =>
+  Object.fromEntries(
+    Object.entries(FILTERS).map(([name, { schema, description, once }]) => [
+      name,
+      described(once ? schema : many(schema), description),
+    ]),
+  )
+
+/** The filters of a query. */
+const filters = filtersWith(list)
+
+/** The filters of a body. */
+export const Filter = object(
+  {},
+  filtersWith((schema) => either([schema, list(schema)])),
+)
+
+export const findsNoMessage = ['ID_MALFORMED', 'MESSAGE_UNKNOWN'] as const
+
+const listedAlways = {
+  id,
+  source: oneOf(SOURCES),
+  startedAt: time,
+  ms: number,
+  outcome: oneOf(OUTCOMES),
+  status: whole,
+  stages: list(object({ stage: oneOf(STAGE_NAMES), ms: number })),
+  keys: record(either([text, list(text)])),
+  bodies: list(
+    object(
+      { which: text, contentType: text, size: whole },
+      { cut: flag, masked: flag, maskedFor: list(oneOf(['credential', 'redact-paths', 'unreadable'])) },
+    ),
+  ),
+}
+
+const listed = {
+  endpointId: id,
+  endpoint: text,
+  endpointVersion: whole,
+  code: text,
+  stage: text,
+  path: text,
+  error: text,
+  triedAgain: flag,
+  replayOf: id,
+  answerOf: id,
+  captured: described(flag, 'A capture of its endpoint recorded it, with all bodies.'),
+}
+
+const RecordedCall = object(
+  { kind: oneOf(['lookup', 'response']), id: text, method: text, target: text, startMs: number, ms: number },
+  {
+    item: whole,
+    status: whole,
+    remark: described(text, 'A note on an answer that was accepted, such as a body that cannot be read.'),
+    fault: text,
+  },
+)
+
+const Replayable = object(
+  { can: flag },
+  {
+    reason: described(text, 'Why it cannot be replayed, for programs.'),
+    why: described(text, 'The same for people.'),
+    withBody: described(flag, 'Whether it can be replayed with another body.'),
+    alreadyDoneBy: described(id, 'Another message: a replay of it, or of the one that it replays, that ended done.'),
+  },
+)
+
+export const ListedMessage = named('ListedMessage', listedAlways, listed)
+export const Message = named(
+  'Message',
+  { ...listedAlways, calls: list(RecordedCall), replayable: Replayable },
+  {
+    ...listed,
+    callsOmitted: whole,
+    group: described(text, 'Key of its group of failures, of a message that did not end done.'),
+  },
+)
+
+const groupState = oneOf(GROUP_STATES)
+const groupNote = extend(text, { maxLength: MAX_NOTE_CHARACTERS })
+export const FailureGroup = named(
+  'FailureGroup',
+  {
+    key: text,
+    count: whole,
+    firstSeen: time,
+    lastSeen: time,
+    sampleId: id,
+    minutes: described(list(whole), 'Messages of each of the last 60 minutes.'),
+    state: groupState,
+  },
+  {
+    endpointId: id,
+    endpoint: text,
+    stage: text,
+    code: text,
+    path: text,
+    note: groupNote,
+    by: described(text, 'Who said it.'),
+    at: time,
+    since: described(whole, 'Messages after `at`, of a group that is acknowledged or ignored.'),
+  },
+)
+
+const captured = extend(whole, { minimum: 1, maximum: MOST_CAPTURED })
+export const Capture = named('Capture', {
+  endpointId: id,
+  isActive: described(flag, 'Whether it records messages now.'),
+  messages: captured,
+  remaining: extend(whole, {
+    minimum: 0,
+    maximum: MOST_CAPTURED,
+    description: 'How many messages it may still record.',
+  }),
+  until: time,
+  startedAt: time,
+  by: described(text, 'Who started it.'),
+})
+
+const findsNoEndpoint = ['ID_MALFORMED', 'ENDPOINT_UNKNOWN'] as const
+
+export const messageRoutes = [
+  route({
+    method: 'GET',
+    path: '/messages',
+    role: 'viewer',
+    summary: 'Recorded messages, newest first, without bodies and calls.',
+    query: {
+      ...filters,
+      limit: extend(whole, { minimum: 1, maximum: LARGEST_LIMIT, default: DEFAULT_LIMIT }),
+      cursor: described(text, '`next` of the page before.'),
+    },
+    answers: { 200: answer('A page.', object({ messages: list(ListedMessage) }, { next: text })) },
+    fails: ['FILTER_INVALID'],
+    sends: 'no-store',
+    handle: async ({ query }, { records }) => records.search.list(query),
+  }),
+  route({
+    method: 'GET',
+    path: '/messages/:id',
+    role: 'viewer',
+    summary: 'One message.',
+    answers: { 200: answer('Its record.', Message) },
+    fails: findsNoMessage,
+    sends: 'no-store',
+    handle: async ({ params }, { records: { search, replayable } }) => {
+      const record = await search.get(params.id)
+      const group = groupOf(record)
+      return { ...record, ...(group !== undefined && { group }), replayable: await replayable(record) }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/messages/:id/body/:which',
+    role: 'operator',
+    summary: 'A body of a message, as it was: one of those that `bodies` of its record names.',
+    answers: {
+      200: {
+        description: 'Its bytes, in its own type.',
+        headers: {
+          'X-Crosswalk-Body': described(text, '`cut` or `masked`, where it is.'),
+          'X-Crosswalk-Body-Size': described(whole, 'Bytes of the whole body.'),
+        },
+        content: { '*/*': {} },
+      },
+    },
+    fails: [...findsNoMessage, 'MESSAGE_BODY_UNKNOWN'],
+    handle: async ({ params: { id, which }, reply }, { records }) =>
+      sendBody(reply, id, await records.search.body(id, which)),
+  }),
+  route({
+    method: 'GET',
+    path: '/messages/groups',
+    role: 'viewer',
+    summary: 'Messages that did not end done, by endpoint, stage, code and path; the largest group first.',
+    query: {
+      ...filters,
+      state: described(list(groupState), 'The state with which an operator marked the group.'),
+    },
+    answers: {
+      200: answer(
+        'At most 1,000 groups.',
+        object({
+          minutesFrom: described(time, 'Start of the first of the 60 `minutes`.'),
+          groups: list(FailureGroup),
+        }),
+      ),
+    },
+    fails: ['FILTER_INVALID'],
+    sends: 'no-store',
+    handle: async ({ query }, { records }) => records.groups.list(query),
+  }),
+  route({
+    method: 'GET',
+    path: '/messages/groups/:key',
+    role: 'viewer',
+    summary: 'One group.',
+    answers: { 200: answer('The group.', FailureGroup) },
+    fails: ['FAILURE_GROUP_UNKNOWN'],
+    sends: 'no-store',
+    handle: async ({ params }, { records }) => records.groups.get(params.key),
+  }),
+  route({
+    method: 'PUT',
+    path: '/messages/groups/:key',
+    role: 'operator',
+    summary: 'Says of a group that it is open, acknowledged or ignored.',
+    body: body(object({ state: groupState }, { note: groupNote })),
+    answers: { 200: answer('The group.', FailureGroup) },
+    fails: ['FAILURE_GROUP_INVALID', 'FAILURE_GROUP_UNKNOWN'],
+    sends: 'no-store',
+    handle: async (call, { records }) =>
+      records.groups.mark(call.params.key, call.json(), call.callerName, call.entryOfChange),
+  }),
+  route({
+    method: 'GET',
+    path: '/endpoints/:id/capture',
+    role: 'viewer',
+    summary: 'The last capture of an endpoint, under way or ended.',
+    answers: {
+      200: answer(
+        'The capture; null if the endpoint has none.',
+        Type.Unsafe<Static<typeof Capture> | null>({ oneOf: [Capture, { type: 'null' }] }),
+      ),
+    },
+    fails: findsNoEndpoint,
+    sends: 'no-store',
+    handle: async ({ params }, { captures }) => captures.get(params.id),
+  }),
+  // A caller who may read bodies may also ask for them: the documents of endpoints, which authors change, stay unchanged.
+  route({
+    method: 'POST',
+    path: '/endpoints/:id/capture',
+    role: 'operator',
+    summary:
+      'Starts a capture in place of the one before: the next messages of the endpoint are recorded with all bodies.',
+    body: body(
+      object(
+        { messages: described(captured, 'How many messages, at most.') },
+        {
+          until: described(time, 'When it ends at the latest: in an hour by default, at most in 24 hours.'),
+        },
+      ),
+    ),
+    answers: { 201: answer('The capture.', Capture) },
+    fails: [...findsNoEndpoint, 'CAPTURE_INVALID'],
+    sends: 'no-store',
+    handle: async (call, { captures }) => {
+      const capture = await captures.start(call.params.id, call.json(), call.callerName)
+      call.noteEffects({ note: `${capture.messages} messages until ${capture.until}` })
+      call.reply.header('location', `/endpoints/${capture.endpointId}/capture`)
+      return capture
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/endpoints/:id/capture',
+    role: 'operator',
+    summary: 'Ends and forgets the capture of an endpoint; its records stay.',
+    answers: { 200: answer('It is ended.') },
+    fails: [...findsNoEndpoint, 'CAPTURE_UNKNOWN'],
+    handle: async ({ params }, { captures }) => {
+      await captures.end(params.id)
+      return { message: `Capture of the endpoint with ID '${params.id}' ended` }
+    },
+  }),
+]
+
+/** Sends a body as it was, but so that no browser shows or runs it. */
+function sendBody(reply: FastifyReply, id: string, { summary, content }: RecordedBody): FastifyReply {
+  const marks = marksOf(summary)
+  return sendAnswer(reply, {
+    status: 200,
+    headers: {
+      ...NO_STORE,
+      'content-type': typeOf(summary.contentType),
+      'content-disposition': `attachment; filename="${id}-${summary.which.replace(/[^\w.-]/g, '_')}"`,
+      'content-security-policy': "default-src 'none'; sandbox",
+      'cross-origin-resource-policy': 'same-origin',
+      'x-crosswalk-body-size': String(summary.size),
+      ...(marks === '' ? {} : { 'x-crosswalk-body': marks }),
+    },
+    body: content,
+  })
+}
+
+const marksOf = ({ cut, masked }: BodySummary): string =>
+  [...(cut ? ['cut'] : []), ...(masked ? ['masked'] : [])].join(', ')
+
+/** The sender of the message wrote its type: only a well-formed one in ASCII may stand in a header of ours. */
+const typeOf = (contentType: string): string =>
+  parseMediaType(contentType) !== undefined && /^[\t\x20-\x7e]*$/.test(contentType)
+    ? contentType
+    : 'application/octet-stream'

@@ -1,0 +1,179 @@
+/** The state of the service: uptime, health, metrics, counts, consumers, events; the page of the console and this API's description. */
+import { Readable } from 'node:stream'
+import { sendAnswer } from '../adapters/http-server/replies.ts'
+import { CONSUMER_STATES } from '../domain/ports/consumer-state.ts'
+import { EVENT_TYPES, readEventTypes } from '../events/service-event.ts'
+import { sendJson } from './answers.ts'
+import { Counts } from './counts.ts'
+import { refuseOtherPages } from './forged-calls.ts'
+import { answer, type Route, route } from './route.ts'
+import { both, component, described, id, list, named, number, object, oneOf, text, time, whole } from './schema.ts'
+
+const startedRecords = {
+  underWay: described(whole, 'Records that run.'),
+  retrying: described(whole, 'Records that wait for their next attempt, or for a change of the endpoint.'),
+  holes: described(whole, 'Gaps of records that are not done, before the last record that is done.'),
+}
+const oldestAt = described(time, 'When the oldest record that is not done was started.')
+
+export const Consumer = named(
+  'Consumer',
+  {
+    endpointId: id,
+    endpoint: text,
+    topic: text,
+    groupId: text,
+    state: oneOf(CONSUMER_STATES),
+    lag: described(whole, 'Records that wait.'),
+    inFlight: described(whole, 'Records that are started and not yet committed.'),
+    ...startedRecords,
+    partitions: list(
+      object(
+        {
+          partition: whole,
+          state: oneOf(['running', 'waiting', 'stopped']),
+          committed: whole,
+          end: whole,
+          lag: whole,
+          ...startedRecords,
+        },
+        { oldestAt },
+      ),
+    ),
+  },
+  { oldestAt, lastError: object({ message: text, at: time }) },
+)
+
+export const Totals = named('Totals', {
+  perMinute: described(number, 'Messages a minute, of the last five whole minutes.'),
+  hour: Counts,
+  day: Counts,
+  minutes: list(both([Counts, object({ at: time })])),
+})
+
+const outcomes = { done: whole, partial: whole, refused: whole, failed: whole }
+
+/** No route answers with it. */
+export const MessagesEvent = component(
+  'MessagesEvent',
+  described(
+    object({
+      at: time,
+      ms: number,
+      ...outcomes,
+      endpoints: list(object({}, { endpoint: text, endpointId: text, ...outcomes })),
+    }),
+    'The data of the event `messages`.',
+  ),
+)
+
+export const uptimeRoutes = [
+  route({
+    method: 'GET',
+    path: '/uptime',
+    role: 'open',
+    summary: 'Milliseconds since the process started.',
+    answers: { 200: answer('Alive.') },
+    handle: async (_call, { uptimeMs }) => ({ milliseconds: Math.floor(uptimeMs()) }),
+  }),
+]
+
+/** Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats/). */
+const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+export const operationRoutes = [
+  route({
+    method: 'GET',
+    path: '/health/live',
+    role: 'open',
+    othersUnknown: true,
+    summary: 'Whether the process runs.',
+    answers: { 200: answer('It does.') },
+    handle: async () => ({ status: 'alive' }),
+  }),
+  route({
+    method: 'GET',
+    path: '/health/ready',
+    role: 'open',
+    othersUnknown: true,
+    summary: 'Whether messages can be answered now.',
+    answers: { 200: answer('They can.'), 503: answer('They cannot.') },
+    handle: async ({ reply }, { health }) => {
+      const { ready, ...detail } = await health()
+      if (ready) return { status: 'ready', ...detail }
+      return sendJson(reply, 503, { status: 'not ready', ...detail }, { 'retry-after': '1' })
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/metrics',
+    role: 'metrics',
+    othersUnknown: true,
+    summary: 'Metrics in the text format of Prometheus.',
+    answers: { 200: answer('Metrics.') },
+    handle: async ({ reply }, { metrics }) =>
+      reply.type(EXPOSITION_TYPE).send(Readable.from(metrics(), { objectMode: false })),
+  }),
+  route({
+    method: 'GET',
+    path: '/consumers',
+    role: 'viewer',
+    summary: 'How the consumer of each endpoint with a topic is doing.',
+    answers: { 200: answer('State, lag and last error of each.', list(Consumer)) },
+    // With the charset of Fastify, as before.
+    handle: async ({ reply }, { consumers }) => reply.send(await consumers()),
+  }),
+  route({
+    method: 'GET',
+    path: '/stats',
+    role: 'viewer',
+    summary: 'How the messages of all endpoints went in the last hour and day, of deleted ones too.',
+    answers: { 200: answer('The counts of all instances.', Totals) },
+    handle: async (_call, { reportAll }) => reportAll(),
+  }),
+  route({
+    method: 'GET',
+    path: '/events',
+    role: 'viewer',
+    summary: 'What happens in the service, as server-sent events; does not end by itself.',
+    query: {
+      types: described(text, `Types with commas between them: ${EVENT_TYPES.join(', ')}; all of them unless given.`),
+    },
+    headers: {
+      'Last-Event-ID': described(text, 'Of the last event before a connection was lost: the event `reset` follows.'),
+    },
+    answers: {
+      200: {
+        description: 'Events until the caller closes the connection.',
+        content: { 'text/event-stream': {} },
+      },
+    },
+    fails: ['FILTER_INVALID', 'EVENT_STREAMS_TOO_MANY'],
+    handle: async (call, { events }) => {
+      refuseOtherPages(call.request)
+      await events.open(call, readEventTypes(call.query.get('types')))
+      return call.reply
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/openapi.json',
+    role: 'viewer',
+    othersUnknown: true,
+    handle: async ({ reply }, { describe }) =>
+      sendAnswer(reply, { status: 200, headers: { 'content-type': 'application/json' }, body: describe() }),
+  }),
+]
+
+/** The page and its files. They hold nothing secret and ask for a key themselves, so they need no credentials. */
+export const consoleRoutes: readonly Route[] = (['GET', 'HEAD'] as const).flatMap((method) => [
+  ...['/', '/console'].map((path) =>
+    route({ method, path, role: 'open', handle: async ({ reply }, { consoleFiles }) => consoleFiles.redirect(reply) }),
+  ),
+  route({
+    method,
+    path: '/console/*',
+    role: 'open',
+    handle: async ({ request, reply }, { consoleFiles }) => consoleFiles.send(request, reply),
+  }),
+])

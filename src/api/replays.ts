@@ -1,0 +1,236 @@
+/** `/messages/{id}/replay` and `/messages/replay`: the replay of one message, or of many by a plan. */
+import type { FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { Failure } from '../domain/failure.ts'
+import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import type { Answer } from '../domain/message.ts'
+import { OUTCOMES } from '../domain/records/message-record.ts'
+import { type RunLimits as Limits, PLAN_STATES } from '../domain/replays/replay-plan.ts'
+import { CODECS, codecOfHeader } from '../formats/codecs.ts'
+import type { CompletedMessage } from '../intake/completed-message.ts'
+import { type FilterTexts, wrongValue } from '../message-log/message-filter.ts'
+import { LIMITS, readRunLimits } from '../replay/plans/run-limits.ts'
+import { BODY_HEADERS, type EditedBody } from '../replay/replay-original.ts'
+import type { Call } from './call.ts'
+import { Filter, findsNoMessage } from './messages.ts'
+import { answer, optionalBody, route } from './route.ts'
+import {
+  anything,
+  component,
+  described,
+  flag,
+  id,
+  list,
+  named,
+  number,
+  object,
+  oneOf,
+  text,
+  time,
+  whole,
+} from './schema.ts'
+import type { Api } from './services.ts'
+
+const outcome = oneOf(OUTCOMES)
+const blockers = list(
+  object({
+    reason: text,
+    error: text,
+    count: whole,
+    sampleId: id,
+    ids: described(list(id), 'At most 20.'),
+  }),
+)
+const replays = list(object({ id, replayId: id, outcome }, { code: text }))
+
+export const Replayed = named(
+  'Replayed',
+  {},
+  {
+    id,
+    replayOf: id,
+    alreadyDoneBy: described(id, 'An earlier replay of the message that ended done.'),
+    outcome,
+    code: text,
+    error: text,
+    status: whole,
+    ms: number,
+    withoutHeadersAndQuery: flag,
+    answer: described(anything, 'JSON as what it is, anything else as text.'),
+  },
+)
+
+export const RunLimits = component('RunLimits', Type.Unsafe<Partial<Limits>>({ type: 'object', properties: LIMITS }))
+
+export const ReplayPlan = named(
+  'ReplayPlan',
+  {
+    id,
+    state: oneOf(PLAN_STATES),
+    createdAt: time,
+    filter: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true }),
+    count: whole,
+    groups: list(object({ outcome, count: whole }, { endpointId: id, endpoint: text, code: text, path: text })),
+    cannot: blockers,
+    done: whole,
+    failed: whole,
+    skipped: whole,
+    skippedFor: blockers,
+    left: whole,
+    failures: described(replays, 'The newest replays that did not end done, at most 20.'),
+  },
+  {
+    limits: RunLimits,
+    canaries: described(replays, 'The first messages of the run, if it asked for them.'),
+    stoppedBy: text,
+  },
+)
+
+const plan = answer('The plan.', ReplayPlan)
+
+/** A change of a plan that is answered with it. */
+const planChange = <const Change extends 'continue' | 'pause' | 'cancel'>(change: Change) =>
+  ({
+    method: 'POST',
+    path: `/messages/replay/:id/${change}`,
+    shownAs: `/messages/replay/{plan}/${change}`,
+    role: 'operator',
+    body: optionalBody(anything),
+    fails: ['REPLAY_PLAN_UNKNOWN', 'REPLAY_PLAN_BUSY'],
+    handle: async ({ params }: Call<'id'>, { records }: Api) => records.plans[change](params.id),
+  }) as const
+
+export const replayRoutes = [
+  route({
+    method: 'POST',
+    path: '/messages/:id/replay',
+    role: 'operator',
+    summary: 'Runs a message once more, through its endpoint as it is now.',
+    body: {
+      description: 'Takes the place of the body that came.',
+      required: false,
+      content: { 'application/json': {}, 'application/xml': {} },
+    },
+    takesMessage: true,
+    answers: { 200: answer('What became of it.', Replayed) },
+    fails: [...findsNoMessage, 'REPLAY_REFUSED', 'OVERLOADED', 'SHUTTING_DOWN'],
+    sends: 'no-store',
+    handle: async ({ params, request }, { records: { search, replayByHand } }) => {
+      const record = await search.get(params.id)
+      const { replayed, alreadyDoneBy } = await replayByHand(record, editedBody(request))
+      if ('blocker' in replayed) {
+        throw new Failure('REPLAY_REFUSED', `The message '${record.id}' cannot be replayed. ${replayed.blocker.error}`)
+      }
+      const { completed, bodyOnly } = replayed
+      return describe(completed, { replayOf: record.id, bodyOnly, alreadyDoneBy })
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/messages/replay',
+    role: 'viewer',
+    summary: 'The plans of replays, newest first.',
+    answers: { 200: answer('The plans.', object({ plans: list(ReplayPlan) })) },
+    handle: async (_call, { records }) => ({ plans: await records.plans.all() }),
+  }),
+  route({
+    method: 'POST',
+    path: '/messages/replay',
+    role: 'operator',
+    summary: 'Plans to replay all messages of a filter. Without `outcome`: those that did not end done.',
+    body: optionalBody(Filter),
+    answers: { 201: plan },
+    fails: ['FILTER_INVALID', 'REPLAY_PLAN_BUSY'],
+    handle: async (call, { records }) => {
+      const made = await records.plans.plan(textsOf(call.json()))
+      call.reply.header('location', `/messages/replay/${made.id}`)
+      return made
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/messages/replay/:id',
+    shownAs: '/messages/replay/{plan}',
+    role: 'viewer',
+    summary: 'A plan, and how far it came.',
+    answers: { 200: plan },
+    fails: ['REPLAY_PLAN_UNKNOWN'],
+    handle: async ({ params }, { records }) => records.plans.get(params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/messages/replay/:id/run',
+    shownAs: '/messages/replay/{plan}/run',
+    role: 'operator',
+    summary: 'Starts a plan that is planned or paused.',
+    body: optionalBody(RunLimits),
+    answers: { 202: plan },
+    fails: ['REPLAY_OPTION_INVALID', 'REPLAY_PLAN_UNKNOWN', 'REPLAY_PLAN_BUSY'],
+    handle: async (call, { records }) => records.plans.run(call.params.id, readRunLimits(call.json())),
+  }),
+  route({
+    ...planChange('continue'),
+    summary: 'Goes on with a run that waits after its first messages.',
+    answers: { 202: plan },
+  }),
+  route({
+    ...planChange('pause'),
+    summary: 'Starts no further message of a plan until it is run again.',
+    answers: { 200: plan },
+  }),
+  route({ ...planChange('cancel'), summary: 'Starts no further message of a plan.', answers: { 200: plan } }),
+]
+
+function editedBody({ body, headers }: FastifyRequest): EditedBody | undefined {
+  const bytes = body as Uint8Array | undefined
+  if (bytes === undefined || bytes.byteLength === 0) return undefined
+  const own = BODY_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]))
+  return { body: bytes, headers: Object.fromEntries(own) }
+}
+
+/** Filters in JSON are those of the query: a value, or several in an array. */
+function textsOf(raw: Json): FilterTexts {
+  if (!isObject(raw)) {
+    throw new Failure(
+      'FILTER_INVALID',
+      'The filter is an object such as { "endpoint": "Orders", "outcome": "failed" }.',
+    )
+  }
+  return new Map(Object.entries(raw).map(([name, value]) => [name, [value].flat().map((one) => textOf(name, one))]))
+}
+
+function textOf(name: string, value: Json): string {
+  if (value !== null && typeof value !== 'object') return String(value)
+  throw wrongValue(name, JSON.stringify(value), 'a text, a number, true or false, or an array of them')
+}
+
+type ReplayNotes = Readonly<{ replayOf: string; bodyOnly: boolean; alreadyDoneBy: string | undefined }>
+
+function describe(
+  { messageId, outcome, code, ms, answer, failure }: CompletedMessage,
+  { replayOf, bodyOnly, alreadyDoneBy }: ReplayNotes,
+) {
+  return {
+    id: messageId,
+    replayOf,
+    ...(alreadyDoneBy === undefined ? {} : { alreadyDoneBy }),
+    outcome,
+    ...(code === '' ? {} : { code }),
+    ...(failure === undefined ? {} : { error: failure.message }),
+    status: answer.status,
+    ms: Math.round(ms * 1_000) / 1_000,
+    ...(bodyOnly ? { withoutHeadersAndQuery: true } : {}),
+    answer: bodyOf(answer),
+  }
+}
+
+/** A JSON body as JSON, any other body as text. */
+function bodyOf({ headers, body }: Answer): Json {
+  const text = typeof body === 'string' ? body : Buffer.from(body).toString()
+  if (codecOfHeader(String(headers['content-type'] ?? '')) !== CODECS.json) return text
+  try {
+    return JSON.parse(text) as JsonObject
+  } catch {
+    return text
+  }
+}

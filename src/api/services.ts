@@ -1,0 +1,98 @@
+/** What the routes of the management API call. Both ports have the same, but for dry runs. */
+import type { ApiKeys } from '../access/api-keys.ts'
+import type { AuditLog } from '../access/audit-log.ts'
+import type { MakeRecordedTest } from '../document-tests/recorded/recorded-tests.ts'
+import type { RunRequestedTests } from '../document-tests/requested-tests.ts'
+import type { StoredTests } from '../document-tests/stored/stored-tests.ts'
+import type { JsonObject } from '../domain/json.ts'
+import type { MediatorStatus } from '../domain/openhim/core-port.ts'
+import type { ConsumerStatus } from '../domain/ports/consumer-state.ts'
+import type { Logger } from '../domain/ports/logger-port.ts'
+import type { Clock } from '../domain/run.ts'
+import type { WorkerCounts } from '../domain/worker-processes.ts'
+import type { DryRun, DryRunValue } from '../dry-run/dry-run.ts'
+import type { EndpointService } from '../endpoints/endpoint-service.ts'
+import type { FindFaults } from '../endpoints/listing/endpoint-faults.ts'
+import type { ListSummaries } from '../endpoints/listing/endpoint-summaries.ts'
+import type { MessageCaptures } from '../message-log/captures/message-captures.ts'
+import type { LiveOpenApi } from '../published-api/live-openapi.ts'
+import type { MessageRecords } from '../replay/message-records.ts'
+import type { DraftEndpoint } from '../suggestions/draft-endpoint.ts'
+import type { Suggest } from '../suggestions/suggest.ts'
+import type { ConsoleFiles } from './console-files.ts'
+import type { EventStreams } from './event-streams.ts'
+import type { RecentReads } from './recent-reads.ts'
+import type { VocabularyText } from './vocabulary-text.ts'
+
+export type EndpointAids = Readonly<{
+  faults: FindFaults
+  /** Of the last hours. Fails with ID_MALFORMED, ENDPOINT_UNKNOWN, STORE_UNAVAILABLE. */
+  drift: (endpointId: string, hours: number) => Promise<JsonObject>
+  vocabulary: VocabularyText
+  suggest: Suggest
+}>
+
+export type Api = EndpointAids &
+  Readonly<{
+    endpoints: EndpointService
+    listSummaries: ListSummaries
+    /** The counts of the messages of one endpoint. */
+    reportOne: (endpointId: string) => Promise<JsonObject>
+    batchLimitBytes: number
+    parserLimitBytes: number
+    publishedApi: LiveOpenApi
+    dryRun: DryRun
+    dryRunValue: DryRunValue
+    dryRunReads: RecentReads
+    draft: DraftEndpoint
+    storedTests: StoredTests
+    runTests: RunRequestedTests
+    makeRecordedTest: MakeRecordedTest
+    records: MessageRecords
+    captures: MessageCaptures
+    keys: ApiKeys
+    audit: AuditLog
+    uptimeMs: () => number
+    health: () => Promise<Health>
+    /** The counts of the messages of all endpoints. */
+    reportAll: () => Promise<JsonObject>
+    consumers: () => Promise<readonly ConsumerStatus[]>
+    /** The body in parts; the next one is made when the caller has read the last. */
+    metrics: () => AsyncIterable<Uint8Array>
+    /** Of the message port. `calledAs`: the header `Host` of the call. */
+    messageOrigin: (calledAs: string | undefined) => string
+    events: EventStreams
+    consoleFiles: ConsoleFiles
+    /** The description of this API as JSON. */
+    describe: () => string
+    clock: Clock
+    logger: Logger
+  }>
+
+/** `ready`: whether the service can answer messages now; the rest is detail for people. */
+export type Health = Readonly<{
+  ready: boolean
+  stopping: boolean
+  version: string
+  /** Whether the store can be read and written. */
+  store: 'ok' | 'unavailable'
+  /** One sentence; undefined if all is well. */
+  storeError: string | undefined
+  /** Whether records of messages can be read and written. If not, messages are answered all the same. */
+  messageLog: 'ok' | 'unavailable'
+  messageLogError: string | undefined
+  /** The version of the shared store that this instance has loaded; undefined if the store is not shared. */
+  configurationVersion: number | undefined
+  endpoints: number
+  /** Ids of stored endpoints that this version of the service rejects. */
+  endpointsNotInForce: readonly string[]
+  /** How many endpoints are active since the start and not checked yet; undefined if all are. */
+  endpointsUnchecked: number | undefined
+  messagesInFlight: number
+  /** Undefined if the service has one process. */
+  workers: WorkerCounts | undefined
+  /** An unavailable broker does not make the service unready: messages over HTTP do not need it. */
+  consumers: readonly ConsumerStatus[]
+  /** Undefined if the service is not a mediator. A core that is away does not make the service unready either. */
+  openhim: MediatorStatus | undefined
+}>

@@ -1,0 +1,232 @@
+/** Tests of documents: those that come with a call, those that the service keeps, and those made from recorded messages. */
+import { MOST_STEPS, MOST_TEST_BYTES, MOST_TESTS } from '../document-tests/test-file.ts'
+import { setWarnings } from './answers.ts'
+import { answer, body, optionalBody, route } from './route.ts'
+import {
+  anything,
+  described,
+  Endpoint,
+  either,
+  extend,
+  Fault,
+  flag,
+  id,
+  list,
+  named,
+  number,
+  object,
+  oneOf,
+  record,
+  text,
+  time,
+  values,
+  whole,
+} from './schema.ts'
+
+const given = object(
+  {},
+  {
+    message: object(
+      {},
+      {
+        body: described(anything, 'A text is sent as it is, any other value as JSON.'),
+        contentType: text,
+        headers: record(text),
+        query: values,
+        urlParams: record(text),
+      },
+    ),
+    lookups: described(values, 'Answers by the id of the lookup; an array has one for each item of a forEach.'),
+    responses: described(values, 'Answers by the id of the response request.'),
+    state: values,
+    now: time,
+    secrets: record(text),
+  },
+)
+
+const expect = object(
+  {},
+  {
+    outcome: anything,
+    answer: object({}, { status: anything, headers: values, body: anything }),
+    calls: anything,
+    failure: anything,
+    transforms: values,
+    mapped: anything,
+    state: values,
+    snapshot: flag,
+    todo: flag,
+  },
+)
+
+export const Test = named(
+  'Test',
+  { name: text },
+  {
+    source: values,
+    given,
+    expect,
+    steps: extend(list(object({}, { given, expect })), { minItems: 1, maxItems: MOST_STEPS }),
+    skip: text,
+    publish: flag,
+  },
+)
+
+export const TestFile = named(
+  'TestFile',
+  { tests: extend(list(Test), { maxItems: MOST_TESTS }) },
+  {
+    endpoint: described(text, 'The name of the endpoint, for files that do not stand beside its document.'),
+    ignore: described(list(text), 'JSON Pointers into the body of the answer.'),
+  },
+)
+
+export const TestRun = named(
+  'TestRun',
+  {},
+  {
+    endpoint: Endpoint,
+    endpointId: described(text, 'Of a stored endpoint.'),
+    tests: described(either([TestFile, list(Test)]), 'A file of tests, or its tests.'),
+    snapshots: described(values, 'By the names of the tests.'),
+    coverage: described(flag, 'Whether the report says which parts of the document the tests ran.'),
+    update: described(flag, 'Whether the report has the snapshots as they would be now.'),
+  },
+)
+
+const compared = described(anything, 'Left out if there is nothing. Long values are cut.')
+const faults = list(Fault)
+
+export const TestReport = named(
+  'TestReport',
+  {
+    ran: described(flag, 'False if the document has errors.'),
+    passed: whole,
+    failed: whole,
+    skipped: whole,
+    ms: number,
+    tests: list(
+      object(
+        {
+          name: text,
+          verdict: oneOf(['passed', 'failed', 'skipped']),
+          ms: number,
+          mismatches: list(
+            object(
+              { path: described(text, 'JSON Pointer into the test.'), message: text },
+              { expected: compared, actual: compared },
+            ),
+          ),
+        },
+        { reason: text },
+      ),
+    ),
+    lint: object({ errors: faults, warnings: faults }),
+  },
+  {
+    coverage: object({ total: whole, percent: number, missed: list(object({ kind: text, path: text })) }),
+    snapshots: described(values, 'With update: what the tests with a snapshot do now, by their names.'),
+  },
+)
+
+/** A file of tests, described by docs/testing.md and by the faults of the calls. */
+const storedTests = object({ tests: extend(list(values), { maxItems: MOST_TESTS }) })
+const findsNone = ['ID_MALFORMED', 'ENDPOINT_UNKNOWN'] as const
+const IfMatch = { 'If-Match': text }
+
+export const testRoutes = [
+  route({
+    method: 'POST',
+    path: '/endpoints/tests/run',
+    role: 'author',
+    summary: 'Runs tests of a document; nothing is sent, and no state is written.',
+    body: body(TestRun),
+    // Beside a document, the request has tests and their snapshots.
+    bodyLimit: { bytes: ({ parserLimitBytes }) => parserLimitBytes + 2 * MOST_TEST_BYTES },
+    answers: { 200: answer('The verdict of each test, or the faults of the document.', TestReport) },
+    fails: ['TESTS_INVALID', ...findsNone, 'DOCUMENT_TOO_LARGE', 'OVERLOADED', 'SHUTTING_DOWN'],
+    handle: async (call, { runTests }) => {
+      // Nothing is changed, sent or read of a message.
+      call.leaveNoEntry()
+      return runTests(call.text())
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/endpoints/:id/tests',
+    role: 'viewer',
+    summary: 'The stored tests of an endpoint, with an ETag of their own; without any, an empty list.',
+    answers: { 200: answer('The file of tests.', storedTests) },
+    fails: findsNone,
+    sends: 'etag',
+    handle: async ({ params }, { storedTests }) => storedTests.get(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/endpoints/:id/tests',
+    role: 'author',
+    summary: 'Stores the tests of an endpoint in place of those before: at most 200, and 1 MiB.',
+    headers: IfMatch,
+    body: body(storedTests),
+    bodyLimit: { setting: 'the limit of tests', bytes: () => MOST_TEST_BYTES },
+    answers: { 200: answer('The file of tests.', storedTests) },
+    fails: [...findsNone, 'TESTS_INVALID', 'PRECONDITION_FAILED'],
+    sends: 'etag',
+    handle: async (call, { storedTests }) => {
+      const { id } = call.params
+      const { file, warnings } = await storedTests.replace(id, call.text(), call.ifMatch, call.entryOfChange)
+      setWarnings(call, warnings)
+      return file
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/endpoints/:id/tests',
+    role: 'author',
+    summary: 'Deletes the stored tests of an endpoint.',
+    headers: IfMatch,
+    answers: { 200: answer('They are deleted.') },
+    fails: [...findsNone, 'PRECONDITION_FAILED'],
+    sends: 'etag',
+    handle: async (call, { storedTests }) => {
+      const { id } = call.params
+      await storedTests.remove(id, call.ifMatch, call.entryOfChange)
+      return { message: `Tests of the endpoint with ID '${id}' deleted` }
+    },
+  }),
+]
+
+/** The test has what the bodies of the message have. */
+export const recordedTestRoutes = [
+  route({
+    method: 'POST',
+    path: '/messages/:id/test',
+    role: 'operator',
+    summary: 'Makes a test of its endpoint from a recorded message, and runs it.',
+    body: optionalBody(
+      object(
+        {},
+        {
+          name: described(text, 'Of the test; by default the id of the message.'),
+          pseudonymise: described(flag, 'Whether texts, digits and dates are replaced by others of the same form.'),
+        },
+      ),
+    ),
+    answers: {
+      200: answer(
+        'The test, what of the message it cannot have, and its result with the active document.',
+        object(
+          {
+            endpointId: id,
+            test: described(values, 'For the array `tests` of a file of tests.'),
+            notReproduced: list(object({ path: text, reason: text })),
+          },
+          { result: described(values, 'Left out if the endpoint is deleted.') },
+        ),
+      ),
+    },
+    fails: [...findsNone, 'TESTS_INVALID', 'MESSAGE_UNKNOWN', 'MESSAGE_BODY_UNKNOWN'],
+    sends: 'no-store',
+    handle: async (call, { makeRecordedTest }) => makeRecordedTest(call.params.id, call.hasBody ? call.text() : ''),
+  }),
+]
