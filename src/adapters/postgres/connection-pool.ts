@@ -1,10 +1,9 @@
 /** The connections that queries share. None of their errors ends the process, and a broken connection is never reused. */
 import { createHash } from 'node:crypto'
-import type { CompiledQuery } from 'kysely'
 import pg from 'pg'
 import type { Logger } from '../../domain/ports/logger-port.ts'
 import { waitForStore } from '../../domain/ports/store-port.ts'
-import type { SqlValues, Statement } from '../sql/statement.ts'
+import { render, type Sql, type SqlValues } from '../sql/sql.ts'
 import { storeClosed } from '../sql/store-faults.ts'
 import { isReadOnly, isRefusal, storeFault } from './error-codes.ts'
 import { READS_ONLY, sessionText } from './session.ts'
@@ -45,8 +44,10 @@ export const CONNECT_TIMEOUT_MS = 2_000
 /** How long a read-only session is used. The server may go on opening such sessions for hours. */
 const READ_ONLY_MS = 1_000
 
-export const prepare = <Values extends SqlValues, Row>({ sql, bind }: Statement<Values, Row>): Prepared<Values, Row> =>
-  prepareText(sql, bind)
+export function prepare<Values extends SqlValues, Row>(statement: Sql<Values, Row>): Prepared<Values, Row> {
+  const { text, bind } = render(statement, 'postgres')
+  return prepareText(text, bind)
+}
 
 export const prepareText = <Values, Row>(text: string, bind: (values: Values) => unknown[]): Prepared<Values, Row> => ({
   name: createHash('sha256').update(text).digest('hex').slice(0, 32),
@@ -54,12 +55,11 @@ export const prepareText = <Values, Row>(text: string, bind: (values: Values) =>
   bind,
 })
 
-/** For a query that was built for one call: without a name, as a connection would keep each text for ever. */
-export const prepareOnce = <Row>({ sql, parameters }: CompiledQuery<Row>): Prepared<undefined, Row> => ({
-  name: '',
-  text: sql,
-  bind: () => [...parameters],
-})
+/** For a query that was written for one call: without a name, as a connection would keep each text for ever. */
+export function prepareOnce<Row>(query: Sql<never, Row>): Prepared<undefined, Row> {
+  const { text, bind } = render(query, 'postgres')
+  return { name: '', text, bind: () => bind({}) }
+}
 
 const BEGIN = prepareText<undefined, never>('begin', () => [])
 const COMMIT = prepareText<undefined, never>('commit', () => [])

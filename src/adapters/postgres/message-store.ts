@@ -7,20 +7,18 @@ import { idFrom } from '../../domain/id.ts'
 import type { MessageStore } from '../../domain/ports/message-store-port.ts'
 import { columnsOf } from '../../domain/records/done-line.ts'
 import type { Recorded, RecordedBody } from '../../domain/records/message-record.ts'
-import { createMessageHolds } from '../sql/message-log/message-holds.ts'
+import { createLogShares, type OldRecord, olderQuery, oldestOfQuery, USED } from '../sql/message-log/message-purge.ts'
+import { createMessageHolds, createMessageReads, type RunOnce } from '../sql/message-log/message-queries.ts'
 import {
-  compileOlder,
-  compileOldestOf,
-  compileUsed,
-  createLogShares,
-  type OldRecord,
-} from '../sql/message-log/message-purge.ts'
-import { createMessageReads } from '../sql/message-log/message-reads.ts'
-import { doneRow, type KeyRow, keyRows, messageRow } from '../sql/message-log/message-rows.ts'
-import { MESSAGE_COLUMNS, type MessageRow, type MessageTables } from '../sql/message-log/message-tables.ts'
+  doneRow,
+  type KeyRow,
+  keyRows,
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  messageRow,
+} from '../sql/message-log/message-rows.ts'
 import { keyText } from '../sql/tables.ts'
 import { type Connections, prepareOnce, prepareText } from './connection-pool.ts'
-import { compileQueryBuilder } from './dialect.ts'
 
 /** Rows of `message_sizes`: connections that share one add to it one after the other. */
 const SIZE_SLOTS = 16
@@ -100,11 +98,11 @@ const REMOVE = prepareText<readonly string[], { count: string }>(
 
 /** Builds the store over a database whose tables are up to date, on connections that nothing else uses. */
 export function createMessageStore(connections: Connections): MessageStore {
-  const queries = compileQueryBuilder<MessageTables>()
+  const runOnce: RunOnce = (statement) => connections.run(prepareOnce(statement), undefined)
   const shares = createLogShares<OldRecord>()
   return {
-    ...createMessageReads(queries, (query) => connections.run(prepareOnce(query), undefined)),
-    ...createMessageHolds(queries, (query) => connections.run(prepareOnce(query), undefined)),
+    ...createMessageReads(runOnce),
+    ...createMessageHolds(runOnce),
     append: async (batch) => {
       if (batch.length > 0) await connections.run(APPEND, rowsOf(batch))
     },
@@ -118,11 +116,11 @@ export function createMessageStore(connections: Connections): MessageStore {
         const [lock] = await run(ALONE, undefined)
         if (lock?.alone !== true) return 0
         const [size] = await run(SIZE, undefined)
-        const older = await run(prepareOnce(compileOlder(queries, idFrom(before))), undefined)
+        const older = await run(prepareOnce(olderQuery(idFrom(before))), undefined)
         const log = {
-          used: () => run(prepareOnce(compileUsed(queries)), undefined),
+          used: () => run(prepareOnce(USED), undefined),
           oldestOf: (endpointId: string, bytes: number) =>
-            run(prepareOnce(compileOldestOf(queries, endpointId, bytes)), undefined),
+            run(prepareOnce(oldestOfQuery(endpointId, bytes)), undefined),
         }
         const oldest = older.length > 0 ? older : await shares.exceeding(log, maxBytes / Number(size?.bytes))
         if (oldest.length === 0) return 0

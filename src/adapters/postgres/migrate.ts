@@ -1,19 +1,15 @@
 /** Brings the tables of a database up to the schema of this version, or refuses to change them. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Compilable, Kysely } from 'kysely'
 import pg from 'pg'
 import { StoreUnavailable } from '../../domain/ports/store-port.ts'
-import { type Migration, SchemaTooNew } from '../sql/migrations/migration.ts'
-import type { Tables } from '../sql/tables.ts'
+import { dueMigrations, RAN_MIGRATIONS, type RanMigration, type TextMigration } from '../sql/schema.ts'
 import { CONNECT_TIMEOUT_MS } from './connection-pool.ts'
-import { TABLE_OPTIONS } from './dialect.ts'
 import { ask, sessionText } from './session.ts'
 
 export type MigrateOptions = Readonly<{
   url: string
-  queries: Kysely<Tables>
-  /** All migrations of this version, oldest first; the version of the schema is their number. */
-  migrations: readonly Migration[]
+  /** All migrations of this version, oldest first. */
+  migrations: readonly TextMigration[]
   /** How long to wait for another instance that migrates. */
   lockTimeoutMs: number
 }>
@@ -28,24 +24,28 @@ const IDLE_TIMEOUT_MS = 5_000
 /**
  * Runs the migrations that are due, all in one transaction. Of instances that start at once, one migrates and the others
  * wait for it. If none is due, the user needs no right to change tables. Gives the names of those that ran. Throws
- * SchemaTooNew, StoreUnavailable, or what the driver throws.
+ * UnknownSchema, StoreUnavailable, or what the driver throws.
  */
-export function migrate({ url, queries, migrations, lockTimeoutMs }: MigrateOptions): Promise<readonly string[]> {
+export function migrate({ url, migrations, lockTimeoutMs }: MigrateOptions): Promise<readonly string[]> {
   return connected(url, async (client) => {
-    if ((await versionOf(client, migrations)) === migrations.length) return []
+    if ((await dueIn(client, migrations)).length === 0) return []
     await ask(client, 'begin')
     await takeLock(client, lockTimeoutMs)
-    const version = await versionOf(client, migrations)
-    const due = migrations.slice(version)
-    if (version === 0) await run(client, createVersions(queries))
+    const due = await dueIn(client, migrations)
+    const version = migrations.length - due.length
+    if (version === 0) await client.query(CREATE_VERSIONS)
     for (const [index, { name, statements }] of due.entries()) {
-      for (const statement of statements(queries.schema, TABLE_OPTIONS)) await run(client, statement)
-      await run(client, queries.insertInto('schema_version').values({ version: version + index + 1, name }))
+      // Without a timeout: changing a large table may take long.
+      for (const statement of statements) await client.query(statement)
+      await client.query('insert into schema_version (version, name) values ($1, $2)', [version + index + 1, name])
     }
     await ask(client, 'commit')
     return due.map(({ name }) => name)
   })
 }
+
+const CREATE_VERSIONS =
+  'create table if not exists schema_version (version integer not null primary key, name text not null)'
 
 /** Whether the database has the tables of a store, of any version. Throws StoreUnavailable, or what the driver throws. */
 export const hasTables = (url: string): Promise<boolean> => connected(url, hasVersions)
@@ -79,17 +79,8 @@ async function hasVersions(client: pg.Client): Promise<boolean> {
   return table?.made === true
 }
 
-/** The version of the schema; 0 for an empty database. */
-async function versionOf(client: pg.Client, migrations: readonly Migration[]): Promise<number> {
-  if (!(await hasVersions(client))) return 0
-  const [row] = await ask<{ version: number }>(
-    client,
-    'select coalesce(max(version), 0) as version from schema_version',
-  )
-  const version = Number(row?.version)
-  if (version > migrations.length) throw new SchemaTooNew(version, migrations.length)
-  return version
-}
+const dueIn = async (client: pg.Client, migrations: readonly TextMigration[]): Promise<readonly TextMigration[]> =>
+  dueMigrations((await hasVersions(client)) ? await ask<RanMigration>(client, RAN_MIGRATIONS) : [], migrations)
 
 /** Polls for the lock rather than blocking on it, so that a lost connection is noticed. */
 async function takeLock(client: pg.Client, lockTimeoutMs: number): Promise<void> {
@@ -101,17 +92,4 @@ async function takeLock(client: pg.Client, lockTimeoutMs: number): Promise<void>
       throw new StoreUnavailable('another instance has been bringing its tables up to date for too long')
     await pause(LOCK_RETRY_MS)
   }
-}
-
-const createVersions = (queries: Kysely<Tables>): Compilable =>
-  queries.schema
-    .createTable('schema_version')
-    .ifNotExists()
-    .addColumn('version', 'integer', (column) => column.primaryKey().notNull())
-    .addColumn('name', 'text', (column) => column.notNull())
-
-/** Without a timeout: changing a large table may take long. */
-async function run(client: pg.Client, query: Compilable): Promise<void> {
-  const { sql, parameters } = query.compile()
-  await client.query(sql, [...parameters])
 }

@@ -2,8 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from '../../domain/ports/logger-port.ts'
 import { type Store, StoreUnavailable } from '../../domain/ports/store-port.ts'
-import { SchemaTooNew } from '../sql/migrations/migration.ts'
-import { MIGRATIONS } from '../sql/migrations/migrations.ts'
+import { migrationsOf, UnknownSchema } from '../sql/schema.ts'
 import { compileAuditStore } from '../sql/stores/audit-store.ts'
 import { compileCaptureStore } from '../sql/stores/capture-store.ts'
 import { compileEndpointStore } from '../sql/stores/endpoint-store.ts'
@@ -15,7 +14,6 @@ import { compileReplayPlanStore } from '../sql/stores/replay-plan-store.ts'
 import { compileStatsStore } from '../sql/stores/stats-store.ts'
 import { createChangeFeed } from './change-feed.ts'
 import { createConnections } from './connection-pool.ts'
-import { compileDialect, compileQueryBuilder } from './dialect.ts'
 import { isDenied, isLasting, serverMessage, unavailableReason } from './error-codes.ts'
 import { createMessageStore } from './message-store.ts'
 import { hasTables, migrate } from './migrate.ts'
@@ -44,10 +42,9 @@ const MESSAGE_CONNECTIONS = 3
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Required<Store>> {
   const { url, logger } = options
-  const dialect = compileDialect()
   await migratePostgres(options)
   const connections = createConnections(options)
-  const states = compileStateStore({ connections, queries: dialect.queries })
+  const states = compileStateStore(connections)
   const messages = createMessageStore(createConnections({ ...options, poolSize: MESSAGE_CONNECTIONS }))
   const changes = createChangeFeed({ url, connections, logger })
   let closing: Promise<void> | undefined
@@ -55,7 +52,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     closing ??= Promise.all([states.close(), changes.close(), messages.close()]).then(connections.close)
     return closing
   }
-  const database = createPostgresDatabase(connections, dialect)
+  const database = createPostgresDatabase(connections)
   return {
     endpoints: compileEndpointStore(database, close),
     tests: compileEndpointTestStore(database),
@@ -85,7 +82,7 @@ export const migratePostgres = (options: StartOptions): Promise<readonly string[
   whenReachable(options, async (giveUpAt) => {
     const { url, logger } = options
     const lockTimeoutMs = Math.max(giveUpAt - performance.now(), LEAST_LOCK_TIMEOUT_MS)
-    const ran = await migrate({ url, queries: compileQueryBuilder(), migrations: MIGRATIONS, lockTimeoutMs })
+    const ran = await migrate({ url, migrations: migrationsOf('postgres'), lockTimeoutMs })
     if (ran.length > 0) logger.info({ migrations: ran }, 'The tables of the store were brought up to date.')
     return ran
   })
@@ -113,10 +110,8 @@ async function whenReachable<T>(
 
 function openFault(thrown: unknown): StoreUnavailable {
   const start = 'The database of DATABASE_URL'
-  if (thrown instanceof SchemaTooNew)
-    return new StoreUnavailable(
-      `${start} was written by a newer version: ${thrown.message}; start that version, or name another database.`,
-    )
+  if (thrown instanceof UnknownSchema)
+    return new StoreUnavailable(`${start} ${thrown.message}; start that version, or name another database.`)
   if (isDenied(thrown))
     return new StoreUnavailable(
       `${start} cannot be used: the user lacks a right; let one who may change its tables run \`npm start -- migrate\` and grant what docs/scaling-out.md lists.`,

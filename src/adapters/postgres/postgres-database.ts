@@ -1,6 +1,6 @@
 /** PostgreSQL behind the port of the SQL stores: every statement is a round trip. */
-import type { SqlDatabase, SqlDialect, TransactionWork } from '../sql/database.ts'
-import type { SqlValues, Statement } from '../sql/statement.ts'
+import type { Database, TransactionWork } from '../sql/database.ts'
+import type { Fragment, Sql, SqlValues } from '../sql/sql.ts'
 import {
   type Connections,
   type Prepared,
@@ -23,10 +23,10 @@ const PING = prepareText<undefined, { read_only: boolean }>(
   () => [],
 )
 
-export function createPostgresDatabase(connections: Connections, dialect: SqlDialect): SqlDatabase {
-  const prepared = new WeakMap<object, unknown>()
+export function createPostgresDatabase(connections: Connections): Database {
+  const prepared = new WeakMap<Fragment, unknown>()
 
-  function preparedOf<Values extends SqlValues, Row>(statement: Statement<Values, Row>): Prepared<Values, Row> {
+  function preparedOf<Values extends SqlValues, Row>(statement: Sql<Values, Row>): Prepared<Values, Row> {
     const known = prepared.get(statement) as Prepared<Values, Row> | undefined
     if (known !== undefined) return known
     const added = prepare(statement)
@@ -40,10 +40,9 @@ export function createPostgresDatabase(connections: Connections, dialect: SqlDia
     return next.value
   }
 
-  const run: SqlDatabase['write'] = (statement, values) => connections.run(preparedOf(statement), values)
+  const run: Database['write'] = (statement, values) => connections.run(preparedOf(statement), values)
 
   return {
-    dialect,
     isShared: true,
     isEmbedded: false,
     rowsPerWrite: ROWS_PER_WRITE,

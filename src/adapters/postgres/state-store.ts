@@ -1,15 +1,12 @@
 /** The state store of PostgreSQL: every instance reads the newest state that any instance has committed. */
-import type { Kysely } from 'kysely'
 import type { StateStore } from '../../domain/ports/state-store-port.ts'
 import { StoreUnavailable } from '../../domain/ports/store-port.ts'
 import { storeClosed } from '../sql/store-faults.ts'
 import { cacheNewestReads } from '../sql/stores/state-statements.ts'
-import { type StateRow, stateOf, stateRow, type Tables } from '../sql/tables.ts'
+import { type StateRow, stateOf, stateRow } from '../sql/tables.ts'
 import { createBatches } from './batches.ts'
 import { CHUNK_LIMIT, ROW_SIZE } from './chunks.ts'
 import { type Connections, prepare, prepareText } from './connection-pool.ts'
-
-export type StateStoreOptions = Readonly<{ connections: Connections; queries: Kysely<Tables> }>
 
 export type ClosableStateStore = StateStore & Readonly<{ close(): Promise<void> }>
 
@@ -56,8 +53,8 @@ function lastOfEach(items: readonly StateItem[]): readonly StateItem[] {
 }
 
 /** Builds the store over a database whose tables are up to date. Each filter object is compiled once: keep it. */
-export function compileStateStore({ connections, queries }: StateStoreOptions): ClosableStateStore {
-  const readOf = cacheNewestReads(queries, prepare)
+export function compileStateStore(connections: Connections): ClosableStateStore {
+  const readOf = cacheNewestReads(prepare)
   let closed = false
   const batches = createBatches<StateItem>({
     write: async (items) => {

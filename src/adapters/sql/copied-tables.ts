@@ -1,6 +1,6 @@
 /** The tables that are copied from one store into another, and the checksums that show that both hold the same. */
 import { createHash } from 'node:crypto'
-import type { SqlValue } from './statement.ts'
+import type { SqlValue } from './sql.ts'
 import type { Tables } from './tables.ts'
 
 /** `long text` and `bytes` are compared by their SHA-256, which each database computes itself. */

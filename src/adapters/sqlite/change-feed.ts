@@ -4,9 +4,9 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { ChangeFeed } from '../../domain/ports/change-feed-port.ts'
-import type { Statement } from '../sql/statement.ts'
+import { type NoValues, sql } from '../sql/sql.ts'
 import { documentOf } from '../sql/tables.ts'
-import { prepare } from './prepare.ts'
+import { prepare } from './sqlite-database.ts'
 
 export type ClosableChangeFeed = ChangeFeed & Readonly<{ close(): void }>
 
@@ -17,23 +17,20 @@ type VersionRow = Readonly<{ version: number }>
 type SinceRow = VersionRow & Readonly<{ id: string | null; document: string | null; number: number | null }>
 
 /** One above the newest row, so that a file without endpoints has a version too. */
-const VERSION: Statement<Record<never, never>, VersionRow> = {
-  sql: 'select coalesce(max(rowid), 0) + 1 as version from endpoint_versions',
-  bind: () => [],
-}
+const VERSION = sql<NoValues, VersionRow>`select coalesce(max(rowid), 0) + 1 as version from endpoint_versions`
 
 /** One statement, so that version and documents are of one moment. It returns one row if nothing is new. */
-const SINCE: Statement<Readonly<{ since: number }>, SinceRow> = {
-  sql: `with newest as (${VERSION.sql}),
-    changed as (select endpoint_id, max(version) as number from endpoint_versions where rowid >= ?1 group by endpoint_id)
+const SINCE = sql<{ since: number }, SinceRow>`
+  with newest as (${VERSION}),
+    changed as (
+      select endpoint_id, max(version) as number from endpoint_versions where rowid >= :since group by endpoint_id
+    )
   select newest.version, endpoints.id, coalesce(changed.number, 1) as number,
-    case when ?1 = 0 or changed.number is not null then endpoints.document end as document
+    case when :since = 0 or changed.number is not null then endpoints.document end as document
   from newest
-    left join endpoints on newest.version > ?1
+    left join endpoints on newest.version > :since
     left join changed on changed.endpoint_id = endpoints.id
-  order by endpoints.id`,
-  bind: ({ since }) => [since],
-}
+  order by endpoints.id`
 
 /** Builds the feed over a connection whose tables are in place. */
 export function compileChangeFeed(db: DatabaseSync): ClosableChangeFeed {

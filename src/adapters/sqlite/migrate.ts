@@ -1,21 +1,20 @@
 /** Brings the tables of a file up to the schema of this version, or refuses to change them. */
 import type { DatabaseSync } from 'node:sqlite'
-import { SchemaTooNew } from '../sql/migrations/migration.ts'
+import { dueMigrations, RAN_MIGRATIONS, type RanMigration, type TextMigration } from '../sql/schema.ts'
 
-/** A migration as SQL text; see `compileMigrations`. */
-export type TextMigration = Readonly<{ name: string; statements: Iterable<string> }>
+const ranMigrations = (db: DatabaseSync) => db.prepare(RAN_MIGRATIONS).all() as RanMigration[]
 
 /** Throws if the schema is not that of this version. */
-export function demandVersion(db: DatabaseSync, version: number): void {
-  const row = db.prepare('select coalesce(max(version), 0) as version from schema_version').get()
-  if (Number(row?.version) === version) return
+export function demandVersion(db: DatabaseSync, migrations: readonly TextMigration[]): void {
+  const ran = ranMigrations(db)
+  if (ran.length === migrations.length && ran.every(({ name }, index) => name === migrations[index]?.name)) return
   throw new Error('the service that runs on it is of another version; use the commands of that version')
 }
 
 /**
  * Runs the migrations that are due, all in one transaction: a process that crashes meanwhile leaves the file unchanged.
- * In: all migrations of this version, oldest first; the version of the schema is their number. Gives the names of those
- * that ran. Throws SchemaTooNew, or what SQLite throws.
+ * In: all migrations of this version, oldest first. Gives the names of those that ran. Throws UnknownSchema, or what SQLite
+ * throws.
  */
 export function migrate(db: DatabaseSync, migrations: readonly TextMigration[]): readonly string[] {
   // Locks before the version is read: of two processes that start at once, the second finds the migrations done.
@@ -23,14 +22,11 @@ export function migrate(db: DatabaseSync, migrations: readonly TextMigration[]):
     db.exec(
       'create table if not exists schema_version (version integer not null primary key, name text not null) strict',
     )
-    const row = db.prepare('select coalesce(max(version), 0) as version from schema_version').get()
-    const version = Number(row?.version)
-    if (version > migrations.length) throw new SchemaTooNew(version, migrations.length)
-    const due = migrations.slice(version)
+    const due = dueMigrations(ranMigrations(db), migrations)
     const note = db.prepare('insert into schema_version (version, name) values (?, ?)')
     for (const [index, { name, statements }] of due.entries()) {
       for (const statement of statements) db.exec(statement)
-      note.run(version + index + 1, name)
+      note.run(migrations.length - due.length + index + 1, name)
     }
     return due.map(({ name }) => name)
   })

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { makeFolder } from '../../domain/files/files.ts'
 import { StoreUnavailable } from '../../domain/ports/store-port.ts'
-import { SchemaTooNew } from '../sql/migrations/migration.ts'
+import { UnknownSchema } from '../sql/schema.ts'
 import { isBusy, unavailableReason } from './error-codes.ts'
 
 export type FileOptions = Readonly<{
@@ -48,10 +48,8 @@ function connect({ path, busyTimeoutMs, pragmas, prepareTables }: FileOptions): 
 /** Why a file could not be opened, as one sentence for the operator. */
 export function openFault(path: string, thrown: unknown): StoreUnavailable {
   const elsewhere = 'or name another file in DATABASE_URL.'
-  if (thrown instanceof SchemaTooNew)
-    return new StoreUnavailable(
-      `The database ${path} was written by a newer version: ${thrown.message}; start that version, ${elsewhere}`,
-    )
+  if (thrown instanceof UnknownSchema)
+    return new StoreUnavailable(`The database ${path} ${thrown.message}; start that version, ${elsewhere}`)
   const text = unavailableReason(thrown) ?? (thrown instanceof Error ? thrown.message : String(thrown))
   return new StoreUnavailable(`The database ${path} cannot be opened: ${text}; mend that, ${elsewhere}`, {
     cause: thrown,

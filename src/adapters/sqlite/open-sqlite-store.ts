@@ -3,7 +3,7 @@
 import { realpathSync } from 'node:fs'
 import type { Logger } from '../../domain/ports/logger-port.ts'
 import type { Store } from '../../domain/ports/store-port.ts'
-import { MIGRATIONS } from '../sql/migrations/migrations.ts'
+import { migrationsOf } from '../sql/schema.ts'
 import { compileAuditStore } from '../sql/stores/audit-store.ts'
 import { compileCaptureStore } from '../sql/stores/capture-store.ts'
 import { compileEndpointStore } from '../sql/stores/endpoint-store.ts'
@@ -14,7 +14,6 @@ import { compileKeyStore } from '../sql/stores/key-store.ts'
 import { compileReplayPlanStore } from '../sql/stores/replay-plan-store.ts'
 import { compileStatsStore } from '../sql/stores/stats-store.ts'
 import { compileChangeFeed } from './change-feed.ts'
-import { compileDialect, compileMigrations } from './dialect.ts'
 import { compileGroupCommit } from './group-commit.ts'
 import { createMessageStore } from './message-log/message-store.ts'
 import { demandVersion, migrate } from './migrate.ts'
@@ -42,18 +41,18 @@ export type SqliteStoreOptions = Readonly<{
  *
  * Out: the stores over one connection, and that of the message log. `close` (also as `endpoints.close`) accepts no more
  * calls, finishes the queued writes and closes the files. Rejects with StoreUnavailable, whose message is one sentence
- * for the operator, if the file cannot be opened, is no database, or was written by a newer version.
+ * for the operator, if the file cannot be opened, is no database, or was written by a version whose tables this one does not know.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, logger, busyTimeoutMs = 5_000, shared = false, beside = false, messageReserveBytes } = options
-  const dialect = compileDialect()
   const db = await openFile({
     path,
     busyTimeoutMs,
     pragmas: 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON',
     prepareTables: (opened) => {
-      if (beside) return demandVersion(opened, MIGRATIONS.length)
-      const ran = migrate(opened, compileMigrations(MIGRATIONS))
+      const migrations = migrationsOf('sqlite')
+      if (beside) return demandVersion(opened, migrations)
+      const ran = migrate(opened, migrations)
       if (ran.length > 0) logger.info({ path, migrations: ran }, 'The tables of the store were brought up to date.')
     },
   })
@@ -69,7 +68,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       requestCheckpoint: () => void messages.checkpoint(log.database).catch(() => undefined),
     }),
   })
-  const database = createSqliteDatabase({ db, dialect, writer, shared })
+  const database = createSqliteDatabase({ db, writer, shared })
   const changes = shared ? compileChangeFeed(db) : undefined
   let closing: Promise<unknown> | undefined
   const closeFile = async () => {
@@ -85,7 +84,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   return {
     endpoints: compileEndpointStore(database, close),
     tests: compileEndpointTestStore(database),
-    states: compileStateStore({ db, queries: dialect.queries, writer }),
+    states: compileStateStore({ db, writer }),
     idempotency: compileIdempotencyStore(database),
     stats: compileStatsStore(database),
     messages,

@@ -1,13 +1,43 @@
 /** SQLite behind the port of the SQL stores: reads at once, writes in the next transaction of the group commit. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { SqlDatabase, SqlDialect, TransactionWork } from '../sql/database.ts'
-import type { SqlValues, Statement } from '../sql/statement.ts'
+import type { Database, TransactionWork } from '../sql/database.ts'
+import { type Fragment, render, type Sql, type SqlValues, sql } from '../sql/sql.ts'
+import { storeClosed } from '../sql/store-faults.ts'
+import { storeFault } from './error-codes.ts'
 import type { GroupCommit } from './group-commit.ts'
-import { type Prepared, prepare } from './prepare.ts'
+
+/** A prepared statement. Faults of the file or disk become `StoreUnavailable`. */
+export type Prepared<Values, Row> = Readonly<{
+  all(values: Values): Row[]
+  first(values: Values): Row | undefined
+  /** For a statement that returns no rows. */
+  run(values: Values): void
+}>
+
+/** Prepares a statement; its rows have the columns that its type says. */
+export function prepare<Values extends SqlValues, Row>(
+  db: DatabaseSync,
+  statement: Sql<Values, Row>,
+): Prepared<Values, Row> {
+  const attempt = <T>(work: () => T): T => {
+    if (!db.isOpen) throw storeClosed()
+    try {
+      return work()
+    } catch (thrown) {
+      throw storeFault(thrown)
+    }
+  }
+  const { text, bind } = render(statement, 'sqlite')
+  const prepared = attempt(() => db.prepare(text))
+  return {
+    all: (values) => attempt(() => prepared.all(...bind(values)) as Row[]),
+    first: (values) => attempt(() => prepared.get(...bind(values)) as Row | undefined),
+    run: (values) => attempt(() => void prepared.run(...bind(values))),
+  }
+}
 
 export type SqliteDatabaseOptions = Readonly<{
   db: DatabaseSync
-  dialect: SqlDialect
   writer: GroupCommit
   /** Whether other processes of the service work on the file too. */
   shared: boolean
@@ -16,7 +46,7 @@ export type SqliteDatabaseOptions = Readonly<{
 /** Takes about a millisecond on the thread of the messages. */
 const ROWS_PER_WRITE = 100
 
-const PING: Statement<Record<never, never>> = { sql: 'select id from endpoints limit 1', bind: () => [] }
+const PING = sql`select id from endpoints limit 1`
 
 /** Writes the page that it is on, and changes nothing. */
 const PROBE = 'PRAGMA user_version = 0'
@@ -24,12 +54,12 @@ const PROBE = 'PRAGMA user_version = 0'
 /** Each waits for a flush to the disk. */
 const PROBE_EVERY_MS = 1_000
 
-export function createSqliteDatabase({ db, dialect, writer, shared }: SqliteDatabaseOptions): SqlDatabase {
-  const prepared = new WeakMap<object, unknown>()
+export function createSqliteDatabase({ db, writer, shared }: SqliteDatabaseOptions): Database {
+  const prepared = new WeakMap<Fragment, unknown>()
   let probe: Promise<void> | undefined
   let probedAt = 0
 
-  function run<Values extends SqlValues, Row>(statement: Statement<Values, Row>, values: Values): readonly Row[] {
+  function run<Values extends SqlValues, Row>(statement: Sql<Values, Row>, values: Values): readonly Row[] {
     const known = prepared.get(statement) as Prepared<Values, Row> | undefined
     if (known !== undefined) return known.all(values)
     const added = prepare(db, statement)
@@ -39,7 +69,7 @@ export function createSqliteDatabase({ db, dialect, writer, shared }: SqliteData
 
   function runWork<T>(work: TransactionWork<T>): T {
     let next = work.next([])
-    while (!next.done) next = work.next(run(next.value.statement, next.value.values))
+    while (!next.done) next = work.next(run(next.value.statement as Sql<SqlValues>, next.value.values))
     return next.value
   }
 
@@ -57,13 +87,11 @@ export function createSqliteDatabase({ db, dialect, writer, shared }: SqliteData
   }
 
   return {
-    dialect,
     isShared: shared,
     isEmbedded: true,
     rowsPerWrite: ROWS_PER_WRITE,
     read: run,
-    readOnce: ({ sql, parameters }) =>
-      prepare(db, { sql, bind: () => parameters as (string | number)[] }).all({}) as never[],
+    readOnce: (query) => prepare(db, query).all({} as never),
     write: (statement, values) => writer.write(() => run(statement, values)),
     transaction: (work) => writer.write(() => runWhole(work)),
     // The checks of a transaction hold until its commit, as it has the write lock.

@@ -4,15 +4,14 @@
  * replace each other only the newest is written.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Kysely } from 'kysely'
 import type { StateFilter, StateRecord, StateStore } from '../../domain/ports/state-store-port.ts'
 import { storeClosed } from '../sql/store-faults.ts'
-import { cacheNewestReads, compileAppend } from '../sql/stores/state-statements.ts'
-import { stateOf, stateRow, type Tables } from '../sql/tables.ts'
+import { APPEND, cacheNewestReads } from '../sql/stores/state-statements.ts'
+import { stateOf, stateRow } from '../sql/tables.ts'
 import type { GroupCommit } from './group-commit.ts'
-import { prepare } from './prepare.ts'
+import { prepare } from './sqlite-database.ts'
 
-export type StateStoreOptions = Readonly<{ db: DatabaseSync; queries: Kysely<Tables>; writer: GroupCommit }>
+export type StateStoreOptions = Readonly<{ db: DatabaseSync; writer: GroupCommit }>
 
 type CachedState = Readonly<{ filter: StateFilter; record: StateRecord | undefined }>
 
@@ -25,9 +24,9 @@ type PendingState = { readonly endpointId: string; readonly record: StateRecord;
  * `newest` returns at once and throws StoreUnavailable if it cannot. Each filter object is compiled once: keep it with the
  * endpoint rather than creating one per message.
  */
-export function compileStateStore({ db, queries, writer }: StateStoreOptions): StateStore {
-  const write = prepare(db, compileAppend(queries))
-  const readOf = cacheNewestReads(queries, (statement) => prepare(db, statement))
+export function compileStateStore({ db, writer }: StateStoreOptions): StateStore {
+  const write = prepare(db, APPEND)
+  const readOf = cacheNewestReads((statement) => prepare(db, statement))
 
   function read(endpointId: string, filter: StateFilter): StateRecord | undefined {
     const row = readOf(filter)?.first({ endpointId })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { MIGRATIONS } from '../../../src/adapters/sql/migrations/migrations.ts'
+import { MIGRATIONS } from '../../../src/adapters/sql/schema.ts'
 import { call } from '../../support/adapters/http-server/management/call.ts'
 import { lookInto } from '../../support/adapters/sqlite/folder.ts'
 import { freshDatabase, postgresMissing } from '../../support/services/postgres.ts'

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { inspect } from 'node:util'
 import pg from 'pg'
 import { createConnections, prepareText } from '../../../src/adapters/postgres/connection-pool.ts'
-import { MIGRATIONS } from '../../../src/adapters/sql/migrations/migrations.ts'
+import { MIGRATIONS } from '../../../src/adapters/sql/schema.ts'
 import type { ChangeFeed } from '../../../src/domain/ports/change-feed-port.ts'
 import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../support/contracts/records.ts'
@@ -46,11 +46,13 @@ test('ten instances that start at once make the tables once', needsPostgres, asy
   }
 })
 
-test('refuses a database of a newer version', needsPostgres, async (test) => {
+test('refuses a database of a newer version, and of version 0.1', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
   await (await openPostgres(database.url)).close()
   await database.query(`insert into schema_version values (${MIGRATIONS.length + 1}, 'later')`)
   await assert.rejects(openPostgres(database.url), /was written by a newer version/)
+  await database.query(`update schema_version set name = 'endpoints and states' where version = 1`)
+  await assert.rejects(openPostgres(database.url), /was written by version 0\.1, which this version cannot open/)
 })
 
 test('reports each change its version, once for all instances', needsPostgres, async (test) => {

@@ -143,7 +143,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/secrets': ['domain'],
   'adapters/sql': ['domain'],
   'adapters/sql/message-log': ['adapters/sql', 'domain'],
-  'adapters/sql/migrations': ['adapters/sql', 'domain'],
   'adapters/sql/stores': ['adapters/sql', 'domain'],
   'adapters/sqlite': ['adapters/sqlite/message-log', 'domain'],
   'adapters/sqlite/message-log': ['adapters/sqlite', 'domain'],

@@ -2,10 +2,7 @@
  * Which records leave a message log that is full: those of the endpoints that take more than a share of it, the oldest of
  * each first. The share is the largest with which all fits, so that an endpoint below it loses nothing to the others.
  */
-import { type CompiledQuery, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely'
-import type { MessageTables } from './message-tables.ts'
-
-type Queries = Kysely<MessageTables>
+import { type NoValues, type Sql, sql } from '../sql.ts'
 
 /** Bytes of an endpoint in the log; of `held` messages none leaves. */
 export type Used = Readonly<{ endpoint_id: string; bytes: number | string; held: number | string }>
@@ -87,48 +84,20 @@ export function excessOf(used: readonly Used[], kept: number): Map<string, numbe
   )
 }
 
-const held = sql<SqlBool>`exists (select 1 from held_messages where held_messages.message_id = messages.id)`
-const isFree = (where: ExpressionBuilder<MessageTables, 'messages'>) => where.not(held)
+const HELD = sql`exists (select 1 from held_messages where held_messages.message_id = messages.id)`
 
-export const compileUsed = (db: Queries): CompiledQuery<Used> =>
-  db
-    .selectFrom('messages')
-    .select('endpoint_id')
-    .select([
-      sql<number | string>`sum(bytes)`.as('bytes'),
-      sql<number | string>`sum(case when ${held} then bytes else 0 end)`.as('held'),
-    ])
-    .groupBy('endpoint_id')
-    .compile()
+export const USED = sql<NoValues, Used>`
+  select endpoint_id, sum(bytes) as bytes, sum(case when ${HELD} then bytes else 0 end) as held
+  from messages group by endpoint_id`
 
-export const compileOldestOf = (db: Queries, endpointId: string, bytes: number): CompiledQuery<OldRecord> =>
-  db
-    .with('oldest', (query) =>
-      query
-        .selectFrom('messages')
-        .select(['id', 'bytes'])
-        .where('endpoint_id', '=', endpointId)
-        .where(isFree)
-        .orderBy('id')
-        .limit(PURGE_BATCH),
-    )
-    .with('counted', (query) =>
-      query
-        .selectFrom('oldest')
-        .select(['id', 'bytes', sql<number>`sum(bytes) over (order by id) - bytes`.as('before_it')]),
-    )
-    .selectFrom('counted')
-    .select(['id', 'bytes'])
-    .where('before_it', '<', bytes)
-    .compile()
+export const oldestOfQuery = (endpointId: string, bytes: number): Sql<never, OldRecord> => sql`
+  with oldest as (
+    select id, bytes from messages where endpoint_id = ${endpointId} and not ${HELD} order by id limit ${PURGE_BATCH}
+  ), counted as (
+    select id, bytes, sum(bytes) over (order by id) - bytes as before_it from oldest
+  )
+  select id, bytes from counted where before_it < ${bytes}`
 
 /** A small batch of those whose ids are less than `beforeId`. */
-export const compileOlder = (db: Queries, beforeId: string): CompiledQuery<OldRecord> =>
-  db
-    .selectFrom('messages')
-    .select(['id', 'bytes'])
-    .where('id', '<', beforeId)
-    .where(isFree)
-    .orderBy('id')
-    .limit(PURGE_BATCH)
-    .compile()
+export const olderQuery = (beforeId: string): Sql<never, OldRecord> => sql`
+  select id, bytes from messages where id < ${beforeId} and not ${HELD} order by id limit ${PURGE_BATCH}`

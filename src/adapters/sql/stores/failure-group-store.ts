@@ -1,46 +1,33 @@
 /** The store of what people say of groups of failures, of both databases. */
-import { sql } from 'kysely'
 import type { GroupKey } from '../../../domain/ports/message-store-port.ts'
 import type { FailureGroupStore, GroupMark } from '../../../domain/replays/failure-group-store-port.ts'
-import { type SqlDatabase, type SqlDialect, step } from '../database.ts'
-import { compileStatement, rawQuery } from '../statement.ts'
+import { type Database, step } from '../database.ts'
+import { type NoValues, sql } from '../sql.ts'
 import { indexable, type Tables } from '../tables.ts'
-import { compileEntries } from './audit-store.ts'
+import { addEntries } from './audit-store.ts'
 
 type Row = Tables['failure_groups']
 
-function compileStatements({ queries }: SqlDialect) {
-  const raw = rawQuery(queries)
-  return {
-    put: compileStatement<Row>((value) =>
-      raw(sql`insert into failure_groups (key, at, detail)
-        values (${value('key')}, ${value('at')}, ${value('detail')})
-        on conflict (key) do update set at = excluded.at, detail = excluded.detail`),
-    ),
-    trim: compileStatement<Readonly<{ most: number }>>((value) =>
-      raw(sql`delete from failure_groups where key in (
-        select key from failure_groups order by at desc limit 1000 offset cast(${value('most')} as integer)
-      )`),
-    ),
-    list: compileStatement<Record<never, never>, Row>(() =>
-      queries.selectFrom('failure_groups').selectAll().orderBy('at', 'desc').orderBy('key'),
-    ),
-  }
-}
+const PUT = sql<Row>`
+  insert into failure_groups (key, at, detail) values (:key, :at, :detail)
+  on conflict (key) do update set at = excluded.at, detail = excluded.detail`
+const TRIM = sql<{ most: number }>`
+  delete from failure_groups where key in (
+    select key from failure_groups order by at desc limit 1000 offset cast(:most as integer)
+  )`
+const LIST = sql<NoValues, Row>`select key, at, detail from failure_groups order by at desc, key`
 
 /** Builds the store over a database whose tables are up to date. */
-export function compileFailureGroupStore(database: SqlDatabase): FailureGroupStore {
-  const statements = compileStatements(database.dialect)
-  const addEntries = compileEntries(database)
+export function compileFailureGroupStore(database: Database): FailureGroupStore {
   return {
     put: (group, { at, ...mark }, most, entry) =>
       database.transaction(function* () {
         const text = textOf(group)
-        yield* step(statements.put, { key: indexable(text), at, detail: JSON.stringify([text, mark]) })
-        yield* step(statements.trim, { most })
+        yield* step(PUT, { key: indexable(text), at, detail: JSON.stringify([text, mark]) })
+        yield* step(TRIM, { most })
         yield* addEntries([entry])
       }),
-    list: async () => (await database.read(statements.list, {})).map(markedOf),
+    list: async () => (await database.read(LIST, {})).map(markedOf),
   }
 }
 

@@ -1,134 +1,107 @@
 /** The store of replay plans, of both databases. */
-import { sql } from 'kysely'
 import type { PlanProgress, PlanState, StoredPlan } from '../../../domain/replays/replay-plan.ts'
 import type { PlanChange, ReplayPlanStore } from '../../../domain/replays/replay-plan-store-port.ts'
-import { type SqlDatabase, type SqlDialect, step, type TransactionWork } from '../database.ts'
-import { compileStatement, rawQuery } from '../statement.ts'
+import { type Database, step, type TransactionWork } from '../database.ts'
+import { elements, NOW } from '../dialect.ts'
+import { type NoValues, named, sql } from '../sql.ts'
 import type { Tables } from '../tables.ts'
 
 type Row = Omit<Tables['replay_plans'], 'until'>
 type ById = Readonly<{ id: string }>
-type ChangeValues = ById & Readonly<{ state: string; progress: string; owner: string; leaseMs: number }>
+type Before = Readonly<{ before: string }>
+type Lease = ById & Readonly<{ owner: string; leaseMs: number }>
 
 /** Ids of a row: about 24 kB. */
 const PART = 1_000
 const ID_LENGTH = 24
 
-function compileStatements({ queries, now, elements }: SqlDialect) {
-  const raw = rawQuery(queries)
-  const isLeased = sql`owner <> '' and until > ${now}`
-  const select = sql`select id, state, case when ${isLeased} then owner else '' end as owner, content, progress
-    from replay_plans`
-  const leaseEnd = (leaseMs: ReturnType<typeof sql>) => sql`${now} + cast(${leaseMs} as integer)`
-  return {
-    get: compileStatement<ById, Row>((value) => raw(sql<Row>`${select} where id = ${value('id')}`)),
-    list: compileStatement<Record<never, never>, Row>(() => raw(sql<Row>`${select} order by id desc`)),
-    abandoned: compileStatement<Record<never, never>, ById>(() =>
-      raw(sql<ById>`select id from replay_plans where state = 'running' and not (${isLeased}) order by id`),
-    ),
-    overdue: compileStatement<Readonly<{ before: string }>, ById>((value) =>
-      raw(sql<ById>`select id from replay_plans
-        where state in ('planned', 'waiting', 'paused') and not (${isLeased}) and id < ${value('before')}`),
-    ),
-    cancel: compileStatement<Readonly<{ before: string }>>((value) =>
-      raw(sql`update replay_plans set state = 'cancelled'
-        where state in ('planned', 'waiting', 'paused') and not (${isLeased}) and id < ${value('before')}`),
-    ),
-    unended: compileStatement<Record<never, never>, ById>(() =>
-      raw(sql<ById>`select id from replay_plans
-        where state not in ('finished', 'cancelled') or ${isLeased} order by id`),
-    ),
-    count: compileStatement<Record<never, never>, Readonly<{ count: number | string }>>(() =>
-      raw(sql<{ count: number | string }>`select count(*) as count from replay_plans`),
-    ),
-    removeOldest: compileStatement<Record<never, never>, ById>(() =>
-      raw(sql<ById>`delete from replay_plans where id = (
-          select id from replay_plans where state <> 'running' and not (${isLeased})
-          order by case when state in ('finished', 'cancelled') then 0 else 1 end, id limit 1
-        ) returning id`),
-    ),
-    insert: compileStatement<ById & Readonly<{ content: string; progress: string }>>((value) =>
-      raw(sql`insert into replay_plans (id, state, owner, until, content, progress)
-        values (${value('id')}, 'planned', '', 0, ${value('content')}, ${value('progress')})`),
-    ),
-    insertMessages: compileStatement<ById & Readonly<{ rows: string }>>((value) =>
-      raw(sql`insert into replay_plan_messages (plan_id, part, ids)
-        select cast(${value('id')} as text), cast(element.value ->> 0 as integer), element.value ->> 1
-        from ${elements(value('rows'))} as element`),
-    ),
-    messages: compileStatement<ById, Readonly<{ ids: string }>>((value) =>
-      queries.selectFrom('replay_plan_messages').select('ids').where('plan_id', '=', value('id')).orderBy('part'),
-    ),
-    change: compileStatement<Omit<ChangeValues, 'owner' | 'leaseMs'>>((value) =>
-      raw(sql`update replay_plans set state = ${value('state')}, progress = ${value('progress')}
-        where id = ${value('id')}`),
-    ),
-    lease: compileStatement<Omit<ChangeValues, 'state' | 'progress'>>((value) =>
-      raw(sql`update replay_plans set owner = ${value('owner')}, until = ${leaseEnd(value('leaseMs'))}
-        where id = ${value('id')}`),
-    ),
-    /** An expired lease stays with its owner until another process takes it. */
-    save: compileStatement<Omit<ChangeValues, 'state'>, Pick<Row, 'state'>>((value) =>
-      raw(sql<Pick<Row, 'state'>>`update replay_plans
-        set progress = ${value('progress')}, until = ${leaseEnd(value('leaseMs'))}
-        where id = ${value('id')} and owner = ${value('owner')} returning state`),
-    ),
-  }
-}
+const IS_LEASED = sql`owner <> '' and until > ${NOW}`
+const LEASE_END = sql`${NOW} + cast(:leaseMs as integer)`
+const SELECT = sql`
+  select id, state, case when ${IS_LEASED} then owner else '' end as owner, content, progress from replay_plans`
+const IS_OVERDUE = sql`state in ('planned', 'waiting', 'paused') and not (${IS_LEASED}) and id < :before`
+
+const GET = sql<ById, Row>`${SELECT} where id = :id`
+const LIST = sql<NoValues, Row>`${SELECT} order by id desc`
+const ABANDONED = sql<NoValues, ById>`
+  select id from replay_plans where state = 'running' and not (${IS_LEASED}) order by id`
+const OVERDUE = sql<Before, ById>`select id from replay_plans where ${IS_OVERDUE}`
+const CANCEL = sql<Before>`update replay_plans set state = 'cancelled' where ${IS_OVERDUE}`
+const UNENDED = sql<NoValues, ById>`
+  select id from replay_plans where state not in ('finished', 'cancelled') or ${IS_LEASED} order by id`
+const COUNT = sql<NoValues, { count: number | string }>`select count(*) as count from replay_plans`
+const REMOVE_OLDEST = sql<NoValues, ById>`
+  delete from replay_plans where id = (
+    select id from replay_plans where state <> 'running' and not (${IS_LEASED})
+    order by case when state in ('finished', 'cancelled') then 0 else 1 end, id limit 1
+  ) returning id`
+const INSERT = sql<ById & Readonly<{ content: string; progress: string }>>`
+  insert into replay_plans (id, state, owner, until, content, progress)
+  values (:id, 'planned', '', 0, :content, :progress)`
+const INSERT_MESSAGES = sql<ById & Readonly<{ rows: string }>>`
+  insert into replay_plan_messages (plan_id, part, ids)
+  select cast(:id as text), cast(element.value ->> 0 as integer), element.value ->> 1
+  from ${elements(named('rows'))} as element`
+const MESSAGES = sql<ById, { ids: string }>`select ids from replay_plan_messages where plan_id = :id order by part`
+const CHANGE = sql<ById & Readonly<{ state: string; progress: string }>>`
+  update replay_plans set state = :state, progress = :progress where id = :id`
+const LEASE = sql<Lease>`update replay_plans set owner = :owner, until = ${LEASE_END} where id = :id`
+/** An expired lease stays with its owner until another process takes it. */
+const SAVE = sql<Lease & Readonly<{ progress: string }>, Pick<Row, 'state'>>`
+  update replay_plans set progress = :progress, until = ${LEASE_END}
+  where id = :id and owner = :owner returning state`
 
 /** Builds the store over a database whose tables are up to date. */
-export function compileReplayPlanStore(database: SqlDatabase): ReplayPlanStore {
-  const statements = compileStatements(database.dialect)
-
+export function compileReplayPlanStore(database: Database): ReplayPlanStore {
   function* makeRoom(most: number): TransactionWork<boolean> {
-    const [row] = yield* step(statements.count, {})
+    const [row] = yield* step(COUNT, {})
     for (let count = Number(row?.count); count >= most; count -= 1) {
-      const [removed] = yield* step(statements.removeOldest, {})
+      const [removed] = yield* step(REMOVE_OLDEST, {})
       if (removed === undefined) return false
     }
     return true
   }
 
   function* changed(id: string, { state, progress, lease }: PlanChange): TransactionWork<void> {
-    yield* step(statements.change, { id, state, progress: JSON.stringify(progress) })
-    if (lease === 'drop') yield* step(statements.lease, { id, owner: '', leaseMs: 0 })
-    else if (lease !== undefined) yield* step(statements.lease, { id, owner: lease.owner, leaseMs: lease.ms })
+    yield* step(CHANGE, { id, state, progress: JSON.stringify(progress) })
+    if (lease === 'drop') yield* step(LEASE, { id, owner: '', leaseMs: 0 })
+    else if (lease !== undefined) yield* step(LEASE, { id, owner: lease.owner, leaseMs: lease.ms })
   }
 
   return {
     insert: ({ id, content, progress }, messageIds, most) =>
       database.transaction(function* () {
         if (!(yield* makeRoom(most))) return false
-        yield* step(statements.insert, { id, content: JSON.stringify(content), progress: JSON.stringify(progress) })
+        yield* step(INSERT, { id, content: JSON.stringify(content), progress: JSON.stringify(progress) })
         for (let start = 0; start < messageIds.length; start += PART) {
           const rows = JSON.stringify([[start / PART, messageIds.slice(start, start + PART).join('')]])
-          yield* step(statements.insertMessages, { id, rows })
+          yield* step(INSERT_MESSAGES, { id, rows })
         }
         return true
       }),
-    get: async (id) => (await database.read(statements.get, { id })).map(planOf)[0],
-    list: async () => (await database.read(statements.list, {})).map(planOf),
-    messageIds: async (id) => (await database.read(statements.messages, { id })).flatMap(({ ids }) => idsIn(ids)),
+    get: async (id) => (await database.read(GET, { id })).map(planOf)[0],
+    list: async () => (await database.read(LIST, {})).map(planOf),
+    messageIds: async (id) => (await database.read(MESSAGES, { id })).flatMap(({ ids }) => idsIn(ids)),
     change: (id, decide) =>
       database.transaction(function* () {
-        const [row] = yield* step(statements.get, { id })
+        const [row] = yield* step(GET, { id })
         const change = row && decide(planOf(row))
         if (change === undefined) return row && planOf(row)
         yield* changed(id, change)
-        const [after] = yield* step(statements.get, { id })
+        const [after] = yield* step(GET, { id })
         return after && planOf(after)
       }),
     save: async (id, owner, progress, leaseMs) => {
-      const [row] = await database.write(statements.save, { id, owner, progress: JSON.stringify(progress), leaseMs })
+      const [row] = await database.write(SAVE, { id, owner, progress: JSON.stringify(progress), leaseMs })
       return row?.state as PlanState | undefined
     },
     unended: async (before) => {
-      if ((await database.read(statements.overdue, { before })).length > 0) {
-        await database.write(statements.cancel, { before })
+      if ((await database.read(OVERDUE, { before })).length > 0) {
+        await database.write(CANCEL, { before })
       }
-      return (await database.read(statements.unended, {})).map(({ id }) => id)
+      return (await database.read(UNENDED, {})).map(({ id }) => id)
     },
-    abandoned: async () => (await database.read(statements.abandoned, {})).map(({ id }) => id),
+    abandoned: async () => (await database.read(ABANDONED, {})).map(({ id }) => id),
   }
 }
 

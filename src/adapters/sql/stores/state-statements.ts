@@ -1,57 +1,36 @@
 /** The statements of the state stores. The stores differ between the databases: one batches writes, one reads at once. */
-import { type Kysely, sql } from 'kysely'
 import type { StateFilter } from '../../../domain/ports/state-store-port.ts'
-import { compileStatement, type Statement } from '../statement.ts'
-import type { StateRow, Tables } from '../tables.ts'
+import { nextStateSequence } from '../dialect.ts'
+import { anyOf, type Fragment, type Sql, sql, where } from '../sql.ts'
+import type { StateRow } from '../tables.ts'
 
 export type AppendValues = Readonly<{ endpointId: string; lookupStatus: number; networkError: number; state: string }>
 export type NewestValues = Readonly<{ endpointId: string }>
 
 /**
- * Builds the write of a state for SQLite. The state replaces the older row with the same endpoint, status and network
- * error and becomes the newest of its endpoint. Writes nothing if the endpoint does not exist.
+ * The write of a state for SQLite. The state replaces the older row with the same endpoint, status and network error and
+ * becomes the newest of its endpoint. Writes nothing if the endpoint does not exist.
  *
  * The next sequence is read from the table, so writers of one endpoint must run one after the other.
  */
-export function compileAppend(db: Kysely<Tables>): Statement<AppendValues> {
-  return compileStatement((value) =>
-    db
-      .insertInto('states')
-      .columns(['endpoint_id', 'lookup_status', 'network_error', 'sequence', 'state'])
-      .expression((from) =>
-        from
-          .selectFrom('endpoints')
-          .select([
-            'endpoints.id',
-            value('lookupStatus').as('lookup_status'),
-            value('networkError').as('network_error'),
-            sql<number>`coalesce((select max(sequence) from states where endpoint_id = endpoints.id), 0) + 1`.as(
-              'sequence',
-            ),
-            value('state').as('state'),
-          ])
-          .where('endpoints.id', '=', value('endpointId')),
-      )
-      .onConflict((conflict) =>
-        conflict
-          .columns(['endpoint_id', 'lookup_status', 'network_error'])
-          .doUpdateSet((row) => ({ sequence: row.ref('excluded.sequence'), state: row.ref('excluded.state') })),
-      ),
-  )
-}
+export const APPEND = sql<AppendValues>`
+  insert into states (endpoint_id, lookup_status, network_error, sequence, state)
+  select endpoints.id, :lookupStatus, :networkError, ${nextStateSequence(sql`endpoints.id`)}, :state
+  from endpoints where endpoints.id = :endpointId
+  on conflict (endpoint_id, lookup_status, network_error) do update
+  set sequence = excluded.sequence, state = excluded.state`
 
 /**
  * Builds the function that gives the read of the newest state that passes a filter; undefined if no state can pass it. Each
  * filter object is compiled and prepared once, and its read is released with it.
  */
 export function cacheNewestReads<Read>(
-  db: Kysely<Tables>,
-  prepare: (statement: Statement<NewestValues, StateRow>) => Read,
+  prepare: (statement: Sql<NewestValues, StateRow>) => Read,
 ): (filter: StateFilter) => Read | undefined {
   const reads = new WeakMap<StateFilter, Read | 'nothing passes'>()
 
   function add(filter: StateFilter): Read | 'nothing passes' {
-    const statement = compileNewest(db, filter)
+    const statement = compileNewest(filter)
     const read = statement === undefined ? 'nothing passes' : prepare(statement)
     reads.set(filter, read)
     return read
@@ -64,22 +43,14 @@ export function cacheNewestReads<Read>(
 }
 
 /** Builds the read of the newest state that passes `filter`; undefined if no state can pass it. */
-export function compileNewest(db: Kysely<Tables>, filter: StateFilter): Statement<NewestValues, StateRow> | undefined {
-  const { networkErrors, statuses } = filter
+export function compileNewest({ networkErrors, statuses }: StateFilter): Sql<NewestValues, StateRow> | undefined {
   if (!statuses.any && statuses.ranges.length === 0) return undefined
-  return compileStatement((value) => {
-    let query = db
-      .selectFrom('states')
-      .select(['lookup_status', 'network_error', 'state'])
-      .where('endpoint_id', '=', value('endpointId'))
-      .orderBy('sequence', 'desc')
-      .limit(sql.lit(1))
-    if (networkErrors !== 'no-filter') query = query.where('network_error', '=', networkErrors === 'include' ? 1 : 0)
-    if (!statuses.any)
-      query = query.where((where) =>
-        // Clamped, so that no range matches the row without a status.
-        where.or(statuses.ranges.map(([from, to]) => where.between('lookup_status', Math.max(from, 0), to))),
-      )
-    return query
-  })
+  const conditions: Fragment[] = [sql`endpoint_id = :endpointId`]
+  if (networkErrors !== 'no-filter') conditions.push(sql`network_error = ${networkErrors === 'include' ? 1 : 0}`)
+  if (!statuses.any) {
+    // Clamped, so that no range matches the row without a status.
+    const ranges = statuses.ranges.map(([from, to]) => sql`lookup_status between ${Math.max(from, 0)} and ${to}`)
+    conditions.push(anyOf(ranges))
+  }
+  return sql`select lookup_status, network_error, state from states ${where(conditions)} order by sequence desc limit 1`
 }

@@ -6,8 +6,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { idFrom } from '../../../domain/id.ts'
 import type { MessageFilter } from '../../../domain/ports/message-store-port.ts'
 import { columnsOf } from '../../../domain/records/done-line.ts'
-import { doneRow } from '../../sql/message-log/message-rows.ts'
-import type { MessageRow } from '../../sql/message-log/message-tables.ts'
+import type { OldRecord, Used } from '../../sql/message-log/message-purge.ts'
+import { doneRow, type MessageRow } from '../../sql/message-log/message-rows.ts'
+import { type NoValues, type Sql, sql } from '../../sql/sql.ts'
 import { transaction } from '../migrate.ts'
 
 export type DoneMessages = Readonly<{
@@ -25,21 +26,18 @@ export type DoneMessages = Readonly<{
 const PURGED_ROWS = 16
 
 /** The queries of a purge, by rows; a row leaves as a whole. */
-export const DONE_USED = {
-  sql: 'select endpoint_id, sum(length(lines)) as bytes, 0 as held from done_messages group by endpoint_id',
-  parameters: [],
-} as const
+export const DONE_USED = sql<NoValues, Used>`
+  select endpoint_id, sum(length(lines)) as bytes, 0 as held from done_messages group by endpoint_id`
 
-export const doneOlder = (beforeId: string) => ({
-  sql: `select last_id, first_id as id, length(lines) as bytes from done_messages where last_id < ? order by last_id limit ${PURGED_ROWS}`,
-  parameters: [beforeId],
-})
+type OldLines = OldRecord & Readonly<{ last_id: string }>
 
-export const doneOldestOf = (endpointId: string) => ({
-  sql: `select last_id, first_id as id, length(lines) as bytes from done_messages where endpoint_id = ?
-    order by first_id limit ${PURGED_ROWS}`,
-  parameters: [endpointId],
-})
+export const doneOlder = (beforeId: string): Sql<never, OldLines> => sql`
+  select last_id, first_id as id, length(lines) as bytes from done_messages
+  where last_id < ${beforeId} order by last_id limit ${PURGED_ROWS}`
+
+export const doneOldestOf = (endpointId: string): Sql<never, OldLines> => sql`
+  select last_id, first_id as id, length(lines) as bytes from done_messages
+  where endpoint_id = ${endpointId} order by first_id limit ${PURGED_ROWS}`
 
 type LinesRow = Readonly<{ last_id: string; lines: Uint8Array }>
 

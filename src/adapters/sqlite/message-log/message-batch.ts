@@ -4,8 +4,7 @@
  */
 import { lineOf } from '../../../domain/records/done-line.ts'
 import type { Recorded } from '../../../domain/records/message-record.ts'
-import { keyRows, messageRow } from '../../sql/message-log/message-rows.ts'
-import { MESSAGE_COLUMNS, type MessageRow } from '../../sql/message-log/message-tables.ts'
+import { keyRows, MESSAGE_COLUMNS, type MessageRow, messageRow } from '../../sql/message-log/message-rows.ts'
 import { keyText } from '../../sql/tables.ts'
 
 /** The columns of a line of `messages`. */

@@ -1,13 +1,15 @@
 /** The file of the message log, used on the thread that opened it. */
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { columnsOf } from '../../../domain/records/done-line.ts'
-import { migrate, type TextMigration, transaction } from '../migrate.ts'
+import { migrationsOf } from '../../sql/schema.ts'
+import type { SqlValue } from '../../sql/sql.ts'
+import { migrate, transaction } from '../migrate.ts'
 import { openFile } from '../open-file.ts'
 import { watchDisk } from './disk-reserve.ts'
 import { type DoneMessages, openDoneMessages } from './done-messages.ts'
 import { COLUMNS, type EncodedBatch } from './message-batch.ts'
 
-export type TextQuery = Readonly<{ sql: string; parameters: readonly unknown[] }>
+export type TextQuery = Readonly<{ text: string; values: readonly SqlValue[] }>
 
 export type MessageFile = Readonly<{
   /** Throws StoreUnavailable if the disk has too little space; so does `done.append`. */
@@ -38,16 +40,12 @@ const PRAGMAS = `PRAGMA page_size = 16384; PRAGMA auto_vacuum = INCREMENTAL; PRA
   PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 250; PRAGMA journal_size_limit = 8388608`
 
 /** Rejects with StoreUnavailable, whose message is one sentence for the operator. */
-export async function openMessageFile(
-  path: string,
-  migrations: readonly TextMigration[],
-  reserveBytes?: number,
-): Promise<MessageFile> {
+export async function openMessageFile(path: string, reserveBytes?: number): Promise<MessageFile> {
   const db = await openFile({
     path,
     busyTimeoutMs: BUSY_TIMEOUT_MS,
     pragmas: PRAGMAS,
-    prepareTables: (opened) => void migrate(opened, migrations),
+    prepareTables: (opened) => void migrate(opened, migrationsOf('sqlite messages')),
   })
   const append = compileAppendBatch(db)
   const done = openDoneMessages(db)
@@ -57,7 +55,7 @@ export async function openMessageFile(
   const vacuum = db.prepare(`PRAGMA incremental_vacuum(${VACUUMED_PAGES})`)
   /** All free pages, and those that the log of changes holds. */
   const giveBack = { all: () => db.exec('PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)') }
-  const all = ({ sql, parameters }: TextQuery) => db.prepare(sql).all(...(parameters as SQLInputValue[]))
+  const all = ({ text, values }: TextQuery) => db.prepare(text).all(...values)
   return {
     append: (batch) => {
       disk.demandSpace()

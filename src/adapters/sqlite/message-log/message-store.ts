@@ -4,28 +4,22 @@
  */
 import { existsSync } from 'node:fs'
 import { format, parse } from 'node:path'
-import type { CompiledQuery } from 'kysely'
 import { idFrom } from '../../../domain/id.ts'
 import type { MessageStore } from '../../../domain/ports/message-store-port.ts'
-import { createMessageHolds } from '../../sql/message-log/message-holds.ts'
 import {
-  compileOlder,
-  compileOldestOf,
-  compileUsed,
   createLogShares,
   type OldRecord,
+  olderQuery,
+  oldestOfQuery,
   type PurgedLog,
-  type Used,
+  USED,
 } from '../../sql/message-log/message-purge.ts'
-import { createMessageReads } from '../../sql/message-log/message-reads.ts'
-import { recordOf } from '../../sql/message-log/message-rows.ts'
-import type { MessageRow, MessageTables } from '../../sql/message-log/message-tables.ts'
-import { MESSAGE_MIGRATIONS } from '../../sql/migrations/message-migrations.ts'
-import { compileMigrations, compileQueryBuilder } from '../dialect.ts'
+import { createMessageHolds, createMessageReads, type RunOnce } from '../../sql/message-log/message-queries.ts'
+import { type MessageRow, recordOf } from '../../sql/message-log/message-rows.ts'
+import { render, type Sql } from '../../sql/sql.ts'
 import { DONE_USED, doneOlder, doneOldestOf, newestFirst } from './done-messages.ts'
 import { encodeBatch } from './message-batch.ts'
-import type { TextQuery } from './message-file.ts'
-import { startMessageThread } from './message-thread.ts'
+import { type MessageThread, startMessageThread } from './message-thread.ts'
 import type { ThreadData } from './message-worker.ts'
 
 /** `crosswalk.db` → `crosswalk-messages.db`. */
@@ -47,41 +41,30 @@ export type SqliteMessageStore = MessageStore &
 /** The message log of the store at `storePath`. Opens the file at the first call. */
 export function createMessageStore(storePath: string, reserveBytes?: number): SqliteMessageStore {
   const path = messagePath(storePath)
-  const queries = compileQueryBuilder<MessageTables>()
-  const data = (): ThreadData => ({
-    path,
-    reserveBytes,
-    migrations: compileMigrations(MESSAGE_MIGRATIONS).map(({ name, statements }) => ({
-      name,
-      statements: [...statements],
-    })),
-  })
+  const data = (): ThreadData => ({ path, reserveBytes })
   const writer = startMessageThread(data)
   const reader = path === ':memory:' ? writer : startMessageThread(data)
   /** The records that have rows of their own: those of all messages that lines do not hold. */
-  const rows = createMessageReads(queries, <Row>({ sql, parameters }: CompiledQuery<Row>) =>
-    reader.call<Row[]>({ kind: 'all', query: { sql, parameters } }),
-  )
+  const rows = createMessageReads(runOn(reader))
+  const write = runOn(writer)
 
-  const write = <Row>({ sql, parameters }: TextQuery): Promise<Row[]> =>
-    writer.call<Row[]>({ kind: 'all', query: { sql, parameters } })
   const shares = createLogShares<LogRow>()
   const log: PurgedLog<LogRow> = {
-    used: async () => [...(await write<Used>(compileUsed(queries))), ...(await write<Used>(DONE_USED))],
+    used: async () => [...(await write(USED)), ...(await write(DONE_USED))],
     oldestOf: async (endpointId, bytes) => {
-      const records = await write<OldRecord>(compileOldestOf(queries, endpointId, bytes))
-      const lines = await write<LogRow>(doneOldestOf(endpointId))
+      const records = await write(oldestOfQuery(endpointId, bytes))
+      const lines = await write(doneOldestOf(endpointId))
       return firstBytes([...records, ...lines].sort(oldestFirst), bytes)
     },
   }
   const older = async (beforeId: string): Promise<readonly LogRow[]> => [
-    ...(await write<LogRow>(compileOlder(queries, beforeId))),
-    ...(await write<LogRow>(doneOlder(beforeId))),
+    ...(await write(olderQuery(beforeId))),
+    ...(await write(doneOlder(beforeId))),
   ]
 
   // Where nothing was ever recorded, as with MESSAGE_LOG=off, looking for old records would start the thread.
   const exists = () => path === ':memory:' || existsSync(path)
-  const holds = createMessageHolds(queries, write)
+  const holds = createMessageHolds(write)
 
   return {
     ...rows,
@@ -131,6 +114,13 @@ export function createMessageStore(storePath: string, reserveBytes?: number): Sq
     },
   }
 }
+
+const runOn =
+  (thread: MessageThread): RunOnce =>
+  <Row>(statement: Sql<never, Row>) => {
+    const { text, bind } = render(statement, 'sqlite')
+    return thread.call<Row[]>({ kind: 'all', query: { text, values: bind({}) } })
+  }
 
 /** A row of a record, or of many lines with the last of their ids. */
 type LogRow = OldRecord & Readonly<{ last_id?: string }>

@@ -3,7 +3,6 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { MessageFilter } from '../../../domain/ports/message-store-port.ts'
 import { StoreUnavailable } from '../../../domain/ports/store-port.ts'
 import { storeFault } from '../error-codes.ts'
-import type { TextMigration } from '../migrate.ts'
 import { checkpoint } from '../write-ahead-log.ts'
 import type { EncodedBatch } from './message-batch.ts'
 import { type MessageFile, openMessageFile, type TextQuery } from './message-file.ts'
@@ -23,12 +22,8 @@ export type LogCall = Readonly<
   | { kind: 'close' }
 >
 
-/** The input of the thread. Migrations are texts, so that it does not load Kysely. */
-export type ThreadData = Readonly<{
-  path: string
-  migrations: readonly TextMigration[]
-  reserveBytes?: number | undefined
-}>
+/** The input of the thread. */
+export type ThreadData = Readonly<{ path: string; reserveBytes?: number | undefined }>
 
 /** Errors lose their class between threads, so the message is sent. */
 export type LogReply = Readonly<{ value: unknown } | { unavailable: string } | { fault: string }>
@@ -62,8 +57,8 @@ function run(file: MessageFile, call: LogCall): unknown {
   }
 }
 
-const { path, migrations, reserveBytes } = workerData as ThreadData
-const opening = openMessageFile(path, migrations, reserveBytes)
+const { path, reserveBytes } = workerData as ThreadData
+const opening = openMessageFile(path, reserveBytes)
 
 async function answer(call: LogCall): Promise<LogReply> {
   try {

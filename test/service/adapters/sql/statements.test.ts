@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { compileStatement } from '../../../../src/adapters/sql/statement.ts'
+import { among, anyOf, join, render, sql, where } from '../../../../src/adapters/sql/sql.ts'
 import { clashOf } from '../../../../src/adapters/sql/stores/endpoint-writes.ts'
-import { compileAppend, compileNewest } from '../../../../src/adapters/sql/stores/state-statements.ts'
-import { compileQueryBuilder } from '../../../../src/adapters/sqlite/dialect.ts'
+import { compileNewest } from '../../../../src/adapters/sql/stores/state-statements.ts'
 import { filterOf } from '../../../support/contracts/records.ts'
-
-const queries = compileQueryBuilder()
 
 it('reports the name before the route in a clash', () => {
   const [mine, other] = [{ name: 'mine' }, { name: 'other' }]
@@ -16,28 +13,30 @@ it('reports the name before the route in a clash', () => {
   )
 })
 
-it('binds values by name, in the order of the text, beside those written into the query', () => {
-  const statement = compileStatement<{ id: string; name: string }>((value) =>
-    queries
-      .selectFrom('endpoints')
-      .select('id')
-      .where('name', '=', value('name'))
-      .where('id', 'in', ['x', value('id')]),
+it('binds values by name, in the order of the text, beside those between the texts', () => {
+  const hostile = "' OR 1=1 --"
+  const statement = sql<{ id: string; name: string }>`
+    select id::text from endpoints ${where([sql`name = :name`, among('id', ['x', hostile]), sql`id <> :id`])}
+    limit ${join([1])}`
+  const { text, bind } = render(statement, 'postgres')
+  assert.equal(
+    text.replaceAll(/\s+/g, ' ').trim(),
+    'select id::text from endpoints where name = $1 and id in ($2, $3) and id <> $4 limit $5',
   )
-  assert.equal(statement.sql.match(/\?/g)?.length, 3)
-  assert.deepEqual(statement.bind({ id: 'an id', name: 'a name' }), ['a name', 'x', 'an id'])
-  assert.deepEqual(statement.bind({ id: 'another', name: 'a name' }), ['a name', 'x', 'another'])
+  assert.deepEqual(bind({ id: 'an id', name: 'a name' }), ['a name', 'x', hostile, 'an id', 1])
+  assert.equal(render(statement, 'sqlite').text.match(/\?/g)?.length, 5)
 })
 
-it('never writes a value into the text of a query', () => {
-  const hostile = "' OR 1=1 --"
-  const append = compileAppend(queries)
-  const bound = append.bind({ endpointId: hostile, lookupStatus: 200, networkError: 0, state: hostile })
-  assert.deepEqual(bound.toSorted(), [0, 200, hostile, hostile].toSorted())
-  assert.ok(!append.sql.includes(hostile))
+it('finds nothing among no values, and demands nothing of no conditions', () => {
+  assert.equal(
+    render(sql`select 1 ${where([among('id', []), anyOf([])])}`, 'sqlite').text,
+    'select 1 where 1 = 0 and 1 = 0',
+  )
+  assert.equal(render(sql`select 1 ${where([])}`, 'sqlite').text, 'select 1 ')
 })
 
 it('reads nothing where no state can pass', () => {
-  assert.equal(compileNewest(queries, filterOf([], 'include')), undefined)
-  assert.deepEqual(compileNewest(queries, filterOf('any', 'exclude'))?.bind({ endpointId: 'a' }), ['a', 0])
+  assert.equal(compileNewest(filterOf([], 'include')), undefined)
+  const newest = compileNewest(filterOf('any', 'exclude'))
+  assert.deepEqual(newest && render(newest, 'sqlite').bind({ endpointId: 'a' }), ['a', 0])
 })

@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MESSAGE_MIGRATIONS } from '../../../../src/adapters/sql/migrations/message-migrations.ts'
-import { compileMigrations } from '../../../../src/adapters/sqlite/dialect.ts'
 import { startMessageThread } from '../../../../src/adapters/sqlite/message-log/message-thread.ts'
 import type { ThreadData } from '../../../../src/adapters/sqlite/message-log/message-worker.ts'
 import { StoreUnavailable } from '../../../../src/domain/ports/store-port.ts'
 
-const migrations = compileMigrations(MESSAGE_MIGRATIONS).map(({ name, statements }) => ({
-  name,
-  statements: [...statements],
-}))
-const good: ThreadData = { path: ':memory:', migrations }
+const good: ThreadData = { path: ':memory:' }
 
 const faults = {
   // As without threads or memory for one: what starts it throws.
-  'cannot be started': { data: { ...good, migrations: () => [] }, says: /could not be started: .*could not be cloned/ },
+  'cannot be started': { data: { path: () => '' }, says: /could not be started: .*could not be cloned/ },
   // As without file descriptors: it ends with an error.
   'ends as it starts': { data: null, says: /^The thread of the message log ended: .*null\.$/ },
 }

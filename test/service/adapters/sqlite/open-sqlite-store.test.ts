@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { it } from 'node:test'
-import { MIGRATIONS } from '../../../../src/adapters/sql/migrations/migrations.ts'
+import { MIGRATIONS } from '../../../../src/adapters/sql/schema.ts'
 import { openSqliteStore } from '../../../../src/adapters/sqlite/open-sqlite-store.ts'
 import { StoreUnavailable } from '../../../../src/domain/ports/store-port.ts'
 import { assertSound, freshPath, lookInto } from '../../../support/adapters/sqlite/folder.ts'
@@ -38,9 +38,20 @@ const refused: readonly (readonly [name: string, arrange: (path: string) => Arra
         path,
         (db) =>
           void db.exec(`CREATE TABLE schema_version (version INTEGER PRIMARY KEY, name TEXT);
-          INSERT INTO schema_version VALUES (1, 'known'), (999, 'of tomorrow')`),
+          INSERT INTO schema_version VALUES (1, 'tables'), (999, 'of tomorrow')`),
       ),
     /written by a newer version: its schema has version 999, and this service knows up to \d+; /,
+  ],
+  [
+    'a store of version 0.1',
+    (path) =>
+      lookInto(
+        path,
+        (db) =>
+          void db.exec(`CREATE TABLE schema_version (version INTEGER PRIMARY KEY, name TEXT);
+          INSERT INTO schema_version VALUES (1, 'endpoints and states'), (2, 'what instances tell each other')`),
+      ),
+    /^The database .*crosswalk\.db was written by version 0\.1, which this version cannot open \(.*\); start that version, or name another file in DATABASE_URL\.$/,
   ],
 ]
 for (const [name, arrange, message] of refused) {

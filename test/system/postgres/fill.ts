@@ -1,4 +1,4 @@
-/** Fills the store of a running service of any version, over HTTP, and observes what the service finds in it. */
+/** Fills the store of a running service over HTTP, and observes what the service finds in it. */
 
 type Ports = Readonly<{ url: string; adminUrl: string }>
 
