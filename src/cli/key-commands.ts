@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { createApiKeys, type KeyRequest } from '../access/api-keys.ts'
 import { createIds } from '../domain/id.ts'
-import type { EntryOf } from '../domain/ports/audit-store-port.ts'
-import type { StoredKey } from '../domain/ports/key-store-port.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { EntryOf } from '../store/sql/audit-store.ts'
+import type { StoredKey } from '../store/sql/key-store.ts'
 import { openStoreBeside } from '../wiring/open-store.ts'
 
 export interface KeyCommands {

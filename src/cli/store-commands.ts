@@ -1,15 +1,15 @@
 /** Commands on stores that no service uses meanwhile. */
 import { existsSync } from 'node:fs'
-import { copyInto } from '../adapters/postgres/copy-into.ts'
-import { migratePostgres } from '../adapters/postgres/open-postgres-store.ts'
-import type { StoreSummary } from '../adapters/sql/copied-tables.ts'
-import { openSnapshot } from '../adapters/sqlite/snapshot.ts'
 import { fault, found, type Result } from '../domain/lint.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
-import type { Store } from '../domain/ports/store-port.ts'
 import { StoreUnavailable } from '../domain/ports/store-port.ts'
 import { databaseUrl, isPostgres, shownStore, sqlitePath } from '../settings/setting-kinds.ts'
 import type { Settings } from '../settings/settings.ts'
+import { copyInto } from '../store/postgres/copy-into.ts'
+import { migratePostgres } from '../store/postgres/open-postgres-store.ts'
+import type { StoreSummary } from '../store/sql/copied-tables.ts'
+import { openSnapshot } from '../store/sqlite/snapshot.ts'
+import type { Store } from '../store/store.ts'
 import { hasStore, openSoleStore } from '../wiring/open-store.ts'
 
 /**

@@ -4,8 +4,8 @@
  */
 import { writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { migrationsOf } from '../../../src/adapters/sql/schema.ts'
-import { migrate } from '../../../src/adapters/sqlite/migrate.ts'
+import { migrationsOf } from '../../../src/store/sql/schema.ts'
+import { migrate } from '../../../src/store/sqlite/migrate.ts'
 
 function* endless(): Generator<string> {
   yield 'alter table endpoints add column half text'

@@ -1,8 +1,8 @@
 /** The part of /openapi.json on groups of failures and the replay of messages. */
 import type { JsonObject } from '../../../domain/json.ts'
 import { OUTCOMES } from '../../../domain/records/message-record.ts'
-import { GROUP_STATES } from '../../../domain/replays/failure-group-store-port.ts'
 import { PLAN_STATES } from '../../../domain/replays/replay-plan.ts'
+import { GROUP_STATES } from '../../../store/sql/failure-group-store.ts'
 import { filterBody, filters, notFound, wrongFilter } from './openapi-messages.ts'
 import {
   answer,
