@@ -15,8 +15,6 @@ import { storeEmpty } from './error-codes.ts'
 
 export type ChangeFeedOptions = Readonly<{ url: string; connections: Connections; logger: Logger }>
 
-export type ClosableChangeFeed = ChangeFeed & Readonly<{ close(): Promise<void> }>
-
 const POLL_MS = 5_000
 const ANSWER_TIMEOUT_MS = 2_000
 const BACKOFF: Backoff = { firstMs: 100, longestMs: 2_000 }
@@ -43,16 +41,69 @@ const SINCE = prepareText<number, SinceRow>(
 
 const VERSION = prepareText<undefined, Readonly<{ version: string }>>('select version from configuration', () => [])
 
-export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions): ClosableChangeFeed {
-  const closing = new AbortController()
+export class PostgresChangeFeed implements ChangeFeed {
+  readonly #url: string
+  readonly #connections: Connections
+  readonly #logger: Logger
+  readonly #closing = new AbortController()
   /** The connection that is not known to be lost, and the function that reports it lost. */
-  let listening: Readonly<{ run: RunStatement; lose(): void }> | undefined
-  let watching: Promise<void> | undefined
+  #listening: Readonly<{ run: RunStatement; lose(): void }> | undefined
+  #watching: Promise<void> | undefined
+
+  constructor({ url, connections, logger }: ChangeFeedOptions) {
+    this.#url = url
+    this.#connections = connections
+    this.#logger = logger
+  }
+
+  since(version: number): Promise<StoreChanges> {
+    return this.#connections.access(async () => {
+      const alive = this.#listening
+      // This one is asked first, as the idle connections of the pool may be dead.
+      const rows = await alive?.run(SINCE, version).catch(() => alive.lose())
+      return changesOf(rows ?? (await this.#connections.run(SINCE, version)))
+    })
+  }
+
+  watch(notify: (version: number) => void): void {
+    this.#watching ??= this.#keepListening(notify)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#watching
+  }
+
+  async #keepListening(notify: (version: number) => void): Promise<void> {
+    const { signal } = this.#closing
+    let pauseMs = 0
+    let isReported = false
+    while (!signal.aborted) {
+      let wasConnected = false
+      let err: unknown
+      await this.#listen(notify, () => {
+        if (isReported) this.#logger.info({}, 'Changes of other instances are received again')
+        wasConnected = true
+        isReported = false
+        pauseMs = 0
+      }).catch((thrown: unknown) => {
+        err = thrown
+      })
+      if (signal.aborted) return
+      if (!isReported)
+        this.#logger.warn({ err }, 'Changes of other instances are not received: the store cannot be reached')
+      isReported = true
+      if (wasConnected) this.#connections.renew()
+      void this.#pollOnce(notify)
+      pauseMs = nextPauseMs(pauseMs, BACKOFF)
+      await pause(pauseMs, undefined, { signal }).catch(() => undefined)
+    }
+  }
 
   /** Listens until the connection is lost or the store is closed. */
-  async function listen(notify: (version: number) => void, connected: () => void): Promise<void> {
+  async #listen(notify: (version: number) => void, connected: () => void): Promise<void> {
     const client = new pg.Client({
-      connectionString: url,
+      connectionString: this.#url,
       application_name: 'crosswalk changes',
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: ANSWER_TIMEOUT_MS,
@@ -60,7 +111,7 @@ export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions
     })
     const lost = new AbortController()
     const lose = () => {
-      if (listening?.lose === lose) listening = undefined
+      if (this.#listening?.lose === lose) this.#listening = undefined
       lost.abort()
     }
     client.on('error', lose)
@@ -70,9 +121,9 @@ export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions
       await client.connect()
       await client.query('listen crosswalk_configuration')
       const run = runOn(client)
-      listening = { run, lose }
+      this.#listening = { run, lose }
       connected()
-      const over = AbortSignal.any([closing.signal, lost.signal])
+      const over = AbortSignal.any([this.#closing.signal, lost.signal])
       while (!over.aborted) {
         for (const { version } of await run(VERSION, undefined)) notify(Number(version))
         await pause(POLL_MS, undefined, { signal: over }).catch(() => undefined)
@@ -85,50 +136,9 @@ export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions
   }
 
   /** Polls the version through the pool; the reconnection does not wait for it. */
-  async function pollOnce(notify: (version: number) => void): Promise<void> {
-    const rows = await connections.run(VERSION, undefined).catch(() => [])
-    if (!closing.signal.aborted) for (const { version } of rows) notify(Number(version))
-  }
-
-  async function keepListening(notify: (version: number) => void): Promise<void> {
-    let pauseMs = 0
-    let isReported = false
-    while (!closing.signal.aborted) {
-      let wasConnected = false
-      let err: unknown
-      await listen(notify, () => {
-        if (isReported) logger.info({}, 'Changes of other instances are received again')
-        wasConnected = true
-        isReported = false
-        pauseMs = 0
-      }).catch((thrown: unknown) => {
-        err = thrown
-      })
-      if (closing.signal.aborted) return
-      if (!isReported) logger.warn({ err }, 'Changes of other instances are not received: the store cannot be reached')
-      isReported = true
-      if (wasConnected) connections.renew()
-      void pollOnce(notify)
-      pauseMs = nextPauseMs(pauseMs, BACKOFF)
-      await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => undefined)
-    }
-  }
-
-  return {
-    since: (version) =>
-      connections.access(async () => {
-        const alive = listening
-        // This one is asked first, as the idle connections of the pool may be dead.
-        const rows = await alive?.run(SINCE, version).catch(() => alive.lose())
-        return changesOf(rows ?? (await connections.run(SINCE, version)))
-      }),
-    watch: (notify) => {
-      watching ??= keepListening(notify)
-    },
-    close: async () => {
-      closing.abort()
-      await watching
-    },
+  async #pollOnce(notify: (version: number) => void): Promise<void> {
+    const rows = await this.#connections.run(VERSION, undefined).catch(() => [])
+    if (!this.#closing.signal.aborted) for (const { version } of rows) notify(Number(version))
   }
 }
 

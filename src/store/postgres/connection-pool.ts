@@ -3,10 +3,9 @@ import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { Logger } from '../../domain/ports/logger-port.ts'
 import { waitForStore } from '../../domain/ports/store-port.ts'
+import { storeClosed } from '../sql/database.ts'
 import { render, type Sql, type SqlValues } from '../sql/sql.ts'
-import { storeClosed } from '../sql/store-faults.ts'
 import { isReadOnly, isRefusal, storeFault } from './error-codes.ts'
-import { READS_ONLY, sessionText } from './session.ts'
 
 export type ConnectionOptions = Readonly<{
   url: string
@@ -22,22 +21,6 @@ export type Prepared<Values, Row> = Readonly<{ name: string; text: string; bind(
 
 /** Runs a statement; gives its rows. */
 export type RunStatement = <Values, Row>(statement: Prepared<Values, Row>, values: Values) => Promise<Row[]>
-
-export type Connections = Readonly<{
-  /** Rejects with StoreUnavailable if the server did not answer. */
-  run: RunStatement
-  /** Several queries as one access to the store: for a management call, they share the time that it waits. */
-  access<T>(work: () => Promise<T>): Promise<T>
-  /** Commits when the promise of `work` resolves, rolls back when it rejects. */
-  transaction<T>(work: (run: RunStatement) => Promise<T>): Promise<T>
-  /**
-   * Replaces every connection: after one was lost, the idle ones may be dead too. Calls that wait for a connection get a
-   * new one.
-   */
-  renew(): void
-  /** Accepts no more calls; resolves when the running ones are done and every connection is closed. */
-  close(): Promise<void>
-}>
 
 export const CONNECT_TIMEOUT_MS = 2_000
 
@@ -65,42 +48,84 @@ const BEGIN = prepareText<undefined, never>('begin', () => [])
 const COMMIT = prepareText<undefined, never>('commit', () => [])
 const ROLLBACK = prepareText<undefined, never>('rollback', () => [])
 
-/** Connects at the first call. */
-export function createConnections(options: ConnectionOptions): Connections {
-  /** Until when a read-only session is used, on the clock of `performance.now()`. */
-  const readOnly = new WeakMap<pg.ClientBase, number>()
-  const markReadOnly = (client: pg.ClientBase) => {
-    if (!readOnly.has(client)) readOnly.set(client, performance.now() + READ_ONLY_MS)
-  }
-  // A query that its own timeout ends is first.
-  const mostMs = options.timeoutMs + 100
-  let pool = createPool(options, markReadOnly)
-  let closed = false
-  const running = new Set<Promise<unknown>>()
+/** Connects at the first call. Every call rejects with StoreUnavailable if the server did not answer. */
+export class Connections {
+  readonly #options: ConnectionOptions
+  /** Of read-only sessions: until when each is used, on the clock of `performance.now()`. */
+  readonly #readOnly = new WeakMap<pg.ClientBase, number>()
+  readonly #running = new Set<Promise<unknown>>()
   /** Of each call that waits for a connection: the function that makes it ask the current pool. */
-  const waiting = new Set<() => void>()
+  readonly #waiting = new Set<() => void>()
+  #pool: pg.Pool
+  #isClosed = false
 
-  const connect = (): Promise<pg.PoolClient> =>
-    new Promise((resolve, reject) => {
-      const reconnect = () => resolve(connect())
-      waiting.add(reconnect)
-      pool.connect().then(
-        (client) => {
-          // The connection comes too late, from a pool that was replaced.
-          if (!waiting.delete(reconnect)) return client.release(true)
-          if (performance.now() < (readOnly.get(client) ?? Number.POSITIVE_INFINITY)) return resolve(client)
-          client.release(true)
-          resolve(connect())
-        },
-        (thrown: unknown) => {
-          waiting.delete(reconnect)
-          reject(thrown)
-        },
-      )
-    })
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+    this.#pool = this.#createPool()
+  }
 
-  async function onConnection<T>(work: (run: RunStatement) => Promise<T>): Promise<T> {
-    const client = await connect()
+  /** Several queries as one access to the store: for a management call, they share the time that it waits. */
+  access<T>(work: () => Promise<T>): Promise<T> {
+    // A query that its own timeout ends is first.
+    return waitForStore(this.#options.timeoutMs + 100, work)
+  }
+
+  run<Values, Row>(statement: Prepared<Values, Row>, values: Values): Promise<Row[]> {
+    return this.access(() => this.#track((run) => run(statement, values)))
+  }
+
+  /** Commits when the promise of `work` resolves, rolls back when it rejects. */
+  transaction<T>(work: (run: RunStatement) => Promise<T>): Promise<T> {
+    return this.access(() =>
+      this.#track(async (run) => {
+        await run(BEGIN, undefined)
+        try {
+          const result = await work(run)
+          await run(COMMIT, undefined)
+          return result
+        } catch (thrown) {
+          if (isRefusal(thrown)) await run(ROLLBACK, undefined)
+          throw thrown
+        }
+      }),
+    )
+  }
+
+  /**
+   * Replaces every connection: after one was lost, the idle ones may be dead too. Calls that wait for a connection get a
+   * new one.
+   */
+  renew(): void {
+    if (this.#isClosed) return
+    void this.#pool.end()
+    this.#pool = this.#createPool()
+    const reconnects = [...this.#waiting]
+    this.#waiting.clear()
+    for (const reconnect of reconnects) reconnect()
+  }
+
+  /** Accepts no more calls; resolves when the running ones are done and every connection is closed. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.allSettled(this.#running)
+    if (!this.#pool.ended) await this.#pool.end()
+  }
+
+  async #track<T>(work: (run: RunStatement) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw storeClosed()
+    const call = this.#onConnection(work)
+    this.#running.add(call)
+    try {
+      return await call
+    } catch (thrown) {
+      throw storeFault(thrown)
+    } finally {
+      this.#running.delete(call)
+    }
+  }
+
+  async #onConnection<T>(work: (run: RunStatement) => Promise<T>): Promise<T> {
+    const client = await this.#connect()
     let broken = true
     try {
       const result = await work(runOn(client))
@@ -108,87 +133,59 @@ export function createConnections(options: ConnectionOptions): Connections {
       return result
     } catch (thrown) {
       broken = !isRefusal(thrown)
-      if (isReadOnly(thrown)) markReadOnly(client)
+      if (isReadOnly(thrown)) this.#markReadOnly(client)
       throw thrown
     } finally {
       client.release(broken)
     }
   }
 
-  function renew(): void {
-    if (closed) return
-    void pool.end()
-    pool = createPool(options, markReadOnly)
-    const reconnects = [...waiting]
-    waiting.clear()
-    for (const reconnect of reconnects) reconnect()
+  #connect(): Promise<pg.PoolClient> {
+    return new Promise((resolve, reject) => {
+      const reconnect = () => resolve(this.#connect())
+      this.#waiting.add(reconnect)
+      this.#pool.connect().then(
+        (client) => {
+          // The connection comes too late, from a pool that was replaced.
+          if (!this.#waiting.delete(reconnect)) return client.release(true)
+          if (performance.now() < (this.#readOnly.get(client) ?? Number.POSITIVE_INFINITY)) return resolve(client)
+          client.release(true)
+          resolve(this.#connect())
+        },
+        (thrown: unknown) => {
+          this.#waiting.delete(reconnect)
+          reject(thrown)
+        },
+      )
+    })
   }
 
-  async function track<T>(work: (run: RunStatement) => Promise<T>): Promise<T> {
-    if (closed) throw storeClosed()
-    const call = onConnection(work)
-    running.add(call)
-    try {
-      return await call
-    } catch (thrown) {
-      throw storeFault(thrown)
-    } finally {
-      running.delete(call)
-    }
+  #markReadOnly(client: pg.ClientBase): void {
+    if (!this.#readOnly.has(client)) this.#readOnly.set(client, performance.now() + READ_ONLY_MS)
   }
 
-  const access = <T>(work: () => Promise<T>): Promise<T> => waitForStore(mostMs, work)
-
-  return {
-    access,
-    run: (statement, values) => access(() => track((run) => run(statement, values))),
-    transaction: (work) =>
-      access(() =>
-        track(async (run) => {
-          await run(BEGIN, undefined)
-          try {
-            const result = await work(run)
-            await run(COMMIT, undefined)
-            return result
-          } catch (thrown) {
-            if (isRefusal(thrown)) await run(ROLLBACK, undefined)
-            throw thrown
-          }
-        }),
-      ),
-    renew,
-    close: async () => {
-      closed = true
-      await Promise.allSettled(running)
-      if (!pool.ended) await pool.end()
-    },
+  #createPool(): pg.Pool {
+    const { url, poolSize, timeoutMs, logger } = this.#options
+    // The timeout of the server is the shorter one, so that a slow query costs no connection.
+    const session = sessionText({ statementTimeoutMs: timeoutMs * 0.9, idleTimeoutMs: timeoutMs })
+    const pool = new pg.Pool({
+      connectionString: url,
+      application_name: 'crosswalk',
+      max: poolSize,
+      connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
+      query_timeout: timeoutMs,
+      keepAlive: true,
+      onConnect: async (client) => {
+        await client.query(session)
+        const { rows } = await client.query<{ read_only: boolean }>(`select ${READS_ONLY} as read_only`)
+        if (rows[0]?.read_only) this.#markReadOnly(client)
+      },
+    })
+    pool.on('error', (err: Error) => logger.warn({ err }, 'A connection to the store was lost'))
+    // Also while a query or transaction uses the connection: its own promise rejects.
+    pool.on('connect', (client) => client.on('error', () => undefined))
+    return pool
   }
-}
-
-function createPool(
-  { url, poolSize, timeoutMs, logger }: ConnectionOptions,
-  markReadOnly: (client: pg.ClientBase) => void,
-): pg.Pool {
-  // The timeout of the server is the shorter one, so that a slow query costs no connection.
-  const session = sessionText({ statementTimeoutMs: timeoutMs * 0.9, idleTimeoutMs: timeoutMs })
-  const pool = new pg.Pool({
-    connectionString: url,
-    application_name: 'crosswalk',
-    max: poolSize,
-    connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
-    query_timeout: timeoutMs,
-    keepAlive: true,
-    onConnect: async (client) => {
-      await client.query(session)
-      const { rows } = await client.query<{ read_only: boolean }>(`select ${READS_ONLY} as read_only`)
-      if (rows[0]?.read_only) markReadOnly(client)
-    },
-  })
-  const warn = (err: Error) => logger.warn({ err }, 'A connection to the store was lost')
-  pool.on('error', warn)
-  // Also while a query or transaction uses the connection: its own promise rejects.
-  pool.on('connect', (client) => client.on('error', () => undefined))
-  return pool
 }
 
 /** Runs statements on one connection. */
@@ -198,3 +195,36 @@ export function runOn(client: pg.ClientBase): RunStatement {
     return rows as Row[]
   }
 }
+
+/** For a query that costs the server nothing: a connection that takes longer is dead. */
+const ANSWER_TIMEOUT_MS = 5_000
+
+/** Runs such a query on a connection outside the pool. */
+export async function ask<Row extends object>(client: pg.ClientBase, text: string): Promise<Row[]> {
+  const query = { text, query_timeout: ANSWER_TIMEOUT_MS }
+  return (await client.query<Row>(query)).rows
+}
+
+/**
+ * The settings of each session. They are set after connecting: a pooler rejects connections that start with settings which
+ * it does not know.
+ */
+type SessionSettings = Readonly<{
+  /** How long a statement may take; no limit by default. */
+  statementTimeoutMs?: number
+  /** How long an open transaction may be idle. */
+  idleTimeoutMs: number
+}>
+
+/** One text of several statements. */
+export function sessionText({ statementTimeoutMs = 0, idleTimeoutMs }: SessionSettings): string {
+  return [
+    `set statement_timeout = ${Math.ceil(statementTimeoutMs)}`,
+    `set idle_in_transaction_session_timeout = ${Math.ceil(idleTimeoutMs)}`,
+    // A transaction that waited for a lock must see what was committed meanwhile, whatever the default of the database.
+    `set default_transaction_isolation = 'read committed'`,
+  ].join('; ')
+}
+
+/** Whether the session is read-only. It may stay so after the server has become writable. */
+export const READS_ONLY = `pg_is_in_recovery() or current_setting('transaction_read_only')::boolean`

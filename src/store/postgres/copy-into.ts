@@ -15,9 +15,8 @@ import {
   type TableSummary,
 } from '../sql/copied-tables.ts'
 import { chunksOf } from './chunks.ts'
-import { CONNECT_TIMEOUT_MS } from './connection-pool.ts'
+import { ask, CONNECT_TIMEOUT_MS } from './connection-pool.ts'
 import { storeFault } from './error-codes.ts'
-import { ask } from './session.ts'
 
 const DIFFERENT =
   'The source or the target has changed during the copy, so nothing was copied: stop the services that work on them, and try again.'

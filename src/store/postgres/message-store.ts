@@ -123,6 +123,6 @@ export function createMessageStore(connections: Connections): MessageStore {
         )
         return Number(removed?.count)
       }),
-    close: connections.close,
+    close: () => connections.close(),
   }
 }

@@ -3,8 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { StoreUnavailable } from '../../domain/ports/store-port.ts'
 import { dueMigrations, RAN_MIGRATIONS, type RanMigration, type TextMigration } from '../sql/schema.ts'
-import { CONNECT_TIMEOUT_MS } from './connection-pool.ts'
-import { ask, sessionText } from './session.ts'
+import { ask, CONNECT_TIMEOUT_MS, sessionText } from './connection-pool.ts'
 
 export type MigrateOptions = Readonly<{
   url: string

@@ -13,13 +13,13 @@ import { compileReplayPlanStore } from '../sql/replay-plan-store.ts'
 import { migrationsOf, UnknownSchema } from '../sql/schema.ts'
 import { compileStatsStore } from '../sql/stats-store.ts'
 import type { Store } from '../store.ts'
-import { createChangeFeed } from './change-feed.ts'
-import { createConnections } from './connection-pool.ts'
+import { PostgresChangeFeed } from './change-feed.ts'
+import { Connections } from './connection-pool.ts'
 import { isDenied, isLasting, serverMessage, unavailableReason } from './error-codes.ts'
 import { createMessageStore } from './message-store.ts'
 import { hasTables, migrate } from './migrate.ts'
 import { createPostgresDatabase } from './postgres-database.ts'
-import { compileStateStore } from './state-store.ts'
+import { PostgresStateStore } from './state-store.ts'
 
 export type PostgresStoreOptions = Readonly<{
   url: string
@@ -44,13 +44,13 @@ const MESSAGE_CONNECTIONS = 3
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Required<Store>> {
   const { url, logger } = options
   await migratePostgres(options)
-  const connections = createConnections(options)
-  const states = compileStateStore(connections)
-  const messages = createMessageStore(createConnections({ ...options, poolSize: MESSAGE_CONNECTIONS }))
-  const changes = createChangeFeed({ url, connections, logger })
+  const connections = new Connections(options)
+  const states = new PostgresStateStore(connections)
+  const messages = createMessageStore(new Connections({ ...options, poolSize: MESSAGE_CONNECTIONS }))
+  const changes = new PostgresChangeFeed({ url, connections, logger })
   let closing: Promise<void> | undefined
   const close = () => {
-    closing ??= Promise.all([states.close(), changes.close(), messages.close()]).then(connections.close)
+    closing ??= Promise.all([states.close(), changes.close(), messages.close()]).then(() => connections.close())
     return closing
   }
   const database = createPostgresDatabase(connections)

@@ -7,10 +7,10 @@ import {
   prepare,
   prepareOnce,
   prepareText,
+  READS_ONLY,
   type RunStatement,
 } from './connection-pool.ts'
 import { storeEmpty, TakesNoWrites, violatedIndex } from './error-codes.ts'
-import { READS_ONLY } from './session.ts'
 
 /** About 100 kB. */
 const ROWS_PER_WRITE = 1_000

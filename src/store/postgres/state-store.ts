@@ -1,14 +1,10 @@
 /** The state store of PostgreSQL: every instance reads the newest state that any instance has committed. */
-import type { StateStore } from '../../domain/ports/state-store-port.ts'
+import type { StateFilter, StateRecord, StateStore } from '../../domain/ports/state-store-port.ts'
 import { StoreUnavailable } from '../../domain/ports/store-port.ts'
-import { cacheNewestReads } from '../sql/state-statements.ts'
-import { storeClosed } from '../sql/store-faults.ts'
-import { type StateRow, stateOf, stateRow } from '../sql/tables.ts'
-import { createBatches } from './batches.ts'
+import { storeClosed } from '../sql/database.ts'
+import { cacheNewestReads, type StateRow, stateOf, stateRow } from '../sql/states.ts'
 import { CHUNK_LIMIT, ROW_SIZE } from './chunks.ts'
 import { type Connections, prepare, prepareText } from './connection-pool.ts'
-
-export type ClosableStateStore = StateStore & Readonly<{ close(): Promise<void> }>
 
 /** A row to write, with its endpoint. */
 type StateItem = Readonly<{ endpointId: string }> & StateRow
@@ -52,33 +48,73 @@ function lastOfEach(items: readonly StateItem[]): readonly StateItem[] {
   return [...last.values()]
 }
 
-/** Builds the store over a database whose tables are up to date. Each filter object is compiled once: keep it. */
-export function compileStateStore(connections: Connections): ClosableStateStore {
-  const readOf = cacheNewestReads(prepare)
-  let closed = false
-  const batches = createBatches<StateItem>({
-    write: async (items) => {
-      await connections.run(APPEND, lastOfEach(items))
-    },
-    mayDivide: (thrown) => !(thrown instanceof StoreUnavailable),
-    sizeOf: ({ state }) => state.length + ROW_SIZE,
-    limit: CHUNK_LIMIT,
-  })
+type QueuedState = Readonly<{ item: StateItem; resolve(): void; reject(reason: unknown): void }>
 
-  return {
-    newest: async (endpointId, filter) => {
-      const read = readOf(filter)
-      if (read === undefined) return undefined
-      const [row] = await connections.run(read, { endpointId })
-      return row && stateOf(row)
-    },
-    append: async (endpointId, record) => {
-      if (closed) throw storeClosed()
-      await batches.add({ endpointId, ...stateRow(record) })
-    },
-    close: async () => {
-      closed = true
-      await batches.idle()
-    },
+/**
+ * The store over a database whose tables are up to date. Each filter object is compiled once: keep it.
+ *
+ * Its group commit: calls that are queued at the same time share one write, and so one flush of the server. The calls that
+ * arrive while a batch is written are the next batch.
+ */
+export class PostgresStateStore implements StateStore {
+  readonly #connections: Connections
+  readonly #readOf = cacheNewestReads(prepare)
+  readonly #queue: QueuedState[] = []
+  #writing: Promise<void> | undefined
+  #isClosed = false
+
+  constructor(connections: Connections) {
+    this.#connections = connections
+  }
+
+  async newest(endpointId: string, filter: StateFilter): Promise<StateRecord | undefined> {
+    const read = this.#readOf(filter)
+    if (read === undefined) return undefined
+    const [row] = await this.#connections.run(read, { endpointId })
+    return row && stateOf(row)
+  }
+
+  async append(endpointId: string, record: StateRecord): Promise<void> {
+    if (this.#isClosed) throw storeClosed()
+    const item = { endpointId, ...stateRow(record) }
+    await new Promise<void>((resolve, reject) => {
+      this.#queue.push({ item, resolve, reject })
+      this.#writing ??= this.#writeAll()
+    })
+  }
+
+  /** Accepts no more states; resolves when every queued one is written or rejected. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#writing
+  }
+
+  async #writeAll(): Promise<void> {
+    // Calls of the same turn of the event loop belong to the first batch.
+    await new Promise((resolve) => setImmediate(resolve))
+    while (this.#queue.length > 0) await this.#writeBatch(this.#takeBatch())
+    this.#writing = undefined
+  }
+
+  /** As many as one statement may hold; a single state may be larger. */
+  #takeBatch(): readonly QueuedState[] {
+    let size = 0
+    const tooMany = this.#queue.findIndex(({ item }) => {
+      size += item.state.length + ROW_SIZE
+      return size > CHUNK_LIMIT
+    })
+    return this.#queue.splice(0, tooMany === -1 ? this.#queue.length : Math.max(tooMany, 1))
+  }
+
+  /** All of them, or one by one where one of them is at fault. */
+  async #writeBatch(batch: readonly QueuedState[]): Promise<void> {
+    try {
+      await this.#connections.run(APPEND, lastOfEach(batch.map(({ item }) => item)))
+      for (const { resolve } of batch) resolve()
+    } catch (thrown) {
+      const mayDivide = batch.length > 1 && !(thrown instanceof StoreUnavailable)
+      if (mayDivide) for (const one of batch) await this.#writeBatch([one])
+      else for (const { reject } of batch) reject(thrown)
+    }
   }
 }

@@ -3,6 +3,7 @@
  * both.
  */
 import type { Awaitable } from '../../domain/json.ts'
+import { StoreUnavailable } from '../../domain/ports/store-port.ts'
 import { type Fragment, join, named, type Sql, type SqlValue, type SqlValues, sql } from './sql.ts'
 
 /** A statement of a transaction, with its values. */
@@ -87,3 +88,21 @@ export function rowsStatement<Column extends string>(
     }
   }
 }
+
+/** `reason`: part of a sentence, without its full stop. */
+export const storeUnavailable = (reason: string, options?: ErrorOptions): StoreUnavailable =>
+  new StoreUnavailable(`The store did not answer: ${reason}.`, options)
+
+export const storeClosed = (): StoreUnavailable => new StoreUnavailable('The store is closed.')
+
+/**
+ * Builds the mapping of thrown values to what the ports promise: `StoreUnavailable` if a retry may succeed, else the value
+ * itself. `reasonOf` knows the error codes of the database and gives undefined for a wrong query or value.
+ */
+export const compileStoreFault =
+  (reasonOf: (thrown: unknown) => string | undefined) =>
+  (thrown: unknown): unknown => {
+    if (thrown instanceof StoreUnavailable) return thrown
+    const reason = reasonOf(thrown)
+    return reason === undefined ? thrown : storeUnavailable(reason, { cause: thrown })
+  }

@@ -15,7 +15,8 @@ import { type AuditEntry, addEntries } from './audit-store.ts'
 import { rowsStatement, step, type TransactionWork } from './database.ts'
 import { elements, LOCK_ROWS, nextStateSequence } from './dialect.ts'
 import { named, raw, sql } from './sql.ts'
-import { documentText, indexable, keyText, stateRow, type Tables } from './tables.ts'
+import { stateRow } from './states.ts'
+import { documentText, indexable, keyText, type Tables } from './tables.ts'
 
 /** The reason why a write is refused. */
 export type StoreClash = 'name' | 'route'

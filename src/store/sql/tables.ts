@@ -1,6 +1,5 @@
 /** The types of the tables that both databases have, and the texts in their columns. */
 import { createHash } from 'node:crypto'
-import type { StateRecord } from '../../domain/ports/state-store-port.ts'
 import type { StoredDocument } from '../../domain/stored-document.ts'
 
 export type Tables = {
@@ -123,7 +122,7 @@ export type Tables = {
   }
   states: {
     endpoint_id: string
-    /** `NO_STATUS` if no lookup got a response: a null cannot be part of the primary key. */
+    /** -1 if no lookup got a response: a null cannot be part of the primary key. */
     lookup_status: number
     /** 0 or 1. */
     network_error: number
@@ -133,10 +132,6 @@ export type Tables = {
     state: string
   }
 }
-
-const NO_STATUS = -1
-
-export type StateRow = Pick<Tables['states'], 'lookup_status' | 'network_error' | 'state'>
 
 /** The text of a document in its column; two documents are equal if their texts are. */
 export const documentText = (document: StoredDocument): string => JSON.stringify(document)
@@ -158,15 +153,3 @@ export function indexable(text: string): string {
   // No text that is escaped as JSON holds this backslash, and no route starts with one.
   return `\\…${createHash('sha256').update(text).digest('base64url')}`
 }
-
-export const stateRow = (record: StateRecord): StateRow => ({
-  lookup_status: record.lookupStatus ?? NO_STATUS,
-  network_error: record.networkError ? 1 : 0,
-  state: JSON.stringify(record.values),
-})
-
-export const stateOf = (row: StateRow): StateRecord => ({
-  values: JSON.parse(row.state),
-  lookupStatus: row.lookup_status === NO_STATUS ? undefined : row.lookup_status,
-  networkError: row.network_error === 1,
-})

@@ -1,5 +1,5 @@
 /** The result codes of SQLite as reasons why the store is unavailable. */
-import { compileStoreFault } from '../sql/store-faults.ts'
+import { compileStoreFault } from '../sql/database.ts'
 
 /**
  * Primary result codes (https://www.sqlite.org/rescode.html) of faults of the file, the disk or another process. The

@@ -6,16 +6,8 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Logger } from '../../domain/ports/logger-port.ts'
-import { storeClosed, storeUnavailable } from '../sql/store-faults.ts'
-import { isIoError, storeFault, unavailableReason } from './error-codes.ts'
-import {
-  compileTryBegin,
-  type PendingWrite,
-  reportAll,
-  runAll,
-  type Urgency,
-  type WriteResult,
-} from './pending-writes.ts'
+import { storeClosed, storeUnavailable } from '../sql/database.ts'
+import { isBusy, isIoError, storeFault, unavailableReason } from './error-codes.ts'
 import type { FlushLog, LogFile } from './write-ahead-log.ts'
 
 const LOCK_RETRY_MS = 5
@@ -24,7 +16,13 @@ const LOCK_RETRY_MS = 5
  * Turns of the event loop for which a batch may grow, as long as each turn adds writes. A flush takes as long as several
  * messages; without this, the first message after a flush would make the next batch a small one.
  */
-const MOST_TURNS = 4
+const MAX_TURNS = 4
+
+/**
+ * Transactions flushed off the thread between two checkpoints: so few that SQLite seldom makes the checkpoint on the
+ * thread, as it does at 1,000 pages.
+ */
+const COMMITS_PER_CHECKPOINT = 100
 
 export type GroupCommitOptions = Readonly<{
   db: DatabaseSync
@@ -37,13 +35,56 @@ export type GroupCommitOptions = Readonly<{
   requestCheckpoint?(): void
 }>
 
-/**
- * Transactions flushed off the thread between two checkpoints: so few that SQLite seldom makes the checkpoint on the
- * thread, as it does at 1,000 pages.
- */
-const COMMITS_PER_CHECKPOINT = 100
+/** What waits for the write: a message, or another call, which may wait longer so that no message is delayed. */
+export type Urgency = 'message' | 'other'
 
-export type GroupCommit = Readonly<{
+type PendingWrite = Readonly<{
+  work: () => unknown
+  urgency: Urgency
+  /** On the clock of `performance.now()`. */
+  deadlineAt: number
+  resolve(value: unknown): void
+  reject(reason: unknown): void
+}>
+
+type WriteResult = Readonly<{ ok: true; value: unknown } | { ok: false; reason: unknown }>
+
+/** The writer of a connection, on which nothing else may write. */
+export class GroupCommit {
+  readonly #db: DatabaseSync
+  readonly #busyTimeoutMs: number
+  readonly #logger: Logger
+  readonly #log: GroupCommitOptions['log']
+  readonly #requestCheckpoint: (() => void) | undefined
+  readonly #tryBegin: () => boolean
+  readonly #commit: ReturnType<DatabaseSync['prepare']>
+  readonly #listeners: (() => void)[] = []
+  #queue: PendingWrite[] = []
+  #isScheduled = false
+  #isClosed = false
+  #onIdle: (() => void) | undefined
+  /** Batches that are committed and being flushed off the thread. */
+  #flushing = 0
+  #flushedOffThread = 0
+  /**
+   * Whether a successful flush means that the whole log is on the disk. Not after a failed flush; and not at first, as the
+   * process before may have ended after one.
+   */
+  #isWhole: boolean
+  /** The error of the newest failed flush: transactions committed before it may not be on the disk. */
+  #gap: unknown
+
+  constructor({ db, busyTimeoutMs, logger, log, requestCheckpoint }: GroupCommitOptions) {
+    this.#db = db
+    this.#busyTimeoutMs = busyTimeoutMs
+    this.#logger = logger
+    this.#log = log
+    this.#requestCheckpoint = requestCheckpoint
+    this.#tryBegin = compileTryBegin(db, busyTimeoutMs)
+    this.#commit = db.prepare('COMMIT')
+    this.#isWhole = log === undefined
+  }
+
   /**
    * Runs `work` in the next transaction, after all writes before it. Resolves with its value when the transaction is
    * durable. `work` is synchronous and changes the database with at most one statement or within a savepoint, so that its
@@ -51,140 +92,160 @@ export type GroupCommit = Readonly<{
    *
    * Rejects with StoreUnavailable if the transaction failed, with the value that `work` threw if only `work` failed.
    */
-  write<T>(work: () => T, urgency?: Urgency): Promise<T>
-  /** Calls `notify` when a transaction has ended, before the promises of its writes resolve or reject. */
-  onTransaction(notify: () => void): void
-  /** Accepts no more writes; resolves when the queued ones are done. */
-  close(): Promise<void>
-}>
-
-/** Builds the writer of a connection, on which nothing else may write. */
-export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
-  const { db, busyTimeoutMs, logger, log, requestCheckpoint } = options
-  const tryBegin = compileTryBegin(db, busyTimeoutMs)
-  const commit = db.prepare('COMMIT')
-  let queue: PendingWrite[] = []
-  let scheduled = false
-  let idle: (() => void) | undefined
-  let closed = false
-  const listeners: (() => void)[] = []
-  /** Batches that are committed and being flushed off the thread. */
-  let flushing = 0
-  let flushedOffThread = 0
-  /**
-   * Whether a successful flush means that the whole log is on the disk. Not after a failed flush; and not at first, as the
-   * process before may have ended after one.
-   */
-  let isWhole = log === undefined
-  /** The error of the newest failed flush: transactions committed before it may not be on the disk. */
-  let gap: unknown
-
-  function distrust(thrown: unknown): void {
-    isWhole = false
-    gap = thrown
+  write<T>(work: () => T, urgency: Urgency = 'other'): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#isClosed) return reject(storeClosed())
+      const deadlineAt = performance.now() + this.#busyTimeoutMs
+      this.#queue.push({ work, urgency, deadlineAt, resolve: resolve as PendingWrite['resolve'], reject })
+      if (!this.#isScheduled) setImmediate(() => this.#growBatch(0, MAX_TURNS))
+      this.#isScheduled = true
+    })
   }
 
-  function take(): PendingWrite[] {
-    const batch = queue
-    queue = []
+  /** Calls `notify` when a transaction has ended, before the promises of its writes resolve or reject. */
+  onTransaction(notify: () => void): void {
+    this.#listeners.push(notify)
+  }
+
+  /** Accepts no more writes; resolves when the queued ones are done. */
+  close(): Promise<void> {
+    this.#isClosed = true
+    return new Promise((resolve) => {
+      this.#onIdle = resolve
+      this.#notifyIdle()
+    })
+  }
+
+  #growBatch(before: number, turnsLeft: number): void {
+    const size = this.#queue.length
+    if (size > before && turnsLeft > 0) setImmediate(() => this.#growBatch(size, turnsLeft - 1))
+    else this.#flush()
+  }
+
+  #flush(): void {
+    const flushOffThread = this.#queue.some(({ urgency }) => urgency === 'message') ? undefined : this.#log?.flush
+    try {
+      if (flushOffThread !== undefined) this.#db.exec('PRAGMA synchronous = NORMAL')
+      if (this.#tryBegin()) this.#commitBatch(this.#takeQueue(), flushOffThread)
+      else this.#waitForLock()
+    } catch (thrown) {
+      this.#rejectAll(this.#takeQueue(), thrown)
+    } finally {
+      if (flushOffThread !== undefined && this.#db.isOpen) this.#db.exec('PRAGMA synchronous = FULL')
+    }
+    this.#isScheduled = this.#queue.length > 0
+    this.#notifyIdle()
+  }
+
+  #takeQueue(): PendingWrite[] {
+    const batch = this.#queue
+    this.#queue = []
     return batch
   }
 
-  function rejectAll(batch: readonly PendingWrite[], thrown: unknown): void {
-    logger.error({ err: thrown, writes: batch.length, reason: unavailableReason(thrown) }, 'A transaction failed.')
-    for (const pending of batch) pending.reject(storeFault(thrown))
-  }
-
-  function waitForLock(): void {
+  #waitForLock(): void {
     const now = performance.now()
-    const expired = queue.filter((pending) => pending.deadlineAt <= now)
-    queue = queue.filter((pending) => pending.deadlineAt > now)
-    const fault = storeUnavailable(`another process has held its lock for ${busyTimeoutMs} ms`)
-    if (expired.length > 0) logger.warn({ writes: expired.length }, fault.message)
+    const expired = this.#queue.filter(({ deadlineAt }) => deadlineAt <= now)
+    this.#queue = this.#queue.filter(({ deadlineAt }) => deadlineAt > now)
+    const fault = storeUnavailable(`another process has held its lock for ${this.#busyTimeoutMs} ms`)
+    if (expired.length > 0) this.#logger.warn({ writes: expired.length }, fault.message)
     for (const pending of expired) pending.reject(fault)
-    if (queue.length > 0) setTimeout(flush, LOCK_RETRY_MS)
+    if (this.#queue.length > 0) setTimeout(() => this.#flush(), LOCK_RETRY_MS)
   }
 
-  function growBatch(before: number, turnsLeft: number): void {
-    if (queue.length > before && turnsLeft > 0) setImmediate(growBatch, queue.length, turnsLeft - 1)
-    else flush()
-  }
-
-  function flush(): void {
-    const flushOffThread = queue.some(({ urgency }) => urgency === 'message') ? undefined : log?.flush
-    try {
-      if (flushOffThread !== undefined) db.exec('PRAGMA synchronous = NORMAL')
-      if (tryBegin()) commitBatch(take(), flushOffThread)
-      else waitForLock()
-    } catch (thrown) {
-      rejectAll(take(), thrown)
-    } finally {
-      if (flushOffThread !== undefined && db.isOpen) db.exec('PRAGMA synchronous = FULL')
-    }
-    scheduled = queue.length > 0
-    notifyIdle()
-  }
-
-  function notifyIdle(): void {
-    if (!scheduled && flushing === 0) idle?.()
-  }
-
-  function commitBatch(batch: readonly PendingWrite[], flushOffThread: FlushLog | undefined): void {
+  #commitBatch(batch: readonly PendingWrite[], flushOffThread: FlushLog | undefined): void {
     let results: readonly WriteResult[]
     try {
-      if (!isWhole) log?.rewrite()
-      isWhole = true
-      results = runAll(db, batch)
-      commit.run()
+      if (!this.#isWhole) this.#log?.rewrite()
+      this.#isWhole = true
+      results = runAll(this.#db, batch)
+      this.#commit.run()
     } catch (thrown) {
       // SQLite rolls the transaction back; batches that are being flushed stand before it in the same log.
-      if (isIoError(thrown)) distrust(thrown)
-      rejectAll(batch, thrown)
-      if (db.isTransaction) db.exec('ROLLBACK')
+      if (isIoError(thrown)) this.#distrustLog(thrown)
+      this.#rejectAll(batch, thrown)
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
       return
     } finally {
-      for (const notify of listeners) notify()
+      for (const notify of this.#listeners) notify()
     }
     if (flushOffThread === undefined) reportAll(batch, results)
-    else void reportAfter(flushOffThread, batch, results)
+    else void this.#reportAfter(flushOffThread, batch, results)
   }
 
-  async function reportAfter(
+  async #reportAfter(
     flushOffThread: FlushLog,
     batch: readonly PendingWrite[],
     results: readonly WriteResult[],
   ): Promise<void> {
-    const gapBefore = gap
-    flushing += 1
-    await flushOffThread().catch(distrust)
-    flushing -= 1
-    if (gap === gapBefore) {
+    const gapBefore = this.#gap
+    this.#flushing += 1
+    await flushOffThread().catch((thrown: unknown) => this.#distrustLog(thrown))
+    this.#flushing -= 1
+    if (this.#gap === gapBefore) {
       reportAll(batch, results)
-      if (++flushedOffThread % COMMITS_PER_CHECKPOINT === 0) requestCheckpoint?.()
+      this.#flushedOffThread += 1
+      if (this.#flushedOffThread % COMMITS_PER_CHECKPOINT === 0) this.#requestCheckpoint?.()
     } else {
-      rejectAll(batch, gap)
+      this.#rejectAll(batch, this.#gap)
     }
-    notifyIdle()
+    this.#notifyIdle()
   }
 
-  return {
-    write: <T>(work: () => T, urgency: Urgency = 'other') =>
-      new Promise<T>((resolve, reject) => {
-        if (closed) return reject(storeClosed())
-        const deadlineAt = performance.now() + busyTimeoutMs
-        queue.push({ work, urgency, deadlineAt, resolve: resolve as PendingWrite['resolve'], reject })
-        if (!scheduled) setImmediate(growBatch, 0, MOST_TURNS)
-        scheduled = true
-      }),
-    onTransaction: (notify) => {
-      listeners.push(notify)
-    },
-    close: () => {
-      closed = true
-      return new Promise((resolve) => {
-        idle = resolve
-        notifyIdle()
-      })
-    },
+  #distrustLog(thrown: unknown): void {
+    this.#isWhole = false
+    this.#gap = thrown
+  }
+
+  #rejectAll(batch: readonly PendingWrite[], thrown: unknown): void {
+    const fields = { err: thrown, writes: batch.length, reason: unavailableReason(thrown) }
+    this.#logger.error(fields, 'A transaction failed.')
+    for (const pending of batch) pending.reject(storeFault(thrown))
+  }
+
+  #notifyIdle(): void {
+    if (!this.#isScheduled && this.#flushing === 0) this.#onIdle?.()
+  }
+}
+
+function reportAll(batch: readonly PendingWrite[], results: readonly WriteResult[]): void {
+  batch.forEach((pending, index) => {
+    const result = results[index] as WriteResult
+    if (result.ok) pending.resolve(result.value)
+    else pending.reject(storeFault(result.reason))
+  })
+}
+
+/** Runs the writes of a batch one by one. Throws if SQLite has rolled the whole transaction back. */
+function runAll(db: DatabaseSync, batch: readonly PendingWrite[]): readonly WriteResult[] {
+  return batch.map(({ work }) => {
+    try {
+      return { ok: true, value: work() }
+    } catch (reason) {
+      if (!db.isTransaction) throw reason
+      return { ok: false, reason }
+    }
+  })
+}
+
+/**
+ * Builds the start of a transaction, which takes the write lock or gives false at once if another process holds it. All
+ * other statements keep the timeout of the connection, as readers in WAL mode wait only for short moments.
+ */
+function compileTryBegin(db: DatabaseSync, busyTimeoutMs: number): () => boolean {
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const waitNever = db.prepare('PRAGMA busy_timeout = 0')
+  const waitAgain = db.prepare(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+  return () => {
+    waitNever.get()
+    try {
+      begin.run()
+      return true
+    } catch (thrown) {
+      if (isBusy(thrown)) return false
+      throw thrown
+    } finally {
+      waitAgain.get()
+    }
   }
 }

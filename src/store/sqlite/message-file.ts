@@ -1,11 +1,15 @@
 /** The file of the message log, used on the thread that opened it. */
+import { statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { columnsOf } from '../../domain/records/done-line.ts'
+import { StoreUnavailable } from '../../domain/ports/store-port.ts'
+import { columnsOf, lineOf } from '../../domain/records/done-line.ts'
+import type { Recorded } from '../../domain/records/message-record.ts'
+import { keyRows, MESSAGE_COLUMNS, type MessageRow, messageRow } from '../sql/message-rows.ts'
 import { migrationsOf } from '../sql/schema.ts'
 import type { SqlValue } from '../sql/sql.ts'
-import { watchDisk } from './disk-reserve.ts'
+import { keyText } from '../sql/tables.ts'
 import { type DoneMessages, openDoneMessages } from './done-messages.ts'
-import { COLUMNS, type EncodedBatch } from './message-batch.ts'
 import { migrate, transaction } from './migrate.ts'
 import { openFile } from './open-file.ts'
 
@@ -49,7 +53,7 @@ export async function openMessageFile(path: string, reserveBytes?: number): Prom
   })
   const append = compileAppendBatch(db)
   const done = openDoneMessages(db)
-  const disk = watchDisk(path, reserveBytes)
+  const disk = new DiskReserve(path, reserveBytes)
   const first = db.prepare('select 1 from messages limit 1')
   const remove = compileRemove(db)
   const vacuum = db.prepare(`PRAGMA incremental_vacuum(${VACUUMED_PAGES})`)
@@ -72,7 +76,7 @@ export async function openMessageFile(path: string, reserveBytes?: number): Prom
       first.get()
       disk.demandSpace()
     },
-    missingBytes: disk.missingBytes,
+    missingBytes: () => disk.missingBytes(),
     all,
     usedBytes: () => usedBytes(db),
     remove: (ids, lines) => {
@@ -121,4 +125,97 @@ function compileRemove(db: DatabaseSync): (ids: readonly string[]) => void {
 function usedBytes(db: DatabaseSync): number {
   const pragma = (name: string) => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])
   return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size')
+}
+
+/** The columns of a line of `messages`. */
+const COLUMNS = Object.keys(MESSAGE_COLUMNS) as (keyof MessageRow)[]
+
+/**
+ * A batch of records as it is sent to the thread that writes it: lines of text and one buffer. Sending thousands of objects
+ * would cost the thread of the messages more than writing them.
+ */
+export type EncodedBatch = Readonly<{
+  messages: string
+  /** Id of the message, value, name. */
+  keys: string
+  /** Id of the message, name, size in bytes; the contents are concatenated in `contents`. */
+  bodies: string
+  contents: ArrayBuffer
+}>
+
+export function encodeBatch(batch: readonly Recorded[]): EncodedBatch {
+  let messages = ''
+  let keys = ''
+  let bodies = ''
+  let size = 0
+  for (const recorded of batch) {
+    const row = messageRow(recorded)
+    messages += lineOf(COLUMNS.map((column) => row[column]))
+    const { record } = recorded
+    for (const { message_id, value, name } of keyRows(record)) keys += lineOf([message_id, value, name])
+    for (const { summary, content } of recorded.bodies) {
+      bodies += lineOf([record.id, keyText(summary.which), content.byteLength])
+      size += content.byteLength
+    }
+  }
+  return { messages, keys, bodies, contents: joined(batch, size) }
+}
+
+function joined(batch: readonly Recorded[], size: number): ArrayBuffer {
+  const contents = new Uint8Array(size)
+  let at = 0
+  for (const { bodies } of batch) {
+    for (const { content } of bodies) {
+      contents.set(content, at)
+      at += content.byteLength
+    }
+  }
+  return contents.buffer
+}
+
+const DEFAULT_BYTES = 256 * 1024 * 1024
+/** Of the file system, if that is less. */
+const DEFAULT_SHARE = 1 / 10
+
+/** A look takes some microseconds, and a batch is written some ten times in a second. */
+const LOOK_EVERY_MS = 250
+
+/**
+ * The space that the message log leaves to the store, which is on the same disk: endpoints, state and idempotency matter more
+ * than records of messages. Below the reserve the oldest records are removed, below half of it no new one is stored.
+ */
+class DiskReserve {
+  readonly #path: string
+  readonly #givenBytes: number | undefined
+  #lookedAt = Number.NEGATIVE_INFINITY
+  #missingBytes = 0
+  #reserveBytes = 0
+
+  constructor(path: string, reserveBytes: number | undefined) {
+    this.#path = path
+    this.#givenBytes = reserveBytes
+  }
+
+  /** How many bytes are missing of the reserve; 0 or less if none is. */
+  missingBytes(): number {
+    this.#look()
+    return this.#missingBytes
+  }
+
+  /** Throws StoreUnavailable if half of the reserve is used. */
+  demandSpace(): void {
+    this.#look()
+    if (this.#missingBytes <= this.#reserveBytes / 2) return
+    throw new StoreUnavailable(
+      'The disk has less free space than the message log leaves to the store (MESSAGE_LOG_DISK_RESERVE_MB); free some space.',
+    )
+  }
+
+  #look(): void {
+    if (this.#path === ':memory:' || performance.now() - this.#lookedAt < LOOK_EVERY_MS) return
+    this.#lookedAt = performance.now()
+    const { bavail, blocks, bsize } = statfsSync(dirname(this.#path))
+    this.#reserveBytes = this.#givenBytes ?? Math.min(DEFAULT_BYTES, blocks * bsize * DEFAULT_SHARE)
+    this.#missingBytes = this.#reserveBytes - bavail * bsize
+  }
 }

@@ -18,8 +18,8 @@ import { createMessageHolds, createMessageReads, type RunOnce } from '../sql/mes
 import { type MessageRow, recordOf } from '../sql/message-rows.ts'
 import { render, type Sql } from '../sql/sql.ts'
 import { DONE_USED, doneOlder, doneOldestOf, newestFirst } from './done-messages.ts'
-import { encodeBatch } from './message-batch.ts'
-import { type MessageThread, startMessageThread } from './message-thread.ts'
+import { encodeBatch } from './message-file.ts'
+import { MessageThread } from './message-thread.ts'
 import type { ThreadData } from './message-worker.ts'
 
 /** `crosswalk.db` → `crosswalk-messages.db`. */
@@ -42,8 +42,8 @@ export type SqliteMessageStore = MessageStore &
 export function createMessageStore(storePath: string, reserveBytes?: number): SqliteMessageStore {
   const path = messagePath(storePath)
   const data = (): ThreadData => ({ path, reserveBytes })
-  const writer = startMessageThread(data)
-  const reader = path === ':memory:' ? writer : startMessageThread(data)
+  const writer = new MessageThread(data)
+  const reader = path === ':memory:' ? writer : new MessageThread(data)
   /** The records that have rows of their own: those of all messages that lines do not hold. */
   const rows = createMessageReads(runOn(reader))
   const write = runOn(writer)

@@ -2,15 +2,8 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { StoreUnavailable } from '../../domain/ports/store-port.ts'
-import { storeClosed } from '../sql/store-faults.ts'
+import { storeClosed } from '../sql/database.ts'
 import type { LogCall, LogReply, ThreadData } from './message-worker.ts'
-
-export type MessageThread = Readonly<{
-  /** Rejects with StoreUnavailable if the file does not answer. */
-  call<T>(call: LogCall, transfer?: readonly ArrayBuffer[]): Promise<T>
-  /** Accepts no more calls; resolves when the earlier ones are done and the file is closed. */
-  close(): Promise<void>
-}>
 
 /** In the folder of this file, in the source as in the bundle. */
 const WORKER = new URL(`message-worker${extname(import.meta.url)}`, import.meta.url)
@@ -18,25 +11,43 @@ const WORKER = new URL(`message-worker${extname(import.meta.url)}`, import.meta.
 type PendingCall = Readonly<{ resolve(value: unknown): void; reject(reason: unknown): void }>
 
 /** Starts the thread at the first call, and a new one after a thread has ended. An idle thread keeps no process alive. */
-export function startMessageThread(data: () => ThreadData): MessageThread {
-  let worker: Worker | undefined
-  let pending: PendingCall[] = []
-  let closing: Promise<void> | undefined
+export class MessageThread {
+  readonly #data: () => ThreadData
+  #worker: Worker | undefined
+  #pending: PendingCall[] = []
+  #closing: Promise<void> | undefined
 
-  function lose(ended: Worker, cause: unknown): void {
-    if (worker !== ended) return
-    worker = undefined
-    const lost = pending
-    pending = []
-    for (const { reject } of lost) reject(threadFault('ended', cause))
+  constructor(data: () => ThreadData) {
+    this.#data = data
   }
 
-  function start(): Worker {
-    const started = startWorker(data())
+  /** Rejects with StoreUnavailable if the file does not answer. */
+  async call<T>(call: LogCall, transfer: readonly ArrayBuffer[] = []): Promise<T> {
+    if (this.#closing !== undefined) throw storeClosed()
+    return this.#send(call, transfer)
+  }
+
+  /** Accepts no more calls; resolves when the earlier ones are done and the file is closed. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end()
+    return this.#closing
+  }
+
+  #send<T>(call: LogCall, transfer: readonly ArrayBuffer[]): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#worker ??= this.#start()
+      this.#pending.push({ resolve: (value) => resolve(value as T), reject })
+      this.#worker.ref()
+      this.#worker.postMessage(call, transfer)
+    })
+  }
+
+  #start(): Worker {
+    const started = startWorker(this.#data())
     let fault: unknown
     started.on('message', (reply: LogReply) => {
-      const next = pending.shift()
-      if (pending.length === 0) started.unref()
+      const next = this.#pending.shift()
+      if (this.#pending.length === 0) started.unref()
       if ('value' in reply) next?.resolve(reply.value)
       else next?.reject('unavailable' in reply ? new StoreUnavailable(reply.unavailable) : new Error(reply.fault))
     })
@@ -44,34 +55,22 @@ export function startMessageThread(data: () => ThreadData): MessageThread {
     started.on('error', (thrown) => {
       fault = thrown
     })
-    started.on('exit', () => lose(started, fault))
+    started.on('exit', () => this.#lose(started, fault))
     return started
   }
 
-  function send<T>(call: LogCall, transfer: readonly ArrayBuffer[] = []): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      worker ??= start()
-      pending.push({ resolve: (value) => resolve(value as T), reject })
-      worker.ref()
-      worker.postMessage(call, transfer)
-    })
+  #lose(ended: Worker, cause: unknown): void {
+    if (this.#worker !== ended) return
+    this.#worker = undefined
+    const lost = this.#pending
+    this.#pending = []
+    for (const { reject } of lost) reject(threadFault('ended', cause))
   }
 
-  async function end(): Promise<void> {
-    if (worker === undefined) return
-    await send({ kind: 'close' })
-    await worker?.terminate()
-  }
-
-  return {
-    call: async (call, transfer) => {
-      if (closing !== undefined) throw storeClosed()
-      return send(call, transfer)
-    },
-    close: () => {
-      closing ??= end()
-      return closing
-    },
+  async #end(): Promise<void> {
+    if (this.#worker === undefined) return
+    await this.#send({ kind: 'close' }, [])
+    await this.#worker?.terminate()
   }
 }
 

@@ -3,8 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { MessageFilter } from '../../domain/ports/message-store-port.ts'
 import { StoreUnavailable } from '../../domain/ports/store-port.ts'
 import { storeFault } from './error-codes.ts'
-import type { EncodedBatch } from './message-batch.ts'
-import { type MessageFile, openMessageFile, type TextQuery } from './message-file.ts'
+import { type EncodedBatch, type MessageFile, openMessageFile, type TextQuery } from './message-file.ts'
 import { checkpoint } from './write-ahead-log.ts'
 
 export type LogCall = Readonly<

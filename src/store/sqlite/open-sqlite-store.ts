@@ -14,7 +14,7 @@ import { migrationsOf } from '../sql/schema.ts'
 import { compileStatsStore } from '../sql/stats-store.ts'
 import type { Store } from '../store.ts'
 import { compileChangeFeed } from './change-feed.ts'
-import { compileGroupCommit } from './group-commit.ts'
+import { GroupCommit } from './group-commit.ts'
 import { createMessageStore } from './message-store.ts'
 import { demandVersion, migrate } from './migrate.ts'
 import { openFile } from './open-file.ts'
@@ -59,7 +59,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const messages = createMessageStore(path, messageReserveBytes)
   // SQLite keeps the log beside the file itself, not beside a link to it.
   const log = path === ':memory:' ? undefined : compileLogFile(realpathSync(path))
-  const writer = compileGroupCommit({
+  const writer = new GroupCommit({
     db,
     busyTimeoutMs,
     logger,

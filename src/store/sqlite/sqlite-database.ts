@@ -1,8 +1,8 @@
 /** SQLite behind the port of the SQL stores: reads at once, writes in the next transaction of the group commit. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Database, TransactionWork } from '../sql/database.ts'
+import { storeClosed } from '../sql/database.ts'
 import { type Fragment, render, type Sql, type SqlValues, sql } from '../sql/sql.ts'
-import { storeClosed } from '../sql/store-faults.ts'
 import { storeFault } from './error-codes.ts'
 import type { GroupCommit } from './group-commit.ts'
 

@@ -5,9 +5,10 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { StateFilter, StateRecord, StateStore } from '../../domain/ports/state-store-port.ts'
-import { APPEND, cacheNewestReads } from '../sql/state-statements.ts'
-import { storeClosed } from '../sql/store-faults.ts'
-import { stateOf, stateRow } from '../sql/tables.ts'
+import { storeClosed } from '../sql/database.ts'
+import { nextStateSequence } from '../sql/dialect.ts'
+import { sql } from '../sql/sql.ts'
+import { cacheNewestReads, stateOf, stateRow } from '../sql/states.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { prepare } from './sqlite-database.ts'
 
@@ -17,6 +18,19 @@ type CachedState = Readonly<{ filter: StateFilter; record: StateRecord | undefin
 
 /** A state that waits for its transaction. `replaced`: the older state, which is written if this one is rejected. */
 type PendingState = { readonly endpointId: string; readonly record: StateRecord; replaced: PendingState | undefined }
+
+/**
+ * The write of a state. It replaces the older row with the same endpoint, status and network error and
+ * becomes the newest of its endpoint. Writes nothing if the endpoint does not exist.
+ *
+ * The next sequence is read from the table, so writers of one endpoint must run one after the other.
+ */
+const APPEND = sql<{ endpointId: string; lookupStatus: number; networkError: number; state: string }>`
+  insert into states (endpoint_id, lookup_status, network_error, sequence, state)
+  select endpoints.id, :lookupStatus, :networkError, ${nextStateSequence(sql`endpoints.id`)}, :state
+  from endpoints where endpoints.id = :endpointId
+  on conflict (endpoint_id, lookup_status, network_error) do update
+  set sequence = excluded.sequence, state = excluded.state`
 
 /**
  * Builds the store over a connection whose tables are up to date.

@@ -3,7 +3,7 @@ import { closeSync, fdatasync, openSync, readSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import type { StoreUnavailable } from '../../domain/ports/store-port.ts'
-import { storeUnavailable } from '../sql/store-faults.ts'
+import { storeUnavailable } from '../sql/database.ts'
 
 /** Resolves when all transactions committed before the call are on the disk; rejects with StoreUnavailable. */
 export type FlushLog = () => Promise<void>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { clashOf } from '../../../../src/store/sql/endpoint-writes.ts'
 import { among, anyOf, join, render, sql, where } from '../../../../src/store/sql/sql.ts'
-import { compileNewest } from '../../../../src/store/sql/state-statements.ts'
+import { compileNewest } from '../../../../src/store/sql/states.ts'
 import { filterOf } from '../../../support/contracts/records.ts'
 
 it('reports the name before the route in a clash', () => {

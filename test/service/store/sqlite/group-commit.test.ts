@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { StoreUnavailable } from '../../../../src/domain/ports/store-port.ts'
-import { compileGroupCommit, type GroupCommitOptions } from '../../../../src/store/sqlite/group-commit.ts'
+import { GroupCommit, type GroupCommitOptions } from '../../../../src/store/sqlite/group-commit.ts'
 import type { FlushLog } from '../../../../src/store/sqlite/write-ahead-log.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
@@ -18,7 +18,7 @@ function writerFor(test: TestContext, more: Partial<GroupCommitOptions> = {}) {
   const db = new DatabaseSync(path)
   db.exec('PRAGMA journal_mode = WAL; CREATE TABLE kept (n INTEGER PRIMARY KEY, text TEXT) STRICT')
   const insert = db.prepare('INSERT INTO kept VALUES (?, ?)')
-  const writer = compileGroupCommit({ db, busyTimeoutMs: 5_000, logger: silent, ...more })
+  const writer = new GroupCommit({ db, busyTimeoutMs: 5_000, logger: silent, ...more })
   return {
     path,
     db,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StoreUnavailable } from '../../../../src/domain/ports/store-port.ts'
-import { startMessageThread } from '../../../../src/store/sqlite/message-thread.ts'
+import { MessageThread } from '../../../../src/store/sqlite/message-thread.ts'
 import type { ThreadData } from '../../../../src/store/sqlite/message-worker.ts'
 
 const good: ThreadData = { path: ':memory:' }
@@ -16,7 +16,7 @@ const faults = {
 for (const [name, { data, says }] of Object.entries(faults)) {
   test(`a thread that ${name} says why to all who wait, and the next call starts another one`, async () => {
     let failing = true
-    const thread = startMessageThread(() => (failing ? (data as never) : good))
+    const thread = new MessageThread(() => (failing ? (data as never) : good))
     const calls = [1, 2].map(() => thread.call({ kind: 'used-bytes' }))
     for (const result of await Promise.allSettled(calls)) {
       assert.ok(result.status === 'rejected' && result.reason instanceof StoreUnavailable, String(result.status))

@@ -1,24 +1,28 @@
-/** The statements of the state stores. The stores differ between the databases: one batches writes, one reads at once. */
-import type { StateFilter } from '../../domain/ports/state-store-port.ts'
-import { nextStateSequence } from './dialect.ts'
-import { anyOf, type Fragment, type Sql, sql, where } from './sql.ts'
-import type { StateRow } from './tables.ts'
-
-export type AppendValues = Readonly<{ endpointId: string; lookupStatus: number; networkError: number; state: string }>
-export type NewestValues = Readonly<{ endpointId: string }>
-
 /**
- * The write of a state for SQLite. The state replaces the older row with the same endpoint, status and network error and
- * becomes the newest of its endpoint. Writes nothing if the endpoint does not exist.
- *
- * The next sequence is read from the table, so writers of one endpoint must run one after the other.
+ * The rows and statements of the state stores. The stores differ between the databases: one batches writes, one reads at once.
  */
-export const APPEND = sql<AppendValues>`
-  insert into states (endpoint_id, lookup_status, network_error, sequence, state)
-  select endpoints.id, :lookupStatus, :networkError, ${nextStateSequence(sql`endpoints.id`)}, :state
-  from endpoints where endpoints.id = :endpointId
-  on conflict (endpoint_id, lookup_status, network_error) do update
-  set sequence = excluded.sequence, state = excluded.state`
+import type { StateFilter, StateRecord } from '../../domain/ports/state-store-port.ts'
+import { anyOf, type Fragment, type Sql, sql, where } from './sql.ts'
+import type { Tables } from './tables.ts'
+
+/** A null cannot be part of the primary key. */
+const NO_STATUS = -1
+
+export type StateRow = Pick<Tables['states'], 'lookup_status' | 'network_error' | 'state'>
+
+export const stateRow = (record: StateRecord): StateRow => ({
+  lookup_status: record.lookupStatus ?? NO_STATUS,
+  network_error: record.networkError ? 1 : 0,
+  state: JSON.stringify(record.values),
+})
+
+export const stateOf = (row: StateRow): StateRecord => ({
+  values: JSON.parse(row.state),
+  lookupStatus: row.lookup_status === NO_STATUS ? undefined : row.lookup_status,
+  networkError: row.network_error === 1,
+})
+
+export type NewestValues = Readonly<{ endpointId: string }>
 
 /**
  * Builds the function that gives the read of the newest state that passes a filter; undefined if no state can pass it. Each
