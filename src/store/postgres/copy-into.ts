@@ -4,12 +4,13 @@ import { StoreUnavailable } from '../../domain/ports/store-port.ts'
 import {
   COPIED,
   COPIED_NAMES,
-  type ColumnKind,
+  type CopiedName,
   type CopiedRow,
   type CopiedTable,
   digested,
   isDigested,
   type Snapshot,
+  type SourceTable,
   type StoreSummary,
   summaryOf,
   type TableSummary,
@@ -43,13 +44,17 @@ export async function copyInto(url: string, open: () => Snapshot): Promise<Store
     await ask(client, 'begin')
     await ask(client, 'select version from configuration for update')
     for (const name of COPIED_NAMES) await demandEmpty(client, COPIED[name])
-    await withSource(open, async (source) => {
-      for (const name of COPIED_NAMES) await insert(client, COPIED[name], source)
+    const tables = await withSource(open, async (source) => {
+      const read = COPIED_NAMES.map((name) => ({ name, ...COPIED[name], columns: source.columns(COPIED[name]) }))
+      for (const table of read) await insert(client, table, source)
+      return read
     })
     // States written from now on are newer than the copied ones.
     await client.query(`select setval('states_sequence', max(sequence)) from states having count(*) > 0`)
-    const copied = await summarise((table) => summaryOf(table, readBack(client, table)))
-    const present = await withSource(open, (source) => summarise((table) => summaryOf(table, digestsOf(table, source))))
+    const copied = await summarise(tables, (table) => summaryOf(table, readBack(client, table)))
+    const present = await withSource(open, (source) =>
+      summarise(tables, (table) => summaryOf(table, digestsOf(table, source))),
+    )
     if (JSON.stringify(copied) !== JSON.stringify(present)) throw new StoreUnavailable(DIFFERENT)
     await client.query('commit')
     return copied
@@ -70,9 +75,12 @@ async function withSource<T>(open: () => Snapshot, work: (source: Snapshot) => P
   }
 }
 
-async function summarise(of: (table: CopiedTable) => Promise<TableSummary>): Promise<StoreSummary> {
+async function summarise(
+  tables: readonly (SourceTable & Readonly<{ name: CopiedName }>)[],
+  of: (table: SourceTable) => Promise<TableSummary>,
+): Promise<StoreSummary> {
   const summaries: [string, TableSummary][] = []
-  for (const name of COPIED_NAMES) summaries.push([name, await of(COPIED[name])])
+  for (const table of tables) summaries.push([table.name, await of(table)])
   return Object.fromEntries(summaries) as StoreSummary
 }
 
@@ -81,15 +89,10 @@ async function demandEmpty(client: pg.Client, { table, holds }: CopiedTable): Pr
   throw new StoreUnavailable(`The target holds ${holds} already; copy into an empty database.`)
 }
 
-const TYPES: Readonly<Record<ColumnKind, string>> = {
-  text: 'text',
-  'long text': 'text',
-  integer: 'integer',
-  bigint: 'bigint',
-  bytes: 'bytea',
-}
+/** The server casts a number to the type of its column. */
+const TYPES = { text: 'text', integer: 'bigint', bytes: 'bytea' } as const
 
-async function insert(client: pg.Client, copied: CopiedTable, source: Snapshot): Promise<void> {
+async function insert(client: pg.Client, copied: SourceTable, source: Snapshot): Promise<void> {
   const columns = Object.entries(copied.columns)
   const values = columns.map(([, kind], index) => `$${index + 1}::${TYPES[kind]}[]`).join(', ')
   const text = `insert into ${copied.table} (${columns.map(([name]) => name).join(', ')}) select * from unnest(${values})`
@@ -112,14 +115,15 @@ const charactersOf = (row: CopiedRow): number =>
     return value instanceof Uint8Array ? sum + 2 * value.byteLength : sum
   }, 0)
 
-function* digestsOf(table: CopiedTable, source: Snapshot): Generator<CopiedRow> {
+function* digestsOf(table: SourceTable, source: Snapshot): Generator<CopiedRow> {
   for (const row of source.rows(table)) yield digested(table, row)
 }
 
 /** Page by page; of long values the server sends the checksum only. */
-async function* readBack(client: pg.Client, { table, key, columns }: CopiedTable): AsyncGenerator<CopiedRow> {
-  const selected = Object.entries(columns).map(([name, kind]) =>
-    isDigested(kind) ? `${digestText(name, kind)} as ${name}` : name,
+async function* readBack(client: pg.Client, copied: SourceTable): AsyncGenerator<CopiedRow> {
+  const { table, key, columns } = copied
+  const selected = Object.keys(columns).map((name) =>
+    isDigested(copied, name) ? `${digestText(name, copied)} as ${name}` : name,
   )
   // Sorted by bytes, whatever the collation of the database.
   const order = key.map((name) => (columns[name] === 'text' ? `${table}.${name} collate "C"` : name))
@@ -134,5 +138,5 @@ async function* readBack(client: pg.Client, { table, key, columns }: CopiedTable
   await client.query('close copied')
 }
 
-const digestText = (name: string, kind: ColumnKind): string =>
-  `encode(sha256(${kind === 'bytes' ? name : `convert_to(${name}, 'UTF8')`}), 'hex')`
+const digestText = (name: string, { columns }: SourceTable): string =>
+  `encode(sha256(${columns[name] === 'bytes' ? name : `convert_to(${name}, 'UTF8')`}), 'hex')`

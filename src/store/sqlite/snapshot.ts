@@ -1,6 +1,6 @@
 /** Reads a whole database as of one moment, row by row, while a service may go on writing to it. */
 import { DatabaseSync } from 'node:sqlite'
-import type { CopiedRow, Snapshot } from '../sql/copied-tables.ts'
+import type { Columns, CopiedRow, Snapshot } from '../sql/copied-tables.ts'
 import { storeFault } from './error-codes.ts'
 
 /** The snapshot of the moment of the call. The tables must be up to date. Throws StoreUnavailable, or what SQLite throws. */
@@ -14,10 +14,16 @@ export function openSnapshot(path: string): Snapshot {
     throw storeFault(thrown)
   }
   return {
-    rows: function* ({ table, columns, key, only = 'true' }) {
-      const names = Object.keys(columns).join(', ')
+    columns: ({ table }) =>
+      Object.fromEntries(
+        db
+          .prepare('select name, type from pragma_table_info(?)')
+          .all(table)
+          .map(({ name, type }) => [name, kindOf(`${type}`)]),
+      ),
+    rows: function* ({ table, key, only = 'true' }) {
       try {
-        const query = db.prepare(`select ${names} from ${table} where ${only} order by ${key.join(', ')}`)
+        const query = db.prepare(`select * from ${table} where ${only} order by ${key.join(', ')}`)
         for (const row of query.iterate()) yield row as CopiedRow
       } catch (thrown) {
         throw storeFault(thrown)
@@ -25,6 +31,11 @@ export function openSnapshot(path: string): Snapshot {
     },
     close: () => db.close(),
   }
+}
+
+const kindOf = (type: string): Columns[string] => {
+  const name = type.toLowerCase()
+  return name === 'blob' ? 'bytes' : name === 'integer' ? 'integer' : 'text'
 }
 
 /** Whether the file holds a store of any version of the service. Throws what SQLite throws. */
