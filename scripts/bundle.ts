@@ -83,7 +83,7 @@ try {
     ...COMMON,
     // Started by file name: the threads of the message log and of OpenAPI documents, and isolated processes.
     entryPoints: {
-      'message-worker': 'src/adapters/sqlite/message-log/message-worker.ts',
+      'message-worker': 'src/store/sqlite/message-worker.ts',
       'openapi-worker': 'src/published-api/openapi-worker.ts',
       'isolated-process': 'src/isolation/isolated-process.ts',
     },

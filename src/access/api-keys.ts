@@ -4,10 +4,10 @@ import { type Caller, isRole, ROLES, type Role } from '../domain/access.ts'
 import { Failure } from '../domain/failure.ts'
 import { readMoment } from '../domain/iso-time.ts'
 import { didYouMean } from '../domain/nearest.ts'
-import type { EntryOf } from '../domain/ports/audit-store-port.ts'
-import type { KeyStore, StoredKey } from '../domain/ports/key-store-port.ts'
 import { callStore } from '../domain/ports/store-port.ts'
 import type { Clock } from '../domain/run.ts'
+import type { EntryOf } from '../store/sql/audit-store.ts'
+import type { KeyStore, StoredKey } from '../store/sql/key-store.ts'
 
 /** `expiresAt`: RFC 3339; without it, the key does not expire. */
 export type KeyRequest = Readonly<{ name: string; roles: readonly string[]; expiresAt?: string | undefined }>

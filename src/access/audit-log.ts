@@ -3,11 +3,12 @@
  * call is answered. Entries are never changed, and removed after AUDIT_DAYS.
  * Unauthenticated callers can cause any number of refused calls, so only some of these are written and the others counted.
  */
-import { type AuditEntry, type AuditFilter, type AuditStore, isRefused } from '../domain/ports/audit-store-port.ts'
+
 import type { Logger } from '../domain/ports/logger-port.ts'
 import { callStore } from '../domain/ports/store-port.ts'
 import type { Clock } from '../domain/run.ts'
 import type { WorkerSlot } from '../domain/worker-processes.ts'
+import { type AuditEntry, type AuditFilter, type AuditStore, isRefused } from '../store/sql/audit-store.ts'
 
 export type AuditNote = Omit<AuditEntry, 'id' | 'at'>
 

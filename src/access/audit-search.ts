@@ -3,9 +3,9 @@
 import { Failure } from '../domain/failure.ts'
 import { readTime, TIME_ACCEPTS } from '../domain/iso-time.ts'
 import { didYouMean } from '../domain/nearest.ts'
-import type { AuditEntry, AuditFilter } from '../domain/ports/audit-store-port.ts'
 import { pageOf, readCursor } from '../domain/records/cursor.ts'
 import type { Clock } from '../domain/run.ts'
+import type { AuditEntry, AuditFilter } from '../store/sql/audit-store.ts'
 import type { AuditLog } from './audit-log.ts'
 
 export const DEFAULT_LIMIT = 50

@@ -1,11 +1,12 @@
 /** Joins API keys, authorisation and the audit log of management calls. */
-import type { AuditStore } from '../domain/ports/audit-store-port.ts'
+
 import type { HttpClient } from '../domain/ports/http-client-port.ts'
-import type { KeyStore } from '../domain/ports/key-store-port.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { TokenVerifier } from '../domain/ports/token-verifier-port.ts'
 import type { Clock } from '../domain/run.ts'
 import type { WorkerSlot } from '../domain/worker-processes.ts'
+import type { AuditStore } from '../store/sql/audit-store.ts'
+import type { KeyStore } from '../store/sql/key-store.ts'
 import { type ApiKeys, createApiKeys } from './api-keys.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import { type Authorise, createAuthorise } from './authorise.ts'

@@ -5,7 +5,7 @@ import { DEFAULT_LIMIT, LARGEST_LIMIT, searchAudit } from '../access/audit-searc
 import { allows, type Caller, ROLES } from '../domain/access.ts'
 import { Failure } from '../domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
-import type { StoredKey } from '../domain/ports/key-store-port.ts'
+import type { StoredKey } from '../store/sql/key-store.ts'
 import { answer, body, route } from './route.ts'
 import { both, component, described, extend, list, named, object, oneOf, text, time, whole } from './schema.ts'
 

@@ -6,8 +6,8 @@ import { hasBody } from '../adapters/http-server/replies.ts'
 import { methodOf } from '../adapters/http-server/unrouted-methods.ts'
 import type { Caller } from '../domain/access.ts'
 import type { Json } from '../domain/json.ts'
-import type { AuditEffect, AuditEntry, EntryOf } from '../domain/ports/audit-store-port.ts'
 import type { StoreAccess } from '../domain/ports/store-port.ts'
+import type { AuditEffect, AuditEntry, EntryOf } from '../store/sql/audit-store.ts'
 import { readDocument, readJson } from './read-document.ts'
 
 declare module 'fastify' {

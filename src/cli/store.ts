@@ -1,10 +1,10 @@
 /** What commands that open the store themselves have in common. */
 import { createLogger } from '../adapters/log/logger.ts'
-import { migratePostgres } from '../adapters/postgres/open-postgres-store.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import { StoreUnavailable } from '../domain/ports/store-port.ts'
 import { isPostgres, shownStore, sqlitePath } from '../settings/setting-kinds.ts'
 import type { Settings } from '../settings/settings.ts'
+import { migratePostgres } from '../store/postgres/open-postgres-store.ts'
 import { hasStore, openSoleStore } from '../wiring/open-store.ts'
 import { CommandFault, readSettingsOf, startFault, type Terminal } from './command.ts'
 

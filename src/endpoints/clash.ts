@@ -1,6 +1,6 @@
 /** Finds active endpoints with the same name, or with a route that matches the same paths. */
 import { collectInto, type Lint } from '../domain/lint.ts'
-import type { StoreClash } from '../domain/ports/endpoint-store-port.ts'
+import type { StoreClash } from '../store/sql/endpoint-writes.ts'
 import type { ActiveEndpoints } from './active-endpoints.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
 

@@ -1,8 +1,9 @@
 /** The part that changes of one endpoint and of many have in common: versions, limits, and the activation of what is stored. */
-import type { AuditEffect } from '../domain/ports/audit-store-port.ts'
-import type { EndpointStore } from '../domain/ports/endpoint-store-port.ts'
+
 import type { Clock } from '../domain/run.ts'
 import type { Origin, StoredDocument } from '../domain/stored-document.ts'
+import type { AuditEffect } from '../store/sql/audit-store.ts'
+import type { EndpointStore } from '../store/sql/endpoint-store.ts'
 import type { Stamp } from './compile-document.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
 import type { Registry } from './endpoint-registry.ts'

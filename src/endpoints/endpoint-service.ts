@@ -2,11 +2,12 @@
  * The management of endpoints: one change at a time is checked, compiled, stored and activated, in this order. When the
  * promise of a change resolves, the change is active and durable.
  */
-import type { EntryOf } from '../domain/ports/audit-store-port.ts'
-import type { ChangeFeed } from '../domain/ports/change-feed-port.ts'
+
 import { withStoreAccess } from '../domain/ports/store-port.ts'
 import { NOTE_CHARACTERS, type Origin, type StoredDocument } from '../domain/stored-document.ts'
 import { createPipelineCache } from '../pipeline/pipeline-cache.ts'
+import type { EntryOf } from '../store/sql/audit-store.ts'
+import type { ChangeFeed } from '../store/store.ts'
 import { createActiveEndpoints } from './active-endpoints.ts'
 import { type BatchReport, createBatchWriter } from './batch/batch-writer.ts'
 import { readBatch } from './batch/read-batch.ts'

@@ -2,8 +2,8 @@
 import { idFrom } from '../domain/id.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
-import type { ReplayPlanStore } from '../domain/replays/replay-plan-store-port.ts'
 import type { Clock } from '../domain/run.ts'
+import type { ReplayPlanStore } from '../store/sql/replay-plan-store.ts'
 
 export type RetentionOptions = Readonly<{
   store: Pick<MessageStore, 'purge' | 'release'>

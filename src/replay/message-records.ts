@@ -1,11 +1,11 @@
 /** Searches the records of messages, and replays messages one by one or by plan. */
 import type { Logger } from '../domain/ports/logger-port.ts'
-import type { Store } from '../domain/ports/store-port.ts'
 import type { Clock } from '../domain/run.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { Intake } from '../intake/intake.ts'
 import { createFailureGroups, type FailureGroups } from '../message-log/groups/failure-groups.ts'
 import { createMessageSearch, type MessageSearch } from '../message-log/message-search.ts'
+import type { Store } from '../store/store.ts'
 import { createReplayPlans, type ReplayPlans } from './plans/replay-plans.ts'
 import { createReplay, type ReplayOptions } from './replay.ts'
 import { createReplayByHand, type ReplayByHand } from './replay-by-hand.ts'

@@ -1,11 +1,12 @@
 /** Health, status and metrics of this process and, if it is a worker, of the whole service. */
 import type { Health } from '../api/services.ts'
 import type { JsonObject } from '../domain/json.ts'
-import { type Store, StoreUnavailable } from '../domain/ports/store-port.ts'
+import { StoreUnavailable } from '../domain/ports/store-port.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import type { Intake } from '../intake/intake.ts'
 import { createMetrics, type Metrics, type MetricsSource } from '../metrics/metric-families.ts'
+import type { Store } from '../store/store.ts'
 import type { WorkerStatus } from '../workers/ipc-protocol.ts'
 import type { WorkerCluster } from '../workers/worker-cluster.ts'
 import type { Observers } from './observers.ts'

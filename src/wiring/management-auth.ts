@@ -6,10 +6,10 @@ import { createHttpClient } from '../adapters/http-client/http-client.ts'
 import { createTokenVerifier } from '../adapters/jwt/token-verifier.ts'
 import { type AuthorisedRoute, addAuthHook } from '../api/auth-hook.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
-import type { Store } from '../domain/ports/store-port.ts'
 import type { Clock } from '../domain/run.ts'
 import type { WorkerSlot } from '../domain/worker-processes.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { Store } from '../store/store.ts'
 
 type Port = 'message' | 'admin'
 

@@ -2,7 +2,6 @@
 import type { Exporter } from '../adapters/otel/exporter.ts'
 import type { SampledMessage } from '../adapters/otel/sampling.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
-import type { Store } from '../domain/ports/store-port.ts'
 import type { Clock } from '../domain/run.ts'
 import type { TraceContext } from '../domain/tracing/trace-context.ts'
 import type { WorkerSlot } from '../domain/worker-processes.ts'
@@ -15,6 +14,7 @@ import { startRetention } from '../message-log/retention.ts'
 import { createMessageMetrics, type MessageMetrics } from '../metrics/message-metrics.ts'
 import { createStats, type Stats } from '../metrics/stats/stats.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { Store } from '../store/store.ts'
 
 type Tracing = Exporter & Readonly<{ traceContext(incoming: SampledMessage): TraceContext }>
 

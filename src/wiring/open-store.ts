@@ -1,12 +1,12 @@
 /** The store that DATABASE_URL names, and the lock that keeps other services out of a file. */
 import { existsSync } from 'node:fs'
-import { openSqliteStore } from '../adapters/sqlite/open-sqlite-store.ts'
-import { type ServiceLock, takeServiceLock, tryServiceLock } from '../adapters/sqlite/service-lock.ts'
-import { holdsStore } from '../adapters/sqlite/snapshot.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
-import type { Store } from '../domain/ports/store-port.ts'
 import { isPostgres, sqlitePath } from '../settings/setting-kinds.ts'
 import type { Settings } from '../settings/settings.ts'
+import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts'
+import { type ServiceLock, takeServiceLock, tryServiceLock } from '../store/sqlite/service-lock.ts'
+import { holdsStore } from '../store/sqlite/snapshot.ts'
+import type { Store } from '../store/store.ts'
 
 /** Locks the file of a service whose workers share it. Throws StoreUnavailable with a sentence for the operator. */
 export function lockStore({ databaseUrl }: Pick<Settings, 'databaseUrl'>): ServiceLock {
@@ -37,7 +37,7 @@ export async function hasStore(
   logger: Logger,
 ): Promise<boolean> {
   if (isPostgres(url)) {
-    const { holdsPostgresStore } = await import('../adapters/postgres/open-postgres-store.ts')
+    const { holdsPostgresStore } = await import('../store/postgres/open-postgres-store.ts')
     return holdsPostgresStore({ url, startTimeoutMs, logger })
   }
   const path = sqlitePath(url)
@@ -78,7 +78,7 @@ export async function openStore(settings: Settings, logger: Logger, shared = fal
       : openSoleStore(path, logger, reserve)
   }
   // Loaded only for PostgreSQL: its driver would cost every start time and memory.
-  const { openPostgresStore } = await import('../adapters/postgres/open-postgres-store.ts')
+  const { openPostgresStore } = await import('../store/postgres/open-postgres-store.ts')
   return openPostgresStore({
     url: databaseUrl,
     poolSize: databasePoolSize,

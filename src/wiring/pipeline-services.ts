@@ -7,7 +7,6 @@ import { createEgressPolicy, type EgressPolicy } from '../domain/egress/egress-p
 import { VIA } from '../domain/http.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { ClosableRecordProducer } from '../domain/ports/record-producer.ts'
-import type { Store } from '../domain/ports/store-port.ts'
 import type { WorkerSlot } from '../domain/worker-processes.ts'
 import type { IsolatedSandbox } from '../isolation/process-sandbox.ts'
 import { createThreadSandbox } from '../isolation/thread-sandbox.ts'
@@ -15,6 +14,7 @@ import { startIdempotencyCleanup } from '../pipeline/idempotency/idempotency-cle
 import { createIdempotencyService } from '../pipeline/idempotency/idempotency-service.ts'
 import type { Services } from '../pipeline/services.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { Store } from '../store/store.ts'
 
 export type PipelineServices = Services &
   Readonly<{

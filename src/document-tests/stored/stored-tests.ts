@@ -2,12 +2,12 @@
 import { Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import type { Lint } from '../../domain/lint.ts'
-import type { EntryOf } from '../../domain/ports/audit-store-port.ts'
-import type { EndpointTestStore } from '../../domain/ports/endpoint-store-port.ts'
 import type { EndpointService } from '../../endpoints/endpoint-service.ts'
 import * as failures from '../../endpoints/management-failures.ts'
 import { parseDocument } from '../../endpoints/parse-document.ts'
 import { etagOf, matchesEtag, retryOnConflict } from '../../endpoints/precondition.ts'
+import type { EntryOf } from '../../store/sql/audit-store.ts'
+import type { EndpointTestStore } from '../../store/sql/endpoint-test-store.ts'
 import { checkTestFile } from '../check-test-file.ts'
 
 /** `file`: as it was sent. */

@@ -1,36 +1,7 @@
-/** The store of the service, the error if it does not answer, and the failure that a message or call gets from it. */
+/** The error of a store that does not answer, and the failure that a message or call gets from it. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Failure } from '../failure.ts'
 import type { FailureCode } from '../failure-table.ts'
-import type { CaptureStore } from '../records/capture-store-port.ts'
-import type { FailureGroupStore } from '../replays/failure-group-store-port.ts'
-import type { ReplayPlanStore } from '../replays/replay-plan-store-port.ts'
-import type { AuditStore } from './audit-store-port.ts'
-import type { ChangeFeed } from './change-feed-port.ts'
-import type { EndpointStore, EndpointTestStore } from './endpoint-store-port.ts'
-import type { IdempotencyStore } from './idempotency-store-port.ts'
-import type { KeyStore } from './key-store-port.ts'
-import type { MessageStore } from './message-store-port.ts'
-import type { StateStore } from './state-store-port.ts'
-import type { StatsStore } from './stats-store-port.ts'
-
-/** All that the service stores, in one database. */
-export type Store = Readonly<{
-  endpoints: EndpointStore
-  tests: EndpointTestStore
-  states: StateStore
-  idempotency: IdempotencyStore
-  stats: StatsStore
-  messages: MessageStore
-  keys: KeyStore
-  audit: AuditStore
-  replayPlans: ReplayPlanStore
-  failureGroups: FailureGroupStore
-  captures: CaptureStore
-  /** Present if other instances or processes may change the endpoints. */
-  changes?: ChangeFeed
-  close(): Promise<void>
-}>
 
 /** The store did not answer; the message or call may be tried again. */
 export class StoreUnavailable extends Error {

@@ -4,10 +4,10 @@
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { isOverload } from '../../domain/failure.ts'
-import type { EndpointStore } from '../../domain/ports/endpoint-store-port.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
 import { StoreUnavailable } from '../../domain/ports/store-port.ts'
 import type { StoredDocument } from '../../domain/stored-document.ts'
+import type { EndpointStore } from '../../store/sql/endpoint-store.ts'
 import { createActiveEndpoints } from '../active-endpoints.ts'
 import { findClashes } from '../clash.ts'
 import type { CompiledEndpoint } from '../compiled-endpoint.ts'

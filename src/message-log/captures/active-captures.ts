@@ -1,7 +1,7 @@
 /** The captures that are under way, as this process knows them. The store decides which messages they record. */
 import type { Logger } from '../../domain/ports/logger-port.ts'
-import type { CaptureStore } from '../../domain/records/capture-store-port.ts'
 import type { Clock } from '../../domain/run.ts'
+import type { CaptureStore } from '../../store/sql/capture-store.ts'
 
 export type ActiveCapture = {
   readonly endpointId: string

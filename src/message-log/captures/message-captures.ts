@@ -4,10 +4,10 @@ import { readTime } from '../../domain/iso-time.ts'
 import { isObject, type Json } from '../../domain/json.ts'
 import { didYouMean } from '../../domain/nearest.ts'
 import { callStore } from '../../domain/ports/store-port.ts'
-import type { CaptureStore, StoredCapture } from '../../domain/records/capture-store-port.ts'
 import type { Clock } from '../../domain/run.ts'
 import type { EndpointService } from '../../endpoints/endpoint-service.ts'
 import * as failures from '../../endpoints/management-failures.ts'
+import type { CaptureStore, StoredCapture } from '../../store/sql/capture-store.ts'
 
 /** Times in ISO 8601. */
 export type CaptureView = Readonly<{

@@ -2,16 +2,16 @@
 import { Failure } from '../../domain/failure.ts'
 import { isObject, type Json } from '../../domain/json.ts'
 import { didYouMean } from '../../domain/nearest.ts'
-import type { EntryOf } from '../../domain/ports/audit-store-port.ts'
 import type { GroupKey, MessageFilter, MessageGroup, MessageStore } from '../../domain/ports/message-store-port.ts'
 import { callStore } from '../../domain/ports/store-port.ts'
+import type { Clock } from '../../domain/run.ts'
+import type { EntryOf } from '../../store/sql/audit-store.ts'
 import {
   type FailureGroupStore,
   GROUP_STATES,
   type GroupMark,
   type GroupState,
-} from '../../domain/replays/failure-group-store-port.ts'
-import type { Clock } from '../../domain/run.ts'
+} from '../../store/sql/failure-group-store.ts'
 import { type FilterTexts, oneOf } from '../message-filter.ts'
 import { callMessageLog, type MessageSearch } from '../message-search.ts'
 import { groupFilter, groupKeyText, NOT_DONE, readGroupKey } from './group-key.ts'

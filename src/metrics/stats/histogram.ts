@@ -1,5 +1,5 @@
 /** Durations in buckets that grow with the duration: percentiles are within 10 %, and a minute takes a few hundred bytes. */
-import type { Buckets } from '../../domain/ports/stats-store-port.ts'
+import type { Buckets } from '../../store/sql/stats-store.ts'
 
 /** With four buckets for each doubling, the middle of a bucket is at most 2^(1/8) - 1 = 9.1 % away from its bounds. */
 const BUCKETS_A_DOUBLING = 4

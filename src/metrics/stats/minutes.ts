@@ -1,6 +1,7 @@
 /** Counts messages in memory: the current minute as plain numbers, which is cheap for each message, and unsaved minutes. */
-import type { MinuteCount } from '../../domain/ports/stats-store-port.ts'
+
 import type { CompletedMessage } from '../../intake/completed-message.ts'
+import type { MinuteCount } from '../../store/sql/stats-store.ts'
 import { BUCKETS, bucketOf } from './histogram.ts'
 
 export const MINUTE_MS = 60_000

@@ -4,9 +4,9 @@
  */
 import type { JsonObject } from '../../domain/json.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
-import type { MinuteCount, StatsStore } from '../../domain/ports/stats-store-port.ts'
 import { callStore } from '../../domain/ports/store-port.ts'
 import type { Clock } from '../../domain/run.ts'
+import type { MinuteCount, StatsStore } from '../../store/sql/stats-store.ts'
 import { addBuckets, percentile } from './histogram.ts'
 import { ALL_ENDPOINTS, createMinutes, MINUTE_MS, type Minutes } from './minutes.ts'
 

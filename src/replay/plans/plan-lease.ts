@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreUnavailable } from '../../domain/ports/store-port.ts'
 import type { PlanProgress } from '../../domain/replays/replay-plan.ts'
-import type { ReplayPlanStore } from '../../domain/replays/replay-plan-store-port.ts'
+import type { ReplayPlanStore } from '../../store/sql/replay-plan-store.ts'
 
 /** Another instance runs the plan, or may do so by now. */
 export class LeaseLost extends Error {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAuditLog, REFUSED_AT_ONCE, REFUSED_EVERY_MS } from '../../../src/access/audit-log.ts'
 import { createIds } from '../../../src/domain/id.ts'
-import type { AuditEntry } from '../../../src/domain/ports/audit-store-port.ts'
 import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
+import type { AuditEntry } from '../../../src/store/sql/audit-store.ts'
 import {
   bearer,
   JSON_TYPE,

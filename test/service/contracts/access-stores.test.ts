@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { createIds } from '../../../src/domain/id.ts'
-import type { AuditEntry } from '../../../src/domain/ports/audit-store-port.ts'
-import type { StoredKey } from '../../../src/domain/ports/key-store-port.ts'
+import type { AuditEntry } from '../../../src/store/sql/audit-store.ts'
+import type { StoredKey } from '../../../src/store/sql/key-store.ts'
 import { describeStores } from '../../support/contracts/stores.ts'
 
 const keyOf = (n: number, changes: Partial<StoredKey> = {}): StoredKey => ({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, it } from 'node:test'
-import type { NewCapture } from '../../../src/domain/records/capture-store-port.ts'
+import type { NewCapture } from '../../../src/store/sql/capture-store.ts'
 import { endpointOf, idOf } from '../../support/contracts/records.ts'
 import { describeStores, SHARED_SQLITE, STORES } from '../../support/contracts/stores.ts'
 import { until } from '../../support/until.ts'

@@ -1,7 +1,7 @@
 /** Several writes of endpoints as one: all or none, compared with what is stored afterwards. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { EndpointWrite } from '../../../src/domain/ports/endpoint-store-port.ts'
+import type { EndpointWrite } from '../../../src/store/sql/endpoint-writes.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../support/contracts/records.ts'
 import { describeStores, SHARED_SQLITE, STORES } from '../../support/contracts/stores.ts'
 import fc from '../../support/fast-check.ts'

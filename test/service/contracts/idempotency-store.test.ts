@@ -7,7 +7,7 @@ import type {
   ClaimResult,
   IdempotencyStore,
   KeyedRequest,
-} from '../../../src/domain/ports/idempotency-store-port.ts'
+} from '../../../src/store/sql/idempotency-store.ts'
 import { endpointOf, idOf } from '../../support/contracts/records.ts'
 import { describeStores, SHARED_SQLITE, STORES } from '../../support/contracts/stores.ts'
 

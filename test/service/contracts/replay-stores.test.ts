@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { GroupKey } from '../../../src/domain/ports/message-store-port.ts'
-import type { GroupMark } from '../../../src/domain/replays/failure-group-store-port.ts'
 import type { PlanProgress, PlanState } from '../../../src/domain/replays/replay-plan.ts'
-import type { NewPlan } from '../../../src/domain/replays/replay-plan-store-port.ts'
+import type { GroupMark } from '../../../src/store/sql/failure-group-store.ts'
+import type { NewPlan } from '../../../src/store/sql/replay-plan-store.ts'
 import { describeStores, SHARED_SQLITE, STORES } from '../../support/contracts/stores.ts'
 import { until } from '../../support/until.ts'
 

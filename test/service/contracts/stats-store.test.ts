@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { MinuteCount } from '../../../src/domain/ports/stats-store-port.ts'
+import type { MinuteCount } from '../../../src/store/sql/stats-store.ts'
 import { idOf } from '../../support/contracts/records.ts'
 import { describeStores } from '../../support/contracts/stores.ts'
 

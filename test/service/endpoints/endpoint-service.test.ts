@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Failure } from '../../../src/domain/failure.ts'
-import type { ChangeFeed } from '../../../src/domain/ports/change-feed-port.ts'
-import type { EndpointStore } from '../../../src/domain/ports/endpoint-store-port.ts'
 import { StoreUnavailable, waitForStore, withStoreAccess } from '../../../src/domain/ports/store-port.ts'
 import type { EndpointService } from '../../../src/endpoints/endpoint-service.ts'
+import type { EndpointStore } from '../../../src/store/sql/endpoint-store.ts'
+import type { ChangeFeed } from '../../../src/store/store.ts'
 import { openEndpointService } from '../../support/endpoints/open-endpoint-service.ts'
 import { silent } from '../../support/silent.ts'
 

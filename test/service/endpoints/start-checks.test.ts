@@ -1,7 +1,6 @@
 /** What a start leaves for later: documents are active before they are checked, and their faults are found all the same. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
 import type { JsonObject } from '../../../src/domain/json.ts'
 import type { Received } from '../../../src/domain/message.ts'
 import type { Run } from '../../../src/domain/run.ts'
@@ -10,6 +9,7 @@ import { createEndpointRegistry } from '../../../src/endpoints/endpoint-registry
 import { createEndpointService } from '../../../src/endpoints/endpoint-service.ts'
 import { createFindFaults } from '../../../src/endpoints/listing/endpoint-faults.ts'
 import type { Services } from '../../../src/pipeline/services.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { guards } from '../../support/guards.ts'
 import { endpointDocument, type LogLine, loggerInto, readTestSettings } from '../../support/service.ts'
 import { silent } from '../../support/silent.ts'

@@ -1,11 +1,11 @@
 /** Whatever is asked of a capture: it is within its bounds, or refused. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
 import { Failure } from '../../../src/domain/failure.ts'
 import { createIds } from '../../../src/domain/id.ts'
 import type { Json } from '../../../src/domain/json.ts'
 import { createMessageCaptures, MOST_CAPTURED } from '../../../src/message-log/captures/message-captures.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { endpointOf, idOf } from '../../support/contracts/records.ts'
 import fc from '../../support/fast-check.ts'
 import { silent } from '../../support/silent.ts'

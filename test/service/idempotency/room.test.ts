@@ -1,8 +1,8 @@
 /** The room of cached responses: expired ones are removed, and without room new keys are refused. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
 import { startIdempotencyCleanup } from '../../../src/pipeline/idempotency/idempotency-cleanup.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { endpointOf, idOf } from '../../support/contracts/records.ts'
 import { keyed, passingOn, REPLAYED, startHeld } from '../../support/idempotency/keys.ts'
 import { startService } from '../../support/service.ts'

@@ -1,11 +1,11 @@
 /** Messages that wait for a place in a capture: a store that does not answer must not keep their records. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
 import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
 import type { CompletedMessage } from '../../../src/intake/completed-message.ts'
 import { type ActiveCaptures, createActiveCaptures } from '../../../src/message-log/captures/active-captures.ts'
 import { type ClaimQueue, createClaimQueue } from '../../../src/message-log/captures/claim-queue.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { messageId } from '../../support/contracts/message-records.ts'
 import { endpointOf, idOf } from '../../support/contracts/records.ts'
 import { silent } from '../../support/silent.ts'

@@ -1,13 +1,13 @@
 /** Each record is written once or counted as lost, whatever the store makes of its neighbours. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
 import type { Logger } from '../../../src/domain/ports/logger-port.ts'
 import type { MessageStore } from '../../../src/domain/ports/message-store-port.ts'
 import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
 import type { Recorded } from '../../../src/domain/records/message-record.ts'
 import { createRecordQueue, type RecordQueue } from '../../../src/message-log/record-queue.ts'
 import { createRecordWriter } from '../../../src/message-log/record-writer.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { doneLineOf, recordAt, recordedAt } from '../../support/contracts/message-records.ts'
 import { silent } from '../../support/silent.ts'
 

@@ -1,8 +1,6 @@
 /** Counting how messages went: the error of percentiles, minutes as they pass, and a store that is away. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
-import type { MinuteCount, StatsStore } from '../../../src/domain/ports/stats-store-port.ts'
 import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
 import { startTrace } from '../../../src/domain/tracing/trace.ts'
 import type { CompiledEndpoint } from '../../../src/endpoints/compiled-endpoint.ts'
@@ -10,6 +8,8 @@ import type { CompletedMessage } from '../../../src/intake/completed-message.ts'
 import { bucketOf, percentile } from '../../../src/metrics/stats/histogram.ts'
 import { ALL_ENDPOINTS, createMinutes } from '../../../src/metrics/stats/minutes.ts'
 import { createStats } from '../../../src/metrics/stats/stats.ts'
+import type { MinuteCount, StatsStore } from '../../../src/store/sql/stats-store.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import fc from '../../support/fast-check.ts'
 import { silent } from '../../support/silent.ts'
 

@@ -1,8 +1,8 @@
 /** Documents and states for tests of stores: as small as the types allow, and recognisable. */
 import type { JsonObject } from '../../../src/domain/json.ts'
-import type { EndpointRecord } from '../../../src/domain/ports/endpoint-store-port.ts'
 import type { StateFilter, StateRecord } from '../../../src/domain/ports/state-store-port.ts'
 import type { StoredDocument } from '../../../src/domain/stored-document.ts'
+import type { EndpointRecord } from '../../../src/store/sql/endpoint-writes.ts'
 
 /** A time-ordered id. */
 export const idOf = (number: number): string => number.toString(16).padStart(24, '0')

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { MIGRATIONS } from '../../../src/adapters/sql/migrations/migrations.ts'
+import { MIGRATIONS } from '../../../src/store/sql/schema.ts'
 import { call } from '../../support/adapters/http-server/management/call.ts'
-import { lookInto } from '../../support/adapters/sqlite/folder.ts'
 import { freshDatabase, postgresMissing } from '../../support/services/postgres.ts'
 import { freshFolder, spawnService, startProgram } from '../../support/spawned-service.ts'
+import { lookInto } from '../../support/store/folder.ts'
 
 const KEY = /^cwk_([0-9a-f]{16})_[\w-]{43}\n$/
 

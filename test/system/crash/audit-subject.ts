@@ -1,7 +1,7 @@
 /** A service whose configuration changes: after a kill, every change has its entry in the audit log, and every entry its change. */
 import { fileURLToPath } from 'node:url'
-import type { AuditEntry } from '../../../src/domain/ports/audit-store-port.ts'
-import type { Store } from '../../../src/domain/ports/store-port.ts'
+import type { AuditEntry } from '../../../src/store/sql/audit-store.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { type Database, openDatabase } from '../../support/databases.ts'
 import type { CrashSubject } from './crash-rounds.ts'
 

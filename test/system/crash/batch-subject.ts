@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '../../../src/domain/json.ts'
-import { assertSound } from '../../support/adapters/sqlite/folder.ts'
 import { endpointDocument, json, type StoredEndpoint, startService } from '../../support/service.ts'
+import { assertSound } from '../../support/store/folder.ts'
 import type { CrashSubject } from './crash-rounds.ts'
 
 const CHILD = fileURLToPath(new URL('./batch-crash-child.ts', import.meta.url))

@@ -4,23 +4,18 @@
  */
 import { writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import type { Migration } from '../../../src/adapters/sql/migrations/migration.ts'
-import { MIGRATIONS } from '../../../src/adapters/sql/migrations/migrations.ts'
-import { compileMigrations } from '../../../src/adapters/sqlite/dialect.ts'
-import { migrate } from '../../../src/adapters/sqlite/migrate.ts'
+import { migrationsOf } from '../../../src/store/sql/schema.ts'
+import { migrate } from '../../../src/store/sqlite/migrate.ts'
 
-const endless: Migration = {
-  name: 'endless',
-  *statements(schema) {
-    yield schema.alterTable('endpoints').addColumn('half', 'text')
-    for (let table = 0; ; table++) {
-      if (table === 100) writeSync(1, 'half\n')
-      yield schema.createTable(`table_${table}`).addColumn('id', 'text')
-    }
-  },
+function* endless(): Generator<string> {
+  yield 'alter table endpoints add column half text'
+  for (let table = 0; ; table++) {
+    if (table === 100) writeSync(1, 'half\n')
+    yield `create table table_${table} (id text)`
+  }
 }
 
 const db = new DatabaseSync(process.argv[2] ?? '')
 // A small cache, so that pages of the open transaction reach the file.
 db.exec('PRAGMA journal_mode = WAL; PRAGMA cache_size = 5')
-migrate(db, compileMigrations([...MIGRATIONS, endless]))
+migrate(db, [...migrationsOf('sqlite'), { name: 'endless', statements: endless() }])

@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
-import { assertSound, freshPath, lookInto } from '../../support/adapters/sqlite/folder.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { endpointOf } from '../../support/contracts/records.ts'
 import { silent } from '../../support/silent.ts'
+import { assertSound, freshPath, lookInto } from '../../support/store/folder.ts'
 
 const CHILD = fileURLToPath(new URL('./migration-crash-child.ts', import.meta.url))
 

@@ -1,8 +1,8 @@
 /** Writes endpoints and states until it is killed, announcing each operation: `store-crash-child.ts <file> <seed>`. */
 
-import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
-import type { EndpointRecord } from '../../../src/domain/ports/endpoint-store-port.ts'
 import type { StoredDocument } from '../../../src/domain/stored-document.ts'
+import type { EndpointRecord } from '../../../src/store/sql/endpoint-writes.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { silent } from '../../support/silent.ts'
 import { announce } from './announce.ts'
 import { sealed, stateRegister } from './crash-documents.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { freshPath } from '../../support/adapters/sqlite/folder.ts'
+import { freshPath } from '../../support/store/folder.ts'
 import { runCrashRounds } from './crash-rounds.ts'
 import { compileStoreSubject } from './store-subject.ts'
 

@@ -52,7 +52,7 @@ async function openInstance(
   const catalogue = createEndpointService({
     store: store.endpoints,
     changes: {
-      since: store.changes.since,
+      since: (version) => store.changes.since(version),
       watch: (heard) => {
         report = heard
       },

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import pg from 'pg'
-import { createConnections, prepareText } from '../../../src/adapters/postgres/connection-pool.ts'
-import { MIGRATIONS } from '../../../src/adapters/sql/migrations/migrations.ts'
-import type { ChangeFeed } from '../../../src/domain/ports/change-feed-port.ts'
 import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
+import { Connections, prepareText } from '../../../src/store/postgres/connection-pool.ts'
+import { MIGRATIONS } from '../../../src/store/sql/schema.ts'
+import type { ChangeFeed } from '../../../src/store/store.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../support/contracts/records.ts'
 import { openPostgres } from '../../support/contracts/stores.ts'
 import { freshDatabase, postgresMissing, type TestDatabase } from '../../support/services/postgres.ts'
@@ -46,11 +46,13 @@ test('ten instances that start at once make the tables once', needsPostgres, asy
   }
 })
 
-test('refuses a database of a newer version', needsPostgres, async (test) => {
+test('refuses a database of a newer version, and of version 0.1', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
   await (await openPostgres(database.url)).close()
   await database.query(`insert into schema_version values (${MIGRATIONS.length + 1}, 'later')`)
   await assert.rejects(openPostgres(database.url), /was written by a newer version/)
+  await database.query(`update schema_version set name = 'endpoints and states' where version = 1`)
+  await assert.rejects(openPostgres(database.url), /was written by version 0\.1, which this version cannot open/)
 })
 
 test('reports each change its version, once for all instances', needsPostgres, async (test) => {
@@ -220,8 +222,8 @@ test(
   needsPostgres,
   async (test) => {
     const database = await freshDatabase(test)
-    const connections = createConnections({ url: database.url, poolSize: 1, timeoutMs: 5_000, logger: silent })
-    database.uses(connections.close)
+    const connections = new Connections({ url: database.url, poolSize: 1, timeoutMs: 5_000, logger: silent })
+    database.uses(() => connections.close())
     const backend = prepareText<undefined, { pid: number }>('select pg_backend_pid() as pid', () => [])
     const lost = connections.transaction(async (run) => {
       const [row] = await run(backend, undefined)
@@ -237,8 +239,8 @@ test(
 
 test('a call that waits for a connection waits for a new one when all are renewed', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
-  const connections = createConnections({ url: database.url, poolSize: 1, timeoutMs: 5_000, logger: silent })
-  database.uses(connections.close)
+  const connections = new Connections({ url: database.url, poolSize: 1, timeoutMs: 5_000, logger: silent })
+  database.uses(() => connections.close())
   const one = prepareText<undefined, { n: number }>('select 1 as n', () => [])
   const held = Promise.withResolvers<void>()
   database.uses(held.resolve)
@@ -266,8 +268,8 @@ test(
     const database = await freshDatabase(test)
     const reported: string[] = []
     const logger = { ...silent, warn: (_: object, message: string) => void reported.push(message) }
-    const connections = createConnections({ url: database.url, poolSize: 5, timeoutMs: 5_000, logger })
-    database.uses(connections.close)
+    const connections = new Connections({ url: database.url, poolSize: 5, timeoutMs: 5_000, logger })
+    database.uses(() => connections.close())
     const work = prepareText<undefined, never>('select pg_sleep(0.05)', () => [])
     const five = () => Promise.allSettled(Array.from({ length: 5 }, () => connections.run(work, undefined)))
     const endAll = `select pg_terminate_backend(pid) from pg_stat_activity

@@ -8,7 +8,7 @@ import pg from 'pg'
 import type { Json } from '../../../src/domain/json.ts'
 import { endpointDocument, json, type Service, startService } from '../../support/service.ts'
 import { freshDatabase, postgresMissing } from '../../support/services/postgres.ts'
-import { fill, observe } from '../earlier-version/fill.ts'
+import { fill, observe } from './fill.ts'
 
 const MOST_COST = 10_000
 const ENDPOINTS = 1_000

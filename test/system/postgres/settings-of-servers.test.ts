@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { createConnections, prepareText } from '../../../src/adapters/postgres/connection-pool.ts'
-import { MIGRATIONS } from '../../../src/adapters/sql/migrations/migrations.ts'
 import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
+import { Connections, prepareText } from '../../../src/store/postgres/connection-pool.ts'
+import { MIGRATIONS } from '../../../src/store/sql/schema.ts'
 import { endpointOf } from '../../support/contracts/records.ts'
 import { openPostgres } from '../../support/contracts/stores.ts'
 import { freshDatabase, postgresMissing } from '../../support/services/postgres.ts'
@@ -81,7 +81,7 @@ test('a connection starts with nothing that a pooler refuses, and the start repo
     assert.ok(!thrown.message.includes('s3cr3t'))
     return true
   })
-  const connections = createConnections({ url, poolSize: 1, timeoutMs: 1_000, logger: silent })
+  const connections = new Connections({ url, poolSize: 1, timeoutMs: 1_000, logger: silent })
   const one = prepareText<undefined, never>('select 1', () => [])
   await assert.rejects(connections.run(one, undefined), StoreUnavailable)
   await connections.close()

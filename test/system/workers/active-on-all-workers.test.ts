@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { JsonObject } from '../../../src/domain/json.ts'
-import { lookInto } from '../../support/adapters/sqlite/folder.ts'
 import { endpointDocument } from '../../support/service.ts'
 import { freshDatabase, postgresMissing } from '../../support/services/postgres.ts'
+import { lookInto } from '../../support/store/folder.ts'
 import { type Caller, type Crew, startCrew, until } from './crew.ts'
 
 const CONNECTIONS = 6

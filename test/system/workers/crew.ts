@@ -5,9 +5,9 @@ import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
-import { assertSound } from '../../support/adapters/sqlite/folder.ts'
 import { endpointDocument, type StoredEndpoint } from '../../support/service.ts'
 import { type SpawnedService, spawnService } from '../../support/spawned-service.ts'
+import { assertSound } from '../../support/store/folder.ts'
 import { until as poll } from '../../support/until.ts'
 
 export type Answer = Readonly<{

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { createChangeTests } from '../../../../src/document-tests/stored/change-tests.ts'
-import type { Store } from '../../../../src/domain/ports/store-port.ts'
+import type { Store } from '../../../../src/store/store.ts'
 import { createOfflineTests } from '../../../../src/wiring/offline-tests.ts'
 import { openStore } from '../../../../src/wiring/open-store.ts'
 import { endpointOf, idOf } from '../../../support/contracts/records.ts'

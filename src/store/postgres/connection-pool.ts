@@ -1,0 +1,230 @@
+/** The connections that queries share. None of their errors ends the process, and a broken connection is never reused. */
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+import type { Logger } from '../../domain/ports/logger-port.ts'
+import { waitForStore } from '../../domain/ports/store-port.ts'
+import { storeClosed } from '../sql/database.ts'
+import { render, type Sql, type SqlValues } from '../sql/sql.ts'
+import { isReadOnly, isRefusal, storeFault } from './error-codes.ts'
+
+export type ConnectionOptions = Readonly<{
+  url: string
+  /** The most concurrent connections. */
+  poolSize: number
+  /** How long a query may take and an open transaction may be idle. */
+  timeoutMs: number
+  logger: Logger
+}>
+
+/** A statement as a connection runs it: prepared once under its name, then run by name. */
+export type Prepared<Values, Row> = Readonly<{ name: string; text: string; bind(values: Values): unknown[]; row?: Row }>
+
+/** Runs a statement; gives its rows. */
+export type RunStatement = <Values, Row>(statement: Prepared<Values, Row>, values: Values) => Promise<Row[]>
+
+export const CONNECT_TIMEOUT_MS = 2_000
+
+/** How long a read-only session is used. The server may go on opening such sessions for hours. */
+const READ_ONLY_MS = 1_000
+
+export function prepare<Values extends SqlValues, Row>(statement: Sql<Values, Row>): Prepared<Values, Row> {
+  const { text, bind } = render(statement, 'postgres')
+  return prepareText(text, bind)
+}
+
+export const prepareText = <Values, Row>(text: string, bind: (values: Values) => unknown[]): Prepared<Values, Row> => ({
+  name: createHash('sha256').update(text).digest('hex').slice(0, 32),
+  text,
+  bind,
+})
+
+/** For a query that was written for one call: without a name, as a connection would keep each text for ever. */
+export function prepareOnce<Row>(query: Sql<never, Row>): Prepared<undefined, Row> {
+  const { text, bind } = render(query, 'postgres')
+  return { name: '', text, bind: () => bind({}) }
+}
+
+const BEGIN = prepareText<undefined, never>('begin', () => [])
+const COMMIT = prepareText<undefined, never>('commit', () => [])
+const ROLLBACK = prepareText<undefined, never>('rollback', () => [])
+
+/** Connects at the first call. Every call rejects with StoreUnavailable if the server did not answer. */
+export class Connections {
+  readonly #options: ConnectionOptions
+  /** Of read-only sessions: until when each is used, on the clock of `performance.now()`. */
+  readonly #readOnly = new WeakMap<pg.ClientBase, number>()
+  readonly #running = new Set<Promise<unknown>>()
+  /** Of each call that waits for a connection: the function that makes it ask the current pool. */
+  readonly #waiting = new Set<() => void>()
+  #pool: pg.Pool
+  #isClosed = false
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+    this.#pool = this.#createPool()
+  }
+
+  /** Several queries as one access to the store: for a management call, they share the time that it waits. */
+  access<T>(work: () => Promise<T>): Promise<T> {
+    // A query that its own timeout ends is first.
+    return waitForStore(this.#options.timeoutMs + 100, work)
+  }
+
+  run<Values, Row>(statement: Prepared<Values, Row>, values: Values): Promise<Row[]> {
+    return this.access(() => this.#track((run) => run(statement, values)))
+  }
+
+  /** Commits when the promise of `work` resolves, rolls back when it rejects. */
+  transaction<T>(work: (run: RunStatement) => Promise<T>): Promise<T> {
+    return this.access(() =>
+      this.#track(async (run) => {
+        await run(BEGIN, undefined)
+        try {
+          const result = await work(run)
+          await run(COMMIT, undefined)
+          return result
+        } catch (thrown) {
+          if (isRefusal(thrown)) await run(ROLLBACK, undefined)
+          throw thrown
+        }
+      }),
+    )
+  }
+
+  /**
+   * Replaces every connection: after one was lost, the idle ones may be dead too. Calls that wait for a connection get a
+   * new one.
+   */
+  renew(): void {
+    if (this.#isClosed) return
+    void this.#pool.end()
+    this.#pool = this.#createPool()
+    const reconnects = [...this.#waiting]
+    this.#waiting.clear()
+    for (const reconnect of reconnects) reconnect()
+  }
+
+  /** Accepts no more calls; resolves when the running ones are done and every connection is closed. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.allSettled(this.#running)
+    if (!this.#pool.ended) await this.#pool.end()
+  }
+
+  async #track<T>(work: (run: RunStatement) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw storeClosed()
+    const call = this.#onConnection(work)
+    this.#running.add(call)
+    try {
+      return await call
+    } catch (thrown) {
+      throw storeFault(thrown)
+    } finally {
+      this.#running.delete(call)
+    }
+  }
+
+  async #onConnection<T>(work: (run: RunStatement) => Promise<T>): Promise<T> {
+    const client = await this.#connect()
+    let broken = true
+    try {
+      const result = await work(runOn(client))
+      broken = false
+      return result
+    } catch (thrown) {
+      broken = !isRefusal(thrown)
+      if (isReadOnly(thrown)) this.#markReadOnly(client)
+      throw thrown
+    } finally {
+      client.release(broken)
+    }
+  }
+
+  #connect(): Promise<pg.PoolClient> {
+    return new Promise((resolve, reject) => {
+      const reconnect = () => resolve(this.#connect())
+      this.#waiting.add(reconnect)
+      this.#pool.connect().then(
+        (client) => {
+          // The connection comes too late, from a pool that was replaced.
+          if (!this.#waiting.delete(reconnect)) return client.release(true)
+          if (performance.now() < (this.#readOnly.get(client) ?? Number.POSITIVE_INFINITY)) return resolve(client)
+          client.release(true)
+          resolve(this.#connect())
+        },
+        (thrown: unknown) => {
+          this.#waiting.delete(reconnect)
+          reject(thrown)
+        },
+      )
+    })
+  }
+
+  #markReadOnly(client: pg.ClientBase): void {
+    if (!this.#readOnly.has(client)) this.#readOnly.set(client, performance.now() + READ_ONLY_MS)
+  }
+
+  #createPool(): pg.Pool {
+    const { url, poolSize, timeoutMs, logger } = this.#options
+    // The timeout of the server is the shorter one, so that a slow query costs no connection.
+    const session = sessionText({ statementTimeoutMs: timeoutMs * 0.9, idleTimeoutMs: timeoutMs })
+    const pool = new pg.Pool({
+      connectionString: url,
+      application_name: 'crosswalk',
+      max: poolSize,
+      connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
+      query_timeout: timeoutMs,
+      keepAlive: true,
+      onConnect: async (client) => {
+        await client.query(session)
+        const { rows } = await client.query<{ read_only: boolean }>(`select ${READS_ONLY} as read_only`)
+        if (rows[0]?.read_only) this.#markReadOnly(client)
+      },
+    })
+    pool.on('error', (err: Error) => logger.warn({ err }, 'A connection to the store was lost'))
+    // Also while a query or transaction uses the connection: its own promise rejects.
+    pool.on('connect', (client) => client.on('error', () => undefined))
+    return pool
+  }
+}
+
+/** Runs statements on one connection. */
+export function runOn(client: pg.ClientBase): RunStatement {
+  return async <Values, Row>({ name, text, bind }: Prepared<Values, Row>, values: Values) => {
+    const { rows } = await client.query({ name, text, values: bind(values) })
+    return rows as Row[]
+  }
+}
+
+/** For a query that costs the server nothing: a connection that takes longer is dead. */
+const ANSWER_TIMEOUT_MS = 5_000
+
+/** Runs such a query on a connection outside the pool. */
+export async function ask<Row extends object>(client: pg.ClientBase, text: string): Promise<Row[]> {
+  const query = { text, query_timeout: ANSWER_TIMEOUT_MS }
+  return (await client.query<Row>(query)).rows
+}
+
+/**
+ * The settings of each session. They are set after connecting: a pooler rejects connections that start with settings which
+ * it does not know.
+ */
+type SessionSettings = Readonly<{
+  /** How long a statement may take; no limit by default. */
+  statementTimeoutMs?: number
+  /** How long an open transaction may be idle. */
+  idleTimeoutMs: number
+}>
+
+/** One text of several statements. */
+export function sessionText({ statementTimeoutMs = 0, idleTimeoutMs }: SessionSettings): string {
+  return [
+    `set statement_timeout = ${Math.ceil(statementTimeoutMs)}`,
+    `set idle_in_transaction_session_timeout = ${Math.ceil(idleTimeoutMs)}`,
+    // A transaction that waited for a lock must see what was committed meanwhile, whatever the default of the database.
+    `set default_transaction_isolation = 'read committed'`,
+  ].join('; ')
+}
+
+/** Whether the session is read-only. It may stay so after the server has become writable. */
+export const READS_ONLY = `pg_is_in_recovery() or current_setting('transaction_read_only')::boolean`

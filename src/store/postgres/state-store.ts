@@ -1,0 +1,120 @@
+/** The state store of PostgreSQL: every instance reads the newest state that any instance has committed. */
+import type { StateFilter, StateRecord, StateStore } from '../../domain/ports/state-store-port.ts'
+import { StoreUnavailable } from '../../domain/ports/store-port.ts'
+import { storeClosed } from '../sql/database.ts'
+import { cacheNewestReads, type StateRow, stateOf, stateRow } from '../sql/states.ts'
+import { CHUNK_LIMIT, ROW_SIZE } from './chunks.ts'
+import { type Connections, prepare, prepareText } from './connection-pool.ts'
+
+/** A row to write, with its endpoint. */
+type StateItem = Readonly<{ endpointId: string }> & StateRow
+
+/**
+ * Each row replaces the older one of its endpoint, status and network error. The sequence is drawn in the order of the
+ * array; if another instance drew a higher one for the same row meanwhile, that row is the newer state and stays.
+ *
+ * The endpoints are locked before any state is written, and both in one order, so that two writers never deadlock. Rows
+ * of a deleted endpoint are left out.
+ */
+const APPEND = prepareText<readonly StateItem[], never>(
+  `with present as materialized (
+    select id from endpoints where id = any($1::text[]) order by id for key share
+  ), numbered as materialized (
+    select endpoint_id, lookup_status, network_error, state, nextval('states_sequence') as sequence
+    from unnest($1::text[], $2::integer[], $3::integer[], $4::text[]) as item (endpoint_id, lookup_status, network_error, state)
+  )
+  insert into states (endpoint_id, lookup_status, network_error, sequence, state)
+  select endpoint_id, lookup_status, network_error, sequence, state
+  from numbered join present on present.id = numbered.endpoint_id
+  order by endpoint_id, lookup_status, network_error
+  on conflict (endpoint_id, lookup_status, network_error) do update
+  set sequence = excluded.sequence, state = excluded.state where states.sequence < excluded.sequence`,
+  (items) => [
+    items.map((item) => item.endpointId),
+    items.map((item) => item.lookup_status),
+    items.map((item) => item.network_error),
+    items.map((item) => item.state),
+  ],
+)
+
+/** Of several rows with one key only the last would ever be read, and a statement can write only one of them. */
+function lastOfEach(items: readonly StateItem[]): readonly StateItem[] {
+  const last = new Map<string, StateItem>()
+  for (const item of items) {
+    const key = `${item.endpointId} ${item.lookup_status} ${item.network_error}`
+    last.delete(key)
+    last.set(key, item)
+  }
+  return [...last.values()]
+}
+
+type QueuedState = Readonly<{ item: StateItem; resolve(): void; reject(reason: unknown): void }>
+
+/**
+ * The store over a database whose tables are up to date. Each filter object is compiled once: keep it.
+ *
+ * Its group commit: calls that are queued at the same time share one write, and so one flush of the server. The calls that
+ * arrive while a batch is written are the next batch.
+ */
+export class PostgresStateStore implements StateStore {
+  readonly #connections: Connections
+  readonly #readOf = cacheNewestReads(prepare)
+  readonly #queue: QueuedState[] = []
+  #writing: Promise<void> | undefined
+  #isClosed = false
+
+  constructor(connections: Connections) {
+    this.#connections = connections
+  }
+
+  async newest(endpointId: string, filter: StateFilter): Promise<StateRecord | undefined> {
+    const read = this.#readOf(filter)
+    if (read === undefined) return undefined
+    const [row] = await this.#connections.run(read, { endpointId })
+    return row && stateOf(row)
+  }
+
+  async append(endpointId: string, record: StateRecord): Promise<void> {
+    if (this.#isClosed) throw storeClosed()
+    const item = { endpointId, ...stateRow(record) }
+    await new Promise<void>((resolve, reject) => {
+      this.#queue.push({ item, resolve, reject })
+      this.#writing ??= this.#writeAll()
+    })
+  }
+
+  /** Accepts no more states; resolves when every queued one is written or rejected. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#writing
+  }
+
+  async #writeAll(): Promise<void> {
+    // Calls of the same turn of the event loop belong to the first batch.
+    await new Promise((resolve) => setImmediate(resolve))
+    while (this.#queue.length > 0) await this.#writeBatch(this.#takeBatch())
+    this.#writing = undefined
+  }
+
+  /** As many as one statement may hold; a single state may be larger. */
+  #takeBatch(): readonly QueuedState[] {
+    let size = 0
+    const tooMany = this.#queue.findIndex(({ item }) => {
+      size += item.state.length + ROW_SIZE
+      return size > CHUNK_LIMIT
+    })
+    return this.#queue.splice(0, tooMany === -1 ? this.#queue.length : Math.max(tooMany, 1))
+  }
+
+  /** All of them, or one by one where one of them is at fault. */
+  async #writeBatch(batch: readonly QueuedState[]): Promise<void> {
+    try {
+      await this.#connections.run(APPEND, lastOfEach(batch.map(({ item }) => item)))
+      for (const { resolve } of batch) resolve()
+    } catch (thrown) {
+      const mayDivide = batch.length > 1 && !(thrown instanceof StoreUnavailable)
+      if (mayDivide) for (const one of batch) await this.#writeBatch([one])
+      else for (const { reject } of batch) reject(thrown)
+    }
+  }
+}

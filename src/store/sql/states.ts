@@ -1,0 +1,60 @@
+/**
+ * The rows and statements of the state stores. The stores differ between the databases: one batches writes, one reads at once.
+ */
+import type { StateFilter, StateRecord } from '../../domain/ports/state-store-port.ts'
+import { anyOf, type Fragment, type Sql, sql, where } from './sql.ts'
+import type { Tables } from './tables.ts'
+
+/** A null cannot be part of the primary key. */
+const NO_STATUS = -1
+
+export type StateRow = Pick<Tables['states'], 'lookup_status' | 'network_error' | 'state'>
+
+export const stateRow = (record: StateRecord): StateRow => ({
+  lookup_status: record.lookupStatus ?? NO_STATUS,
+  network_error: record.networkError ? 1 : 0,
+  state: JSON.stringify(record.values),
+})
+
+export const stateOf = (row: StateRow): StateRecord => ({
+  values: JSON.parse(row.state),
+  lookupStatus: row.lookup_status === NO_STATUS ? undefined : row.lookup_status,
+  networkError: row.network_error === 1,
+})
+
+export type NewestValues = Readonly<{ endpointId: string }>
+
+/**
+ * Builds the function that gives the read of the newest state that passes a filter; undefined if no state can pass it. Each
+ * filter object is compiled and prepared once, and its read is released with it.
+ */
+export function cacheNewestReads<Read>(
+  prepare: (statement: Sql<NewestValues, StateRow>) => Read,
+): (filter: StateFilter) => Read | undefined {
+  const reads = new WeakMap<StateFilter, Read | 'nothing passes'>()
+
+  function add(filter: StateFilter): Read | 'nothing passes' {
+    const statement = compileNewest(filter)
+    const read = statement === undefined ? 'nothing passes' : prepare(statement)
+    reads.set(filter, read)
+    return read
+  }
+
+  return (filter) => {
+    const read = reads.get(filter) ?? add(filter)
+    return read === 'nothing passes' ? undefined : read
+  }
+}
+
+/** Builds the read of the newest state that passes `filter`; undefined if no state can pass it. */
+export function compileNewest({ networkErrors, statuses }: StateFilter): Sql<NewestValues, StateRow> | undefined {
+  if (!statuses.any && statuses.ranges.length === 0) return undefined
+  const conditions: Fragment[] = [sql`endpoint_id = :endpointId`]
+  if (networkErrors !== 'no-filter') conditions.push(sql`network_error = ${networkErrors === 'include' ? 1 : 0}`)
+  if (!statuses.any) {
+    // Clamped, so that no range matches the row without a status.
+    const ranges = statuses.ranges.map(([from, to]) => sql`lookup_status between ${Math.max(from, 0)} and ${to}`)
+    conditions.push(anyOf(ranges))
+  }
+  return sql`select lookup_status, network_error, state from states ${where(conditions)} order by sequence desc limit 1`
+}
