@@ -91,6 +91,10 @@ function readable(body: string, type: string): string {
 
 /** Metrics: their names and labels. Most values, and the buckets of durations, are those of the machine. */
 function withoutValues(exposition: string): string {
-  const lines = exposition.split('\n').map((line) => (line.startsWith('#') ? line : line.replace(/ \S+$/, ' <value>')))
+  const stays = (line: string) => !line.startsWith('nodejs_active_')
+  const lines = exposition
+    .split('\n')
+    .filter(stays)
+    .map((line) => (line.startsWith('#') ? line : line.replace(/ \S+$/, ' <value>')))
   return [...new Set(lines.map((line) => line.replace(/le="[^"]+"/, 'le="<bound>"')))].join('\n')
 }

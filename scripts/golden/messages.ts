@@ -65,7 +65,7 @@ function withUpstream(
   const rewrite = (request: Request) => ({
     ...request,
     retries: 0,
-    timeoutMs: 300,
+    timeoutMs: 2000,
     ...(request.forEach === undefined ? {} : { forEach: { ...request.forEach, concurrency: 1 } }),
     config: { ...request.config, url: request.config.url.replace(/^http:\/\/[^/]+/, `${UPSTREAM}/test/${request.id}`) },
   })
@@ -448,7 +448,8 @@ export const MESSAGE_GROUPS: readonly MessageGroup[] = [
     name: 'failures-of-tight-settings',
     env: {
       ...SETTINGS,
-      MESSAGE_TIMEOUT_MS: '400',
+      MESSAGE_TIMEOUT_MS: '1000',
+      EXPRESSION_TIMEOUT_MS: '5000',
       MESSAGE_MAX_BYTES: '64kb',
       ANSWER_LIMIT: '1mb',
       EGRESS_DENY: 'localhost',

@@ -27,17 +27,33 @@ const RULES: readonly Rule[] = [
   { pattern: /\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z/g, name: 'time', isVolatile: isNearNow },
   { pattern: /\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g, name: 'date' },
   {
-    pattern: /(?<="(?:ms|startMs|milliseconds|p50|p95|p99)": ?)\d[\d.e-]*/g,
+    pattern: /(?<="(?:ms|startMs|milliseconds|perMinute|p50|p95|p99)": ?)\d[\d.e-]*/g,
     name: 'number',
   },
   { pattern: /(?<=")[\w-]{43}(?=\\?")/g, name: 'digest', counted: true },
   { pattern: /(?<="(?:cursor|next)": ?")[^"]+/g, name: 'cursor' },
   { pattern: /(?<=\.milliseconds",[^}]{0,120}"sample": )\d+/g, name: 'number' },
   { pattern: /(?<=no further one is made for )\d+ ms/g, name: 'duration' },
+  { pattern: /(?<= )\d+\.\d+ ms\b/g, name: 'duration' },
+  { pattern: /(?<=\btime=")\d+\.\d+/g, name: 'seconds' },
+  // What is left of the time for a message; limits of requests are multiples of 50.
+  {
+    pattern: /(?<=timed out after )\d+ ms/g,
+    name: 'duration',
+    isVolatile: (text) => Number.parseInt(text, 10) % 50 !== 0 || Number.parseInt(text, 10) === 1000,
+  },
+  { pattern: /(?<=took longer than \d+ milliseconds, near character )\d+/g, name: 'number' },
   { pattern: /(?<=retry-after: )\d\d+/g, name: 'seconds' },
   { pattern: /(?<=nonce[-=]"?)[\w+/=-]{16,}/g, name: 'nonce' },
   { pattern: /(?<=\/assets\/[\w.-]+-)[\w-]{8}(?=\.(?:js|css|svg))/g, name: 'hash' },
 ]
+
+/** Counts by minute or hour: how many there are, and which has what, depends on the clock. */
+const BARS = /\[\s*(?:\d+,\s*){9,}\d+\s*\]/g
+const MINUTES = /("minutes": \[\s*\{)([^}]*)\}[^\]]*\]/g
+
+/** How far a command is. */
+const PROGRESS = /^\d+ of \d+ [a-z ]+\n/gm
 
 /** The key of a failure group has an id in it: a JSON array of texts, in base64url. */
 const GROUP = /\bWyI[\w-]{20,}/g
@@ -53,7 +69,13 @@ export class StableText {
 
   /** Numbers of placeholders start anew in each text, so that one more value changes nothing elsewhere. */
   of(text: string): string {
-    let stable = text.replace(GROUP, (key) => `<group ${Buffer.from(key, 'base64url')}>`)
+    let stable = text
+      .replace(PROGRESS, '')
+      .replace(BARS, '[<bars>]')
+      .replace(MINUTES, (_all, start: string, first: string) => {
+        return `${start}${first.replace(/(?<=: )[\d.]+(?=,?\n)/g, '<number>')}}, <further minutes>]`
+      })
+      .replace(GROUP, (key) => `<group ${Buffer.from(key, 'base64url')}>`)
     for (const [literal, name] of this.names) stable = stable.replaceAll(literal, name)
     for (const { pattern, name, counted = false, isVolatile = () => true } of RULES) {
       const seen = new Map<string, number>()
