@@ -12,8 +12,8 @@ export type Call = Readonly<{
 
 export type Answer = Readonly<{ status: number; headers: readonly (readonly [string, string])[]; body: string }>
 
-/** How long a stream of events is read. */
-const STREAM_MS = 300
+/** The first event of a stream, with its data. A stream does not end by itself. */
+const FIRST_EVENT = /^[\s\S]*?^data: .*\n\n/m
 
 /** A connection of its own for each call, so that no call depends on what an earlier one left of it. */
 export function send(base: string, { method, path, headers = {}, body }: Call): Promise<Answer> {
@@ -39,10 +39,13 @@ export function send(base: string, { method, path, headers = {}, body }: Call): 
         resolve({ status: response.statusCode ?? 0, headers: pairs, body: Buffer.concat(chunks).toString() })
         sent.destroy()
       }
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      const isStream = response.headers['content-type']?.startsWith('text/event-stream')
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk)
+        if (isStream && FIRST_EVENT.test(Buffer.concat(chunks).toString())) finish()
+      })
       response.on('end', finish)
       response.on('error', reject)
-      if (response.headers['content-type']?.startsWith('text/event-stream')) setTimeout(finish, STREAM_MS)
     })
     sent.on('error', reject)
     sent.end(bytes)
@@ -78,7 +81,7 @@ export function describeAnswer({ status, headers, body }: Answer): string {
 }
 
 function readable(body: string, type: string): string {
-  if (type.startsWith('text/event-stream')) return body.split('\n', 1).join()
+  if (type.startsWith('text/event-stream')) return FIRST_EVENT.exec(body)?.[0] ?? body
   if (type.startsWith('text/plain; version=0.0.4')) return withoutValues(body)
   try {
     const value: unknown = JSON.parse(body)

@@ -448,7 +448,7 @@ export const MESSAGE_GROUPS: readonly MessageGroup[] = [
     name: 'failures-of-tight-settings',
     env: {
       ...SETTINGS,
-      MESSAGE_TIMEOUT_MS: '1000',
+      MESSAGE_TIMEOUT_MS: '900',
       EXPRESSION_TIMEOUT_MS: '5000',
       MESSAGE_MAX_BYTES: '64kb',
       ANSWER_LIMIT: '1mb',

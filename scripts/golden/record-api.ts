@@ -21,9 +21,11 @@ export async function recordApi(recording: Recording): Promise<void> {
     const folder = join(recording.work, `api-${port}`)
     const keys = await makeKeys(recording, folder)
     const service = await startService(recording.tree, folder, recording.stable, { MESSAGE_LOG: 'all' })
-    const values = await recordScenario(recording, service, port, keys, upstream)
-    const routes = await routesOf(service, keys)
-    if (port === 'admin') recordUncalled(recording, routes, values)
+    await recordScenario(recording, service, port, keys, upstream)
+    const described = await send(service.admin, { method: 'GET', path: '/openapi.json', headers: bearer(keys.admin) })
+    recording.copy('generated/openapi.json', JSON.stringify(JSON.parse(described.body), undefined, 2))
+    const routes = routesOf(described.body)
+    if (port === 'admin') recordUncalled(recording, routes)
     for (const route of routes) await recordRoute(recording, service, port, keys, route)
     await recordOthers(recording, service, port, keys)
     await service.stop()
@@ -61,7 +63,7 @@ async function recordScenario(
   port: Port,
   keys: Keys,
   upstream: Upstream,
-): Promise<Readonly<Record<string, string>>> {
+): Promise<void> {
   const values: Record<string, string> = { upstream: `127.0.0.1:${upstream.port}` }
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (all, name: string) => values[name] ?? all)
   for (const step of SCENARIO) {
@@ -91,7 +93,6 @@ async function recordScenario(
     const id = answer.headers.find(([name]) => name === 'x-crosswalk-message-id')?.[1]
     if (isMessage && id !== undefined) await until(service.admin, `/messages/${id}`, () => true, bearer(keys.admin))
   }
-  return values
 }
 
 function saved({ save = {} }: Step, { headers, body }: Answer): Record<string, string> {
@@ -114,11 +115,7 @@ function valueAt(body: string, path: string): string | undefined {
 }
 
 /** So that a route which the scenario does not know is seen. */
-function recordUncalled(
-  recording: Recording,
-  routes: readonly Route[],
-  values: Readonly<Record<string, string>>,
-): void {
+function recordUncalled(recording: Recording, routes: readonly Route[]): void {
   const called = [...wellAnswered]
   const lines = routes.flatMap(({ path, operations }) =>
     Object.keys(operations)
@@ -128,18 +125,13 @@ function recordUncalled(
         return !called.some((line) => pattern.test(line))
       }),
   )
-  recording.write(
-    'api/routes-without-a-good-call.txt',
-    `of ${Object.keys(values).length > 0 ? 'the scenario' : ''}`,
-    lines.join('\n'),
-  )
+  recording.copy('api/routes-without-a-good-call.txt', lines.join('\n'))
 }
 
 // Each route, as the product lists them.
 
-async function routesOf({ admin }: Service, keys: Keys): Promise<readonly Route[]> {
-  const { body } = await send(admin, { method: 'GET', path: '/openapi.json', headers: bearer(keys.admin) })
-  const { paths } = JSON.parse(body) as { paths: Record<string, Record<string, Operation>> }
+function routesOf(openapi: string): readonly Route[] {
+  const { paths } = JSON.parse(openapi) as { paths: Record<string, Record<string, Operation>> }
   return Object.entries(paths)
     .map(([path, all]) => {
       const operations = Object.entries(all).filter(([method]) => method !== 'parameters')

@@ -35,12 +35,13 @@ const RULES: readonly Rule[] = [
   { pattern: /(?<=\.milliseconds",[^}]{0,120}"sample": )\d+/g, name: 'number' },
   { pattern: /(?<=no further one is made for )\d+ ms/g, name: 'duration' },
   { pattern: /(?<= )\d+\.\d+ ms\b/g, name: 'duration' },
+  { pattern: /(?<=^id: .*-)\d+$/gm, name: 'number' },
   { pattern: /(?<=\btime=")\d+\.\d+/g, name: 'seconds' },
   // What is left of the time for a message; limits of requests are multiples of 50.
   {
     pattern: /(?<=timed out after )\d+ ms/g,
     name: 'duration',
-    isVolatile: (text) => Number.parseInt(text, 10) % 50 !== 0 || Number.parseInt(text, 10) === 1000,
+    isVolatile: (text) => Number.parseInt(text, 10) % 50 !== 0 || Number.parseInt(text, 10) === 900,
   },
   { pattern: /(?<=took longer than \d+ milliseconds, near character )\d+/g, name: 'number' },
   { pattern: /(?<=retry-after: )\d\d+/g, name: 'seconds' },
