@@ -94,7 +94,8 @@ function readable(body: string, type: string): string {
 
 /** Metrics: their names and labels. Most values, and the buckets of durations, are those of the machine. */
 function withoutValues(exposition: string): string {
-  const stays = (line: string) => !line.startsWith('nodejs_active_')
+  // Those that are there only while something happens.
+  const stays = (line: string) => !/^nodejs_(?:active_|gc_)/.test(line)
   const lines = exposition
     .split('\n')
     .filter(stays)

@@ -60,12 +60,12 @@ const PROGRESS = /^\d+ of \d+ [a-z ]+\n/gm
 const GROUP = /\bWyI[\w-]{20,}/g
 
 export class StableText {
-  private readonly names: [text: string, name: string][] = []
+  private readonly names: [text: string | RegExp, name: string][] = []
 
   /** From now on, `name` stands for `text`: a port, a folder, an id that a later call uses. */
   name(text: string, name: string): void {
-    this.names.push([text, `<${name}>`])
-    this.names.sort(([a], [b]) => b.length - a.length)
+    // A port is no part of a longer number or a hash.
+    this.names.push([/^\d+$/.test(text) ? new RegExp(`\\b${text}\\b`, 'g') : text, `<${name}>`])
   }
 
   /** Numbers of placeholders start anew in each text, so that one more value changes nothing elsewhere. */
