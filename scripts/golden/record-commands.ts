@@ -12,8 +12,8 @@ export async function recordCommands(recording: Recording): Promise<void> {
   const fill = (text: string) => text.replaceAll('{admin}', service.admin).replaceAll('{message}', service.message)
   const project = join(work, 'project')
   cpSync(join(root, 'samples'), join(project, 'endpoints'), { recursive: true })
-  cpSync(join(root, 'test/support/comparison/endpoints'), join(project, 'openhim'), { recursive: true })
-  cpSync(join(root, 'test/support/comparison/transactions.jsonl'), join(project, 'transactions.jsonl'))
+  cpSync(join(root, 'test/support/migrate/endpoints'), join(project, 'openhim'), { recursive: true })
+  cpSync(join(root, 'test/support/migrate/transactions.jsonl'), join(project, 'transactions.jsonl'))
   for (const [file, text] of Object.entries(FILES)) {
     mkdirSync(dirname(join(project, file)), { recursive: true })
     writeFileSync(join(project, file), fill(text))
