@@ -36,26 +36,21 @@ for (const [path, declaration] of Object.entries<CommandDeclaration>(COMMANDS)) 
     test('refuses an option that it does not have', () =>
       refused(runCommand(name, [...args, ...complete, '--bogus']), /^error: unknown option '--bogus'\n/))
 
-    test('refuses an argument too many', { skip: all.at(-1)?.shown.includes('...') }, () =>
-      refused(runCommand(name, [...args, 'extra', ...complete]), /^error: too many arguments/),
-    )
-
-    test('needs its arguments', { skip: needed.length === 0 }, () =>
-      refused(runCommand(name, complete), /^error: missing required argument/),
-    )
-
-    for (const { flag, choices, number } of options) {
-      const at = complete.indexOf(flag)
-      test(`needs ${flag}`, { skip: at === -1 }, () =>
-        refused(runCommand(name, [...args, ...complete.toSpliced(at, 2)]), /^error: required option /),
-      )
-      test(`refuses another value of ${flag}`, { skip: choices === undefined && number === undefined }, () =>
-        refused(
-          runCommand(name, [...args, ...complete, flag, 'bogus']),
-          / is invalid\. (?:Allowed choices are|Give a) /,
-        ),
-      )
-    }
+    test('refuses missing and further arguments, and wrong values of options', async () => {
+      if (needed.length > 0) await refused(runCommand(name, complete), /^error: missing required argument/)
+      if (all.at(-1)?.shown.includes('...') !== true) {
+        await refused(runCommand(name, [...args, 'extra', ...complete]), /^error: too many arguments/)
+      }
+      for (const { flag, isRequired, choices, number } of options) {
+        if (isRequired) {
+          const without = complete.toSpliced(complete.indexOf(flag), 2)
+          await refused(runCommand(name, [...args, ...without]), /^error: required option /)
+        }
+        if (choices === undefined && number === undefined) continue
+        const wrong = [...args, ...complete, flag, 'bogus']
+        await refused(runCommand(name, wrong), / is invalid\. (?:Allowed choices are|Give a) /)
+      }
+    })
   })
 }
 
