@@ -292,8 +292,8 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
 
 for (const [rule, faults] of Object.entries(RULES)) test(rule, () => assert.deepEqual(faults, []))
 
-test('CONTRIBUTING.md describes every folder and file at the root of src/, and no other', () => {
-  const text = readFileSync(`${root}/CONTRIBUTING.md`, 'utf8')
+test('docs/architecture.md describes every folder and file at the root of src/, and no other', () => {
+  const text = readFileSync(`${root}/docs/architecture.md`, 'utf8')
   const [, table = ''] = /\n\| in `src\/` \|.*\n((?:\|.*\n)+)/.exec(text) ?? []
   const described = Array.from(table.matchAll(/^\| `([^`]+?)\/?` \|/gm), ([, name]) => name)
   assert.deepEqual(described.sort(), [...new Set(sources.map(({ path }) => path.split('/')[0]))].sort())
