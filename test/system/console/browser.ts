@@ -57,7 +57,7 @@ export async function openPage(
   const context = await browser.newContext(options)
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin })
   const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(60_000)
   const misdeeds: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error' && !isAnswerOfTheApi(message.text())) misdeeds.push(`console: ${message.text()}`)
