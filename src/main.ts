@@ -1,5 +1,6 @@
 /** The process: arguments, settings, signals. */
 import { readFileSync } from 'node:fs'
+import { isatty } from 'node:tty'
 import { createLogger } from './adapters/log/logger.ts'
 import type { App } from './app.ts'
 import { CommandFault, startFault } from './cli/command.ts'
@@ -15,7 +16,7 @@ const { version, description } = JSON.parse(readFileSync(new URL('../package.jso
   description: string
 }
 
-const { env, stdin, stdout, stderr } = process
+const { env, stdout, stderr } = process
 void runProgram(
   process.argv.slice(2),
   { version, description, start },
@@ -23,7 +24,8 @@ void runProgram(
     env,
     stdout,
     stderr,
-    ask: stdin.isTTY ? askPerson : undefined,
+    // `process.stdin` would make a pipe non-blocking, and commands that read it to its end would find nothing yet.
+    ask: isatty(0) ? askPerson : undefined,
     loadEnv: () => {
       const file = loadEnvFile()
       if (!file.ok) throw new CommandFault(file.message)
@@ -36,7 +38,7 @@ void runProgram(
 /** Questions go to standard error: standard output may be read by a program. Resolves to nothing at the end of the input. */
 async function askPerson(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
-  const terminal = createInterface({ input: stdin, output: stderr })
+  const terminal = createInterface({ input: process.stdin, output: stderr })
   // Without an answer, at the end of the input, nothing would ever settle.
   const ended = new Promise<string>((resolve) => terminal.once('close', () => resolve('')))
   try {
