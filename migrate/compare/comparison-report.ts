@@ -40,7 +40,7 @@ export function reportOf(results: readonly ComparedResult[], leftOut: readonly L
     unexplained,
     json: { summary, messages: results.map(jsonOf), notCompared: leftOut.map((one) => ({ ...one })) },
     text: [
-      ...results.filter(isUnexplained).map(textOf),
+      ...results.filter(isUnexplained).map(formatResult),
       ...leftOut.map(({ name, reason }) => `${name}: not compared: ${reason}\n`),
       summaryText(summary),
     ].join('\n'),
@@ -73,7 +73,7 @@ function jsonOf({ comparison: { message, document }, differences }: ComparedResu
   }
 }
 
-function textOf({ comparison: { message, document }, differences }: ComparedResult): string {
+function formatResult({ comparison: { message, document }, differences }: ComparedResult): string {
   const open = differences.filter(({ deliberate }) => deliberate === undefined)
   const explained = differences.length - open.length
   const more = open.length - SHOWN_OF_A_MESSAGE

@@ -108,7 +108,7 @@ function transactionOf(value: Json): Transaction | undefined {
     request: messageOf(value.request),
     response: answerOf(value.response),
     orchestrations: orchestrations.map(({ name, request, response, error }) => ({
-      name: textOf(name),
+      name: toText(name),
       request: messageOf(isObject(request) ? request : {}),
       response: answerOf({ ...statusOfError(error), ...(isObject(response) ? response : {}) }),
     })),
@@ -116,15 +116,15 @@ function transactionOf(value: Json): Transaction | undefined {
 }
 
 /** mongoexport writes the id as `{ "$oid": … }`. */
-const idOf = (id: Json | undefined): string => textOf(isObject(id) ? id.$oid : id)
+const idOf = (id: Json | undefined): string => toText(isObject(id) ? id.$oid : id)
 
 function messageOf(request: JsonObject): TransactionMessage {
   const query = request.querystring ?? request.queryString
   return {
-    method: textOf(request.method).toUpperCase(),
-    host: textOf(request.host),
-    port: textOf(request.port),
-    path: textOf(request.path),
+    method: toText(request.method).toUpperCase(),
+    host: toText(request.host),
+    port: toText(request.port),
+    path: toText(request.path),
     query: typeof query === 'string' ? query.replace(/^[?&]+/, '') : undefined,
     headers: headersOf(isObject(request.headers) ? request.headers : {}),
     body: bodyOf(request.body),
@@ -133,7 +133,7 @@ function messageOf(request: JsonObject): TransactionMessage {
 }
 
 function answerOf(response: JsonObject): TransactionAnswer {
-  const status = Number(textOf(response.status))
+  const status = Number(toText(response.status))
   return {
     status: Number.isInteger(status) && status >= 100 ? status : undefined,
     headers: headersOf(isObject(response.headers) ? response.headers : {}),
@@ -144,12 +144,12 @@ function answerOf(response: JsonObject): TransactionAnswer {
 
 /** The peer reports a refused lookup without its response; the sentence of the error has the status. */
 function statusOfError(error: Json | undefined): JsonObject {
-  const [, status] = /status code (\d{3})/.exec(isObject(error) ? textOf(error.message) : '') ?? []
+  const [, status] = /status code (\d{3})/.exec(isObject(error) ? toText(error.message) : '') ?? []
   return status === undefined ? {} : { status }
 }
 
 /** Objects may have a member `toString`, so that they have no text. */
-const textOf = (value: Json | undefined): string =>
+const toText = (value: Json | undefined): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 
 /** A body that is not a text was parsed by the program that exported it. */
@@ -162,5 +162,5 @@ function bodyOf(body: Json | undefined): string | undefined {
 function timeOf(value: Json | undefined): number {
   if (isObject(value)) return timeOf(value.$date ?? value.$numberLong)
   if (typeof value === 'string' && /^\d+$/.test(value)) return Number(value)
-  return typeof value === 'number' ? value : Date.parse(textOf(value))
+  return typeof value === 'number' ? value : Date.parse(toText(value))
 }

@@ -24,7 +24,7 @@ import {
 } from './convert-requests.ts'
 import { convertHeaders, convertUrl, type Rebase, type UrlContext } from './convert-urls.ts'
 import { convertValidation } from './convert-validation.ts'
-import { type DocumentChange, type DocumentPart, openDraft, textOf } from './draft.ts'
+import { type DocumentChange, type DocumentPart, openDraft, toText } from './draft.ts'
 import type { FoundDocument, FoundSet, FoundState } from './found-records.ts'
 import { formOfSet, formOfVersion, type LookupForm, lookupsOf, readsOfDocument } from './lookup-forms.ts'
 import { newestState } from './stored-state.ts'
@@ -109,7 +109,7 @@ function convertDocument(found: FoundDocument, context: SetContext, ownName: str
   convertRoute(root)
   convertRequests(root)
   for (const kind of REQUEST_GROUPS) {
-    for (const request of requestsOf(root, kind)) convertCall(kind, request, form, context, textOf(document.name))
+    for (const request of requestsOf(root, kind)) convertCall(kind, request, form, context, toText(document.name))
   }
   convertPaths(root, form, peerVersion ?? options.peerVersion)
   convertConsumer(root, options.consumerStart)
@@ -127,7 +127,7 @@ function convertCall(
   context: SetContext,
   name: string,
 ): void {
-  const place = [name, textOf(request.at('id').value)]
+  const place = [name, toText(request.at('id').value)]
   const config = request.at('config')
   convertUrl(config, context, ...place)
   convertHeaders(config, context.secrets, ...place)

@@ -5,7 +5,7 @@ import type { ReferenceStage } from '../../src/config/schema/schema-fields.ts'
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
 import { parsePath } from '../../src/language/paths/path.ts'
 import { parseStatusSet } from '../../src/language/status-set.ts'
-import { applyRules, type ChangeLevel, type DocumentPart, drop, faultsIn, type Rule, rewrite, textOf } from './draft.ts'
+import { applyRules, type ChangeLevel, type DocumentPart, drop, faultsIn, type Rule, rewrite, toText } from './draft.ts'
 import { isOldParameter, type Lookup, type LookupForm, withData } from './lookup-forms.ts'
 
 export const REQUEST_GROUPS = ['lookup', 'response'] as const
@@ -42,7 +42,7 @@ const isNoStatus = (value: Json): boolean =>
 
 const isTruthy = (value: Json): boolean => value !== 'false' && Boolean(value)
 
-const numberIn = (value: Json): number => Number(textOf(value))
+const numberIn = (value: Json): number => Number(toText(value))
 
 const isText = (value: Json): value is string => typeof value === 'string'
 
@@ -240,7 +240,7 @@ export function convertClientOptions(request: DocumentPart, kind: RequestGroup):
   for (const { from, to, replaces, min, max, reasons } of LIMITS) {
     const [old, field] = [request.at(...from), request.at(...to)]
     if (old.value === undefined) continue
-    const limit = Math.min(Math.round(Number(textOf(old.value))), max)
+    const limit = Math.min(Math.round(Number(toText(old.value))), max)
     if (limit >= min && (replaces || field.value === undefined)) field.set(limit, 'changed', reasons[0])
     old.remove('changed', reasons[1])
   }
@@ -304,7 +304,7 @@ export function convertRequestPaths(request: DocumentPart, kind: RequestGroup, c
 
 const AFFIX_RULES: readonly Rule[] = ['prefix', 'postfix'].flatMap((at) => [
   drop('changed', 'The value had no effect there.', at, (affix) => affix === false || affix === 0),
-  rewrite('changed', 'The value is a text.', at, textOf),
+  rewrite('changed', 'The value is a text.', at, toText),
 ])
 
 function convertParameter(

@@ -7,7 +7,7 @@ import { referencesIn } from '../../src/domain/secrets/references.ts'
 import { isSecretName, isSecretParameter } from '../../src/domain/secrets/secrets.ts'
 import { isHeaderName, isHeaderValue } from '../../src/language/headers.ts'
 import { attempt } from '../attempt.ts'
-import { applyRules, type DocumentPart, drop, type Rule, rewrite, textOf } from './draft.ts'
+import { applyRules, type DocumentPart, drop, type Rule, rewrite, toText } from './draft.ts'
 
 /** URLs that start with `from` get `to` in its place. */
 export type Rebase = readonly Readonly<{ from: string; to: string }>[]
@@ -90,7 +90,7 @@ function moveUser(config: DocumentPart, secrets: CredentialNames, place: readonl
     url.set(scheme + rest, 'changed', 'The user and password of the URL are a header now.', hidden)
   }
   if (options === undefined) return
-  setBasic(config, textOf(options.username), textOf(options.password), secrets, place)
+  setBasic(config, toText(options.username), toText(options.password), secrets, place)
   auth.remove('changed', 'The user and password are a header now.', hidden)
 }
 
@@ -182,7 +182,7 @@ const HEADER_RULES: readonly Rule<DocumentPart>[] = [
     FRAMING_HEADERS.has(name.toLowerCase()),
   ),
   rewrite('changed', 'The value of a header is a text.', '', (value) =>
-    Array.isArray(value) ? value.map(textOf).join(', ') : textOf(value),
+    Array.isArray(value) ? value.map(toText).join(', ') : toText(value),
   ),
   drop(
     'lost',

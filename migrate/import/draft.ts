@@ -184,7 +184,7 @@ const fieldsAt = (part: DocumentPart, at: string): readonly DocumentPart[] =>
   )
 
 /** A value as a text; objects have members named `toString` too. */
-export const textOf = (value: Json | undefined): string => {
+export const toText = (value: Json | undefined): string => {
   if (value === undefined || value === null) return ''
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

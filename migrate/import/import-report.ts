@@ -126,7 +126,7 @@ function nextSteps({ documents, secrets }: ImportReport): string {
   )
   const names = (some: readonly string[]) => some.map(code).join(', ')
   const steps: readonly (readonly [sentence: string, details: readonly string[] | boolean])[] = [
-    ['Mend what a registration refuses, in the files:', refused],
+    ['Fix what a registration refuses, in the files:', refused],
     ['Replace what was lost in another way, or decide to do without it:', places('lost')],
     ['Check that the other effect is right, or change the file:', places('differs')],
     [

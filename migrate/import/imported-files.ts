@@ -103,10 +103,10 @@ export function filesOf(
   reports: readonly Readonly<{ path: string; content: string }>[],
 ): readonly NewFile[] {
   const documents = imported.flatMap(({ document, state, file, stateFile, isInPlace }): NewFile[] => {
-    const own = { path: file, content: textOf(document), kind: 'document', of: nameOf(document) } as const
+    const own = { path: file, content: formatJson(document), kind: 'document', of: nameOf(document) } as const
     // Values of messages, which may be about persons.
     const kept =
-      state && ({ path: stateFile, content: textOf(state), kind: 'state', of: file, isSecret: true } as const)
+      state && ({ path: stateFile, content: formatJson(state), kind: 'state', of: file, isSecret: true } as const)
     return [own, ...(kept === undefined ? [] : [kept])].map((one) => ({ ...one, replacesAny: isInPlace }))
   })
   // The lines of the earlier file are in it.
@@ -118,7 +118,7 @@ export function filesOf(
   ]
 }
 
-const textOf = (value: JsonObject): string => `${JSON.stringify(value, null, 2)}\n`
+const formatJson = (value: JsonObject): string => `${JSON.stringify(value, null, 2)}\n`
 
 export type EnvText = Readonly<{
   text: string

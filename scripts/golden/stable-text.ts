@@ -32,6 +32,8 @@ const RULES: readonly Rule[] = [
   },
   { pattern: /(?<=")[\w-]{43}(?=\\?")/g, name: 'digest', counted: true },
   { pattern: /(?<="(?:cursor|next)": ?")[^"]+/g, name: 'cursor' },
+  // Of a raw answer whose body has a time.
+  { pattern: /(?<=content-length: )\d+(?=\r?\n(?:[^\n]+\n)*\r?\n\{"milliseconds":)/g, name: 'number' },
   { pattern: /(?<=\.milliseconds",[^}]{0,120}"sample": )\d+/g, name: 'number' },
   { pattern: /(?<=no further one is made for )\d+ ms/g, name: 'duration' },
   { pattern: /(?<= )\d+\.\d+ ms\b/g, name: 'duration' },

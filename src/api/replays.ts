@@ -196,10 +196,10 @@ function textsOf(raw: Json): FilterTexts {
       'The filter is an object such as { "endpoint": "Orders", "outcome": "failed" }.',
     )
   }
-  return new Map(Object.entries(raw).map(([name, value]) => [name, [value].flat().map((one) => textOf(name, one))]))
+  return new Map(Object.entries(raw).map(([name, value]) => [name, [value].flat().map((one) => filterText(name, one))]))
 }
 
-function textOf(name: string, value: Json): string {
+function filterText(name: string, value: Json): string {
   if (value !== null && typeof value !== 'object') return String(value)
   throw wrongValue(name, JSON.stringify(value), 'a text, a number, true or false, or an array of them')
 }

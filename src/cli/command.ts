@@ -72,12 +72,12 @@ export class Terminal {
     this.#options.stderr.write(`${printable(line)}\n`)
   }
 
-  /** Runs work that ends with its fault, if it has one. */
-  async run<E extends Exit>(work: () => Promise<E>): Promise<E | Exit> {
+  /** Runs work that ends with its fault, if it has one. `toFault` rethrows what is a defect of the program. */
+  async run<E extends Exit>(work: () => Promise<E>, toFault = faultFrom): Promise<E | Exit> {
     try {
       return await work()
     } catch (thrown) {
-      const { faults, exit } = faultFrom(thrown)
+      const { faults, exit } = toFault(thrown)
       for (const fault of faults) this.note(exit === 'failed' ? `crosswalk: ${fault}` : fault)
       return exit
     }
@@ -108,11 +108,15 @@ const PROGRESS_MS = 1_000
 
 /** Rethrows a defect of the program. A file that cannot be written, a full disk or a refusal of a service is none. */
 function faultFrom(thrown: unknown): CommandFault {
-  if (thrown instanceof CommandFault) return thrown
   if (thrown instanceof ServiceFault) {
     return new CommandFault([thrown.message, ...thrown.details.map(({ path, message }) => sentenceAt(path, message))])
   }
   if (thrown instanceof Error && 'syscall' in thrown) return new CommandFault(`${thrown.message}.`)
+  return declaredFault(thrown)
+}
+
+export function declaredFault(thrown: unknown): CommandFault {
+  if (thrown instanceof CommandFault) return thrown
   throw thrown
 }
 

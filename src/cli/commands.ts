@@ -41,6 +41,8 @@ export type CommandDeclaration = Readonly<{
   options?: Readonly<Record<string, OptionDeclaration>>
   /** How it may end beside `done` and `failed`. */
   exits?: readonly Exit[]
+  /** Of a command that runs in any folder, where a faulty `.env` must not matter. */
+  readsSettings?: boolean
 }>
 
 const FILL_TARGET = { '--target <name>': 'a target of crosswalk.json, whose values are filled in' } as const
@@ -289,6 +291,7 @@ export const COMMANDS = {
     summary: 'prints a script with which a shell completes commands, options and choices',
     note: 'For bash: source <(crosswalk completion bash), the same with zsh; for fish: crosswalk completion fish | source',
     arguments: { '<shell>': { choices: ['bash', 'zsh', 'fish'], help: 'the shell' } },
+    readsSettings: false,
   },
   test: {
     summary: 'runs the tests of endpoint documents (x.tests.json beside x.json), offline; exits with 1 if one fails',

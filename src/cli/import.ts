@@ -48,7 +48,7 @@ export async function run(given: ImportGiven, terminal: Terminal): Promise<Endin
   const imported = placeDocuments(documents, found, options.output)
   refuseOwnFolder(imported, options.output)
   const checks = await checkDocuments(imported, { services: createOfflineServices(settings), settings })
-  const lines = envText(secrets, textOf(join(options.output, ENV_FILE)))
+  const lines = envText(secrets, readIfThere(join(options.output, ENV_FILE)))
   const report = describeImport({
     sources: given.source.map(shownSource),
     found,
@@ -193,7 +193,7 @@ const pathOf = (thrown: unknown): string | undefined =>
   thrown instanceof Error && 'path' in thrown ? shownPath(String(thrown.path)) : undefined
 
 /** Undefined if there is no such file. */
-function textOf(path: string): string | undefined {
+function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch {

@@ -3,7 +3,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { nearest } from '../domain/nearest.ts'
 import { readSettings, type Settings } from '../settings/settings.ts'
 import { settingsHelp } from '../settings/settings-help.ts'
-import { CommandFault, EXITS, type Exit, Terminal, type TerminalOptions } from './command.ts'
+import { CommandFault, declaredFault, EXITS, type Exit, Terminal, type TerminalOptions } from './command.ts'
 import {
   argumentsOf,
   COMMANDS,
@@ -85,7 +85,7 @@ export async function runProgram(
         if (!reading.ok) throw new CommandFault(reading.faults)
         await program.start(reading.settings, reading.warnings)
         return 'done'
-      })
+      }, declaredFault)
       code = exit === 'done' ? undefined : NOT_STARTED
     })
   const end = async (work: () => Promise<Exit>): Promise<void> => {
@@ -93,7 +93,8 @@ export async function runProgram(
   }
   addCommands(main, (name, given) =>
     end(async () => {
-      loadEnv?.()
+      const { readsSettings = true }: CommandDeclaration = COMMANDS[name]
+      if (readsSettings) loadEnv?.()
       const { run } = await RUNS[name]()
       // The table has what the command takes, and its type follows from it.
       return run(given as never, terminal)

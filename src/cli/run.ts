@@ -156,7 +156,7 @@ function readMessage(options: RunGiven): JsonObject {
   const { input, header, query, state, lookup, response, live } = options
   return {
     message: {
-      ...(input === undefined ? {} : { body: textOf(input) }),
+      ...(input === undefined ? {} : { body: readText(input) }),
       headers: joinedHeaders(header.map((text) => divided('--header', text, ':', 'name:value'))),
       query: repeated(query.map((text) => divided('--query', text, '=', 'name=value'))),
       urlParams: once('--param', paramsOf(options)),
@@ -233,13 +233,13 @@ function answerOf(option: string, text: string): readonly [string, JsonObject] {
   }
   const type = { '.json': MEDIA_TYPES.JSON, '.xml': MEDIA_TYPES.XML }[extname(rest).toLowerCase()]
   const headers = type === undefined ? {} : { headers: { 'content-type': type } }
-  return [id, { ...code, ...headers, body: textOf(rest) }]
+  return [id, { ...code, ...headers, body: readText(rest) }]
 }
 
 function stateOf(file: string): JsonObject {
   let state: unknown
   try {
-    state = JSON.parse(textOf(file))
+    state = JSON.parse(readText(file))
   } catch (thrown) {
     if (thrown instanceof CommandFault) throw thrown
   }
@@ -247,7 +247,7 @@ function stateOf(file: string): JsonObject {
   return state
 }
 
-function textOf(file: string): string {
+function readText(file: string): string {
   try {
     return decodeText(readFileSync(file === '-' ? STANDARD_INPUT : file), undefined)
   } catch (thrown) {

@@ -56,7 +56,7 @@ function MergeForm({ draft, stored, onClose, onMerged }: MergeFormProps) {
         merge in the editor.
       </p>
       {merged === undefined ? (
-        <p>The draft is not JSON, so it cannot be merged yet: close this, and mend it first.</p>
+        <p>The draft is not JSON, so it cannot be merged yet: close this, and fix it first.</p>
       ) : (
         <MergeParts
           merged={merged}

@@ -52,7 +52,7 @@ export function PublishDialog({ draft, onClose, onPublished, onConflict }: Publi
   const warnings = faults.filter(({ severity }) => severity === 'warning')
   // The service refuses to compare and to test a document with faults, which this dialog lists already.
   const isSound = !isNew && !isChecking && errors.length === 0
-  const refused = errors.length > 0 ? 'The document has faults: mend them first.' : undefined
+  const refused = errors.length > 0 ? 'The document has faults: fix them first.' : undefined
   const actions = (
     <>
       <Button onPress={onClose}>Cancel</Button>

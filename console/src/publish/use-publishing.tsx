@@ -30,7 +30,7 @@ export type Publishing = Readonly<{
   dialogs: ReactNode
 }>
 
-/** `group`: of failures, of the message that the draft is mended for. */
+/** `group`: of failures, of the message that the draft is fixed for. */
 export function usePublishing(draft: Draft, stored: UseQueryResult<StoredText>, group: string | undefined): Publishing {
   const { isDirty, base } = useDraftNow(draft)
   const refusal = useRefusal('author')

@@ -122,7 +122,7 @@ async function retry(
           await pause(outcome.retry ? (retryPausesMs.at(-1) ?? LONGEST_PAUSE_MS) : undefined)
         }
       }
-      // A change may have mended the endpoint, so the record gets all of its attempts again.
+      // A change may have fixed the endpoint, so the record gets all of its attempts again.
       if (current() !== tried) attempts = 0
       tried = current()
       outcome = resultOf(await attempt(record, options, attempts))

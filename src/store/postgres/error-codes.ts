@@ -5,7 +5,7 @@ import { compileStoreFault, storeUnavailable } from '../sql/database.ts'
 
 /**
  * Classes and codes of https://www.postgresql.org/docs/current/errcodes-appendix.html for faults of the server, the
- * connection or another transaction. The other codes report a wrong query or value, which a retry does not mend.
+ * connection or another transaction. The other codes report a wrong query or value, which a retry does not fix.
  */
 const UNAVAILABLE: readonly (readonly [code: string, reason: string])[] = [
   ['08', 'the connection failed'],
@@ -22,7 +22,7 @@ const UNAVAILABLE: readonly (readonly [code: string, reason: string])[] = [
   ['XX', 'its data is damaged'],
 ]
 
-/** Faults that only an operator can mend, so that the start does not wait for them to end. */
+/** Faults that only an operator can fix, so that the start does not wait for them to end. */
 const LASTING = ['28', '3D000', '42501']
 
 const sqlState = (thrown: unknown): string | undefined =>

@@ -120,8 +120,8 @@ function openFault(thrown: unknown): StoreUnavailable {
     )
   const reason = unavailableReason(thrown)
   const said = serverMessage(thrown)
-  const text = reason === undefined || said === undefined ? (reason ?? textOf(thrown)) : `${reason} (${said})`
-  return new StoreUnavailable(`${start} cannot be used: ${text}; mend that, or name another one.`, { cause: thrown })
+  const text = reason === undefined || said === undefined ? (reason ?? formatError(thrown)) : `${reason} (${said})`
+  return new StoreUnavailable(`${start} cannot be used: ${text}; fix that, or name another one.`, { cause: thrown })
 }
 
-const textOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
+const formatError = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))

@@ -66,12 +66,12 @@ export async function summaryOf(
 ): Promise<TableSummary> {
   const names = Object.keys(columns)
   // Some drivers return numbers as text.
-  const textOf = (value: SqlValue | undefined) => (value === undefined || value === null ? null : `${value}`)
+  const toText = (value: SqlValue | undefined) => (value === undefined || value === null ? null : `${value}`)
   const hash = createHash('sha256')
   let count = 0
   for await (const row of rows) {
     count += 1
-    hash.update(`${JSON.stringify(names.map((name) => textOf(row[name])))}\n`)
+    hash.update(`${JSON.stringify(names.map((name) => toText(row[name])))}\n`)
   }
   return { rows: count, sha256: hash.digest('hex') }
 }

@@ -41,7 +41,7 @@ export function compileFailureGroupStore(database: Database) {
      */
     put: (group: GroupKey, { at, ...mark }: GroupMark, most: number, entry?: AuditEntry): Promise<void> =>
       database.transaction(function* () {
-        const text = textOf(group)
+        const text = formatKey(group)
         yield* step(PUT, { key: indexable(text), at, detail: JSON.stringify([text, mark]) })
         yield* step(TRIM, { most })
         yield* addEntries([entry])
@@ -52,7 +52,7 @@ export function compileFailureGroupStore(database: Database) {
 }
 
 /** JSON has no text that is not well-formed, which databases reject. */
-const textOf = ({ endpointId, stage, code, path }: GroupKey): string =>
+const formatKey = ({ endpointId, stage, code, path }: GroupKey): string =>
   JSON.stringify([endpointId ?? null, stage ?? null, code ?? null, path ?? null])
 
 function markedOf({ at, detail }: Row): MarkedGroup {

@@ -74,13 +74,13 @@ export type Rendered = Readonly<{
 
 export function render(statement: Fragment, dialect: DialectName): Rendered {
   const parameters: Parameter[] = []
-  const textOf = (part: Part): string => {
+  const writePart = (part: Part): string => {
     if (typeof part === 'string') return part
-    if ('sqlite' in part) return part[dialect].parts.map(textOf).join('')
+    if ('sqlite' in part) return part[dialect].parts.map(writePart).join('')
     const number = parameters.push(part)
     return dialect === 'sqlite' ? '?' : `$${number}`
   }
-  const text = statement.parts.map(textOf).join('')
+  const text = statement.parts.map(writePart).join('')
   return {
     text,
     bind: (values) => parameters.map((part) => ('name' in part ? (values[part.name] as SqlValue) : part.value)),

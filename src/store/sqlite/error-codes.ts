@@ -3,7 +3,7 @@ import { compileStoreFault } from '../sql/database.ts'
 
 /**
  * Primary result codes (https://www.sqlite.org/rescode.html) of faults of the file, the disk or another process. The
- * other codes report a wrong query or value, which a retry does not mend.
+ * other codes report a wrong query or value, which a retry does not fix.
  */
 const UNAVAILABLE: Readonly<Record<number, string>> = {
   3: 'access to its file is not permitted',

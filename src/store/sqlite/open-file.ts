@@ -51,7 +51,7 @@ export function openFault(path: string, thrown: unknown): StoreUnavailable {
   if (thrown instanceof UnknownSchema)
     return new StoreUnavailable(`The database ${path} ${thrown.message}; start that version, ${elsewhere}`)
   const text = unavailableReason(thrown) ?? (thrown instanceof Error ? thrown.message : String(thrown))
-  return new StoreUnavailable(`The database ${path} cannot be opened: ${text}; mend that, ${elsewhere}`, {
+  return new StoreUnavailable(`The database ${path} cannot be opened: ${text}; fix that, ${elsewhere}`, {
     cause: thrown,
   })
 }

@@ -9,6 +9,7 @@ import {
   type CommandName,
   optionsOf,
 } from '../../../src/cli/commands.ts'
+import { type ProgramOptions, runProgram } from '../../../src/cli/program.ts'
 import { runArguments, runCommand } from '../../support/cli/run-command.ts'
 
 for (const [path, declaration] of Object.entries<CommandDeclaration>(COMMANDS)) {
@@ -70,4 +71,19 @@ test('a command that does not exist is refused, with the one that was meant', as
 test('a target that is named twice, differently, is refused', async () => {
   const { code, stderr } = await runCommand('messages', ['a'], { target: 'b' })
   assert.deepEqual([code, stderr], [3, 'crosswalk: Two targets are named, a and --target b; name one.\n'])
+})
+
+const silentOutput = { write: () => {} }
+const surroundings: ProgramOptions = { env: {}, stdout: silentOutput, stderr: silentOutput, ask: undefined }
+
+test('a start that fails without saying why is a defect of the program, whatever the system says', async () => {
+  const defect = Object.assign(new Error('kill EPERM'), { syscall: 'kill' })
+  const program = { version: '0.0.0', description: '', start: () => Promise.reject(defect) }
+  await assert.rejects(runProgram([], program, surroundings), defect)
+})
+
+test('completion reads no settings: shells run it in any folder', async () => {
+  const program = { version: '0.0.0', description: '', start: () => Promise.resolve() }
+  const loadEnv = () => assert.fail('the settings were read')
+  assert.equal(await runProgram(['completion', 'bash'], program, { ...surroundings, loadEnv }), 0)
 })

@@ -187,7 +187,7 @@ describe('the report', () => {
   test('says what to do next for what is lost, differs and is at fault', () => {
     const steps = markdown.slice(markdown.indexOf('## What to do next'), markdown.indexOf('## Documents'))
     for (const expected of [
-      /Mend what a registration refuses/,
+      /Fix what a registration refuses/,
       /the document: Lost\./,
       /`state`: Differs by/,
       /Give the service the variables of `\.env\.import`, .*: `A`/,

@@ -112,7 +112,7 @@ export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
 const readSource = async (file: File): Promise<ImportSource> => ({ file: file.name, text: await file.text() })
 
 function refusalOf({ documents, unreadable, faults }: ImportPlan): string | undefined {
-  if (unreadable.length > 0) return 'A file cannot be read: mend it, or leave it out.'
+  if (unreadable.length > 0) return 'A file cannot be read: fix it, or leave it out.'
   if (faults.length > 0 || documents.some((document) => document.faults.length > 0)) {
     return 'A document has faults: all are imported, or none.'
   }

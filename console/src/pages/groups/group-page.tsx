@@ -76,7 +76,7 @@ function Actions({ group }: Readonly<{ group: FailureGroup }>) {
   )
 }
 
-/** Of the messages of the group, those that no replay has mended. */
+/** Of the messages of the group, those that no replay has fixed. */
 function useLeft(key: string) {
   const filters = { group: key, replayed: 'false' }
   return useQuery({
@@ -107,7 +107,7 @@ function Facts({ group }: Readonly<{ group: FailureGroup }>) {
             <>
               {', of them '}
               <Link to="/messages" search={{ group: key, replayed: 'false' }}>
-                {left.data.toLocaleString('en')} not mended yet
+                {left.data.toLocaleString('en')} not fixed yet
               </Link>
             </>
           )}

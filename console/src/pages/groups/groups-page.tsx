@@ -85,7 +85,7 @@ function useFilters(): readonly Filter[] {
       name: 'replayed',
       label: 'Messages',
       kind: 'select',
-      anyLabel: 'not mended yet',
+      anyLabel: 'not fixed yet',
       choices: [
         { value: 'true', label: 'replayed with success' },
         { value: 'all', label: 'all, and failed replays' },

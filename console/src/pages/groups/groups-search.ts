@@ -19,7 +19,7 @@ const PARAMETERS = {
 export const readGroupsSearch = readSearch(PARAMETERS)
 export type GroupsSearch = SearchOf<typeof PARAMETERS>
 
-/** The filters of the API: open groups, of messages that no replay has mended, unless the URL says otherwise. */
+/** The filters of the API: open groups, of messages that no replay has fixed, unless the URL says otherwise. */
 export function groupFiltersOf({ state = 'open', replayed, ...others }: GroupsSearch): MessageFilters {
   // Replays are in no filter by `replayed`.
   const isOfReplays = others.source?.includes('replay') === true

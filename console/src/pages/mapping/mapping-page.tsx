@@ -58,7 +58,7 @@ function MappingOfDraft({ draft, stored }: Readonly<{ draft: Draft; stored: UseQ
             </Link>
           }
         >
-          {mapping} Mend it in the editor; nothing is lost.
+          {mapping} Fix it in the editor; nothing is lost.
         </Empty>
       ) : (
         <MappingEditor draft={draft} mapping={mapping} refused={refused} />

@@ -41,7 +41,7 @@ describe('the editor', { skip: NO_BROWSER }, () => {
     assert.equal(await hasFocus(documentEditor(page)), true)
     await page.getByRole('button', { name: 'Publish …' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Publish', exact: true }).hover()
-    await page.getByRole('tooltip', { name: /faults: mend them first/ }).waitFor()
+    await page.getByRole('tooltip', { name: /faults: fix them first/ }).waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     await caretToLine(page, '"transformation"')
     await page.keyboard.press('Shift+End')
