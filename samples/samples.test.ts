@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { SuiteResult } from '../src/cli/test.ts'
-import type { JsonObject } from '../src/domain/json.ts'
+import type { JsonObject } from '../src/core/json.ts'
 import { runCommand } from '../test/support/cli/run-command.ts'
 import { startService } from '../test/support/service.ts'
 

@@ -84,8 +84,8 @@ try {
     // Started by file name: the threads of the message log and of OpenAPI documents, and isolated processes.
     entryPoints: {
       'message-worker': 'src/store/sqlite/message-worker.ts',
-      'openapi-worker': 'src/published-api/openapi-worker.ts',
-      'isolated-process': 'src/isolation/isolated-process.ts',
+      'openapi-worker': 'src/try/openapi/openapi-worker.ts',
+      'isolated-process': 'src/sandbox/isolated-process.ts',
     },
     banner: { js: OWN_URL },
   })

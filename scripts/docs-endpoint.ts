@@ -1,8 +1,8 @@
 /** Writes docs/endpoint-document.md from the schema of the endpoint document. `--check` compares instead. */
 import { fileURLToPath } from 'node:url'
-import { EndpointField } from '../src/config/schema/schema.ts'
-import type { Field } from '../src/config/schema/schema-fields.ts'
-import type { Json } from '../src/domain/json.ts'
+import type { Json } from '../src/core/json.ts'
+import { EndpointField } from '../src/document/schema/schema.ts'
+import type { Field } from '../src/document/schema/schema-fields.ts'
 import { generate, generatedBy } from './generated.ts'
 
 const INTRODUCTION = `${generatedBy('scripts/docs-endpoint.ts')}

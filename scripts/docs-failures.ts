@@ -1,6 +1,6 @@
 /** Writes docs/failures.md from the table of failures. `--check` compares instead. */
 import { fileURLToPath } from 'node:url'
-import { FAILURES } from '../src/domain/failure-table.ts'
+import { FAILURES } from '../src/core/failure-table.ts'
 import { generate, generatedBy } from './generated.ts'
 
 const INTRODUCTION = `${generatedBy('scripts/docs-failures.ts')}

@@ -1,15 +1,15 @@
 /** The process: arguments, settings, signals. */
 import { readFileSync } from 'node:fs'
 import { isatty } from 'node:tty'
-import { createLogger } from './adapters/log/logger.ts'
-import type { App } from './app.ts'
+import type { App } from './app/app.ts'
+import { WORKER_MARK } from './app/workers/ipc-protocol.ts'
+import type { Primary } from './app/workers/primary.ts'
+import type { WorkerCluster } from './app/workers/worker-cluster.ts'
 import { CommandFault, startFault } from './cli/command.ts'
 import { runProgram } from './cli/program.ts'
-import type { Logger } from './domain/ports/logger-port.ts'
+import type { Logger } from './core/ports/logger-port.ts'
+import { createLogger } from './observe/log/logger.ts'
 import { loadEnvFile, type Settings } from './settings/settings.ts'
-import { WORKER_MARK } from './workers/ipc-protocol.ts'
-import type { Primary } from './workers/primary.ts'
-import type { WorkerCluster } from './workers/worker-cluster.ts'
 
 const { version, description } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string
@@ -59,7 +59,7 @@ async function start(settings: Settings, warnings: readonly string[]): Promise<v
     process.exit(1)
   })
   if (isWorker) {
-    const { runWorker } = await import('./workers/worker.ts')
+    const { runWorker } = await import('./app/workers/worker.ts')
     const startWorker = (own: Settings, workerCluster: WorkerCluster) => listen(own, logger, workerCluster)
     return runWorker({ settings, start: startWorker, faultOf: (thrown) => startFault(thrown, settings) })
   }
@@ -80,14 +80,14 @@ async function start(settings: Settings, warnings: readonly string[]): Promise<v
 }
 
 async function listen(settings: Settings, logger: Logger, workerCluster?: WorkerCluster): Promise<App> {
-  const { startApp } = await import('./app.ts')
+  const { startApp } = await import('./app/app.ts')
   return startApp(settings, version, logger, workerCluster)
 }
 
 /** The primary process locks the store for all workers. */
 async function startWorkers(settings: Settings, logger: Logger): Promise<Primary> {
-  const { startPrimary } = await import('./workers/primary.ts')
-  const { lockStore } = await import('./wiring/open-store.ts')
+  const { startPrimary } = await import('./app/workers/primary.ts')
+  const { lockStore } = await import('./app/open-store.ts')
   const lock = lockStore(settings)
   try {
     const primary = await startPrimary({ settings, logger })

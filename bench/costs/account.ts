@@ -4,16 +4,16 @@
  * `node bin/node.js bench/costs/account.ts` writes the lines of the log to standard output, and the figures to standard error.
  */
 import { emptyResource } from '@opentelemetry/resources'
-import { createLogger } from '../../src/adapters/log/logger.ts'
-import { spansOf } from '../../src/adapters/otel/spans.ts'
-import { checkDocument } from '../../src/config/checks/check-document.ts'
-import { endCall, endStage, startCall, startTrace } from '../../src/domain/tracing/trace.ts'
-import { newSpanId, newTraceId } from '../../src/domain/tracing/trace-context.ts'
+import { endCall, endStage, startCall, startTrace } from '../../src/core/tracing/trace.ts'
+import { newSpanId, newTraceId } from '../../src/core/tracing/trace-context.ts'
+import { checkDocument } from '../../src/document/checks/check-document.ts'
 import type { CompiledEndpoint } from '../../src/endpoints/compiled-endpoint.ts'
-import type { CompletedMessage } from '../../src/intake/completed-message.ts'
-import { createMessageLines } from '../../src/intake/message-line.ts'
-import { createMessageMetrics } from '../../src/metrics/message-metrics.ts'
-import { createMinutes } from '../../src/metrics/stats/minutes.ts'
+import type { CompletedMessage } from '../../src/inbound/completed-message.ts'
+import { createMessageLines } from '../../src/inbound/message-line.ts'
+import { createLogger } from '../../src/observe/log/logger.ts'
+import { createMessageMetrics } from '../../src/observe/metrics/message-metrics.ts'
+import { spansOf } from '../../src/observe/traces/spans.ts'
+import { createMinutes } from '../../src/records/statistics/minutes.ts'
 import { spreadOf } from '../report/spread.ts'
 
 const MESSAGES = 200_000

@@ -9,7 +9,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PerformanceObserver } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
-import { createHttpClient } from '../../src/adapters/http-client/http-client.ts'
+import { createHttpClient } from '../../src/outbound/http/http-client.ts'
 
 const [CALLS, AT_A_TIME] = [40_000, 32]
 

@@ -5,7 +5,7 @@
  * the endpoints differ in name and route only, or with `fields` in the names of their fields too.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { JsonObject } from '../../src/domain/json.ts'
+import type { JsonObject } from '../../src/core/json.ts'
 import { type LoadResult, startSingleLoad } from '../load/load.ts'
 import { register, startCrosswalk } from '../processes/crosswalk.ts'
 import { spreadOf } from '../report/spread.ts'

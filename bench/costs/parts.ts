@@ -3,8 +3,8 @@
  * often each ran in a second as JSON.
  */
 
-import type { JsonObject } from '../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../src/domain/lint.ts'
+import type { JsonObject } from '../../src/core/json.ts'
+import { collectInto, type Lint } from '../../src/core/lint.ts'
 import { createRouteTable } from '../../src/endpoints/route-table.ts'
 import { buildXml } from '../../src/formats/xml-build.ts'
 import { parseXml } from '../../src/formats/xml-read.ts'

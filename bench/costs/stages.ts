@@ -3,12 +3,12 @@
  * `node bin/node.js --max-semi-space-size=4 --no-maglev bench/costs/stages.ts [W1 W2 …]`
  */
 
-import { checkDocument } from '../../src/config/checks/check-document.ts'
-import { createIsoTime } from '../../src/domain/iso-time.ts'
-import { collectInto, type Lint } from '../../src/domain/lint.ts'
-import { unboundedBytes } from '../../src/domain/message-budget.ts'
-import type { Run } from '../../src/domain/run.ts'
-import { startTrace } from '../../src/domain/tracing/trace.ts'
+import { createIsoTime } from '../../src/core/iso-time.ts'
+import { collectInto, type Lint } from '../../src/core/lint.ts'
+import { unboundedBytes } from '../../src/core/message-budget.ts'
+import type { Run } from '../../src/core/run.ts'
+import { startTrace } from '../../src/core/tracing/trace.ts'
+import { checkDocument } from '../../src/document/checks/check-document.ts'
 import { compileEndpoint } from '../../src/pipeline/compile.ts'
 import type { Handle } from '../../src/pipeline/outcome.ts'
 import type { Services } from '../../src/pipeline/services.ts'

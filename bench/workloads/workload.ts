@@ -1,5 +1,5 @@
 /** What a workload is: one message, the endpoint that Crosswalk makes its answer by, and the same written by hand. */
-import type { JsonObject } from '../../src/domain/json.ts'
+import type { JsonObject } from '../../src/core/json.ts'
 
 /** Where the lookups of a workload go: `origin` of bench/servers/upstream.ts. */
 export type Upstream = Readonly<{ origin: string }>

@@ -1,6 +1,6 @@
 /** The report of a comparison: for people and as JSON. Values of members whose names indicate secrets are redacted. */
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
-import { isSecretName, REDACTED } from '../../src/domain/secrets/secrets.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
+import { isSecretName, REDACTED } from '../../src/core/secrets/secrets.ts'
 import type { Comparison } from './comparison.ts'
 import { DELIBERATE_DIFFERENCES, type DeliberateId, type JudgedDifference, judge } from './deliberate-differences.ts'
 

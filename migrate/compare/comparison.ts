@@ -1,10 +1,10 @@
 /** Compares the answers of both services to one message. */
 
 import { readdirSync, readFileSync } from 'node:fs'
-import { type FailureCode, isFailureCode } from '../../src/domain/failure-table.ts'
-import { readFault } from '../../src/domain/files/files.ts'
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
-import { pointerTo } from '../../src/domain/lint.ts'
+import { type FailureCode, isFailureCode } from '../../src/core/failure-table.ts'
+import { readFault } from '../../src/core/files/files.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
+import { pointerTo } from '../../src/core/lint.ts'
 import { Unreadable } from '../../src/formats/body-faults.ts'
 import { codecOf } from '../../src/formats/codecs.ts'
 import { parseJson } from '../../src/formats/json-read.ts'

@@ -1,7 +1,7 @@
 /** Tells the deliberate differences between openhim-mediator-mapping ("the peer") and this service from all others. */
 
-import { type FailureCode, kindOf } from '../../src/domain/failure-table.ts'
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
+import { type FailureCode, kindOf } from '../../src/core/failure-table.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { Unwritable } from '../../src/formats/body-faults.ts'
 import { codecOfFormat, MEDIA_TYPES } from '../../src/formats/codecs.ts'
 import { sharedConstants } from '../../src/language/mapping/shared-constants.ts'

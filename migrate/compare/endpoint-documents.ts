@@ -1,7 +1,7 @@
 /** The endpoint documents that messages are matched with: those of a running service, or of a folder. */
 
 import { join } from 'node:path'
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { createRouteTable } from '../../src/endpoints/route-table.ts'
 import { parseRoutePattern } from '../../src/language/route-pattern.ts'
 import { ComparisonImpossible, type EndpointDocument, listFiles, readJsonFile, requestsOf } from './comparison.ts'

@@ -1,7 +1,7 @@
 /** Sends the same messages to the peer and to this service. */
 
-import { FRAMING_HEADERS, missingScheme } from '../../src/domain/http.ts'
-import { createManagementClient, fetchDocuments, ServiceFault } from '../../src/service-client/management-client.ts'
+import { createManagementClient, fetchDocuments, ServiceFault } from '../../src/cli/service-client/management-client.ts'
+import { FRAMING_HEADERS, missingScheme } from '../../src/core/http.ts'
 import { readBytes } from '../import/source-files.ts'
 import {
   type ComparedMessage,

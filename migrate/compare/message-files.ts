@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import { readFault } from '../../src/domain/files/files.ts'
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
+import { readFault } from '../../src/core/files/files.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { type ComparedMessage, ComparisonImpossible, listFiles, readJsonFile } from './comparison.ts'
 
 const MESSAGE_SUFFIX = '.message.json'

@@ -1,10 +1,10 @@
 /** The transactions of OpenHIM: an export of them, or those that its API gives. */
 import { readFileSync } from 'node:fs'
-import { readFault } from '../../src/domain/files/files.ts'
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
-import { CoreFault } from '../../src/domain/openhim/core-port.ts'
+import { readFault } from '../../src/core/files/files.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { Unreadable } from '../../src/formats/body-faults.ts'
 import { parseJson } from '../../src/formats/json-read.ts'
+import { CoreFault } from '../../src/openhim/core-port.ts'
 import { ComparisonImpossible, headersOf } from './comparison.ts'
 
 export type TransactionMessage = Readonly<{

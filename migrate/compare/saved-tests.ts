@@ -1,19 +1,19 @@
 /** Keeps compared transactions as tests of their endpoints: files that end in `.tests.json`. */
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { checkTestFile } from '../../src/document-tests/check-test-file.ts'
-import { expectationOfRun } from '../../src/document-tests/recorded/expectation-of-record.ts'
+import { makeFolder, writeFault } from '../../src/core/files/files.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
+import { checkTestFile } from '../../src/try/tests/check-test-file.ts'
+import { expectationOfRun } from '../../src/try/tests/recorded/expectation-of-record.ts'
 import {
   inlineBody,
   present,
   withAnyQuery,
   withoutSecretHeaders,
   withoutSecretParameters,
-} from '../../src/document-tests/recorded/written-parts.ts'
-import type { RunTests } from '../../src/document-tests/run-tests.ts'
-import { MOST_TEST_BYTES, MOST_TESTS } from '../../src/document-tests/test-file.ts'
-import { makeFolder, writeFault } from '../../src/domain/files/files.ts'
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
+} from '../../src/try/tests/recorded/written-parts.ts'
+import type { RunTests } from '../../src/try/tests/run-tests.ts'
+import { MOST_TEST_BYTES, MOST_TESTS } from '../../src/try/tests/test-file.ts'
 import { type ComparedSide, ComparisonImpossible } from './comparison.ts'
 import type { JudgedDifference } from './deliberate-differences.ts'
 import type { ReplayedTransaction } from './transaction-replay.ts'

@@ -1,10 +1,10 @@
 /** Compares recorded transactions of OpenHIM with what the documents do now. Nothing is sent to the systems that they call. */
 
-import { Failure } from '../../src/domain/failure.ts'
-import { kindOf } from '../../src/domain/failure-table.ts'
-import { FRAMING_HEADERS } from '../../src/domain/http.ts'
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
-import { isSecretParameter, REDACTED } from '../../src/domain/secrets/secrets.ts'
+import { Failure } from '../../src/core/failure.ts'
+import { kindOf } from '../../src/core/failure-table.ts'
+import { FRAMING_HEADERS } from '../../src/core/http.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
+import { isSecretParameter, REDACTED } from '../../src/core/secrets/secrets.ts'
 import { MEDIA_TYPES } from '../../src/formats/codecs.ts'
 import { attempt } from '../attempt.ts'
 import {

@@ -1,8 +1,8 @@
 /** Converts documents of openhim-mediator-mapping ("the peer") to documents of this service. */
 
 import { createCredentialNames, type SecretLine } from '../../src/cli/deployment/credential-names.ts'
-import { checkDocument } from '../../src/config/checks/check-document.ts'
-import type { JsonObject } from '../../src/domain/json.ts'
+import type { JsonObject } from '../../src/core/json.ts'
+import { checkDocument } from '../../src/document/checks/check-document.ts'
 import {
   convertConsumer,
   convertExpressions,

@@ -1,8 +1,9 @@
 /** Fields of a document that one rule each converts: its route, formats, topic, state, expressions, and what stands for nothing. */
-import { checkReference } from '../../src/config/checks/path-roots.ts'
-import { EndpointField } from '../../src/config/schema/schema.ts'
-import type { Field } from '../../src/config/schema/schema-fields.ts'
-import { isObject, type Json } from '../../src/domain/json.ts'
+
+import { isObject, type Json } from '../../src/core/json.ts'
+import { checkReference } from '../../src/document/checks/path-roots.ts'
+import { EndpointField } from '../../src/document/schema/schema.ts'
+import type { Field } from '../../src/document/schema/schema-fields.ts'
 import { parseExpression } from '../../src/language/jsonata/expression.ts'
 import { withoutLastSlash } from '../../src/language/route-pattern.ts'
 import { parseStatusSet } from '../../src/language/status-set.ts'

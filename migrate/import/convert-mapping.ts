@@ -1,7 +1,8 @@
 /** `inputMapping`: the entries of every version of the peer, with sources and targets as this service reads them. */
-import { checkPath } from '../../src/config/checks/path-roots.ts'
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
-import { ROOTS } from '../../src/domain/message.ts'
+
+import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
+import { ROOTS } from '../../src/core/message.ts'
+import { checkPath } from '../../src/document/checks/path-roots.ts'
 import { compileMapping } from '../../src/language/mapping/mapping.ts'
 import { sharedConstants } from '../../src/language/mapping/shared-constants.ts'
 import { parseTarget } from '../../src/language/mapping/target.ts'

@@ -1,8 +1,9 @@
 /** Requests: which of them the peer made at all, their fields, and their paths, which it read in another way. */
-import { checkPath } from '../../src/config/checks/path-roots.ts'
-import { type Endpoint, hasBody } from '../../src/config/schema/schema.ts'
-import type { ReferenceStage } from '../../src/config/schema/schema-fields.ts'
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
+
+import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
+import { checkPath } from '../../src/document/checks/path-roots.ts'
+import { type Endpoint, hasBody } from '../../src/document/schema/schema.ts'
+import type { ReferenceStage } from '../../src/document/schema/schema-fields.ts'
 import { parsePath } from '../../src/language/paths/path.ts'
 import { parseStatusSet } from '../../src/language/status-set.ts'
 import { applyRules, type ChangeLevel, type DocumentPart, drop, faultsIn, type Rule, rewrite, toText } from './draft.ts'

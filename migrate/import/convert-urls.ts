@@ -1,10 +1,10 @@
 /** URLs and headers of requests: as the peer's HTTP client read them, without credentials, and pointing at the new services. */
 
 import type { CredentialNames } from '../../src/cli/deployment/credential-names.ts'
-import { FRAMING_HEADERS } from '../../src/domain/http.ts'
-import { isObject } from '../../src/domain/json.ts'
-import { referencesIn } from '../../src/domain/secrets/references.ts'
-import { isSecretName, isSecretParameter } from '../../src/domain/secrets/secrets.ts'
+import { FRAMING_HEADERS } from '../../src/core/http.ts'
+import { isObject } from '../../src/core/json.ts'
+import { referencesIn } from '../../src/core/secrets/references.ts'
+import { isSecretName, isSecretParameter } from '../../src/core/secrets/secrets.ts'
 import { isHeaderName, isHeaderValue } from '../../src/language/headers.ts'
 import { attempt } from '../attempt.ts'
 import { applyRules, type DocumentPart, drop, type Rule, rewrite, toText } from './draft.ts'

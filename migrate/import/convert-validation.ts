@@ -3,8 +3,8 @@
  * here.
  */
 
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
-import { documentPath } from '../../src/domain/lint.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
+import { documentPath } from '../../src/core/lint.ts'
 import { compileJsonSchema } from '../../src/language/json-schema/json-schema.ts'
 import { attempt } from '../attempt.ts'
 import type { MappingContext } from './convert-mapping.ts'

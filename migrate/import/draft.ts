@@ -1,6 +1,6 @@
 /** A document while it is converted. Every edit goes through it and is reported, so that nothing changes silently. */
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
-import { collectInto, documentPath, type Lint, type LintSink } from '../../src/domain/lint.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
+import { collectInto, documentPath, type Lint, type LintSink } from '../../src/core/lint.ts'
 
 /**
  * carried: taken as it is, and worth knowing; changed: written otherwise, with the same effect; differs: works, with an effect

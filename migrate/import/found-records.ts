@@ -1,6 +1,6 @@
 /** What a source holds: documents and states of openhim-mediator-mapping ("the peer"), told from other JSON. */
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
-import { documentPath } from '../../src/domain/lint.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
+import { documentPath } from '../../src/core/lint.ts'
 import type { DroppedMember } from '../../src/formats/json-read.ts'
 
 /** A name that an object of the text holds more than once; a JSON parser keeps the last value. */

@@ -2,7 +2,7 @@
 
 import type { SecretLine } from '../../src/cli/deployment/credential-names.ts'
 import { printable } from '../../src/cli/terminal-text.ts'
-import type { Json } from '../../src/domain/json.ts'
+import type { Json } from '../../src/core/json.ts'
 import type { ChangeLevel, DocumentChange } from './draft.ts'
 import type { SkippedSource } from './found-records.ts'
 import type { FoundFault } from './register-documents.ts'

@@ -13,8 +13,8 @@ import {
   sha256,
   type WrittenFile,
 } from '../../src/cli/deployment/document-files.ts'
-import { makeFolder } from '../../src/domain/files/files.ts'
-import { isObject, type JsonObject } from '../../src/domain/json.ts'
+import { makeFolder } from '../../src/core/files/files.ts'
+import { isObject, type JsonObject } from '../../src/core/json.ts'
 import type { ConvertedDocument } from './convert-documents.ts'
 import type { SourceReading } from './found-records.ts'
 import { type DocumentReport, type ImportReport, reportOf } from './import-report.ts'

@@ -3,7 +3,7 @@
  * and here, `data` and `headers` are under the id.
  */
 
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { pathsOf } from '../../src/language/jsonata/expression-analysis.ts'
 import { parseTree } from '../../src/language/jsonata/expression-engine.ts'
 import type { Node } from '../../src/language/jsonata/expression-tree.ts'

@@ -3,9 +3,9 @@
 import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { MANIFEST_FILE, type Manifest, manifestBeside, readManifest } from '../../src/cli/deployment/document-files.ts'
-import { readFault } from '../../src/domain/files/files.ts'
-import { missingScheme } from '../../src/domain/http.ts'
-import { isObject, type Json } from '../../src/domain/json.ts'
+import { readFault } from '../../src/core/files/files.ts'
+import { missingScheme } from '../../src/core/http.ts'
+import { isObject, type Json } from '../../src/core/json.ts'
 import { Unreadable } from '../../src/formats/body-faults.ts'
 import { attempt } from '../attempt.ts'
 import {

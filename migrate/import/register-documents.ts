@@ -1,12 +1,12 @@
 /** Checks the documents of an import as their registration would, with their states. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { checkOperation } from '../../src/config/checks/batch-operation.ts'
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
-import type { Lint } from '../../src/domain/lint.ts'
-import { contentOf } from '../../src/domain/stored-document.ts'
+import { createManagementClient, fetchDocuments, ServiceFault } from '../../src/cli/service-client/management-client.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
+import type { Lint } from '../../src/core/lint.ts'
+import { contentOf } from '../../src/core/stored-document.ts'
+import { checkOperation } from '../../src/document/checks/batch-operation.ts'
 import { checkFiles, type FileCheckOptions } from '../../src/endpoints/batch/check-files.ts'
-import { createManagementClient, fetchDocuments, ServiceFault } from '../../src/service-client/management-client.ts'
 import { faultsIn } from './draft.ts'
 
 export type FoundFault = Readonly<{ path: string; message: string }>

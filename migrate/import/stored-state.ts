@@ -1,5 +1,5 @@
 /** The state from which an endpoint continues, in the form of the root `state`. */
-import { isObject, type Json, type JsonObject, REFUSED_NAMES } from '../../src/domain/json.ts'
+import { isObject, type Json, type JsonObject, REFUSED_NAMES } from '../../src/core/json.ts'
 import { hasStatus, parseStatusSet } from '../../src/language/status-set.ts'
 import type { FoundState } from './found-records.ts'
 

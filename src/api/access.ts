@@ -1,11 +1,11 @@
 /** `/keys`, `/audit` and `/me`: API keys, who managed what, and who the caller is. */
 import Type from 'typebox'
-import type { KeyRequest } from '../access/api-keys.ts'
-import { DEFAULT_LIMIT, LARGEST_LIMIT, searchAudit } from '../access/audit-search.ts'
-import { allows, type Caller, ROLES } from '../domain/access.ts'
-import { Failure } from '../domain/failure.ts'
-import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { allows, type Caller, ROLES } from '../core/access.ts'
+import { Failure } from '../core/failure.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { StoredKey } from '../store/sql/key-store.ts'
+import type { KeyRequest } from './access/api-keys.ts'
+import { DEFAULT_LIMIT, LARGEST_LIMIT, searchAudit } from './access/audit-search.ts'
 import { answer, body, route } from './route.ts'
 import { both, component, described, extend, list, named, object, oneOf, text, time, whole } from './schema.ts'
 

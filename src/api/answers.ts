@@ -1,9 +1,9 @@
 /** Sending the answers of management calls. */
 import type { FastifyReply } from 'fastify'
-import { sendAnswer } from '../adapters/http-server/replies.ts'
-import type { Json } from '../domain/json.ts'
+import type { Json } from '../core/json.ts'
 import type { Accepted } from '../endpoints/endpoint-writer.ts'
 import { etagOf, isKnownEtag } from '../endpoints/precondition.ts'
+import { sendAnswer } from '../inbound/http/replies.ts'
 import type { Call } from './call.ts'
 
 /** A header of answers that no cache may keep: others may use the same browser later. */

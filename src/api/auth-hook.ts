@@ -3,14 +3,14 @@
  * something, shows confidential data or is refused leaves an entry in the audit log.
  */
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import type { AuditLog, AuditNote } from '../access/audit-log.ts'
-import type { Authorise, Needed } from '../access/authorise.ts'
-import { pathOf } from '../adapters/http-server/replies.ts'
-import { failureOf } from '../adapters/http-server/server.ts'
-import { askForBody, isTooLong } from '../adapters/http-server/unread-bodies.ts'
-import { methodsOf } from '../adapters/http-server/unrouted-methods.ts'
-import { isViaDocument } from '../domain/http.ts'
-import { withStoreAccess } from '../domain/ports/store-port.ts'
+import { isViaDocument } from '../core/http.ts'
+import { withStoreAccess } from '../core/ports/store-port.ts'
+import { pathOf } from '../inbound/http/replies.ts'
+import { failureOf } from '../inbound/http/server.ts'
+import { askForBody, isTooLong } from '../inbound/http/unread-bodies.ts'
+import { methodsOf } from '../inbound/http/unrouted-methods.ts'
+import type { AuditLog, AuditNote } from './access/audit-log.ts'
+import type { Authorise, Needed } from './access/authorise.ts'
 import { Call, callOf } from './call.ts'
 import { refuseForgedCalls } from './forged-calls.ts'
 

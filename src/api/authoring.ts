@@ -1,8 +1,9 @@
 /** What helps to write a document: vocabulary, suggestions, first drafts. */
-import { sendAnswer } from '../adapters/http-server/replies.ts'
-import { allows, type Caller } from '../domain/access.ts'
-import { Failure } from '../domain/failure.ts'
+
+import { allows, type Caller } from '../core/access.ts'
+import { Failure } from '../core/failure.ts'
 import { FORMATS } from '../formats/codecs.ts'
+import { sendAnswer } from '../inbound/http/replies.ts'
 import { Role } from './access.ts'
 import { answer, body, route } from './route.ts'
 import {

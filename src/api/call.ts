@@ -1,13 +1,13 @@
 /** One call of the management API: who calls, what is asked for, and what the audit log gets to know of it. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AuditNote } from '../access/audit-log.ts'
-import type { Decision, Needed } from '../access/authorise.ts'
-import { hasBody } from '../adapters/http-server/replies.ts'
-import { methodOf } from '../adapters/http-server/unrouted-methods.ts'
-import type { Caller } from '../domain/access.ts'
-import type { Json } from '../domain/json.ts'
-import type { StoreAccess } from '../domain/ports/store-port.ts'
+import type { Caller } from '../core/access.ts'
+import type { Json } from '../core/json.ts'
+import type { StoreAccess } from '../core/ports/store-port.ts'
+import { hasBody } from '../inbound/http/replies.ts'
+import { methodOf } from '../inbound/http/unrouted-methods.ts'
 import type { AuditEffect, AuditEntry, EntryOf } from '../store/sql/audit-store.ts'
+import type { AuditNote } from './access/audit-log.ts'
+import type { Decision, Needed } from './access/authorise.ts'
 import { readDocument, readJson } from './read-document.ts'
 
 declare module 'fastify' {

@@ -5,9 +5,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { pathOf } from '../adapters/http-server/replies.ts'
-import { Failure } from '../domain/failure.ts'
+import { Failure } from '../core/failure.ts'
 import { isKnownEtag } from '../endpoints/precondition.ts'
+import { pathOf } from '../inbound/http/replies.ts'
 import { NO_STORE } from './answers.ts'
 
 /** In the log at the start, as the answer of each page, and as the end of an install. */

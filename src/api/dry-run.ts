@@ -1,9 +1,9 @@
 /** `/endpoints/dry-run`: what an endpoint would make of a message. */
 import Type from 'typebox'
-import { sendAnswer } from '../adapters/http-server/replies.ts'
-import { CANNED_FAULTS, REPORT_LIMIT } from '../config/checks/dry-run-request.ts'
-import { isId } from '../domain/id.ts'
-import type { DryRunCaller } from '../dry-run/dry-run.ts'
+import { isId } from '../core/id.ts'
+import { CANNED_FAULTS, REPORT_LIMIT } from '../document/checks/dry-run-request.ts'
+import { sendAnswer } from '../inbound/http/replies.ts'
+import type { DryRunCaller } from '../try/dry-run/dry-run.ts'
 import { NO_STORE, sendJson } from './answers.ts'
 import type { Call } from './call.ts'
 import type { RecentReads } from './recent-reads.ts'

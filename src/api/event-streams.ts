@@ -3,9 +3,9 @@
  * of streams: one that has many gives way to one that has fewer.
  */
 import type { ServerResponse } from 'node:http'
-import { Failure } from '../domain/failure.ts'
-import type { EventHub } from '../events/event-hub.ts'
-import type { readEventTypes } from '../events/service-event.ts'
+import { Failure } from '../core/failure.ts'
+import type { EventHub } from '../observe/events/event-hub.ts'
+import type { readEventTypes } from '../observe/events/service-event.ts'
 import type { Call } from './call.ts'
 
 /** Streams that are open at one time. */

@@ -1,6 +1,6 @@
 /** Refuses calls that a web page may have made a browser send: a browser on this machine counts as this machine. */
 import type { FastifyRequest } from 'fastify'
-import { Failure } from '../domain/failure.ts'
+import { Failure } from '../core/failure.ts'
 import { CODECS, codecOfHeader } from '../formats/codecs.ts'
 
 const SAFE: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']

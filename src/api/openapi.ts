@@ -1,7 +1,7 @@
 /** /openapi.json: the management API for tools, from its table of routes. */
 import type { TSchema } from 'typebox'
-import { FAILURES, type FailureCode } from '../domain/failure-table.ts'
-import type { JsonObject } from '../domain/json.ts'
+import { FAILURES, type FailureCode } from '../core/failure-table.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { Answer, Content, Route } from './route.ts'
 import { ADMIN_ROUTES } from './routes.ts'
 import { anything, COMPONENTS, extend, Failed, id, text, whole } from './schema.ts'

@@ -1,8 +1,8 @@
 /** The state of the service: uptime, health, metrics, counts, consumers, events; the page of the console and this API's description. */
 import { Readable } from 'node:stream'
-import { sendAnswer } from '../adapters/http-server/replies.ts'
-import { CONSUMER_STATES } from '../domain/ports/consumer-state.ts'
-import { EVENT_TYPES, readEventTypes } from '../events/service-event.ts'
+import { CONSUMER_STATES } from '../core/ports/consumer-state.ts'
+import { sendAnswer } from '../inbound/http/replies.ts'
+import { EVENT_TYPES, readEventTypes } from '../observe/events/service-event.ts'
 import { sendJson } from './answers.ts'
 import { Counts } from './counts.ts'
 import { refuseOtherPages } from './forged-calls.ts'

@@ -1,7 +1,7 @@
 /** Who asks for a change of an endpoint, and why. */
-import { allows, type Caller } from '../domain/access.ts'
-import { Failure } from '../domain/failure.ts'
-import { NOTE_CHARACTERS, type Origin } from '../domain/stored-document.ts'
+import { allows, type Caller } from '../core/access.ts'
+import { Failure } from '../core/failure.ts'
+import { NOTE_CHARACTERS, type Origin } from '../core/stored-document.ts'
 import type { Call } from './call.ts'
 
 /** Fails with ACCESS_DENIED for callers who may not override the tests of an endpoint. */

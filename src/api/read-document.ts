@@ -1,7 +1,7 @@
 /** Reads the JSON document that a management call sends. */
 import type { FastifyRequest } from 'fastify'
-import { Failure } from '../domain/failure.ts'
-import type { Json } from '../domain/json.ts'
+import { Failure } from '../core/failure.ts'
+import type { Json } from '../core/json.ts'
 import { parseDocument } from '../endpoints/parse-document.ts'
 import { Unreadable } from '../formats/body-faults.ts'
 import { parseMediaType } from '../formats/media-type.ts'

@@ -1,7 +1,7 @@
 /** What a route of the management API declares of itself: all that is known of it is derived from this. */
 import type { TSchema } from 'typebox'
-import type { Needed } from '../access/authorise.ts'
-import type { FailureCode } from '../domain/failure-table.ts'
+import type { FailureCode } from '../core/failure-table.ts'
+import type { Needed } from './access/authorise.ts'
 import type { Call } from './call.ts'
 import type { Api } from './services.ts'
 

@@ -3,7 +3,7 @@
  * schema is a reference; `COMPONENTS` has what it refers to.
  */
 import Type, { type Static, type TProperties, type TSchema, type TUnsafe } from 'typebox'
-import type { JsonObject } from '../domain/json.ts'
+import type { JsonObject } from '../core/json.ts'
 
 export const text = Type.String()
 export const whole = Type.Integer()

@@ -6,10 +6,10 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { sendAnswer } from '../adapters/http-server/replies.ts'
-import type { Logger } from '../domain/ports/logger-port.ts'
+import type { Logger } from '../core/ports/logger-port.ts'
 import { type EndpointReads, type ListedLength, VersionGone } from '../endpoints/endpoint-reads.ts'
 import { isKnownEtag } from '../endpoints/precondition.ts'
+import { sendAnswer } from '../inbound/http/replies.ts'
 import { sendUnchanged } from './answers.ts'
 
 const MAX_KEPT_BYTES = 1024 * 1024

@@ -1,5 +1,5 @@
 /** The vocabulary as it is sent. Only a new version of the service changes it, so its text and ETag are made once. */
-import type { JsonObject } from '../domain/json.ts'
+import type { JsonObject } from '../core/json.ts'
 import { etagOf } from '../endpoints/precondition.ts'
 
 export type VocabularyText = () => Promise<Readonly<{ body: string; etag: string }>>

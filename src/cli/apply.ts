@@ -1,8 +1,7 @@
 /** `crosswalk apply`: makes a service have the documents of a project, all of them or none. */
 import { existsSync } from 'node:fs'
-import { isObject, type Json, type JsonObject } from '../domain/json.ts'
-import type { Lint } from '../domain/lint.ts'
-import { type ManagementClient, ServiceFault } from '../service-client/management-client.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import type { Lint } from '../core/lint.ts'
 import { CommandFault, counted, readBytes, sentenceAt, type Terminal, writeText } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 import { batchOf, type DeploymentPlan } from './deployment/plan.ts'
@@ -10,6 +9,7 @@ import { describePlan, planText, staleness } from './deployment/plan-text.ts'
 import { openTarget, type ProjectDesire, readDesired } from './deployment/service.ts'
 import { makePlan, planLines } from './diff.ts'
 import { lineOf, placeLints } from './project/placed-lint.ts'
+import { type ManagementClient, ServiceFault } from './service-client/management-client.ts'
 
 /** As many as the service takes in one batch. */
 const MAX_OPERATIONS = 1_000

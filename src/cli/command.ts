@@ -1,10 +1,10 @@
 /** What every command has: how it may end, the one kind of fault, and where it writes. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
-import { readFault, writeFault } from '../domain/files/files.ts'
-import type { Json } from '../domain/json.ts'
-import { ServiceFault } from '../service-client/management-client.ts'
+import { readFault, writeFault } from '../core/files/files.ts'
+import type { Json } from '../core/json.ts'
 import { type Environment, readSettings, type Settings } from '../settings/settings.ts'
+import { ServiceFault } from './service-client/management-client.ts'
 import { printable } from './terminal-text.ts'
 
 /** How a command ends, with its exit code. docs/cli.md shows the table. */

@@ -3,7 +3,7 @@
  * it, and so does the type of what a command is given. What a command does is in a file of its own, which program.ts loads when
  * it runs: neither `--help` nor a start of the service needs it.
  */
-import { STAGE_NAMES } from '../domain/tracing/stages.ts'
+import { STAGE_NAMES } from '../core/tracing/stages.ts'
 import type { Exit } from './command.ts'
 
 /** The text of its help, with what else there is to say. */

@@ -16,10 +16,10 @@ import {
 } from '../../migrate/import/imported-files.ts'
 import { isUrl, readSources, realpathOf, shownSource } from '../../migrate/import/read-sources.ts'
 import { type CheckedDocument, checkDocuments, registerDocuments } from '../../migrate/import/register-documents.ts'
-import { writeFault } from '../domain/files/files.ts'
-import { missingScheme } from '../domain/http.ts'
+import { createOfflineServices } from '../app/offline-services.ts'
+import { writeFault } from '../core/files/files.ts'
+import { missingScheme } from '../core/http.ts'
 import { readSettings } from '../settings/settings.ts'
-import { createOfflineServices } from '../wiring/offline-services.ts'
 import { CommandFault, jsonText, readApiKey, sentenceAt, shownPath, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 

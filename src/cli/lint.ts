@@ -1,7 +1,8 @@
 /** `crosswalk lint`: reads documents, fills in values, checks as a registration would, and reports. */
-import type { Json } from '../domain/json.ts'
+
+import { createOfflineServices } from '../app/offline-services.ts'
+import type { Json } from '../core/json.ts'
 import { checkFiles } from '../endpoints/batch/check-files.ts'
-import { createOfflineServices } from '../wiring/offline-services.ts'
 import { CommandFault, counted, jsonText, readSettingsOf, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 import { lineOf, type PlacedLint, placeLints } from './project/placed-lint.ts'

@@ -1,10 +1,10 @@
 /** `crosswalk messages`: finds recorded messages of a service, and follows new ones. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { isObject, type JsonObject } from '../domain/json.ts'
-import type { ManagementClient } from '../service-client/management-client.ts'
+import { isObject, type JsonObject } from '../core/json.ts'
 import { CommandFault, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 import { openService } from './deployment/service.ts'
+import type { ManagementClient } from './service-client/management-client.ts'
 
 /** As many as the service gives at once. */
 const PAGE = 500

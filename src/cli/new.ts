@@ -1,18 +1,18 @@
 /** `crosswalk new`: writes a document that lints clean, with a test, beside the others. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createLogger } from '../adapters/log/logger.ts'
-import { makeFolder } from '../domain/files/files.ts'
-import type { JsonObject } from '../domain/json.ts'
-import type { Lint } from '../domain/lint.ts'
+import { createOfflineDryRun } from '../app/offline-dry-run.ts'
+import { createOfflineServices } from '../app/offline-services.ts'
+import { makeFolder } from '../core/files/files.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { Lint } from '../core/lint.ts'
 import { checkFiles } from '../endpoints/batch/check-files.ts'
 import { Unreadable } from '../formats/body-faults.ts'
 import { codecOfFormat, MEDIA_TYPES } from '../formats/codecs.ts'
 import { decodeText } from '../formats/text.ts'
+import { createLogger } from '../observe/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
-import { newDocument, type SampleMessage, SMALLEST, testOf, withoutFaults } from '../suggestions/new-document.ts'
-import { createOfflineDryRun } from '../wiring/offline-dry-run.ts'
-import { createOfflineServices } from '../wiring/offline-services.ts'
+import { newDocument, type SampleMessage, SMALLEST, testOf, withoutFaults } from '../try/suggestions/new-document.ts'
 import {
   CommandFault,
   jsonText,

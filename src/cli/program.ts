@@ -1,6 +1,6 @@
 /** Runs the command line: parses it by the table of commands, loads the command, and turns its end into an exit code. */
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { nearest } from '../domain/nearest.ts'
+import { nearest } from '../core/nearest.ts'
 import { readSettings, type Settings } from '../settings/settings.ts'
 import { settingsHelp } from '../settings/settings-help.ts'
 import { CommandFault, declaredFault, EXITS, type Exit, Terminal, type TerminalOptions } from './command.ts'

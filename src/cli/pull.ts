@@ -1,9 +1,9 @@
 /** `crosswalk pull`: writes the documents of a service into the files of a project. */
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, matchesGlob, relative } from 'node:path'
-import { placeText } from '../document-diff/document-places.ts'
-import { makeFolder } from '../domain/files/files.ts'
-import { isObject, type JsonObject } from '../domain/json.ts'
+import { makeFolder } from '../core/files/files.ts'
+import { isObject, type JsonObject } from '../core/json.ts'
+import { placeText } from '../document/diff/document-places.ts'
 import { CommandFault, jsonText, shownPath, type Terminal, writeText } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 import { createCredentialNames } from './deployment/credential-names.ts'

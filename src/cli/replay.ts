@@ -1,12 +1,12 @@
 /** `crosswalk replay`: runs recorded messages of a service again, some by their ids, or all that match filters. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { isId } from '../domain/id.ts'
-import { isObject, type Json, type JsonObject } from '../domain/json.ts'
-import { type ManagementClient, ServiceFault } from '../service-client/management-client.ts'
+import { isId } from '../core/id.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { CommandFault, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 import { openService } from './deployment/service.ts'
 import { type Filters, filtersOf } from './messages.ts'
+import { type ManagementClient, ServiceFault } from './service-client/management-client.ts'
 
 type ReplayGiven = Given<'replay'>
 type ReplayExit = Ending<'replay'>

@@ -1,9 +1,9 @@
 /** The file of snapshots beside a file of tests: `x.snapshots.json`. */
 import { existsSync } from 'node:fs'
-import { snapshotFor, snapshotMismatches, withSnapshot } from '../document-tests/snapshots.ts'
-import type { DocumentTest, TestFile } from '../document-tests/test-file.ts'
-import type { Mismatch, Snapshots } from '../document-tests/test-report.ts'
-import { isObject, type JsonObject } from '../domain/json.ts'
+import { isObject, type JsonObject } from '../core/json.ts'
+import { snapshotFor, snapshotMismatches, withSnapshot } from '../try/tests/snapshots.ts'
+import type { DocumentTest, TestFile } from '../try/tests/test-file.ts'
+import type { Mismatch, Snapshots } from '../try/tests/test-report.ts'
 import { CommandFault, jsonText, shownPath, writeText } from './command.ts'
 import { parseText, readJsonText } from './project/project-file.ts'
 

@@ -1,11 +1,12 @@
 /** What commands that open the store themselves have in common. */
-import { createLogger } from '../adapters/log/logger.ts'
-import type { Logger } from '../domain/ports/logger-port.ts'
-import { StoreUnavailable } from '../domain/ports/store-port.ts'
+
+import { hasStore, openSoleStore } from '../app/open-store.ts'
+import type { Logger } from '../core/ports/logger-port.ts'
+import { StoreUnavailable } from '../core/ports/store-port.ts'
+import { createLogger } from '../observe/log/logger.ts'
 import { isPostgres, shownStore, sqlitePath } from '../settings/setting-kinds.ts'
 import type { Settings } from '../settings/settings.ts'
 import { migratePostgres } from '../store/postgres/open-postgres-store.ts'
-import { hasStore, openSoleStore } from '../wiring/open-store.ts'
 import { CommandFault, readSettingsOf, startFault, type Terminal } from './command.ts'
 
 /** Runs work on the store of the settings. Whatever keeps it from the store is a fault. */

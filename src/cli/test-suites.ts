@@ -1,11 +1,11 @@
 /** Finds the files of tests, each with the document that it tests, and reads them with the files that they name. */
 import { existsSync, globSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { checkTestFile } from '../document-tests/check-test-file.ts'
-import { MOST_TEST_BYTES, type TestFile } from '../document-tests/test-file.ts'
-import { isObject, type Json } from '../domain/json.ts'
-import { collectInto, fault, found, type Lint, type LintSink, type Result } from '../domain/lint.ts'
-import { didYouMean } from '../domain/nearest.ts'
+import { isObject, type Json } from '../core/json.ts'
+import { collectInto, fault, found, type Lint, type LintSink, type Result } from '../core/lint.ts'
+import { didYouMean } from '../core/nearest.ts'
+import { checkTestFile } from '../try/tests/check-test-file.ts'
+import { MOST_TEST_BYTES, type TestFile } from '../try/tests/test-file.ts'
 import { CommandFault, shownPath } from './command.ts'
 import { type PlacedLint, placeLints } from './project/placed-lint.ts'
 import {

@@ -1,5 +1,5 @@
 /** Finds active endpoints with the same name, or with a route that matches the same paths. */
-import { collectInto, type Lint } from '../domain/lint.ts'
+import { collectInto, type Lint } from '../core/lint.ts'
 import type { StoreClash } from '../store/sql/endpoint-writes.ts'
 import type { ActiveEndpoints } from './active-endpoints.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'

@@ -1,7 +1,8 @@
 /** An endpoint document, compiled once; its messages only run it. */
-import type { Endpoint } from '../config/schema/schema.ts'
-import type { Lint } from '../domain/lint.ts'
-import type { StoredDocument } from '../domain/stored-document.ts'
+
+import type { Lint } from '../core/lint.ts'
+import type { StoredDocument } from '../core/stored-document.ts'
+import type { Endpoint } from '../document/schema/schema.ts'
 import type { EndpointAuth } from '../pipeline/endpoint-auth.ts'
 import type { KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
 import type { Handle } from '../pipeline/outcome.ts'

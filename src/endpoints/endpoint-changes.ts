@@ -1,7 +1,7 @@
 /** The part that changes of one endpoint and of many have in common: versions, limits, and the activation of what is stored. */
 
-import type { Clock } from '../domain/run.ts'
-import type { Origin, StoredDocument } from '../domain/stored-document.ts'
+import type { Clock } from '../core/run.ts'
+import type { Origin, StoredDocument } from '../core/stored-document.ts'
 import type { AuditEffect } from '../store/sql/audit-store.ts'
 import type { EndpointStore } from '../store/sql/endpoint-store.ts'
 import type { Stamp } from './compile-document.ts'

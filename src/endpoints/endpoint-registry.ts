@@ -2,7 +2,7 @@
  * The active endpoints, by route and by id. Compiled endpoints are immutable, and a change is made between two messages,
  * so that each message runs with one configuration from start to finish.
  */
-import type { JsonObject } from '../domain/json.ts'
+import type { JsonObject } from '../core/json.ts'
 import { type ActiveEndpoints, createActiveEndpoints } from './active-endpoints.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
 import { createRouteTable, type RouteTable } from './route-table.ts'

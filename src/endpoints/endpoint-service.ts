@@ -3,8 +3,8 @@
  * promise of a change resolves, the change is active and durable.
  */
 
-import { withStoreAccess } from '../domain/ports/store-port.ts'
-import { NOTE_CHARACTERS, type Origin, type StoredDocument } from '../domain/stored-document.ts'
+import { withStoreAccess } from '../core/ports/store-port.ts'
+import { NOTE_CHARACTERS, type Origin, type StoredDocument } from '../core/stored-document.ts'
 import { createPipelineCache } from '../pipeline/pipeline-cache.ts'
 import type { EntryOf } from '../store/sql/audit-store.ts'
 import type { ChangeFeed } from '../store/store.ts'

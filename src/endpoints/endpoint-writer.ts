@@ -1,10 +1,11 @@
 /** Changes one endpoint: compiles its document, checks it for clashes, stores it, then activates it. */
-import type { DocumentBounds } from '../config/checks/document-bounds.ts'
-import type { Lint } from '../domain/lint.ts'
-import type { Logger } from '../domain/ports/logger-port.ts'
-import { StoreUnavailable } from '../domain/ports/store-port.ts'
-import type { Clock } from '../domain/run.ts'
-import type { Change, Origin, StoredDocument } from '../domain/stored-document.ts'
+
+import type { Lint } from '../core/lint.ts'
+import type { Logger } from '../core/ports/logger-port.ts'
+import { StoreUnavailable } from '../core/ports/store-port.ts'
+import type { Clock } from '../core/run.ts'
+import type { Change, Origin, StoredDocument } from '../core/stored-document.ts'
+import type { DocumentBounds } from '../document/checks/document-bounds.ts'
 import type { PipelineCache } from '../pipeline/pipeline-cache.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import type { AuditEntry, EntryOf } from '../store/sql/audit-store.ts'

@@ -1,8 +1,8 @@
 /** The failures of management calls, with their sentences. */
-import { Failure } from '../domain/failure.ts'
-import { FAILURES, type FailureCode } from '../domain/failure-table.ts'
-import type { Lint } from '../domain/lint.ts'
-import { callStore } from '../domain/ports/store-port.ts'
+import { Failure } from '../core/failure.ts'
+import { FAILURES, type FailureCode } from '../core/failure-table.ts'
+import type { Lint } from '../core/lint.ts'
+import { callStore } from '../core/ports/store-port.ts'
 
 export function invalid(faults: readonly Lint[]): Failure {
   const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`

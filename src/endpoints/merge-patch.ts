@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
 
 /** JSON Merge Patch, RFC 7396 §2: null removes a member, objects merge, anything else replaces. Changes neither argument. */
 export function mergePatch(target: Json | undefined, patch: Json): Json {

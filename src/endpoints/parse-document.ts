@@ -1,6 +1,6 @@
-import { Failure } from '../domain/failure.ts'
-import type { Json } from '../domain/json.ts'
-import type { Lint } from '../domain/lint.ts'
+import { Failure } from '../core/failure.ts'
+import type { Json } from '../core/json.ts'
+import type { Lint } from '../core/lint.ts'
 import { Unreadable } from '../formats/body-faults.ts'
 import { findDuplicateNames, parseJson } from '../formats/json-read.ts'
 

@@ -1,8 +1,8 @@
 /** The preconditions of RFC 9110 §13.1: If-Match of a change, If-None-Match of a read, and changes that have none. */
 import { createHash } from 'node:crypto'
-import { Failure } from '../domain/failure.ts'
-import type { Json } from '../domain/json.ts'
-import { StoreUnavailable } from '../domain/ports/store-port.ts'
+import { Failure } from '../core/failure.ts'
+import type { Json } from '../core/json.ts'
+import { StoreUnavailable } from '../core/ports/store-port.ts'
 
 /** A strong validator (RFC 9110 §8.8.3): equal exactly if the representations are equal, byte for byte. */
 export function etagOf(representation: Json): string {

@@ -2,7 +2,7 @@
  * Finds the route of a path in a tree of segments for each method. Finding, adding and removing a route takes a time that
  * does not depend on the number of routes, so that ten thousand endpoints cost a message or a change no more than ten.
  */
-import type { JsonObject } from '../domain/json.ts'
+import type { JsonObject } from '../core/json.ts'
 import { segmentsOf, withoutLastSlash } from '../language/route-pattern.ts'
 
 export type Found<Target> = Readonly<{ target: Target; urlParams: JsonObject }>

@@ -2,8 +2,8 @@
  * Work on the store that runs one at a time. While the store is unavailable, each piece would wait for its own timeout, and
  * the last of many for the timeouts of all others: those in the queue fail together instead.
  */
-import { Failure } from '../domain/failure.ts'
-import { noteStoreLost, StoreUnavailable } from '../domain/ports/store-port.ts'
+import { Failure } from '../core/failure.ts'
+import { noteStoreLost, StoreUnavailable } from '../core/ports/store-port.ts'
 
 /** Runs work in the order of the calls. Rejects as earlier work did that found the store unavailable while this waited. */
 export type StoreQueue = <T>(work: () => Promise<T>) => Promise<T>

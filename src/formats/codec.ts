@@ -1,5 +1,5 @@
 /** What the service asks of a format. A new format answers all of it in one file, and the compiler finds what is missing. */
-import type { Json, JsonObject } from '../domain/json.ts'
+import type { Json, JsonObject } from '../core/json.ts'
 import type { NameLimits } from './name-limits.ts'
 
 /** The settings of parsers, by their names in src/settings/groups/messages-settings.ts. */

@@ -1,5 +1,5 @@
 /** The formats that the service knows: the types, the schema of endpoint documents and every stage follow from this table. */
-import type { Json } from '../domain/json.ts'
+import type { Json } from '../core/json.ts'
 import type { Codec } from './codec.ts'
 import { JSON_CODEC } from './json-codec.ts'
 import { type MediaType, parseMediaType } from './media-type.ts'

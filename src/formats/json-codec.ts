@@ -1,4 +1,4 @@
-import type { Json } from '../domain/json.ts'
+import type { Json } from '../core/json.ts'
 import { Unreadable } from './body-faults.ts'
 import type { Codec } from './codec.ts'
 import { findDuplicateNames, MAX_DEPTH, parseJson } from './json-read.ts'

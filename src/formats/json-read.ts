@@ -1,6 +1,6 @@
 /** JSON of messages and endpoint documents: bounded in depth, with faults that name their line and column. */
-import type { Json } from '../domain/json.ts'
-import { documentPath } from '../domain/lint.ts'
+import type { Json } from '../core/json.ts'
+import { documentPath } from '../core/lint.ts'
 import { Unreadable } from './body-faults.ts'
 import { closingQuote, scanJson } from './json-scan.ts'
 import { type NameLimits, refuseManyMembers, tooManyNames } from './name-limits.ts'

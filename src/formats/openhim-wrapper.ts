@@ -2,7 +2,7 @@
  * The answer of an OpenHIM mediator: a JSON object with the answer itself as `response`, and beside it what the mediator did.
  * Its members are those that openhim-core stores (its model of transactions).
  */
-import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { Unreadable } from './body-faults.ts'
 import { JSON_CODEC } from './json-codec.ts'
 import { parseMediaType } from './media-type.ts'

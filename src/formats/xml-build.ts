@@ -2,8 +2,8 @@
  * Values as XML, the reverse of xml-read.ts. Our own code: no value may break out of its element, which a page of code
  * shows better than a library.
  */
-import { isObject, type Json, type JsonObject } from '../domain/json.ts'
-import { documentPath } from '../domain/lint.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { documentPath } from '../core/lint.ts'
 import { TooLong, Unwritable } from './body-faults.ts'
 import { escapeAttribute, escapeText, forbiddenIn, isXmlName, withoutForbidden } from './xml-characters.ts'
 

@@ -1,4 +1,4 @@
-import { changeTexts } from '../domain/json.ts'
+import { changeTexts } from '../core/json.ts'
 import type { Codec } from './codec.ts'
 import type { NameLimits } from './name-limits.ts'
 import { buildXml } from './xml-build.ts'

@@ -3,7 +3,7 @@
  * Saxes checks well-formedness. A DOCTYPE is refused, so that no entity can be declared that grows while it is read.
  */
 import { SaxesParser } from 'saxes'
-import type { Json } from '../domain/json.ts'
+import type { Json } from '../core/json.ts'
 import { Unreadable } from './body-faults.ts'
 import { MAX_DEPTH } from './json-read.ts'
 import { type NameLimits, tooManyNames } from './name-limits.ts'

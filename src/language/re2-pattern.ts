@@ -3,7 +3,7 @@
  * characters stops the process, and any sender can send such a text.
  */
 import { RE2JS } from 're2js'
-import { fault, found, type Result } from '../domain/lint.ts'
+import { fault, found, type Result } from '../core/lint.ts'
 
 type PatternMatch = Readonly<{ text: string; start: number; groups: readonly (string | undefined)[] }>
 

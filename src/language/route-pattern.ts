@@ -1,6 +1,6 @@
 /** `endpoint.pattern`: the paths of an endpoint. Characters that routers interpret (`*`, `(`, `)`, `?`, `::`) are refused. */
-import { reservedBy } from '../domain/http.ts'
-import { fault, found, type Result } from '../domain/lint.ts'
+import { reservedBy } from '../core/http.ts'
+import { fault, found, type Result } from '../core/lint.ts'
 
 export type RoutePattern = Readonly<{
   pattern: string

@@ -2,8 +2,8 @@
  * `config.url` of a request: an absolute URL with `:name` placeholders, parsed once at registration. A value can change its
  * own part of the URL only: it adds no segment, parameter or fragment, no step up the path, and no other authority.
  */
-import { fault, found, type Result } from '../domain/lint.ts'
-import { parseReferences, type Reference } from '../domain/secrets/references.ts'
+import { fault, found, type Result } from '../core/lint.ts'
+import { parseReferences, type Reference } from '../core/secrets/references.ts'
 
 export type UrlTemplate = Readonly<{
   /** Names of the placeholders, each once, in the order of the URL. */

@@ -1,8 +1,9 @@
 /** What the service registers with an OpenHIM core: itself, and a channel for each endpoint. */
-import type { ChannelConfig, MediatorDocument, MediatorRoute } from '../domain/openhim/core-port.ts'
-import type { Clock } from '../domain/run.ts'
+
+import type { Clock } from '../core/run.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import { segmentsOf } from '../language/route-pattern.ts'
+import type { ChannelConfig, MediatorDocument, MediatorRoute } from './core-port.ts'
 
 /** Where the core reaches the message port; the host is a name or an address without brackets. */
 export type ServiceAddress = Pick<MediatorRoute, 'host' | 'port' | 'secured'>

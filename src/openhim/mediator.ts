@@ -2,9 +2,9 @@
  * Keeps the service registered with an OpenHIM core, beside the messages: no message waits for it, and a core that is away
  * costs a call after each pause.
  */
-import { type Backoff, nextPauseMs } from '../domain/backoff.ts'
-import { CoreFault, type MediatorStatus, type OpenhimCore } from '../domain/openhim/core-port.ts'
-import type { Logger } from '../domain/ports/logger-port.ts'
+import { type Backoff, nextPauseMs } from '../core/backoff.ts'
+import type { Logger } from '../core/ports/logger-port.ts'
+import { CoreFault, type MediatorStatus, type OpenhimCore } from './core-port.ts'
 import type { MediatorContent } from './mediator-document.ts'
 
 export type MediatorOptions = Readonly<{

@@ -2,11 +2,11 @@
  * Joins stages to one pipeline: the only place that runs them, awaits them and wraps what they throw.
  * The types say what must have run before a stage, so a wrong order does not compile.
  */
-import { asFailure, type Failure } from '../domain/failure.ts'
-import type { Awaitable } from '../domain/json.ts'
-import type { Run } from '../domain/run.ts'
-import type { StageName } from '../domain/tracing/stages.ts'
-import { endStage } from '../domain/tracing/trace.ts'
+import { asFailure, type Failure } from '../core/failure.ts'
+import type { Awaitable } from '../core/json.ts'
+import type { Run } from '../core/run.ts'
+import type { StageName } from '../core/tracing/stages.ts'
+import { endStage } from '../core/tracing/trace.ts'
 import { observeStage, type StageObserver } from './stage-observer.ts'
 
 /** Takes a read-only message and returns a wider one. Shares nothing mutable with other messages. */

@@ -1,10 +1,11 @@
 /** THE PIPELINE: one line a stage. Compiles an endpoint document once; its messages only run the result. */
-import type { Endpoint } from '../config/schema/schema.ts'
-import { asFailure, type Failure } from '../domain/failure.ts'
-import type { Awaitable, JsonObject } from '../domain/json.ts'
-import type { LintSink } from '../domain/lint.ts'
-import type { Answered, Received } from '../domain/message.ts'
-import type { Run } from '../domain/run.ts'
+
+import { asFailure, type Failure } from '../core/failure.ts'
+import type { Awaitable, JsonObject } from '../core/json.ts'
+import type { LintSink } from '../core/lint.ts'
+import type { Answered, Received } from '../core/message.ts'
+import type { Run } from '../core/run.ts'
+import type { Endpoint } from '../document/schema/schema.ts'
 import { type Ending, startChain } from './chain.ts'
 import type { Handle, Outcome } from './outcome.ts'
 import { failedOutcome } from './reply.ts'

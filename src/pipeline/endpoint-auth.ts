@@ -3,17 +3,17 @@
  * headers, so that neither the pipeline nor the message log ever see one.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Endpoint } from '../config/schema/schema.ts'
-import { type EgressPolicy, refusalOf } from '../domain/egress/egress-policy.ts'
-import { Failure } from '../domain/failure.ts'
-import type { Awaitable, JsonObject } from '../domain/json.ts'
-import type { LintSink } from '../domain/lint.ts'
-import type { Headers } from '../domain/message.ts'
-import type { TokenRules, TokenVerifier } from '../domain/ports/token-verifier-port.ts'
-import type { Run } from '../domain/run.ts'
-import { referencesIn } from '../domain/secrets/references.ts'
-import type { SecretSource } from '../domain/secrets/secrets.ts'
-import { noteSecrets } from '../domain/tracing/trace.ts'
+import { type EgressPolicy, refusalOf } from '../core/egress/egress-policy.ts'
+import { Failure } from '../core/failure.ts'
+import type { Awaitable, JsonObject } from '../core/json.ts'
+import type { LintSink } from '../core/lint.ts'
+import type { Headers } from '../core/message.ts'
+import type { TokenRules, TokenVerifier } from '../core/ports/token-verifier-port.ts'
+import type { Run } from '../core/run.ts'
+import { referencesIn } from '../core/secrets/references.ts'
+import type { SecretSource } from '../core/secrets/secrets.ts'
+import { noteSecrets } from '../core/tracing/trace.ts'
+import type { Endpoint } from '../document/schema/schema.ts'
 import { lintReferences } from './requests/secret-references.ts'
 
 export type EndpointAuth = Readonly<{

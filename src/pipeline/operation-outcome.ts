@@ -1,6 +1,6 @@
 /** Failures as OperationOutcomes of FHIR R4: https://hl7.org/fhir/R4/operationoutcome.html. */
-import type { Failure, FailureDetail } from '../domain/failure.ts'
-import type { JsonObject } from '../domain/json.ts'
+import type { Failure, FailureDetail } from '../core/failure.ts'
+import type { JsonObject } from '../core/json.ts'
 import { MEDIA_TYPES } from '../formats/codecs.ts'
 
 export const OUTCOME_MEDIA_TYPE = MEDIA_TYPES['FHIR+JSON']

@@ -1,8 +1,8 @@
 /** The outcome of one run of the pipeline, and its short names in metrics, logs and records. */
-import type { Failure } from '../domain/failure.ts'
-import type { Awaitable } from '../domain/json.ts'
-import type { Answer, Received } from '../domain/message.ts'
-import type { Run } from '../domain/run.ts'
+import type { Failure } from '../core/failure.ts'
+import type { Awaitable } from '../core/json.ts'
+import type { Answer, Received } from '../core/message.ts'
+import type { Run } from '../core/run.ts'
 
 /** `failure`: the reason for the answer, undefined if nothing failed. */
 export type Outcome = Readonly<{ answer: Answer; failure: Failure | undefined }>

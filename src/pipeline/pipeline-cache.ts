@@ -2,8 +2,8 @@
  * Which compiled pipelines stay in memory. A compiled endpoint takes some fifty times the memory of its document, and most
  * of many endpoints get few messages: what no message has used for a while is dropped, and compiled again by the next one.
  */
-import type { Received } from '../domain/message.ts'
-import type { Run } from '../domain/run.ts'
+import type { Received } from '../core/message.ts'
+import type { Run } from '../core/run.ts'
 import type { Handle, Outcome } from './outcome.ts'
 
 export type CachedPipeline = Readonly<{

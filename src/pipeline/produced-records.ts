@@ -2,8 +2,9 @@
  * Endpoints that only go from topic to topic: all that a message does is to produce records, so that messages may overlap, and their
  * records may be part of a transaction.
  */
-import type { Endpoint } from '../config/schema/schema.ts'
-import type { LintSink } from '../domain/lint.ts'
+
+import type { LintSink } from '../core/lint.ts'
+import type { Endpoint } from '../document/schema/schema.ts'
 import { usesState } from './stages/state.ts'
 
 type Obstacle = Readonly<{ path: readonly (string | number)[]; message: string }>

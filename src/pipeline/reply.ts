@@ -1,8 +1,9 @@
 /** Turns a Failure into an answer; no other file does. */
-import type { Endpoint } from '../config/schema/schema.ts'
-import { asFailure, type Failure, type FailureDetail } from '../domain/failure.ts'
-import type { JsonObject } from '../domain/json.ts'
-import type { Answer } from '../domain/message.ts'
+
+import { asFailure, type Failure, type FailureDetail } from '../core/failure.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { Answer } from '../core/message.ts'
+import type { Endpoint } from '../document/schema/schema.ts'
 import { codecOfFormat, type Format, holdsFhir, MEDIA_TYPES } from '../formats/codecs.ts'
 import { OUTCOME_MEDIA_TYPE, outcomeOf } from './operation-outcome.ts'
 import type { Outcome } from './outcome.ts'

@@ -3,8 +3,8 @@
  * trust their authors, else those that take long.
  */
 
-import type { Awaitable, Json, JsonObject } from '../domain/json.ts'
-import type { Lint, Result } from '../domain/lint.ts'
+import type { Awaitable, Json, JsonObject } from '../core/json.ts'
+import type { Lint, Result } from '../core/lint.ts'
 import type { Validator, Verdict } from '../language/json-schema/json-schema.ts'
 import type { Ambient } from '../language/jsonata/expression.ts'
 

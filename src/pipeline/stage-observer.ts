@@ -2,9 +2,9 @@
  * The course of one message, for the report of a dry run. An observer wraps the stages of an endpoint when it is compiled,
  * so that an endpoint without one pays nothing.
  */
-import type { Json } from '../domain/json.ts'
-import type { Run } from '../domain/run.ts'
-import type { StageName } from '../domain/tracing/stages.ts'
+import type { Json } from '../core/json.ts'
+import type { Run } from '../core/run.ts'
+import type { StageName } from '../core/tracing/stages.ts'
 import type { Expression } from '../language/jsonata/expression.ts'
 import type { MappingTrace } from '../language/mapping/mapping-trace.ts'
 

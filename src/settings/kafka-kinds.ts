@@ -1,6 +1,6 @@
 /** The kinds of values that only the settings of the broker have. */
 import { readFileSync } from 'node:fs'
-import { fault, found } from '../domain/lint.ts'
+import { fault, found } from '../core/lint.ts'
 import { type Kind, kindOf, listenAddress } from './setting-kinds.ts'
 
 const BRACKETED = /^\[([0-9a-f:.]+)\]$/i

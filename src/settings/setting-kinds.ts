@@ -5,7 +5,7 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
-import { fault, found, type Result } from '../domain/lint.ts'
+import { fault, found, type Result } from '../core/lint.ts'
 
 export type Kind<T> = Readonly<{
   /** Completes "Give …" and stands in the documentation: `a whole number from 0 to 65535`. */

@@ -1,5 +1,5 @@
 /** The environment as typed, frozen settings. A wrong value stops the start, so all other code can rely on them. */
-import { fault, found, type Result } from '../domain/lint.ts'
+import { fault, found, type Result } from '../core/lint.ts'
 import type { Kind, Setting } from './setting-kinds.ts'
 import { SETTINGS, type SettingKey } from './settings-table.ts'
 import { warnOfUnknown } from './unknown-settings.ts'

@@ -1,5 +1,5 @@
 /** Reports unknown names in the environment that look like settings: a misspelt limit would silently have no effect. */
-import { nearest } from '../domain/nearest.ts'
+import { nearest } from '../core/nearest.ts'
 
 /** Every name with one of these prefixes is ours. */
 const OWN = [

@@ -1,7 +1,7 @@
 /** All that the service stores, in one database, and how the instances that share it learn of each other's changes. */
-import type { MessageStore } from '../domain/ports/message-store-port.ts'
-import type { StateStore } from '../domain/ports/state-store-port.ts'
-import type { StoredDocument } from '../domain/stored-document.ts'
+import type { MessageStore } from '../core/ports/message-store-port.ts'
+import type { StateStore } from '../core/ports/state-store-port.ts'
+import type { StoredDocument } from '../core/stored-document.ts'
 import type { AuditStore } from './sql/audit-store.ts'
 import type { CaptureStore } from './sql/capture-store.ts'
 import type { EndpointStore } from './sql/endpoint-store.ts'

@@ -1,7 +1,7 @@
 /** Generators of mappings and of the messages that they read. */
 
-import { Failure } from '../../src/domain/failure.ts'
-import type { Json } from '../../src/domain/json.ts'
+import { Failure } from '../../src/core/failure.ts'
+import type { Json } from '../../src/core/json.ts'
 import { FUNCTIONS } from '../../src/language/mapping/mapping-functions.ts'
 import fc from './fast-check.ts'
 

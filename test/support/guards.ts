@@ -1,6 +1,6 @@
 /** What guards the requests of documents, as it is without any settings. */
-import { createSecretSource } from '../../src/adapters/secrets/secret-source.ts'
-import { createEgressPolicy } from '../../src/domain/egress/egress-policy.ts'
+import { createSecretSource } from '../../src/app/secret-source.ts'
+import { createEgressPolicy } from '../../src/core/egress/egress-policy.ts'
 import type { IdempotencyService } from '../../src/pipeline/idempotency/idempotency-service.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 

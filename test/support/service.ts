@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type App, startApp } from '../../src/app.ts'
-import type { Json, JsonObject } from '../../src/domain/json.ts'
-import type { Logger } from '../../src/domain/ports/logger-port.ts'
+import { type App, startApp } from '../../src/app/app.ts'
+import type { Json, JsonObject } from '../../src/core/json.ts'
+import type { Logger } from '../../src/core/ports/logger-port.ts'
 import { readSettings, type Settings } from '../../src/settings/settings.ts'
 
 export type LogLine = Readonly<{ level: string; fields: Record<string, unknown>; message: string }>

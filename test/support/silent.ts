@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/domain/ports/logger-port.ts'
+import type { Logger } from '../../src/core/ports/logger-port.ts'
 
 /** For what is not about the log. */
 export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, repeat: () => () => {} }

@@ -1,6 +1,6 @@
 /** Pictures of the overview, of tests, versions and statistics of an endpoint, of the audit log and of keys. */
 import type { Page } from 'playwright-core'
-import { startServiceWithKeys } from '../../../test/support/access/service-with-keys.ts'
+import { startServiceWithKeys } from '../../../test/support/api/access/service-with-keys.ts'
 import { json, type Service, startService } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/until.ts'
 import type { Picture, Shot } from './pictures.ts'

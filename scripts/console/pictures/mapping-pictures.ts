@@ -1,6 +1,6 @@
 /** Pictures of the mapping view. */
 import type { Page } from 'playwright-core'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { json, startService } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/until.ts'
 import type { Picture } from './pictures.ts'

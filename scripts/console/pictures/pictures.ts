@@ -1,6 +1,6 @@
 /** The pictures of the console: a row for each page and state that somebody must look at. */
 import type { Page } from 'playwright-core'
-import { startServiceWithKeys } from '../../../test/support/access/service-with-keys.ts'
+import { startServiceWithKeys } from '../../../test/support/api/access/service-with-keys.ts'
 import { json, type Service, startService } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/until.ts'
 import { EDITOR_PICTURES } from './editor-pictures.ts'

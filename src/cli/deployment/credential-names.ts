@@ -1,7 +1,7 @@
 /** Credentials that an import moves out of the documents: the values and the names of the environment variables for them. */
 
-import { isObject, type Json } from '../../domain/json.ts'
-import { isSecretName, isSecretParameter, REDACTED, withReferences } from '../../domain/secrets/secrets.ts'
+import { isObject, type Json } from '../../core/json.ts'
+import { isSecretName, isSecretParameter, REDACTED, withReferences } from '../../core/secrets/secrets.ts'
 
 /** A credential that was moved out of the documents. */
 export type SecretLine = Readonly<{ name: string; value: string }>

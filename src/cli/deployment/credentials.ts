@@ -2,11 +2,12 @@
  * Finds credentials in endpoint documents by their place: what commands print and write has none. Where a document refers to
  * a secret (`${env:NAME}`), nothing is found.
  */
-import type { PlaceChange } from '../../document-diff/document-diff.ts'
-import type { DocumentPlace } from '../../document-diff/document-places.ts'
-import { isObject, type Json } from '../../domain/json.ts'
-import { referencesIn } from '../../domain/secrets/references.ts'
-import { isSecretName, isSecretParameter, REDACTED } from '../../domain/secrets/secrets.ts'
+
+import { isObject, type Json } from '../../core/json.ts'
+import { referencesIn } from '../../core/secrets/references.ts'
+import { isSecretName, isSecretParameter, REDACTED } from '../../core/secrets/secrets.ts'
+import type { PlaceChange } from '../../document/diff/document-diff.ts'
+import type { DocumentPlace } from '../../document/diff/document-places.ts'
 
 /** In: a credential and its place. Out: the text that stands in for it. */
 export type ReplaceCredential = (value: string, place: DocumentPlace) => string

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { isObject, type Json } from '../../domain/json.ts'
+import { isObject, type Json } from '../../core/json.ts'
 
 export const MANIFEST_FILE = 'import-manifest.json'
 

@@ -2,8 +2,9 @@
  * A plan as lines for people, and as a file: for people to review and for a later run to make, and only that plan. Neither has a
  * document or a credential.
  */
-import { describeChange, type PlaceChange } from '../../document-diff/document-diff.ts'
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { describeChange, type PlaceChange } from '../../document/diff/document-diff.ts'
 import { etagOf } from '../../endpoints/precondition.ts'
 import { jsonText } from '../command.ts'
 import { hideCredentials } from './credentials.ts'

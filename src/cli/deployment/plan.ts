@@ -1,8 +1,9 @@
 /** What must change at a service so that it has the documents of a project. */
-import { checkDocument } from '../../config/checks/check-document.ts'
-import { diffDocuments, type PlaceChange } from '../../document-diff/document-diff.ts'
-import type { JsonObject } from '../../domain/json.ts'
-import { contentOf } from '../../domain/stored-document.ts'
+
+import type { JsonObject } from '../../core/json.ts'
+import { contentOf } from '../../core/stored-document.ts'
+import { checkDocument } from '../../document/checks/check-document.ts'
+import { diffDocuments, type PlaceChange } from '../../document/diff/document-diff.ts'
 import { etagOf } from '../../endpoints/precondition.ts'
 import { CommandFault } from '../command.ts'
 

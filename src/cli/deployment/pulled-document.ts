@@ -1,10 +1,11 @@
 /** The document of a file as it is after a pull: what the service has, written as the file wrote it where that is the same. */
-import { EndpointField } from '../../config/schema/schema.ts'
-import type { Field } from '../../config/schema/schema-fields.ts'
-import type { DocumentPlace } from '../../document-diff/document-places.ts'
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
-import { referencesIn } from '../../domain/secrets/references.ts'
-import { contentOf } from '../../domain/stored-document.ts'
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { referencesIn } from '../../core/secrets/references.ts'
+import { contentOf } from '../../core/stored-document.ts'
+import type { DocumentPlace } from '../../document/diff/document-places.ts'
+import { EndpointField } from '../../document/schema/schema.ts'
+import type { Field } from '../../document/schema/schema-fields.ts'
 import { type ReplaceCredential, replaceCredentials } from './credentials.ts'
 
 /** A file that is there already. */

@@ -1,19 +1,20 @@
 /** The service that a command calls, and the project whose documents it should have. */
-import { checkDocument } from '../../config/checks/check-document.ts'
-import { missingScheme } from '../../domain/http.ts'
-import { isObject } from '../../domain/json.ts'
-import {
-  createManagementClient,
-  fetchDocuments,
-  type ManagementClient,
-  type ManagementClientOptions,
-} from '../../service-client/management-client.ts'
+
+import { missingScheme } from '../../core/http.ts'
+import { isObject } from '../../core/json.ts'
+import { checkDocument } from '../../document/checks/check-document.ts'
 import type { Environment } from '../../settings/settings.ts'
 import { CommandFault, readApiKey } from '../command.ts'
 import type { Given } from '../commands.ts'
 import { lineOf, placeLints } from '../project/placed-lint.ts'
 import { type ProjectDocument, readDocuments } from '../project/project-documents.ts'
 import { chooseTarget, openProject, PROJECT_FILE, type Project, type ProjectTarget } from '../project/project-file.ts'
+import {
+  createManagementClient,
+  fetchDocuments,
+  type ManagementClient,
+  type ManagementClientOptions,
+} from '../service-client/management-client.ts'
 import type { DesiredDocument } from './plan.ts'
 
 /** What names a service on the command line. */

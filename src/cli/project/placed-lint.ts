@@ -1,5 +1,5 @@
 /** Faults of files, with the place at which an editor or a review shows them. */
-import { documentPath, type Lint } from '../../domain/lint.ts'
+import { documentPath, type Lint } from '../../core/lint.ts'
 import { scanJson } from '../../formats/json-scan.ts'
 import { printable } from '../terminal-text.ts'
 

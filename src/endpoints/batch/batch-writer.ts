@@ -3,9 +3,9 @@
  * in one transaction, then activates them together.
  */
 import { setImmediate as turn } from 'node:timers/promises'
-import { Failure } from '../../domain/failure.ts'
-import type { Lint } from '../../domain/lint.ts'
-import type { Origin, StoredDocument } from '../../domain/stored-document.ts'
+import { Failure } from '../../core/failure.ts'
+import type { Lint } from '../../core/lint.ts'
+import type { Origin, StoredDocument } from '../../core/stored-document.ts'
 import { recordOf, usesState } from '../../pipeline/stages/state.ts'
 import type { EntryOf } from '../../store/sql/audit-store.ts'
 import type { EndpointWrite, RefusedWrite } from '../../store/sql/endpoint-writes.ts'

@@ -1,8 +1,9 @@
 /** Checks documents of files as registering them one after the other would, without a service. */
-import type { DocumentBounds } from '../../config/checks/document-bounds.ts'
-import { Failure } from '../../domain/failure.ts'
-import type { Json, JsonObject } from '../../domain/json.ts'
-import type { Lint } from '../../domain/lint.ts'
+
+import { Failure } from '../../core/failure.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import type { Lint } from '../../core/lint.ts'
+import type { DocumentBounds } from '../../document/checks/document-bounds.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
 import { createActiveEndpoints } from '../active-endpoints.ts'
 import { findClashes, hasOwnPlace } from '../clash.ts'

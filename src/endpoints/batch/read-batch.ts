@@ -1,8 +1,8 @@
 /** Reads the request of a batch: its operations one by one, with pauses for messages. */
 import { setImmediate as turn } from 'node:timers/promises'
-import { type BatchOperation, checkBatch, checkOperation } from '../../config/checks/batch-operation.ts'
-import { Failure } from '../../domain/failure.ts'
-import { collectInto, type Lint } from '../../domain/lint.ts'
+import { Failure } from '../../core/failure.ts'
+import { collectInto, type Lint } from '../../core/lint.ts'
+import { type BatchOperation, checkBatch, checkOperation } from '../../document/checks/batch-operation.ts'
 import { divideElements } from '../../formats/json-elements.ts'
 import { MAX_DEPTH } from '../../formats/json-read.ts'
 import * as failures from '../management-failures.ts'

@@ -1,5 +1,5 @@
 /** The faults of a stored endpoint, and why it is not active if it is not. */
-import type { Lint } from '../../domain/lint.ts'
+import type { Lint } from '../../core/lint.ts'
 import type { EndpointReads } from '../endpoint-reads.ts'
 import type { Registry } from '../endpoint-registry.ts'
 import type { InactiveDocuments, RefusedEndpoint } from '../sync/load-stored-endpoint.ts'

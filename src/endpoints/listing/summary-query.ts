@@ -1,7 +1,7 @@
 /** Reads the query of `GET /endpoints?view=summary`. */
-import { Failure } from '../../domain/failure.ts'
-import { didYouMean } from '../../domain/nearest.ts'
-import { readPlaceCursor, type SortedPlace } from '../../domain/records/cursor.ts'
+import { Failure } from '../../core/failure.ts'
+import { didYouMean } from '../../core/nearest.ts'
+import { readPlaceCursor, type SortedPlace } from '../../core/records/cursor.ts'
 
 /** The fields that summaries can be sorted by. A `-` before the name sorts descending. */
 export const SUMMARY_SORTS = ['name', 'pattern', 'method', 'createdAt', 'updatedAt'] as const

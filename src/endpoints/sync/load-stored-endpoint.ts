@@ -1,8 +1,8 @@
 /** Compiles stored documents, each beside the endpoints that are active already. */
-import type { Failure } from '../../domain/failure.ts'
-import { keepsOut, type Lint } from '../../domain/lint.ts'
-import type { Logger } from '../../domain/ports/logger-port.ts'
-import type { StoredDocument } from '../../domain/stored-document.ts'
+import type { Failure } from '../../core/failure.ts'
+import { keepsOut, type Lint } from '../../core/lint.ts'
+import type { Logger } from '../../core/ports/logger-port.ts'
+import type { StoredDocument } from '../../core/stored-document.ts'
 import type { PipelineCache } from '../../pipeline/pipeline-cache.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
 import type { ActiveEndpoints } from '../active-endpoints.ts'

@@ -3,10 +3,10 @@
  * fails after the commit. What the store holds is activated, so that `GET` and messages see the same document.
  */
 import { setImmediate as turn } from 'node:timers/promises'
-import { isOverload } from '../../domain/failure.ts'
-import type { Logger } from '../../domain/ports/logger-port.ts'
-import { StoreUnavailable } from '../../domain/ports/store-port.ts'
-import type { StoredDocument } from '../../domain/stored-document.ts'
+import { isOverload } from '../../core/failure.ts'
+import type { Logger } from '../../core/ports/logger-port.ts'
+import { StoreUnavailable } from '../../core/ports/store-port.ts'
+import type { StoredDocument } from '../../core/stored-document.ts'
 import type { EndpointStore } from '../../store/sql/endpoint-store.ts'
 import { createActiveEndpoints } from '../active-endpoints.ts'
 import { findClashes } from '../clash.ts'

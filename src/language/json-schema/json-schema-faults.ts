@@ -1,7 +1,7 @@
 /** The errors of Ajv as sentences for the people who send messages. */
 import type { ErrorObject } from 'ajv'
-import { typeName } from '../../domain/json.ts'
-import { pointerTo, shown } from '../../domain/lint.ts'
+import { typeName } from '../../core/json.ts'
+import { pointerTo, shown } from '../../core/lint.ts'
 import { EMPTY_NAME } from './json-schema-empty-name.ts'
 
 export type SchemaFault = Readonly<{

@@ -1,7 +1,7 @@
 /** The document path of the keyword that failed a message. It has names of the schema only, never those of the message. */
 import type { ErrorObject } from 'ajv'
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
-import { documentPath } from '../../domain/lint.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { documentPath } from '../../core/lint.ts'
 import { EMPTY_NAME } from './json-schema-empty-name.ts'
 import { OTHER_NAMES } from './json-schema-keywords.ts'
 import { pointerNames } from './json-schema-refs.ts'

@@ -2,8 +2,8 @@
  * Schemas of documents as OpenAPI 3.1 takes them: in JSON Schema 2020-12, and what only this service understands in standard
  * keywords. Source: https://json-schema.org/draft/2020-12/release-notes, https://spec.openapis.org/oas/v3.1.0.
  */
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
-import { collectInto, fault, found, type Lint, type Result } from '../../domain/lint.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { collectInto, fault, found, type Lint, type Result } from '../../core/lint.ts'
 import { draftOf, readSchema } from './json-schema.ts'
 import { keyword } from './json-schema-keywords.ts'
 import { resolveLocal } from './json-schema-refs.ts'

@@ -1,5 +1,5 @@
 /** References within a schema: their targets, and loops that read no new data. */
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
 /** The documents outside of a schema that Ajv has; no others are fetched. */
 const META_SCHEMAS = new Set(['http://json-schema.org/draft-07/schema', 'https://json-schema.org/draft/2020-12/schema'])

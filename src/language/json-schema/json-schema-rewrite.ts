@@ -2,9 +2,9 @@
  * Reports every fault of a document's schema, and rewrites it for Ajv: other names replaced, null accepted, unknown keywords
  * left out. Only schemas are rewritten, so that a property called "min" or a default that has one stays unchanged.
  */
-import { isObject, type Json, type JsonObject, typeName } from '../../domain/json.ts'
-import type { LintSink } from '../../domain/lint.ts'
-import { nearest } from '../../domain/nearest.ts'
+import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
+import type { LintSink } from '../../core/lint.ts'
+import { nearest } from '../../core/nearest.ts'
 import { identityOf } from '../jsonata/expression-order.ts'
 import { compilePattern } from '../re2-pattern.ts'
 import { EMPTY_NAME } from './json-schema-empty-name.ts'

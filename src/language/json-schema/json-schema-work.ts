@@ -3,7 +3,7 @@
  * counts. Ajv writes one statement a line and no line end within a text, so a whole line shows what it does.
  */
 
-import { pointerName } from '../../domain/lint.ts'
+import { pointerName } from '../../core/lint.ts'
 
 /** The budget of the running validation. Validating is synchronous, so only one runs at a time. */
 export type Work = {

@@ -2,7 +2,7 @@
  * What the syntax tree alone shows of an expression: what it reads of the message, which unknown names it has, and whether
  * it may write to its input (JSONata 2.2.2 does in places).
  */
-import { nearest } from '../../domain/nearest.ts'
+import { nearest } from '../../core/nearest.ts'
 import { calledName, type Node, namesBoundBy, partsOf } from './expression-tree.ts'
 
 export type ExpressionReads = Readonly<{

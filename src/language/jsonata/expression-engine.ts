@@ -3,7 +3,7 @@
  * evaluation, so the caller must not run it twice at once.
  */
 import jsonata from 'jsonata'
-import { fault, found, type Result } from '../../domain/lint.ts'
+import { fault, found, type Result } from '../../core/lint.ts'
 import { AMBIENT_BUILT_INS, type Ambient, ambientBuiltIns } from './expression-ambient.ts'
 import { type ExpressionReads, readsOf } from './expression-analysis.ts'
 import { LimitReached, TimeLimitReached } from './expression-fault.ts'

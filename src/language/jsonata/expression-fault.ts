@@ -1,5 +1,5 @@
 /** The failures of expressions as safe sentences: JSONata throws plain objects whose texts quote message data. */
-import { typeName } from '../../domain/json.ts'
+import { typeName } from '../../core/json.ts'
 import { PatternTooCostly } from '../re2-pattern.ts'
 
 /** An expression that failed on a message. Its text is safe to send: it quotes the expression, never the message. */

@@ -1,5 +1,5 @@
 /** Copies of messages for the engine and of its values for the service, so that neither can change what the other holds. */
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { ExpressionFault } from './expression-fault.ts'
 import { DEPTH_LIMIT, isFunction, SIZE_LIMIT } from './expression-size.ts'
 

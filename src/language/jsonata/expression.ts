@@ -2,8 +2,8 @@
  * JSONata expressions, compiled once and evaluated for each message. An expression comes from a document, so it must not
  * be able to stop the process, change the message, or put anything but JSON into it.
  */
-import type { Awaitable, Json, JsonObject } from '../../domain/json.ts'
-import { fault, found, type Result } from '../../domain/lint.ts'
+import type { Awaitable, Json, JsonObject } from '../../core/json.ts'
+import { fault, found, type Result } from '../../core/lint.ts'
 import type { Ambient } from './expression-ambient.ts'
 import { mayWrite, readsOf, unknownName, walk } from './expression-analysis.ts'
 import { type ExpressionLimits, type Instance, openInstance, parseTree } from './expression-engine.ts'

@@ -1,7 +1,7 @@
 /** The functions that a mapping entry can name; docs/mapping.md says what each does. */
-import { isObject, type Json, type JsonObject, typeName } from '../../domain/json.ts'
-import type { LintSink } from '../../domain/lint.ts'
-import { nearest } from '../../domain/nearest.ts'
+import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
+import type { LintSink } from '../../core/lint.ts'
+import { nearest } from '../../core/nearest.ts'
 import { isArray } from '../paths/path-read.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** The targets of an entry of `inputMapping`, which a document can write in several forms. */
-import { isObject, type Json, type JsonObject, typeName } from '../../domain/json.ts'
-import type { LintSink } from '../../domain/lint.ts'
+import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
+import type { LintSink } from '../../core/lint.ts'
 import { compileFunction, type MappingFunction, nearestOrAll } from './mapping-functions.ts'
 import { type MappingTarget, parseTarget, spreads } from './target.ts'
 

@@ -2,8 +2,8 @@
  * The trace of one message through a mapping: what each entry found, and where its targets wrote. Only a mapping that is
  * compiled for a trace reports to one, so that no other pays for it.
  */
-import type { Json } from '../../domain/json.ts'
-import { pointerTo } from '../../domain/lint.ts'
+import type { Json } from '../../core/json.ts'
+import { pointerTo } from '../../core/lint.ts'
 import { isArray } from '../paths/path-read.ts'
 import type { WriteObserver } from './target-write.ts'
 

@@ -1,7 +1,7 @@
 /** `inputMapping`: turns a message into the output object. The document is read once; each message runs its entries in order. */
-import { Failure } from '../../domain/failure.ts'
-import { type Json, type JsonObject, typeName } from '../../domain/json.ts'
-import type { LintSink } from '../../domain/lint.ts'
+import { Failure } from '../../core/failure.ts'
+import { type Json, type JsonObject, typeName } from '../../core/json.ts'
+import type { LintSink } from '../../core/lint.ts'
 import { type PathSource, parsePath, type SourcePath } from '../paths/path.ts'
 import { isArray, type Read } from '../paths/path-read.ts'
 import { type Convert, convertEach, type MappingFunction } from './mapping-functions.ts'

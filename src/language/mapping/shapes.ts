@@ -2,8 +2,8 @@
  * An entry that would go through or replace what another entry wrote in another shape ends the message, so that no value is
  * lost in silence.
  */
-import { Failure } from '../../domain/failure.ts'
-import { isObject, type Json, typeName } from '../../domain/json.ts'
+import { Failure } from '../../core/failure.ts'
+import { isObject, type Json, typeName } from '../../core/json.ts'
 import { isArray } from '../paths/path-read.ts'
 
 export type Shape = 'an object' | 'a list' | 'a single value'

@@ -2,8 +2,8 @@
  * Constants that a mapping copies whole and then writes into: openhim-mediator-mapping changes the constants themselves
  * there.
  */
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
-import { collectInto } from '../../domain/lint.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { collectInto } from '../../core/lint.ts'
 import { parseSteps } from '../paths/path-steps.ts'
 import { readTargets } from './mapping-targets.ts'
 import type { MappingTarget, TargetStep } from './target.ts'

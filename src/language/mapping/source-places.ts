@@ -2,7 +2,7 @@
  * The objects that sources lead through by names alone. Paths that start alike share them, so that a message looks up each object
  * once, and not again for every path below it.
  */
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { PathSource, SourcePath } from '../paths/path.ts'
 import { compileRead, isInherited, type Read } from '../paths/path-read.ts'
 

@@ -1,6 +1,6 @@
 /** Bounds how much a mapping may add to one message. */
-import { Failure } from '../../domain/failure.ts'
-import type { Json } from '../../domain/json.ts'
+import { Failure } from '../../core/failure.ts'
+import type { Json } from '../../core/json.ts'
 import { isArray } from '../paths/path-read.ts'
 
 /** Bytes that the mapping of one message has added to the values of the message; see `charge`. */

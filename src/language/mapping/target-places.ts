@@ -2,7 +2,7 @@
  * The objects and lists of the output that targets lead through. Targets that start alike share their places, so that a message
  * looks up or makes each object once, and not again for every target below it.
  */
-import { isObject, type Json } from '../../domain/json.ts'
+import { isObject, type Json } from '../../core/json.ts'
 import { isArray, isInherited, ownField } from '../paths/path-read.ts'
 import { checkShape, type Entry } from './shapes.ts'
 import type { TargetStep } from './target.ts'

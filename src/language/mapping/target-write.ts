@@ -1,5 +1,5 @@
 /** Writing to a target. Compiling it finds its places; each message loops over lists, and sets a field or appends an element. */
-import { isObject, type Json, REFUSED_NAMES } from '../../domain/json.ts'
+import { isObject, type Json, REFUSED_NAMES } from '../../core/json.ts'
 import { isArray, isInherited, ownField, type Read } from '../paths/path-read.ts'
 import type { Placement } from './mapping-functions.ts'
 import { checkShape, type Entry, shapeOf } from './shapes.ts'

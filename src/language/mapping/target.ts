@@ -1,6 +1,6 @@
 /** Targets of a mapping: paths into the output, as documents write them. */
-import { REFUSED_NAMES } from '../../domain/json.ts'
-import { fault, found, type Result } from '../../domain/lint.ts'
+import { REFUSED_NAMES } from '../../core/json.ts'
+import { fault, found, type Result } from '../../core/lint.ts'
 import { parseSteps } from '../paths/path-steps.ts'
 import type { Placement } from './mapping-functions.ts'
 

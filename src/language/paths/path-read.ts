@@ -1,5 +1,5 @@
 /** Reading the steps of a path: a loop that goes down from step to step, and at an array reads the rest in each element. */
-import type { Json, JsonObject } from '../../domain/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import { isElementName, type PathStep } from './path-steps.ts'
 
 /** The most arrays directly within arrays that a name is read through; deeper ones read as missing, to spare the stack. */

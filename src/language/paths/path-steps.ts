@@ -1,5 +1,5 @@
 /** The steps of paths and targets, which share one grammar. */
-import { fault, found, type Result } from '../../domain/lint.ts'
+import { fault, found, type Result } from '../../core/lint.ts'
 
 export type PathStep = Readonly<
   | { kind: 'name'; name: string }

@@ -1,5 +1,5 @@
-import type { Json } from '../../domain/json.ts'
-import { fault, found, type Result } from '../../domain/lint.ts'
+import type { Json } from '../../core/json.ts'
+import { fault, found, type Result } from '../../core/lint.ts'
 import { compileRead } from './path-read.ts'
 import { type PathStep, parseSteps } from './path-steps.ts'
 

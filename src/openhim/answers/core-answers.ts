@@ -3,16 +3,17 @@
  * its calls did. The wrapper is made of the completed message, so records and cached responses hold the answer itself.
  */
 import { isUtf8 } from 'node:buffer'
-import type { AddressRange } from '../../domain/egress/ip-address.ts'
-import { FRAMING_HEADERS, isBodiless, MESSAGE_ID_HEADER, MESSAGE_PORT_HEADERS } from '../../domain/http.ts'
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
-import type { Answer } from '../../domain/message.ts'
-import type { Logger } from '../../domain/ports/logger-port.ts'
+import type { AddressRange } from '../../core/egress/ip-address.ts'
+import { FRAMING_HEADERS, isBodiless, MESSAGE_ID_HEADER, MESSAGE_PORT_HEADERS } from '../../core/http.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Answer } from '../../core/message.ts'
+import type { Logger } from '../../core/ports/logger-port.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import { OPENHIM_MEDIA_TYPE, readWrapper } from '../../formats/openhim-wrapper.ts'
-import type { CompletedMessage } from '../../intake/completed-message.ts'
-import { compileKeys } from '../../message-log/business-keys.ts'
-import { createCoreCallers, type IsFromCore } from './core-callers.ts'
+import type { CompletedMessage } from '../../inbound/completed-message.ts'
+import type { CoreAnswers } from '../../inbound/http/message-listener.ts'
+import { compileKeys } from '../../records/message-log/business-keys.ts'
+import { createCoreCallers } from './core-callers.ts'
 import { exchangesOf } from './foreign-orchestrations.ts'
 import { compilePrivacy, type Privacy, type PrivacySettings, storableName } from './orchestration-privacy.ts'
 import { foreignIn, omittedCalls, orchestrationsOf } from './orchestrations.ts'
@@ -23,18 +24,6 @@ export type CoreAnswerSettings = PrivacySettings &
     mediatorUrn: string | undefined
     openhimCallers: readonly AddressRange[]
   }>
-
-export type CoreAnswers = Readonly<{
-  /** Whether the caller of a request gets its answer in a wrapper. */
-  isFromCore: IsFromCore
-  /** Of the messages of a core: how many bytes of bodies that their calls send are kept; undefined: nothing is kept. */
-  sentBytes: number | undefined
-  /**
-   * The answer of a completed message in a wrapper. An answer whose body is no UTF-8 text is given as it is: the core hands
-   * bodies of wrappers on as texts. Never throws.
-   */
-  wrap(completed: CompletedMessage): Answer
-}>
 
 /** The most bytes of bodies that one message keeps for its orchestrations. */
 const SENT_BYTES = 4 * 1024 * 1024

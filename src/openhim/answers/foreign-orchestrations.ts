@@ -2,9 +2,9 @@
  * Orchestrations of other mediators, rebuilt from the members that openhim-core stores: one with a wrong type would make
  * the core lose the whole transaction.
  */
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { headersOf } from '../../formats/openhim-wrapper.ts'
-import type { Credentialed } from '../../message-log/recorded-secrets.ts'
+import type { Credentialed } from '../../records/message-log/recorded-secrets.ts'
 import type { Privacy } from './orchestration-privacy.ts'
 
 /** `at`: ISO 8601, the time of one that names none. Undefined if it has no name, which the core requires. */

@@ -1,18 +1,18 @@
 /** Takes credentials and redacted values out of what a core learns of one message. */
 import { isUtf8 } from 'node:buffer'
-import type { JsonObject } from '../../domain/json.ts'
-import { isSecretName, isSecretParameter } from '../../domain/secrets/secrets.ts'
-import type { CompletedMessage } from '../../intake/completed-message.ts'
-import { createBodyCapture } from '../../message-log/body-capture.ts'
-import { captureBodies } from '../../message-log/recorded-bodies.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { isSecretName, isSecretParameter } from '../../core/secrets/secrets.ts'
+import type { CompletedMessage } from '../../inbound/completed-message.ts'
+import { createBodyCapture } from '../../records/message-log/body-capture.ts'
+import { captureBodies } from '../../records/message-log/recorded-bodies.ts'
 import {
   type Credentialed,
   createSecretsOf,
   holdsToken,
   secretHeadersOf,
   withoutSecretsIn,
-} from '../../message-log/recorded-secrets.ts'
-import { compileRedaction, hideValues, REDACTED } from '../../message-log/redaction.ts'
+} from '../../records/message-log/recorded-secrets.ts'
+import { compileRedaction, hideValues, REDACTED } from '../../records/message-log/redaction.ts'
 
 export type PrivacySettings = Readonly<{
   redactHeaders: readonly string[]

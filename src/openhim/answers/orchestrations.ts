@@ -1,8 +1,8 @@
 /** The calls of a message as the orchestrations of an OpenHIM transaction. */
-import type { JsonObject } from '../../domain/json.ts'
-import type { CallSpan, Trace } from '../../domain/tracing/trace.ts'
-import type { CompletedMessage } from '../../intake/completed-message.ts'
-import { keptCalls } from '../../message-log/record-of-message.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { CallSpan, Trace } from '../../core/tracing/trace.ts'
+import type { CompletedMessage } from '../../inbound/completed-message.ts'
+import { keptCalls } from '../../records/message-log/record-of-message.ts'
 import { foreignOrchestration } from './foreign-orchestrations.ts'
 import type { Privacy } from './orchestration-privacy.ts'
 

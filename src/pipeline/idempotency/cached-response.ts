@@ -1,6 +1,6 @@
 /** Which responses are cached, and how a cached response is replayed. */
-import { Failure } from '../../domain/failure.ts'
-import { isFailureCode } from '../../domain/failure-table.ts'
+import { Failure } from '../../core/failure.ts'
+import { isFailureCode } from '../../core/failure-table.ts'
 import type { CachedResponse } from '../../store/sql/idempotency-store.ts'
 import type { Outcome } from '../outcome.ts'
 

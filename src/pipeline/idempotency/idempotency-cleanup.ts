@@ -1,6 +1,6 @@
 /** Removes expired cached responses, and watches how much room the others take. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Logger } from '../../domain/ports/logger-port.ts'
+import type { Logger } from '../../core/ports/logger-port.ts'
 import type { IdempotencyStore } from '../../store/sql/idempotency-store.ts'
 
 export type CleanupOptions = Readonly<{

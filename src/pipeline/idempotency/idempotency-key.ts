@@ -1,5 +1,5 @@
 /** The header `Idempotency-Key`: a String of RFC 8941, as draft-ietf-httpapi-idempotency-key-header defines it. */
-import { fault, found, type Result } from '../../domain/lint.ts'
+import { fault, found, type Result } from '../../core/lint.ts'
 
 export const KEY_HEADER = 'idempotency-key'
 

@@ -3,11 +3,11 @@
  * response or get the cached one. Within a process they find each other here, across processes by claims in the store.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Backoff, nextPauseMs } from '../../domain/backoff.ts'
-import { Failure } from '../../domain/failure.ts'
-import type { Logger } from '../../domain/ports/logger-port.ts'
-import { StoreUnavailable, storeFailure } from '../../domain/ports/store-port.ts'
-import type { Run } from '../../domain/run.ts'
+import { type Backoff, nextPauseMs } from '../../core/backoff.ts'
+import { Failure } from '../../core/failure.ts'
+import type { Logger } from '../../core/ports/logger-port.ts'
+import { StoreUnavailable, storeFailure } from '../../core/ports/store-port.ts'
+import type { Run } from '../../core/run.ts'
 import type { CachedResponse, IdempotencyStore, KeyedRequest } from '../../store/sql/idempotency-store.ts'
 import type { Outcome } from '../outcome.ts'
 import { cachedResponseOf, isFinal, replayResponse } from './cached-response.ts'

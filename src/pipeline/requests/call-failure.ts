@@ -1,8 +1,8 @@
 /** What a call that gave no whole answer fails the message with. */
-import { Failure } from '../../domain/failure.ts'
-import type { FailureCode } from '../../domain/failure-table.ts'
-import type { MessageBudget } from '../../domain/message-budget.ts'
-import { CircuitOpen, type OutboundError } from '../../domain/ports/http-client-port.ts'
+import { Failure } from '../../core/failure.ts'
+import type { FailureCode } from '../../core/failure-table.ts'
+import type { MessageBudget } from '../../core/message-budget.ts'
+import { CircuitOpen, type OutboundError } from '../../core/ports/http-client-port.ts'
 import type { PreparedRequest, RequestKind } from './request-call.ts'
 import { withoutValues } from './secret-references.ts'
 

@@ -1,9 +1,9 @@
 /** The two targets of a request: a URL, which answers, and a topic, which acknowledges. */
-import type { HttpClient, OutboundAnswer, OutboundRequest } from '../../domain/ports/http-client-port.ts'
-import type { RecordOffset, RecordProducer } from '../../domain/ports/record-producer.ts'
-import type { Run } from '../../domain/run.ts'
-import { type CallSpan, keepsSent, noteSent } from '../../domain/tracing/trace.ts'
-import { traceHeaders } from '../../domain/tracing/trace-context.ts'
+import type { HttpClient, OutboundAnswer, OutboundRequest } from '../../core/ports/http-client-port.ts'
+import type { RecordOffset, RecordProducer } from '../../core/ports/record-producer.ts'
+import type { Run } from '../../core/run.ts'
+import { type CallSpan, keepsSent, noteSent } from '../../core/tracing/trace.ts'
+import { traceHeaders } from '../../core/tracing/trace-context.ts'
 import type { Body, PreparedRequest } from './request-call.ts'
 
 /** Fails with OutboundError. */

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Awaitable } from '../../domain/json.ts'
+import type { Awaitable } from '../../core/json.ts'
 
 /**
  * Runs `work` for each item, at most `concurrency` at once. Out: results in the order of the items.

@@ -1,6 +1,6 @@
 /** Takes the wrapper off the answer of an OpenHIM mediator, so that a lookup reads what the mediator answered. */
-import { FRAMING_HEADERS } from '../../domain/http.ts'
-import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
+import { FRAMING_HEADERS } from '../../core/http.ts'
+import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import { readWrapper } from '../../formats/openhim-wrapper.ts'
 

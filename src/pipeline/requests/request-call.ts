@@ -1,9 +1,9 @@
-import type { Failure } from '../../domain/failure.ts'
-import type { Json } from '../../domain/json.ts'
-import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
-import type { StatusSet } from '../../domain/ports/state-store-port.ts'
-import type { Run } from '../../domain/run.ts'
-import type { SecretValues } from '../../domain/secrets/secrets.ts'
+import type { Failure } from '../../core/failure.ts'
+import type { Json } from '../../core/json.ts'
+import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
+import type { StatusSet } from '../../core/ports/state-store-port.ts'
+import type { Run } from '../../core/run.ts'
+import type { SecretValues } from '../../core/secrets/secrets.ts'
 import type { CallScope } from './request-parameters.ts'
 
 export type RequestCall = Readonly<{

@@ -2,12 +2,12 @@
  * Makes the answer of the message from the answers of its response requests. Their targets have accepted the requests, so no
  * body fails the message: one that cannot be converted is passed on unchanged.
  */
-import { Failure } from '../../domain/failure.ts'
-import type { Json, JsonObject } from '../../domain/json.ts'
-import type { Answer } from '../../domain/message.ts'
-import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
-import type { Run } from '../../domain/run.ts'
-import { noteAnswer } from '../../domain/tracing/trace.ts'
+import { Failure } from '../../core/failure.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import type { Answer } from '../../core/message.ts'
+import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
+import type { Run } from '../../core/run.ts'
+import { noteAnswer } from '../../core/tracing/trace.ts'
 import type { Codec } from '../../formats/codec.ts'
 import { codecOfFormat, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { endToEnd } from '../../language/headers.ts'

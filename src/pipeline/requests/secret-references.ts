@@ -2,13 +2,13 @@
  * References to secrets in a document, resolved at each use. The values are noted in the trace, so that records and logs of
  * the message have references in their place.
  */
-import { Failure } from '../../domain/failure.ts'
-import { changeTexts, isObject, type Json, type JsonObject } from '../../domain/json.ts'
-import type { LintSink } from '../../domain/lint.ts'
-import type { Run } from '../../domain/run.ts'
-import { almostReference, parseReferences, type Reference, referencesIn } from '../../domain/secrets/references.ts'
-import { compileReferences, type SecretSource, type SecretValues } from '../../domain/secrets/secrets.ts'
-import { noteSecrets } from '../../domain/tracing/trace.ts'
+import { Failure } from '../../core/failure.ts'
+import { changeTexts, isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { LintSink } from '../../core/lint.ts'
+import type { Run } from '../../core/run.ts'
+import { almostReference, parseReferences, type Reference, referencesIn } from '../../core/secrets/references.ts'
+import { compileReferences, type SecretSource, type SecretValues } from '../../core/secrets/secrets.ts'
+import { noteSecrets } from '../../core/tracing/trace.ts'
 import { isHeaderValue } from '../../language/headers.ts'
 import type { UrlTemplate } from '../../language/url-template.ts'
 

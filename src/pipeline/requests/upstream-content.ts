@@ -1,8 +1,8 @@
 /** Reads the body of an upstream's answer: by its declared type, else by its content. */
 import { isUtf8 } from 'node:buffer'
-import { Failure } from '../../domain/failure.ts'
-import type { Json, JsonObject } from '../../domain/json.ts'
-import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
+import { Failure } from '../../core/failure.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
 import { codecOf, detect, NO_FORMAT } from '../../formats/codecs.ts'

@@ -1,7 +1,7 @@
 /** The OperationOutcome of another system: its issues come before ours. */
-import { ISSUE_TYPES } from '../../domain/failures/issue-type.ts'
-import { changeTexts, isObject, type Json, type JsonObject } from '../../domain/json.ts'
-import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
+import { ISSUE_TYPES } from '../../core/failures/issue-type.ts'
+import { changeTexts, isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import { detect } from '../../formats/codecs.ts'
 import { plainSpaces } from '../operation-outcome.ts'
 import { asText } from './upstream-content.ts'

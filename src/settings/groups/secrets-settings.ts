@@ -1,5 +1,5 @@
 /** The settings of the secrets that documents may refer to, and of the targets of their requests. */
-import { type EgressRule, parseEgressRule } from '../../domain/egress/egress-policy.ts'
+import { type EgressRule, parseEgressRule } from '../../core/egress/egress-policy.ts'
 import { choice, itemsOf, type Kind, kindOf, type Setting } from '../setting-kinds.ts'
 
 const secretsAllowed = kindOf(

@@ -6,8 +6,8 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { type Backoff, nextPauseMs } from '../../domain/backoff.ts'
-import type { Logger } from '../../domain/ports/logger-port.ts'
+import { type Backoff, nextPauseMs } from '../../core/backoff.ts'
+import type { Logger } from '../../core/ports/logger-port.ts'
 import { documentOf } from '../sql/tables.ts'
 import type { ChangeFeed, StoreChanges } from '../store.ts'
 import { CONNECT_TIMEOUT_MS, type Connections, prepareText, type RunStatement, runOn } from './connection-pool.ts'

@@ -1,8 +1,8 @@
 /** The connections that queries share. None of their errors ends the process, and a broken connection is never reused. */
 import { createHash } from 'node:crypto'
 import pg from 'pg'
-import type { Logger } from '../../domain/ports/logger-port.ts'
-import { waitForStore } from '../../domain/ports/store-port.ts'
+import type { Logger } from '../../core/ports/logger-port.ts'
+import { waitForStore } from '../../core/ports/store-port.ts'
 import { storeClosed } from '../sql/database.ts'
 import { render, type Sql, type SqlValues } from '../sql/sql.ts'
 import { isReadOnly, isRefusal, storeFault } from './error-codes.ts'

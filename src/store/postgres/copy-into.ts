@@ -1,6 +1,6 @@
 /** Copies another store into an empty database: all of it, verified, or nothing. */
 import pg from 'pg'
-import { StoreUnavailable } from '../../domain/ports/store-port.ts'
+import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import {
   COPIED,
   COPIED_NAMES,

@@ -1,6 +1,6 @@
 /** The errors of PostgreSQL and of the connection to it as reasons why the store is unavailable. */
 import pg from 'pg'
-import { StoreUnavailable } from '../../domain/ports/store-port.ts'
+import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import { compileStoreFault, storeUnavailable } from '../sql/database.ts'
 
 /**

@@ -3,10 +3,10 @@
  * search nor a full queue of records delays the state of a message.
  */
 
-import { idFrom } from '../../domain/id.ts'
-import type { MessageStore } from '../../domain/ports/message-store-port.ts'
-import { columnsOf } from '../../domain/records/done-line.ts'
-import type { Recorded, RecordedBody } from '../../domain/records/message-record.ts'
+import { idFrom } from '../../core/id.ts'
+import type { MessageStore } from '../../core/ports/message-store-port.ts'
+import { columnsOf } from '../../core/records/done-line.ts'
+import type { Recorded, RecordedBody } from '../../core/records/message-record.ts'
 import { createLogShares, type OldRecord, olderQuery, oldestOfQuery, USED } from '../sql/message-purge.ts'
 import { createMessageHolds, createMessageReads, type RunOnce } from '../sql/message-queries.ts'
 import { doneRow, type KeyRow, keyRows, MESSAGE_COLUMNS, type MessageRow, messageRow } from '../sql/message-rows.ts'

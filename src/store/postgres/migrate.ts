@@ -1,7 +1,7 @@
 /** Brings the tables of a database up to the schema of this version, or refuses to change them. */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { StoreUnavailable } from '../../domain/ports/store-port.ts'
+import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import { dueMigrations, RAN_MIGRATIONS, type RanMigration, type TextMigration } from '../sql/schema.ts'
 import { ask, CONNECT_TIMEOUT_MS, sessionText } from './connection-pool.ts'
 

@@ -1,7 +1,7 @@
 /** Opens the store that any number of instances share. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Logger } from '../../domain/ports/logger-port.ts'
-import { StoreUnavailable } from '../../domain/ports/store-port.ts'
+import type { Logger } from '../../core/ports/logger-port.ts'
+import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import { compileAuditStore } from '../sql/audit-store.ts'
 import { compileCaptureStore } from '../sql/capture-store.ts'
 import { compileEndpointStore } from '../sql/endpoint-store.ts'

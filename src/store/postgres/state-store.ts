@@ -1,6 +1,6 @@
 /** The state store of PostgreSQL: every instance reads the newest state that any instance has committed. */
-import type { StateFilter, StateRecord, StateStore } from '../../domain/ports/state-store-port.ts'
-import { StoreUnavailable } from '../../domain/ports/store-port.ts'
+import type { StateFilter, StateRecord, StateStore } from '../../core/ports/state-store-port.ts'
+import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import { storeClosed } from '../sql/database.ts'
 import { cacheNewestReads, type StateRow, stateOf, stateRow } from '../sql/states.ts'
 import { CHUNK_LIMIT, ROW_SIZE } from './chunks.ts'

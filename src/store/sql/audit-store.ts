@@ -1,12 +1,12 @@
 /** The store of the audit log, of both databases: one entry a management call. Entries are never changed. */
-import { idFrom, timeOfId } from '../../domain/id.ts'
+import { idFrom, timeOfId } from '../../core/id.ts'
 import { type Database, step, type TransactionWork } from './database.ts'
 import { elements } from './dialect.ts'
 import { among, anyOf, named, type Sql, sql, where } from './sql.ts'
 import { keyText, type Tables } from './tables.ts'
 
 export type AuditEntry = Readonly<{
-  /** Time-ordered (domain/id.ts). */
+  /** Time-ordered (core/id.ts). */
   id: string
   /** ISO 8601 with milliseconds and `Z`; derived from the id, so stores do not store it again. */
   at: string

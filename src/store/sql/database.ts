@@ -2,8 +2,8 @@
  * What a store needs of its database. The folders sqlite/ and postgres/ implement it; the stores beside this file run on
  * both.
  */
-import type { Awaitable } from '../../domain/json.ts'
-import { StoreUnavailable } from '../../domain/ports/store-port.ts'
+import type { Awaitable } from '../../core/json.ts'
+import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import { type Fragment, join, named, type Sql, type SqlValue, type SqlValues, sql } from './sql.ts'
 
 /** A statement of a transaction, with its values. */

@@ -3,7 +3,7 @@
  * survives `kill -9`. Each write adds a version, and `entry` to the audit log, in one transaction with the change itself.
  * `change` describes it beyond the operation: by default, `at` is the `updatedAt` of the document and the origin is unknown.
  */
-import type { Change, StoredDocument, Version, VersionSummary } from '../../domain/stored-document.ts'
+import type { Change, StoredDocument, Version, VersionSummary } from '../../core/stored-document.ts'
 import type { AuditEntry } from './audit-store.ts'
 import type { Database } from './database.ts'
 import { elements, textBytes } from './dialect.ts'

@@ -3,14 +3,14 @@
  * afterwards: rows of the transaction that give up a name or route that another row takes give it up first, as the unique
  * indexes are checked at each statement.
  */
-import type { StateRecord } from '../../domain/ports/state-store-port.ts'
+import type { StateRecord } from '../../core/ports/state-store-port.ts'
 import {
   type Change,
   type ChangeMethod,
   DELETED_ENDPOINTS,
   type StoredDocument,
   VERSIONS_OF_AN_ENDPOINT,
-} from '../../domain/stored-document.ts'
+} from '../../core/stored-document.ts'
 import { type AuditEntry, addEntries } from './audit-store.ts'
 import { rowsStatement, step, type TransactionWork } from './database.ts'
 import { elements, LOCK_ROWS, nextStateSequence } from './dialect.ts'

@@ -1,5 +1,5 @@
 /** The store of what people say of groups of failures, of both databases. */
-import type { GroupKey } from '../../domain/ports/message-store-port.ts'
+import type { GroupKey } from '../../core/ports/message-store-port.ts'
 import { type AuditEntry, addEntries } from './audit-store.ts'
 import { type Database, step } from './database.ts'
 import { type NoValues, sql } from './sql.ts'

@@ -6,7 +6,7 @@
  * One row per endpoint and key: first a claim with a lease, then a cached response with a time to live. Both are deleted with
  * their endpoint. Leases and times to live run on the clock of the store.
  */
-import type { Answer } from '../../domain/message.ts'
+import type { Answer } from '../../core/message.ts'
 import type { Database } from './database.ts'
 import { BYTES, elements, NOW } from './dialect.ts'
 import { type NoValues, named, raw, sql } from './sql.ts'

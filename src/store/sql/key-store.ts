@@ -1,5 +1,5 @@
 /** The store of API keys, of both databases. Every lookup reads the database: another process may have changed a key. */
-import { isRole, type Role } from '../../domain/access.ts'
+import { isRole, type Role } from '../../core/access.ts'
 import { type AuditEntry, addEntries } from './audit-store.ts'
 import { type Database, step } from './database.ts'
 import { type NoValues, sql } from './sql.ts'

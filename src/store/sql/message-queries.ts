@@ -2,8 +2,8 @@
  * Searches and reads of the message log, its groups of failures, and the messages that replay plans keep, over any database
  * that runs a query. Each query is written for its call, as every filter is another text.
  */
-import { idFrom, timeOfId } from '../../domain/id.ts'
-import type { MessageFilter, MessageGroup, MessageStore, MinuteSpan } from '../../domain/ports/message-store-port.ts'
+import { idFrom, timeOfId } from '../../core/id.ts'
+import type { MessageFilter, MessageGroup, MessageStore, MinuteSpan } from '../../core/ports/message-store-port.ts'
 import { escaped, MESSAGE_COLUMNS, type MessageRow, type MessageTables, recordOf } from './message-rows.ts'
 import { among, anyOf, type Fragment, join, raw, type Sql, type SqlValue, sql, where } from './sql.ts'
 import { keyText } from './tables.ts'

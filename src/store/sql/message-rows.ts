@@ -2,9 +2,9 @@
  * The tables of the message log, and how records of messages become rows and are read again. Values that searches use have
  * columns; the rest is one compact text, since every message has a record.
  */
-import { timeOfId } from '../../domain/id.ts'
-import { detailStart, microseconds, type RecordRest, restText, stageText } from '../../domain/records/done-line.ts'
-import type { MessageRecord, Recorded, RecordedStage } from '../../domain/records/message-record.ts'
+import { timeOfId } from '../../core/id.ts'
+import { detailStart, microseconds, type RecordRest, restText, stageText } from '../../core/records/done-line.ts'
+import type { MessageRecord, Recorded, RecordedStage } from '../../core/records/message-record.ts'
 import { keyText } from './tables.ts'
 
 export type MessageTables = {

@@ -2,7 +2,7 @@
  * The store of replay plans and their messages, of both databases. A lease makes one instance at a time run a plan; leases
  * expire by the clock of the store.
  */
-import type { PlanProgress, PlanState, StoredPlan } from '../../domain/replays/replay-plan.ts'
+import type { PlanProgress, PlanState, StoredPlan } from '../../core/replays/replay-plan.ts'
 import { type Database, step, type TransactionWork } from './database.ts'
 import { elements, NOW } from './dialect.ts'
 import { type NoValues, named, sql } from './sql.ts'

@@ -1,7 +1,7 @@
 /**
  * The rows and statements of the state stores. The stores differ between the databases: one batches writes, one reads at once.
  */
-import type { StateFilter, StateRecord } from '../../domain/ports/state-store-port.ts'
+import type { StateFilter, StateRecord } from '../../core/ports/state-store-port.ts'
 import { anyOf, type Fragment, type Sql, sql, where } from './sql.ts'
 import type { Tables } from './tables.ts'
 

@@ -1,6 +1,6 @@
 /** The types of the tables that both databases have, and the texts in their columns. */
 import { createHash } from 'node:crypto'
-import type { StoredDocument } from '../../domain/stored-document.ts'
+import type { StoredDocument } from '../../core/stored-document.ts'
 
 export type Tables = {
   /** One row per migration that has run. */

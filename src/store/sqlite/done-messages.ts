@@ -3,9 +3,9 @@
  * ever read, and a row for each record would be most of their cost.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import { idFrom } from '../../domain/id.ts'
-import type { MessageFilter } from '../../domain/ports/message-store-port.ts'
-import { columnsOf } from '../../domain/records/done-line.ts'
+import { idFrom } from '../../core/id.ts'
+import type { MessageFilter } from '../../core/ports/message-store-port.ts'
+import { columnsOf } from '../../core/records/done-line.ts'
 import type { OldRecord, Used } from '../sql/message-purge.ts'
 import { doneRow, type MessageRow } from '../sql/message-rows.ts'
 import { type NoValues, type Sql, sql } from '../sql/sql.ts'

@@ -5,7 +5,7 @@
  * thread. The thread never blocks on a lock of another process.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Logger } from '../../domain/ports/logger-port.ts'
+import type { Logger } from '../../core/ports/logger-port.ts'
 import { storeClosed, storeUnavailable } from '../sql/database.ts'
 import { isBusy, isIoError, storeFault, unavailableReason } from './error-codes.ts'
 import type { FlushLog, LogFile } from './write-ahead-log.ts'

@@ -4,8 +4,8 @@
  */
 import { existsSync } from 'node:fs'
 import { format, parse } from 'node:path'
-import { idFrom } from '../../domain/id.ts'
-import type { MessageStore } from '../../domain/ports/message-store-port.ts'
+import { idFrom } from '../../core/id.ts'
+import type { MessageStore } from '../../core/ports/message-store-port.ts'
 import {
   createLogShares,
   type OldRecord,

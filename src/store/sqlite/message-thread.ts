@@ -1,7 +1,7 @@
 /** Calls to the thread of the message log, from the thread of the messages. */
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { StoreUnavailable } from '../../domain/ports/store-port.ts'
+import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import { storeClosed } from '../sql/database.ts'
 import type { LogCall, LogReply, ThreadData } from './message-worker.ts'
 

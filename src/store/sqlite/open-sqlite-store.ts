@@ -1,7 +1,7 @@
 /** Opens the embedded store: one file, one connection, on the thread of the messages. */
 
 import { realpathSync } from 'node:fs'
-import type { Logger } from '../../domain/ports/logger-port.ts'
+import type { Logger } from '../../core/ports/logger-port.ts'
 import { compileAuditStore } from '../sql/audit-store.ts'
 import { compileCaptureStore } from '../sql/capture-store.ts'
 import { compileEndpointStore } from '../sql/endpoint-store.ts'

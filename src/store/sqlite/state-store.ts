@@ -4,7 +4,7 @@
  * replace each other only the newest is written.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import type { StateFilter, StateRecord, StateStore } from '../../domain/ports/state-store-port.ts'
+import type { StateFilter, StateRecord, StateStore } from '../../core/ports/state-store-port.ts'
 import { storeClosed } from '../sql/database.ts'
 import { nextStateSequence } from '../sql/dialect.ts'
 import { sql } from '../sql/sql.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { after, before, describe, test } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { json, type Reply, type Service, startService, startUpstream, type Upstream } from '../../support/service.ts'
 
 let service: Service

@@ -1,7 +1,7 @@
 /** `POST /endpoints/batch`: many changes, checked against what is stored afterwards, all of them or none. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { describeServices } from '../../support/databases.ts'
 import { endpointDocument, json, type Reply, type StoredEndpoint, startService } from '../../support/service.ts'
 

@@ -1,7 +1,7 @@
 /** Two endpoints share neither a name nor, for one method, the paths that they answer on. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Json } from '../../../src/domain/json.ts'
+import type { Json } from '../../../src/core/json.ts'
 import { endpointDocument, json, type Service, type StoredEndpoint, startService } from '../../support/service.ts'
 
 let service: Service

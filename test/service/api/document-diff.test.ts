@@ -1,7 +1,7 @@
 /** What differs between versions, and what a document would change, over HTTP. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { describeServices } from '../../support/databases.ts'
 import { json } from '../../support/service.ts'
 

@@ -1,7 +1,7 @@
 /** Reading and writing single documents: what is stored, what the service sets, what each method changes. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { endpointDocument, json, type Service, type StoredEndpoint, startService } from '../../support/service.ts'
 
 let service: Service

@@ -1,9 +1,9 @@
 /** Dry runs over HTTP: the pipeline as it is, with nothing sent on and nothing kept. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
-import { call } from '../../support/adapters/http-server/management/call.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { describeServices } from '../../support/databases.ts'
+import { call } from '../../support/inbound/http/management/call.ts'
 import { endpointDocument, json, startService, startUpstream, type Upstream } from '../../support/service.ts'
 
 type Detail = { path: string; message: string }

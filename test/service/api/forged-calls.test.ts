@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { ELSEWHERE } from '../../support/access/service-with-keys.ts'
-import { type CallOptions, call } from '../../support/adapters/http-server/management/call.ts'
+import { ELSEWHERE } from '../../support/api/access/service-with-keys.ts'
+import { type CallOptions, call } from '../../support/inbound/http/management/call.ts'
 import { exchange, statusesIn } from '../../support/raw-exchange.ts'
 import { endpointDocument, json, type Service, startService } from '../../support/service.ts'
 

@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
-import { createServer } from '../../../src/adapters/http-server/server.ts'
 import { sendList } from '../../../src/api/send-list.ts'
-import { VERSIONS_OF_AN_ENDPOINT } from '../../../src/domain/stored-document.ts'
+import { VERSIONS_OF_AN_ENDPOINT } from '../../../src/core/stored-document.ts'
+import { createServer } from '../../../src/inbound/http/server.ts'
 import { answerFailure } from '../../../src/pipeline/reply.ts'
 import {
   json,

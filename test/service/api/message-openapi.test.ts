@@ -1,10 +1,10 @@
 /** What /openapi.json says of recorded messages is what happens. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isObject, type Json, type JsonObject } from '../../../src/domain/json.ts'
-import { FILTER_NAMES } from '../../../src/message-log/message-filter.ts'
-import { call } from '../../support/adapters/http-server/management/call.ts'
-import { describeLogged, until } from '../../support/message-log/log-stage.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
+import { FILTER_NAMES } from '../../../src/records/message-log/message-filter.ts'
+import { call } from '../../support/inbound/http/management/call.ts'
+import { describeLogged, until } from '../../support/records/message-log/log-stage.ts'
 import { json } from '../../support/service.ts'
 
 type Content = Readonly<Record<string, Readonly<{ schema?: JsonObject }>>>

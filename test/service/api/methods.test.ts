@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { Agent, METHODS } from 'node:http'
 import { after, before, test } from 'node:test'
-import { call } from '../../support/adapters/http-server/management/call.ts'
+import { call } from '../../support/inbound/http/management/call.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 let service: Service

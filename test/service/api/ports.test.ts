@@ -1,9 +1,9 @@
 /** The two listeners: what each serves and what it does not, and what the service reports of itself. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { isObject, type Json, type JsonObject } from '../../../src/domain/json.ts'
-import { call } from '../../support/adapters/http-server/management/call.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
 import { describeDatabases, describeServices } from '../../support/databases.ts'
+import { call } from '../../support/inbound/http/management/call.ts'
 import { endpointDocument, json, type Service, startService, startUpstream } from '../../support/service.ts'
 
 let service: Service

@@ -1,7 +1,7 @@
 /** ETags, and writes that hold only for the version that was read (RFC 9110 sections 8.8.3 and 13.1.1). */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Json } from '../../../src/domain/json.ts'
+import type { Json } from '../../../src/core/json.ts'
 import { endpointDocument, json, type Service, startService } from '../../support/service.ts'
 
 let service: Service

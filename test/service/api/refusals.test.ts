@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { call } from '../../support/adapters/http-server/management/call.ts'
+import { call } from '../../support/inbound/http/management/call.ts'
 import { endpointDocument, json, type Service, type StoredEndpoint, startService } from '../../support/service.ts'
 
 let service: Service

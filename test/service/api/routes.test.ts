@@ -1,7 +1,7 @@
 /** Which endpoint a request reaches, and what its parameters are. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { call } from '../../support/adapters/http-server/management/call.ts'
+import { call } from '../../support/inbound/http/management/call.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 let service: Service

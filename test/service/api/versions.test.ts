@@ -1,7 +1,7 @@
 /** The versions of an endpoint over HTTP: what they report, and the way back to one. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { describeServices } from '../../support/databases.ts'
 import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'

@@ -1,8 +1,8 @@
 /** The header with the warnings of a document: on every write, and in the description of the API. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
-import { call } from '../../support/adapters/http-server/management/call.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { call } from '../../support/inbound/http/management/call.ts'
 import { endpointDocument, json, type Reply, type Service, startService } from '../../support/service.ts'
 
 let service: Service

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { DOCUMENT, folderOf } from '../../support/cli/project/folder.ts'
 import { type CommandOptions, runCommand } from '../../support/cli/run-command.ts'
-import { assertValid, type OpenApi } from '../../support/published-api/documents.ts'
 import { json, startService } from '../../support/service.ts'
+import { assertValid, type OpenApi } from '../../support/try/openapi/documents.ts'
 
 const run = (files: readonly string[], options: CommandOptions = {}) =>
   runCommand('openapi', files, { apiVersion: '0.0.0', ...options }, { env: { SERVER_PORT: '0' } })

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { SuiteResult } from '../../../src/cli/test.ts'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { readXml } from '../../../src/formats/xml-read.ts'
 import { DOCUMENT, folderOf } from '../../support/cli/project/folder.ts'
 import { type CommandOptions, runCommand } from '../../support/cli/run-command.ts'

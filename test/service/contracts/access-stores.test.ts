@@ -1,7 +1,7 @@
 /** API keys and the audit log, the same over every store. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { createIds } from '../../../src/domain/id.ts'
+import { createIds } from '../../../src/core/id.ts'
 import type { AuditEntry } from '../../../src/store/sql/audit-store.ts'
 import type { StoredKey } from '../../../src/store/sql/key-store.ts'
 import { describeStores } from '../../support/contracts/stores.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { StoredDocument } from '../../../src/domain/stored-document.ts'
-import { DELETED_ENDPOINTS, VERSIONS_OF_AN_ENDPOINT } from '../../../src/domain/stored-document.ts'
+import type { StoredDocument } from '../../../src/core/stored-document.ts'
+import { DELETED_ENDPOINTS, VERSIONS_OF_AN_ENDPOINT } from '../../../src/core/stored-document.ts'
 import { endpointOf, idOf } from '../../support/contracts/records.ts'
 import { describeStores } from '../../support/contracts/stores.ts'
 

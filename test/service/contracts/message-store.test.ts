@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { MessageFilter } from '../../../src/domain/ports/message-store-port.ts'
-import type { MessageRecord } from '../../../src/domain/records/message-record.ts'
+import type { MessageFilter } from '../../../src/core/ports/message-store-port.ts'
+import type { MessageRecord } from '../../../src/core/records/message-record.ts'
 import {
   doneLineOf,
   messageId,

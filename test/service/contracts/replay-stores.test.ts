@@ -1,8 +1,8 @@
 /** Replay plans and the marks of failure groups, the same over every store. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { GroupKey } from '../../../src/domain/ports/message-store-port.ts'
-import type { PlanProgress, PlanState } from '../../../src/domain/replays/replay-plan.ts'
+import type { GroupKey } from '../../../src/core/ports/message-store-port.ts'
+import type { PlanProgress, PlanState } from '../../../src/core/replays/replay-plan.ts'
 import type { GroupMark } from '../../../src/store/sql/failure-group-store.ts'
 import type { NewPlan } from '../../../src/store/sql/replay-plan-store.ts'
 import { describeStores, SHARED_SQLITE, STORES } from '../../support/contracts/stores.ts'

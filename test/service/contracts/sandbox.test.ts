@@ -1,9 +1,9 @@
 /** Expressions and schemas that run in isolated processes are reported like those that run in the service. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
-import { call } from '../../support/adapters/http-server/management/call.ts'
-import { until } from '../../support/message-log/log-stage.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { call } from '../../support/inbound/http/management/call.ts'
+import { until } from '../../support/records/message-log/log-stage.ts'
 import { json, type Service, startService } from '../../support/service.ts'
 import { describeSandboxes } from './sandboxes.ts'
 

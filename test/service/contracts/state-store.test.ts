@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, it } from 'node:test'
-import type { StateFilter, StateRecord } from '../../../src/domain/ports/state-store-port.ts'
+import type { StateFilter, StateRecord } from '../../../src/core/ports/state-store-port.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../support/contracts/records.ts'
 import { describeStores } from '../../support/contracts/stores.ts'
 import fc from '../../support/fast-check.ts'

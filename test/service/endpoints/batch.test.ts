@@ -1,8 +1,8 @@
 /** Batches against the same changes made one by one, and changes of others while a batch runs its tests. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Failure } from '../../../src/domain/failure.ts'
-import type { Json } from '../../../src/domain/json.ts'
+import { Failure } from '../../../src/core/failure.ts'
+import type { Json } from '../../../src/core/json.ts'
 import { etagOf } from '../../../src/endpoints/precondition.ts'
 import { openEndpointService } from '../../support/endpoints/open-endpoint-service.ts'
 import fc from '../../support/fast-check.ts'

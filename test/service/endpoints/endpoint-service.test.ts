@@ -1,8 +1,8 @@
 /** What cannot be distinguished over HTTP: a store that does not answer, changes at once, and a clock that goes back. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Failure } from '../../../src/domain/failure.ts'
-import { StoreUnavailable, waitForStore, withStoreAccess } from '../../../src/domain/ports/store-port.ts'
+import { Failure } from '../../../src/core/failure.ts'
+import { StoreUnavailable, waitForStore, withStoreAccess } from '../../../src/core/ports/store-port.ts'
 import type { EndpointService } from '../../../src/endpoints/endpoint-service.ts'
 import type { EndpointStore } from '../../../src/store/sql/endpoint-store.ts'
 import type { ChangeFeed } from '../../../src/store/store.ts'

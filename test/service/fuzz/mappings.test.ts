@@ -1,6 +1,6 @@
 /** Whatever is mapped, however: no crash, no 5xx but MAPPING_FAILED, and nothing that all objects share is changed. */
 import { after, test } from 'node:test'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import fc from '../../support/fast-check.ts'
 import { jsonText, mappingText, objectText, xmlText } from '../../support/fuzz/arbitraries.ts'
 import { PLAIN } from '../../support/fuzz/documents.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type Held, keyed, passingOn, REPLAYED, startHeld } from '../../support/idempotency/keys.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { AUDIENCE, type Issuer, inSeconds, startIssuer } from '../access/issuer.ts'
+import { AUDIENCE, type Issuer, inSeconds, startIssuer } from '../api/access/issuer.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'crosswalk-secrets-'))
 const put = (name: string, value: string): void => writeFileSync(join(folder, name), value)

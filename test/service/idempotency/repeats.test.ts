@@ -1,7 +1,7 @@
 /** Messages with an `Idempotency-Key`, one after the other: which are worked on, and what the others get. */
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { describeServices } from '../../support/databases.ts'
 import { keyed, passingOn, REPLAYED } from '../../support/idempotency/keys.ts'
 import {

@@ -1,10 +1,10 @@
 /** The registration over HTTP, with short intervals, against a listener that accepts only what a core accepts. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { createHttpClient } from '../../../src/adapters/http-client/http-client.ts'
-import { createCoreClient } from '../../../src/adapters/openhim/core-client.ts'
+import { createCoreClient } from '../../../src/openhim/core-client.ts'
 import { type MediatorOptions, startMediator } from '../../../src/openhim/mediator.ts'
 import { createMediatorVersions, type MediatorContent } from '../../../src/openhim/mediator-document.ts'
+import { createHttpClient } from '../../../src/outbound/http/http-client.ts'
 import { isGreater, type StrictCore, startStrictCore, USER } from '../../support/openhim/strict-core.ts'
 import { type LogLine, loggerInto } from '../../support/service.ts'
 import { until } from '../../support/until.ts'

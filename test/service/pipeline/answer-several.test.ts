@@ -1,7 +1,7 @@
 /** Several answers of response requests are one, keyed by id, or that of the primary one. */
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { type Format, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
 import type { Reply } from '../../support/service.ts'
 import { nowhere } from '../../support/services/free-ports.ts'

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
-import { call } from '../../support/adapters/http-server/management/call.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { call } from '../../support/inbound/http/management/call.ts'
 import { endpointDocument } from '../../support/service.ts'
 import { dataOf, openPipeline, output, type Said } from './fixture.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { type Format, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
 import { json } from '../../support/service.ts'
 import { elements, openPipeline, output, type Said } from './fixture.ts'

@@ -4,7 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import { describe, test } from 'node:test'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { endpointDocument, json, startService, startUpstream } from '../../support/service.ts'
 
 type Warning = { path: string; message: string }

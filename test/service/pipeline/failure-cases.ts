@@ -1,5 +1,5 @@
 /** Documents and messages that fail, one for each kind of failure that a message meets on its way. */
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { openPipeline } from './fixture.ts'
 
 /** Settings of a service that the cases fail at soon. */

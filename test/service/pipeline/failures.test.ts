@@ -1,9 +1,9 @@
 /** What is answered where a message fails. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Failure } from '../../../src/domain/failure.ts'
-import { FAILURES, type FailureCode } from '../../../src/domain/failure-table.ts'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import { Failure } from '../../../src/core/failure.ts'
+import { FAILURES, type FailureCode } from '../../../src/core/failure-table.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { codecOfFormat, FORMATS, type Format, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
 import { answerFailure } from '../../../src/pipeline/reply.ts'
 import { FAILING_SETTINGS, failureCases, messageOf } from './failure-cases.ts'

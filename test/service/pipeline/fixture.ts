@@ -1,7 +1,7 @@
 /** One service and one upstream for the tests of a file, whose messages each go through a document of their own. */
 import type { OutgoingHttpHeaders } from 'node:http'
 import { after, before } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import {
   type Answering,
   json,

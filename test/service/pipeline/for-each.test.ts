@@ -1,7 +1,7 @@
 /** Requests that are made once for each item. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { type Answering, json, startService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 import { elements, failureOf, openPipeline, output } from './fixture.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { json, startService } from '../../support/service.ts'
 import { openPipeline } from './fixture.ts'
 

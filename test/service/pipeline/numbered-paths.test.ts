@@ -1,7 +1,7 @@
 /** A number in a path reads that element of an array, wherever documents have paths. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { json } from '../../support/service.ts'
 import { openPipeline } from './fixture.ts'
 

@@ -1,8 +1,8 @@
 /** Requests whose failure is no failure of the message. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
-import { call } from '../../support/adapters/http-server/management/call.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { call } from '../../support/inbound/http/management/call.ts'
 import { endpointDocument, json } from '../../support/service.ts'
 import { failureOf, openPipeline, output } from './fixture.ts'
 

@@ -1,7 +1,7 @@
 /** Requests that are not answered as they should: their failures, retries, and the deadline of the message. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { endpointDocument, json } from '../../support/service.ts'
 import { nowhere } from '../../support/services/free-ports.ts'
 import { failureOf, openPipeline } from './fixture.ts'

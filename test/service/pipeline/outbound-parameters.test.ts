@@ -1,7 +1,7 @@
 /** What messages put into the URLs of requests. How a URL is filled: test/unit/language/url-template.test.ts. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { json, type Reply } from '../../support/service.ts'
 import { failureOf, openPipeline } from './fixture.ts'
 

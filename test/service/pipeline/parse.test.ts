@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { request } from 'undici'
-import type { Json } from '../../../src/domain/json.ts'
+import type { Json } from '../../../src/core/json.ts'
 import { startService } from '../../support/service.ts'
 import { failureOf, openPipeline } from './fixture.ts'
 

@@ -1,9 +1,9 @@
 /** Which documents only go from topic to topic, and what is said of those that say `exactlyOnce` and do more. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkDocument } from '../../../src/config/checks/check-document.ts'
-import type { JsonObject } from '../../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../../src/domain/lint.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
+import { collectInto, type Lint } from '../../../src/core/lint.ts'
+import { checkDocument } from '../../../src/document/checks/check-document.ts'
 import { producedRecords } from '../../../src/pipeline/produced-records.ts'
 import { endpointDocument } from '../../support/service.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { json, startUpstream, type Upstream } from '../../support/service.ts'
 import { dataOf, failureOf, openPipeline } from './fixture.ts'
 

@@ -1,7 +1,7 @@
 /** What each format refuses: a row for each format, a column for each fault that a body or an output can have. What it takes: parse.test.ts. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Json } from '../../../src/domain/json.ts'
+import type { Json } from '../../../src/core/json.ts'
 import { CODECS } from '../../../src/formats/codecs.ts'
 import { write } from '../../../src/pipeline/stages/serialise.ts'
 import { json, type Service, startService } from '../../support/service.ts'

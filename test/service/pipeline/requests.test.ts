@@ -1,8 +1,8 @@
 /** What the requests of a message are: method, headers and body. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
-import { call } from '../../support/adapters/http-server/management/call.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { call } from '../../support/inbound/http/management/call.ts'
 import { endpointDocument, json, type Received } from '../../support/service.ts'
 import { elements, openPipeline, output } from './fixture.ts'
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
-import type { JsonObject } from '../../../src/domain/json.ts'
-import { call } from '../../support/adapters/http-server/management/call.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
+import { call } from '../../support/inbound/http/management/call.ts'
 import {
   endpointDocument,
   json,

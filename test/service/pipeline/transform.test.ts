@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { json, startService } from '../../support/service.ts'
 import { describeSandboxes } from '../contracts/sandboxes.ts'
 import { openPipeline } from './fixture.ts'

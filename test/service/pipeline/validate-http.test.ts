@@ -1,7 +1,7 @@
 /** Validation of whole messages; the stage on its own: test/unit/pipeline/stages/validate.test.ts. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { json } from '../../support/service.ts'
 import { describeSandboxes } from '../contracts/sandboxes.ts'
 import { failureOf, openPipeline } from './fixture.ts'

@@ -1,7 +1,7 @@
 /** Documents and states for tests of stores: as small as the types allow, and recognisable. */
-import type { JsonObject } from '../../../src/domain/json.ts'
-import type { StateFilter, StateRecord } from '../../../src/domain/ports/state-store-port.ts'
-import type { StoredDocument } from '../../../src/domain/stored-document.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
+import type { StateFilter, StateRecord } from '../../../src/core/ports/state-store-port.ts'
+import type { StoredDocument } from '../../../src/core/stored-document.ts'
 import type { EndpointRecord } from '../../../src/store/sql/endpoint-writes.ts'
 
 /** A time-ordered id. */

@@ -1,6 +1,6 @@
 /** Endpoint documents: whole random ones, and sound ones with something in them changed. */
 
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import rich from '../../data/rich-document.json' with { type: 'json' }
 import fc from '../fast-check.ts'
 import { jsonText, names } from './arbitraries.ts'

@@ -1,6 +1,6 @@
 /** Random JSON Schemas of the keywords that documents use, with values of the wrong type among them. */
 
-import type { Json } from '../../../src/domain/json.ts'
+import type { Json } from '../../../src/core/json.ts'
 import fc from '../fast-check.ts'
 
 const types = fc.constantFrom('string', 'number', 'integer', 'boolean', 'object', 'array', 'null')

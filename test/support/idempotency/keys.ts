@@ -1,5 +1,5 @@
 /** What the tests of `Idempotency-Key` have in common: messages with keys, and an upstream that distinguishes its calls. */
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { json, startUpstream, type Upstream } from '../service.ts'
 
 export const keyed = (key: string, body: Json = {}, headers: Record<string, string> = {}): RequestInit =>

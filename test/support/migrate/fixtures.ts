@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ComparedMessage } from '../../../migrate/compare/comparison.ts'
 import { readMessages } from '../../../migrate/compare/message-files.ts'
-import { isObject, type Json, type JsonObject } from '../../../src/domain/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
 
 /** A message as its file has it. */
 export type FixtureMessage = JsonObject & Readonly<{ name: string; path: string }>

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { ImportReport } from '../../../migrate/import/import-report.ts'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { type CommandOptions, type CommandOutcome, runCommand } from '../cli/run-command.ts'
 
 /** A text or bytes as they are, any other value as JSON. */

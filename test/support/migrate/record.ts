@@ -5,7 +5,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { sendMessage } from '../../../migrate/compare/live-comparison.ts'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { answerUpstream } from '../../service/migrate/upstream.ts'
 import { json, startUpstream } from '../service.ts'
 import { fixtures, messagesIn } from './fixtures.ts'

@@ -1,7 +1,7 @@
 /** Transactions in the form in which OpenHIM keeps and exports them. */
 
 import type { ComparedMessage, ExchangeTimes, ReceivedAnswer } from '../../../migrate/compare/comparison.ts'
-import { isObject, type Json, type JsonObject } from '../../../src/domain/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
 
 /** The members of requests and responses that OpenHIM's schema knows; it drops all others. */
 const OF_REQUEST = ['host', 'port', 'path', 'headers', 'querystring', 'body', 'method', 'timestamp']

@@ -6,7 +6,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Ajv } from 'ajv'
-import type { MediatorDocument } from '../../../src/domain/openhim/core-port.ts'
+import type { MediatorDocument } from '../../../src/openhim/core-port.ts'
 
 export const USER = { username: 'root@openhim.org', password: 'pass word: ü' }
 

@@ -1,5 +1,5 @@
 /** The settings of a client of a broker, without credentials. */
-import type { KafkaSettings } from '../../../src/adapters/kafka/kafka-client.ts'
+import type { KafkaSettings } from '../../../src/outbound/kafka/kafka-client.ts'
 
 /** `brokers`: as KAFKA_BROKERS takes them. `timeoutMs`: for connecting, and for each request. */
 export const kafkaSettings = (brokers: string, timeoutMs = 5_000): KafkaSettings => ({

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { body, startBench, until } from '../../support/broker/broker.ts'
-import { capturesOf, namesOf } from '../../support/message-log/captures.ts'
+import { capturesOf, namesOf } from '../../support/records/message-log/captures.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 
 const kafka = await kafkaForTests()

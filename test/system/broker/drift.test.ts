@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { startBench, until } from '../../support/broker/broker.ts'
-import type { DriftAnswer } from '../../support/drift/samples.ts'
+import type { DriftAnswer } from '../../support/records/drift/samples.ts'
 import { json } from '../../support/service.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 

@@ -1,7 +1,7 @@
 /** What a reader of committed records finds of an endpoint with `exactlyOnce`, counted at the topics. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { body, consumerOf, startBench, until } from '../../support/broker/broker.ts'
 import { endpointDocument, json } from '../../support/service.ts'
 import { readCommitted } from '../../support/services/committed-records.ts'

@@ -1,7 +1,7 @@
 /** A target of lookups that fails at random, and always for one key for a while. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import type { Random } from '../crash/random.ts'
 
 export type FlakyLookup = Readonly<{

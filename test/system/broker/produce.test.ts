@@ -1,7 +1,7 @@
 /** Response requests that produce to a topic: what is written, what is answered, and what is never called a success. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { startBench } from '../../support/broker/broker.ts'
 import { json } from '../../support/service.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'

@@ -1,11 +1,11 @@
 /** Replaying what came from a topic: it runs as a record, and leaves the topic alone. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import type { MessageRecord } from '../../../src/domain/records/message-record.ts'
-import type { ListedMessage } from '../../../src/message-log/message-search.ts'
-import type { PlanView } from '../../../src/replay/plans/plan-view.ts'
-import { call } from '../../support/adapters/http-server/management/call.ts'
+import type { MessageRecord } from '../../../src/core/records/message-record.ts'
+import type { ListedMessage } from '../../../src/records/message-log/message-search.ts'
+import type { PlanView } from '../../../src/records/replay/plans/plan-view.ts'
 import { body, consumerOf, startBench, until } from '../../support/broker/broker.ts'
+import { call } from '../../support/inbound/http/management/call.ts'
 import { json, startUpstream } from '../../support/service.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 

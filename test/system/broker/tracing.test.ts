@@ -1,8 +1,8 @@
 /** Traces through topics: a record carries one in and out. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { startCollector } from '../../support/adapters/otel/collector.ts'
 import { startBench, until } from '../../support/broker/broker.ts'
+import { startCollector } from '../../support/observe/traces/collector.ts'
 import { json } from '../../support/service.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 

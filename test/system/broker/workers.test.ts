@@ -1,12 +1,12 @@
 /** Topics where a service has several workers. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import type { ConsumerStatus } from '../../../src/domain/ports/consumer-state.ts'
+import type { ConsumerStatus } from '../../../src/core/ports/consumer-state.ts'
 import { body, until } from '../../support/broker/broker.ts'
 import { readCommitted } from '../../support/services/committed-records.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 import { openTopics } from '../../support/services/topics.ts'
-import { startCrew } from '../workers/crew.ts'
+import { startCrew } from '../app/workers/crew.ts'
 import { account, numbered, readMade, tracing } from './numbered.ts'
 import { startUpstream } from './upstream.ts'
 

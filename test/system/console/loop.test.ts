@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { json, type Service, startService, startUpstream, type Upstream } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 import { NO_BROWSER } from './browser.ts'

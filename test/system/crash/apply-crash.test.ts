@@ -1,7 +1,7 @@
 /** `crosswalk apply` at a service that is killed: it has all of the change afterwards, or nothing of it. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { projectRig } from '../../support/cli/deployment/deployment-rig.ts'
 import { freshFolder, spawnService } from '../../support/spawned-service.ts'
 

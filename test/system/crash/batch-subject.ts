@@ -1,7 +1,7 @@
 /** A service whose endpoints are changed by batches alone: after a kill, all of them are of one batch. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { endpointDocument, json, type StoredEndpoint, startService } from '../../support/service.ts'
 import { assertSound } from '../../support/store/folder.ts'
 import type { CrashSubject } from './crash-rounds.ts'

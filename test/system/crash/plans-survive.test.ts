@@ -1,16 +1,16 @@
 /** A plan goes on when the process that runs it ends, however it ends; and any instance shows it and stops it. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
-import type { PlanView } from '../../../src/replay/plans/plan-view.ts'
-import { call } from '../../support/adapters/http-server/management/call.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
+import type { PlanView } from '../../../src/records/replay/plans/plan-view.ts'
 import { DATABASES, type Database } from '../../support/databases.ts'
+import { call } from '../../support/inbound/http/management/call.ts'
 import { endpointDocument, json, startService, startUpstream, type Upstream } from '../../support/service.ts'
 import { freshDatabase } from '../../support/services/postgres.ts'
 import { freshFolder, spawnService } from '../../support/spawned-service.ts'
 import { until } from '../../support/until.ts'
+import { startCrew } from '../app/workers/crew.ts'
 import { needsPostgres } from '../instances/instances.ts'
-import { startCrew } from '../workers/crew.ts'
 
 const MESSAGES = 30
 const CONCURRENCY = 3

@@ -1,6 +1,6 @@
 /** Runs the service and calls it until it is killed, announcing each call: `service-crash-child.ts <folder> <seed>`. */
 
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { endpointDocument, json, type Reply, type StoredEndpoint, startService } from '../../support/service.ts'
 import { announce } from './announce.ts'
 import { sealed } from './crash-documents.ts'

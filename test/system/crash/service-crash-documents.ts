@@ -1,5 +1,5 @@
 /** The endpoints of the crash run over HTTP: each carries its own checksum and answers with what it keeps. */
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { sealed, sealOf } from './crash-documents.ts'
 
 export const TORN = 'torn'

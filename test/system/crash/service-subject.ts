@@ -1,7 +1,7 @@
 /** The whole service as what is killed: how to start it under load, and how to look at it when it is started again. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { json, type Service, type StoredEndpoint, startService } from '../../support/service.ts'
 import { assertSound } from '../../support/store/folder.ts'
 import { sealOf } from './crash-documents.ts'

@@ -1,6 +1,6 @@
 /** Writes endpoints and states until it is killed, announcing each operation: `store-crash-child.ts <file> <seed>`. */
 
-import type { StoredDocument } from '../../../src/domain/stored-document.ts'
+import type { StoredDocument } from '../../../src/core/stored-document.ts'
 import type { EndpointRecord } from '../../../src/store/sql/endpoint-writes.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { silent } from '../../support/silent.ts'

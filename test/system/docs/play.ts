@@ -1,7 +1,7 @@
 /** Plays the examples of a page, one after the other: what the kinds of blocks are, test/system/docs/examples.test.ts says. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { type Block, codeIn, type Fence, type Table } from '../../support/docs/page.ts'
 import type { Reply } from '../../support/service.ts'
 import { isAnswer, readCurls, readExchange, readMessage, readRequest } from './exchange.ts'

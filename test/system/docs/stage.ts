@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
-import type { Json } from '../../../src/domain/json.ts'
+import type { Json } from '../../../src/core/json.ts'
 import { type Received, type Reply, startService, startUpstream } from '../../support/service.ts'
 import type { Exchange, Message } from './exchange.ts'
 

@@ -1,13 +1,13 @@
 /** Tables of the guide whose rows are examples. Which they are, their header says. */
 import assert from 'node:assert/strict'
-import { createMatcher } from '../../../src/document-tests/match.ts'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../../src/domain/lint.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { collectInto, type Lint } from '../../../src/core/lint.ts'
 import { compileJsonSchema } from '../../../src/language/json-schema/json-schema.ts'
 import { parseExpression } from '../../../src/language/jsonata/expression.ts'
 import { compileMapping } from '../../../src/language/mapping/mapping.ts'
 import { parseTarget } from '../../../src/language/mapping/target.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
+import { createMatcher } from '../../../src/try/tests/match.ts'
 import { codeIn } from '../../support/docs/page.ts'
 
 /** What the page said before: the message that paths are read from. */

@@ -1,5 +1,5 @@
 /** Expressions that try to hold, fill, end or leave the service, each with the message that makes it worst. */
-import type { Json } from '../../../src/domain/json.ts'
+import type { Json } from '../../../src/core/json.ts'
 
 export type Hostile = Readonly<{
   name: string

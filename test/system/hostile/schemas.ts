@@ -1,5 +1,5 @@
 /** Schemas that try to hold, fill or end the service, each with the message that makes it worst. */
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Hostile } from './expressions.ts'
 
 type Message = () => Json

@@ -8,8 +8,8 @@ import { endpointDocument, json } from '../../support/service.ts'
 import { freshDatabase } from '../../support/services/postgres.ts'
 import { startTcpProxy } from '../../support/services/tcp-proxy.ts'
 import { freshFolder, spawnService } from '../../support/spawned-service.ts'
+import { isAlive, startCrew } from '../app/workers/crew.ts'
 import { needsPostgres, startInstance, until } from '../instances/instances.ts'
-import { isAlive, startCrew } from '../workers/crew.ts'
 
 type Reported = Readonly<{ status: number; text: string; repeats: boolean }>
 

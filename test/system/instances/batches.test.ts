@@ -1,7 +1,7 @@
 /** A batch on one instance: no reader sees a part of it, there or on another instance. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { endpointDocument, json } from '../../support/service.ts'
 import { freshDatabase } from '../../support/services/postgres.ts'
 import { freshFolder, spawnService } from '../../support/spawned-service.ts'

@@ -1,7 +1,7 @@
 /** Captures of messages with several instances: each records by them, and their places count once. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { capturesOf } from '../../support/message-log/captures.ts'
+import { capturesOf } from '../../support/records/message-log/captures.ts'
 import { type Instance, needsPostgres, startInstances, until } from './instances.ts'
 
 test('a capture that one instance starts holds for the messages of all, and ends on all', needsPostgres, async (t) => {

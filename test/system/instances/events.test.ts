@@ -1,7 +1,7 @@
 /** Events of an instance that shares its store: it reports what others change too. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readEvents } from '../../support/events/event-reader.ts'
+import { readEvents } from '../../support/observe/events/event-reader.ts'
 import { type Instance, needsPostgres, startInstances } from './instances.ts'
 
 test('changes of endpoints on one instance are events and rows of the other', needsPostgres, async (t) => {

@@ -1,7 +1,7 @@
 /** Several instances of the service, each a process of its own, on one PostgreSQL. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { endpointDocument, json, type StoredEndpoint } from '../../support/service.ts'
 import { freshDatabase, postgresMissing, type TestDatabase } from '../../support/services/postgres.ts'
 import { freshFolder, type SpawnedService, spawnService } from '../../support/spawned-service.ts'

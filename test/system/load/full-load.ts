@@ -7,10 +7,10 @@ import { randomBytes } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { request } from 'undici'
-import type { MessageStore } from '../../../src/domain/ports/message-store-port.ts'
+import type { MessageStore } from '../../../src/core/ports/message-store-port.ts'
 import { DATABASES, type Database, openDatabase } from '../../support/databases.ts'
-import { until } from '../../support/message-log/log-stage.ts'
-import { readExposition } from '../../support/metrics/exposition.ts'
+import { readExposition } from '../../support/observe/metrics/exposition.ts'
+import { until } from '../../support/records/message-log/log-stage.ts'
 import { startService } from '../../support/service.ts'
 
 export type LoadReport = Readonly<{

@@ -1,8 +1,8 @@
 /** Bodies of many names, over HTTP: refused early with 413. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { call } from '../../support/adapters/http-server/management/call.ts'
 import { startCpuTime } from '../../support/cpu-time.ts'
+import { call } from '../../support/inbound/http/management/call.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 const MANY = 1_000_000

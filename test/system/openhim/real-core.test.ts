@@ -1,7 +1,7 @@
 /** The service as a mediator of a real OpenHIM core. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { json, type Service, startService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 import { type Core, startCore, whyNoCore } from './core/start-core.ts'

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
-import type { Json } from '../../../src/domain/json.ts'
+import type { Json } from '../../../src/core/json.ts'
 import { endpointDocument, json, type Service, startService } from '../../support/service.ts'
 import { freshDatabase, postgresMissing } from '../../support/services/postgres.ts'
 import { fill, observe } from './fill.ts'

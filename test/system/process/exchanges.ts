@@ -1,6 +1,6 @@
 /** The messages that meet the faults: lookups and response requests, with and without forEach and retries. */
 import { type Agent, request } from 'node:http'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Truth } from './faults.ts'
 
 export type Form = Readonly<{ kind: 'lookup' | 'response'; forEach: boolean; retries: boolean }>

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { describe, test } from 'node:test'
-import { createExporter, type Exporter } from '../../../src/adapters/otel/exporter.ts'
-import { startTrace } from '../../../src/domain/tracing/trace.ts'
-import { newSpanId, newTraceId } from '../../../src/domain/tracing/trace-context.ts'
-import { type Collector, startCollector } from '../../support/adapters/otel/collector.ts'
+import { startTrace } from '../../../src/core/tracing/trace.ts'
+import { newSpanId, newTraceId } from '../../../src/core/tracing/trace-context.ts'
+import { createExporter, type Exporter } from '../../../src/observe/traces/exporter.ts'
 import { until } from '../../support/broker/broker.ts'
+import { type Collector, startCollector } from '../../support/observe/traces/collector.ts'
 
 type Warning = Readonly<{ fields: object; message: string }>
 

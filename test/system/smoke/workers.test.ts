@@ -1,7 +1,7 @@
-/** Several workers are one service. Everything else of them: test/system/workers/. */
+/** Several workers are one service. Everything else of them: test/system/app/workers/. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startCrew } from '../workers/crew.ts'
+import { startCrew } from '../app/workers/crew.ts'
 
 test('an endpoint is served by every worker once its registration is answered, and by none once its deletion is', async (t) => {
   const crew = await startCrew(t)

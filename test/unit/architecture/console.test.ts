@@ -8,66 +8,28 @@ import * as rules from './rules.ts'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const sources = rules.readSources(`${root}/console/src`)
 
-const UI = [
-  'ui/charts',
-  'ui/code',
-  'ui/controls',
-  'ui/data',
-  'ui/endpoint',
-  'ui/keys',
-  'ui/states',
-  'ui/text',
-  'ui/search-params.ts',
-]
-/** Pages are parallel: none imports another. A page has the folders below its own. */
-const OF_A_PAGE = ['api', 'draft', 'live', 'publish', ...UI]
-const pageOf = (folder: string): string => folder.split('/').slice(0, 2).join('/')
-
-/** Which folders of console/src each folder may import from, beside itself. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  // The types of answers, for the keys under which they are kept.
-  api: ['api/changes', 'api/records'],
-  'api/changes': ['api'],
-  'api/records': ['api'],
+/** As the table of src/: which folders of console/src each folder may import from, with what it takes from src/. */
+const MAY_IMPORT: rules.Arrows = {
+  // The types of the calls are those of the table of routes.
+  api: ['../../src/api/types.ts'],
   draft: ['api'],
   live: ['api'],
-  publish: ['api', 'draft', ...UI],
-  ui: [],
-  'ui/charts': ['api', 'ui/states'],
-  'ui/code': ['ui/states', 'ui/text'],
-  'ui/controls': ['api', 'ui/keys', 'ui/states', 'ui/text'],
-  'ui/data': ['api', 'ui/controls', 'ui/keys', 'ui/states', 'ui/text'],
-  'ui/endpoint': ['api', 'ui/controls', 'ui/data', 'ui/states', 'ui/text'],
-  'ui/keys': ['api'],
-  'ui/text': [],
-  'ui/states': ['api', 'ui/controls', 'ui/data', 'ui/text'],
-  ...Object.fromEntries(
-    [...new Set(sources.map(({ path }) => rules.folderOf(path)))]
-      .filter((folder) => folder.startsWith('pages/'))
-      .map((folder, _index, folders) => [
-        folder,
-        [...OF_A_PAGE, ...folders.filter((other) => other !== folder && pageOf(other) === pageOf(folder))],
-      ]),
-  ),
-  app: ['api', 'live', 'pages', ...UI],
-  'main.tsx': ['api', 'app', 'ui'],
+  ui: ['api'],
+  publish: ['api', 'draft', 'ui'],
+  // Paths of entries have one grammar, and the service has it.
+  pages: [
+    'api',
+    'draft',
+    'live',
+    'ui',
+    'publish',
+    '../../src/language/mapping/target.ts',
+    '../../src/language/paths/path-steps.ts',
+  ],
+  app: ['api', 'live', 'ui', 'pages'],
+  'main.tsx': ['api', 'ui', 'app'],
 }
 
-const ARROWS: rules.Arrows = {
-  table: MAY_IMPORT,
-  exceptions: [
-    {
-      folder: 'api',
-      may: ['../../src/api/types.ts'],
-      reason: 'The types of the calls are those of the table of routes.',
-    },
-    {
-      folder: 'pages/mapping/model',
-      may: ['../../src/language/mapping/target.ts', '../../src/language/paths/path-steps.ts'],
-      reason: 'Paths of entries have one grammar, and the service has it.',
-    },
-  ],
-}
 /** The names with which a key of an answer starts, as they are written in each call that makes one. */
 const KEY_NAMES = /\b(?:answerKey|pagesKey)<[^(]*>\(((?:\s*'[^']*',?)+)/g
 
@@ -88,9 +50,11 @@ function sharedKeys(): readonly string[] {
 }
 
 const RULES: readonly Readonly<{ rule: string; faults: readonly string[] }>[] = [
-  { rule: 'imports point one way', faults: rules.wrongImports(sources, ARROWS) },
+  { rule: 'imports point one way', faults: rules.wrongImports(sources, MAY_IMPORT) },
+  { rule: 'a row names rows above it alone', faults: rules.downwardRows(MAY_IMPORT) },
+  { rule: 'pages import no other page', faults: rules.importsBetween(sources, 'pages') },
   { rule: 'imports form no circle', faults: rules.circlesOf(sources).map((circle) => circle.join(' ')) },
-  { rule: 'the table has no rows for folders that do not exist', faults: rules.emptyRows(sources, ARROWS) },
+  { rule: 'the table has no rows for folders that do not exist', faults: rules.emptyRows(sources, MAY_IMPORT) },
   { rule: 'files have names in kebab-case', faults: rules.namesNotInKebabCase(sources) },
   { rule: 'files and folders are not named after nothing', faults: rules.namesThatSayNothing(sources) },
   { rule: 'files have at most 600 lines', faults: rules.longFiles(sources, 600) },

@@ -6,14 +6,8 @@ import { posix } from 'node:path'
 /** `path` is relative to src/. */
 export type Source = Readonly<{ path: string; text: string }>
 
-export type Arrows = Readonly<{
-  /** Which folders of src/ each folder may import from, beside itself. */
-  table: Readonly<Record<string, readonly string[]>>
-  /** What a folder and the folders below it may import in addition, with the reason. */
-  exceptions: readonly Readonly<{ folder: string; may: readonly string[]; reason: string }>[]
-}>
-
-const MOST_EXCEPTIONS = 3
+/** Which folders each folder may import from, beside itself. */
+export type Arrows = Readonly<Record<string, readonly string[]>>
 
 export const readSources = (folder: string): readonly Source[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -28,19 +22,10 @@ function importsOf({ text }: Source): string[] {
   return Array.from(found, ([, from, direct]) => from ?? direct ?? '')
 }
 
-export const folderOf = (path: string): string => (path.includes('/') ? posix.dirname(path) : path)
+/** The row of a file: its folder at the root, or its own name if it stands there. */
+const rowOf = (path: string): string => path.split('/')[0] ?? ''
 
 const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
-
-/** What the table lets a folder import; undefined if the folder has no row. */
-function allowedFrom(folder: string, { table, exceptions }: Arrows): readonly string[] | undefined {
-  const row = table[folder]
-  if (row === undefined) return undefined
-  return [...row, ...exceptions.flatMap((exception) => (isWithin(folder, exception.folder) ? exception.may : []))]
-}
-
-export const isAllowed = (from: string, to: string, arrows: Arrows): boolean =>
-  from === to || allowedFrom(from, arrows)?.some((one) => isWithin(to, one)) === true
 
 /** The files of src/ that a file imports, by their paths. */
 const targetsOf = (source: Source): string[] =>
@@ -51,30 +36,39 @@ const targetsOf = (source: Source): string[] =>
 /** Imports that the table does not allow, and folders without a row. */
 export function wrongImports(files: readonly Source[], arrows: Arrows): string[] {
   return files.flatMap((source) => {
-    const folder = folderOf(source.path)
-    const allowed = allowedFrom(folder, arrows)
-    if (allowed === undefined) return [`src/${folder} has no row in the table: add one that says what it may import.`]
+    const row = rowOf(source.path)
+    const allowed = arrows[row]
+    if (allowed === undefined) return [`src/${row} has no row in the table: add one that says what it may import.`]
     return targetsOf(source)
-      .filter((target) => folderOf(target) !== folder && !allowed.some((one) => isWithin(target, one)))
+      .filter((target) => rowOf(target) !== row && !allowed.some((one) => isWithin(target, one)))
       .map((target) => `src/${source.path} must not import src/${target}.`)
   })
 }
 
 /** Rows of the table for folders that do not exist. */
-export function emptyRows(files: readonly Source[], { table }: Arrows): string[] {
-  const folders = new Set(files.map(({ path }) => folderOf(path)))
-  return Object.keys(table).filter((folder) => !folders.has(folder))
+export function emptyRows(files: readonly Source[], arrows: Arrows): string[] {
+  const rows = new Set(files.map(({ path }) => rowOf(path)))
+  return Object.keys(arrows).filter((row) => !rows.has(row))
 }
 
-/** Adapters whose row goes beyond the domain and themselves; exceptions that are too many or have no reason. */
-export function adapterFaults({ table, exceptions }: Arrows): string[] {
-  const beyond = Object.keys(table).filter((folder) => {
-    const own = folder.split('/').slice(0, 2).join('/')
-    return isWithin(folder, 'adapters') && table[folder]?.some((one) => !isWithin(one, 'domain') && !isWithin(one, own))
-  })
-  const unfounded = exceptions.filter(({ reason }) => reason === '').map(({ folder }) => `${folder} without a reason`)
-  const many = exceptions.length > MOST_EXCEPTIONS ? [`more than ${MOST_EXCEPTIONS} exceptions`] : []
-  return [...beyond, ...unfounded, ...many]
+/** What a row names that stands neither above it nor outside the table. */
+export function downwardRows(arrows: Arrows): string[] {
+  const rows = Object.keys(arrows)
+  return rows.flatMap((row, at) =>
+    (arrows[row] ?? []).filter((one) => rows.indexOf(one) >= at).map((one) => `${row} names ${one}`),
+  )
+}
+
+/** Imports between two of the folders below one folder, which are to know nothing of each other. */
+export function importsBetween(files: readonly Source[], parent: string): string[] {
+  const childOf = (path: string): string => path.split('/').slice(0, 2).join('/')
+  return files
+    .filter(({ path }) => isWithin(path, parent))
+    .flatMap((source) =>
+      targetsOf(source)
+        .filter((target) => isWithin(target, parent) && childOf(target) !== childOf(source.path))
+        .map((target) => `${source.path} must not import ${target}.`),
+    )
 }
 
 /** The circles of imports, types included: each a list of files that reach each other (Tarjan's algorithm). */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import type { Json } from '../../../src/domain/json.ts'
+import type { Json } from '../../../src/core/json.ts'
 import { DOCUMENT, folderOf } from '../../support/cli/project/folder.ts'
 import { runCommand } from '../../support/cli/run-command.ts'
 

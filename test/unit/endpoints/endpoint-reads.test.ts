@@ -1,7 +1,7 @@
 /** Lists of endpoints at the same time, of a store that fails. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
+import { StoreUnavailable } from '../../../src/core/ports/store-port.ts'
 import { createEndpointReads } from '../../../src/endpoints/endpoint-reads.ts'
 import type { EndpointStore } from '../../../src/store/sql/endpoint-store.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Json } from '../../../src/domain/json.ts'
+import type { Json } from '../../../src/core/json.ts'
 import { mergePatch } from '../../../src/endpoints/merge-patch.ts'
 
 /** The examples of RFC 7396, appendix A, and one for each thing that they leave open. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { SaxesParser } from 'saxes'
-import { isObject, type Json } from '../../../src/domain/json.ts'
+import { isObject, type Json } from '../../../src/core/json.ts'
 import { Unwritable } from '../../../src/formats/body-faults.ts'
 import { buildXml } from '../../../src/formats/xml-build.ts'
 import { parseXml, type XmlOptions } from '../../../src/formats/xml-read.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { parseString } from 'xml2js'
-import type { Json } from '../../../src/domain/json.ts'
+import type { Json } from '../../../src/core/json.ts'
 import { Unreadable } from '../../../src/formats/body-faults.ts'
 import { parseXml, type XmlOptions } from '../../../src/formats/xml-read.ts'
 import examples from '../../data/xml.json' with { type: 'json' }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import fc, { type Arbitrary } from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 import { documentFiles, folderWith, importAs, jsonAt, readReport } from '../../support/migrate/import-rig.ts'

@@ -1,9 +1,9 @@
 /** What holds for every document: nothing changes unreported, it registers, and importing it again changes nothing. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { JsonObject } from '../../../src/domain/json.ts'
-import { isObject } from '../../../src/domain/json.ts'
-import { collectInto } from '../../../src/domain/lint.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
+import { isObject } from '../../../src/core/json.ts'
+import { collectInto } from '../../../src/core/lint.ts'
 import { parseExpression } from '../../../src/language/jsonata/expression.ts'
 import { compileMapping } from '../../../src/language/mapping/mapping.ts'
 import fc from '../../support/fast-check.ts'

@@ -5,11 +5,11 @@ import { convertDocuments } from '../../../migrate/import/convert-documents.ts'
 import type { DocumentChange } from '../../../migrate/import/draft.ts'
 import type { FoundDocument, FoundState } from '../../../migrate/import/found-records.ts'
 import { checkDocuments } from '../../../migrate/import/register-documents.ts'
+import { createOfflineServices } from '../../../src/app/offline-services.ts'
 import type { SecretLine } from '../../../src/cli/deployment/credential-names.ts'
-import { isObject, type Json, type JsonObject } from '../../../src/domain/json.ts'
-import { documentPath } from '../../../src/domain/lint.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
+import { documentPath } from '../../../src/core/lint.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
-import { createOfflineServices } from '../../../src/wiring/offline-services.ts'
 
 export type Given = Partial<ConversionOptions> & Partial<Omit<FoundDocument, 'document'>>
 

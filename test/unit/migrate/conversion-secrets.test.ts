@@ -1,7 +1,7 @@
 /** Credentials that a conversion moves out of documents: no document and no report has one afterwards. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { convertOne, convertSet, endpoint, faultsOf, lookup } from './conversion-rig.ts'
 
 const CANARY = 'canary-7f3a'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { FoundState } from '../../../migrate/import/found-records.ts'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { convertSet, endpoint, faultsOf } from './conversion-rig.ts'
 
 const ID = '65f000000000000000000001'

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import type { ComparedCall, ComparedSide, Comparison } from '../../../migrate/compare/comparison.ts'
 import { readAnswer } from '../../../migrate/compare/comparison.ts'
 import { DELIBERATE_DIFFERENCES, type DeliberateId, judge } from '../../../migrate/compare/deliberate-differences.ts'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 
 type Side = Readonly<{
   status?: number

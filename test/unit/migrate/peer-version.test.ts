@@ -1,7 +1,7 @@
 /** Which version of openhim-mediator-mapping a set of documents was written for. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { convertOne, convertSet, endpoint, type Given, lookup } from './conversion-rig.ts'
 
 const reading = (path: string, name = 'Intake'): JsonObject =>

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { readSources } from '../../../migrate/import/read-sources.ts'
-import type { Json } from '../../../src/domain/json.ts'
+import type { Json } from '../../../src/core/json.ts'
 import { type Files, folderWith, peerDocument } from '../../support/migrate/import-rig.ts'
 
 const OPTIONS = { output: '/nowhere', timeoutMs: 5_000 }

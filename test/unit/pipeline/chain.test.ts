@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Failure } from '../../../src/domain/failure.ts'
-import type { Run } from '../../../src/domain/run.ts'
-import { startTrace } from '../../../src/domain/tracing/trace.ts'
+import { Failure } from '../../../src/core/failure.ts'
+import type { Run } from '../../../src/core/run.ts'
+import { startTrace } from '../../../src/core/tracing/trace.ts'
 import { type Chain, type Stage, startChain } from '../../../src/pipeline/chain.ts'
 
 type Start = Readonly<{ text: string }>

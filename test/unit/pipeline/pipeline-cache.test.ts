@@ -1,8 +1,8 @@
 /** Which compiled pipelines stay in memory, by counting how often each is compiled. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Received } from '../../../src/domain/message.ts'
-import type { Run } from '../../../src/domain/run.ts'
+import type { Received } from '../../../src/core/message.ts'
+import type { Run } from '../../../src/core/run.ts'
 import type { Handle, Outcome } from '../../../src/pipeline/outcome.ts'
 import { createPipelineCache } from '../../../src/pipeline/pipeline-cache.ts'
 

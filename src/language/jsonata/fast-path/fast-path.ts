@@ -6,7 +6,7 @@
  * of the engine's own built-ins. Every other expression runs in the engine. So does every message with a list in a path,
  * with a value of a type that an operator does not take, or with a failure: the engine alone has the rules for these.
  */
-import { isObject, type JsonObject } from '../../../domain/json.ts'
+import { isObject, type JsonObject } from '../../../core/json.ts'
 import { isFunction } from '../expression-size.ts'
 import type { Node } from '../expression-tree.ts'
 import { calledBuiltIn } from './fast-path-calls.ts'

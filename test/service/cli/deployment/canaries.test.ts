@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { JsonObject } from '../../../../src/domain/json.ts'
+import type { JsonObject } from '../../../../src/core/json.ts'
 import { projectRig } from '../../../support/cli/deployment/deployment-rig.ts'
 import { json, startService } from '../../../support/service.ts'
 

@@ -1,7 +1,7 @@
 /** `crosswalk messages` and `crosswalk replay` against a running service. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { JsonObject } from '../../../../src/domain/json.ts'
+import type { JsonObject } from '../../../../src/core/json.ts'
 import { type CommandOptions, runCommand } from '../../../support/cli/run-command.ts'
 import { json, type Service, startService, startUpstream, type Upstream } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'

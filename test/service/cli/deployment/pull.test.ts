@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { canonicalDocument } from '../../../../src/cli/deployment/pulled-document.ts'
-import type { Json, JsonObject } from '../../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import rich from '../../../data/rich-document.json' with { type: 'json' }
 import { projectRig } from '../../../support/cli/deployment/deployment-rig.ts'
 import type { CommandOutcome } from '../../../support/cli/run-command.ts'

@@ -5,7 +5,7 @@ import { request } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { BUILT, filesOf, updateConsole } from '../../../../scripts/console/console-build.ts'
-import { startServiceWithKeys } from '../../../support/access/service-with-keys.ts'
+import { startServiceWithKeys } from '../../../support/api/access/service-with-keys.ts'
 import { type Service, startService } from '../../../support/service.ts'
 
 let service: Service

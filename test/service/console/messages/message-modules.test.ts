@@ -21,7 +21,7 @@ import { waterfallOf } from '../../../../console/src/pages/messages/waterfall-ro
 import { DEFAULT_LIMITS, faultsOf, limitsOf } from '../../../../console/src/pages/replays/run-limits.ts'
 import { type CurlRequest, curlCommand, curlRequestOf } from '../../../../console/src/ui/data/curl-command.ts'
 import { sampleRequest } from '../../../../console/src/ui/endpoint/sample-request.ts'
-import { FILTER_NAMES } from '../../../../src/message-log/message-filter.ts'
+import { FILTER_NAMES } from '../../../../src/records/message-log/message-filter.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
-import type { Json } from '../../../../src/domain/json.ts'
+import type { Json } from '../../../../src/core/json.ts'
 import { type Ambient, parseExpression } from '../../../../src/language/jsonata/expression.ts'
 
 const limits = { timeoutMs: 60_000, maxDepth: 500, maxSequence: 100_000 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
-import type { JsonObject } from '../../../../src/domain/json.ts'
+import type { JsonObject } from '../../../../src/core/json.ts'
 import { json, type Service, startUpstream, type Upstream } from '../../../support/service.ts'
 import { isWrapped, startMediating, TRANSACTION, URN, wrapperOf } from './wrapped-service.ts'
 import { wrapperFaults } from './wrapper-schema.ts'

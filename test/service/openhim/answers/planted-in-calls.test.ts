@@ -1,7 +1,7 @@
 /** Credentials and redacted values, planted wherever calls hold some: a core learns none of them, in whatever form. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { JsonObject } from '../../../../src/domain/json.ts'
+import type { JsonObject } from '../../../../src/core/json.ts'
 import { json, type Service, startUpstream, type Upstream } from '../../../support/service.ts'
 import { startMediating, TRANSACTION, wrapperOf } from './wrapped-service.ts'
 import { wrapperFaults } from './wrapper-schema.ts'

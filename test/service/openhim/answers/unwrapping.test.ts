@@ -1,7 +1,7 @@
 /** The wrapper of another mediator in the answer of a lookup. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Json, JsonObject } from '../../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { readWrapper } from '../../../../src/formats/openhim-wrapper.ts'
 import { withoutWrapper } from '../../../../src/pipeline/requests/mediator-answer.ts'
 import fc from '../../../support/fast-check.ts'

@@ -1,7 +1,7 @@
 /** Refusals of a FHIR endpoint that are made before, beside or after its stages: each is an OperationOutcome too. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { JsonObject } from '../../../../src/domain/json.ts'
+import type { JsonObject } from '../../../../src/core/json.ts'
 import { connectTo, exchange, readToEnd, requestText } from '../../../support/raw-exchange.ts'
 import { json, type Reply, type Service, startService, startUpstream, type Upstream } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'

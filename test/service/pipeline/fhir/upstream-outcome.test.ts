@@ -1,8 +1,8 @@
 /** The OperationOutcome that a lookup was refused with: its issues come first, as they came. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it, test } from 'node:test'
-import { Failure } from '../../../../src/domain/failure.ts'
-import type { Json, JsonObject } from '../../../../src/domain/json.ts'
+import { Failure } from '../../../../src/core/failure.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { withoutValues } from '../../../../src/pipeline/requests/secret-references.ts'
 import { issuesOf } from '../../../../src/pipeline/requests/upstream-issues.ts'
 import { startCpuTime } from '../../../support/cpu-time.ts'

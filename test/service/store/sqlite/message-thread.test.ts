@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StoreUnavailable } from '../../../../src/domain/ports/store-port.ts'
+import { StoreUnavailable } from '../../../../src/core/ports/store-port.ts'
 import { MessageThread } from '../../../../src/store/sqlite/message-thread.ts'
 import type { ThreadData } from '../../../../src/store/sqlite/message-worker.ts'
 

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, statSync, symlinkSync, utimesSync } from 'node
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { StoreUnavailable } from '../../../../src/domain/ports/store-port.ts'
+import { StoreUnavailable } from '../../../../src/core/ports/store-port.ts'
 import type { EndpointRecord } from '../../../../src/store/sql/endpoint-writes.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
 import { checkpoint, compileLogFile } from '../../../../src/store/sqlite/write-ahead-log.ts'

@@ -1,7 +1,7 @@
 /** The commands on a project in a folder of its own, against a service of this process. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Json, JsonObject } from '../../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { folderOf } from '../project/folder.ts'
 import { type CommandOptions, type CommandOutcome, type CommandSurroundings, runCommand } from '../run-command.ts'
 

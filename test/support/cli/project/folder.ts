@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Json } from '../../../../src/domain/json.ts'
+import type { Json } from '../../../../src/core/json.ts'
 
 /** Texts are written as they are, other values as JSON. Out: the absolute path of the folder, removed after the test. */
 export function folderOf(context: { after(work: () => void): void }, files: Readonly<Record<string, Json>>): string {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startServiceWithKeys } from '../../../support/access/service-with-keys.ts'
+import { startServiceWithKeys } from '../../../support/api/access/service-with-keys.ts'
 import { until } from '../../../support/until.ts'
 import { loaded, NO_BROWSER, signIn } from '../browser.ts'
 import { openConsole } from '../console-page.ts'

@@ -1,8 +1,8 @@
 /** Drafts in the editor: what several people change, and what survives a reload and a lost service. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { JsonObject } from '../../../../src/domain/json.ts'
-import { startServiceWithKeys } from '../../../support/access/service-with-keys.ts'
+import type { JsonObject } from '../../../../src/core/json.ts'
+import { startServiceWithKeys } from '../../../support/api/access/service-with-keys.ts'
 import { json, type Service, startService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 import { NO_BROWSER, signIn } from '../browser.ts'

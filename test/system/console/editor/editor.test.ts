@@ -1,7 +1,7 @@
 /** The editor of the console: faults, words, dry runs with edited answers, and new endpoints. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { startServiceWithKeys } from '../../../support/access/service-with-keys.ts'
+import { startServiceWithKeys } from '../../../support/api/access/service-with-keys.ts'
 import {
   endpointDocument,
   json,

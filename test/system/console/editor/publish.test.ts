@@ -6,7 +6,7 @@ import {
   JSON_TYPE,
   type ServiceWithKeys,
   startServiceWithKeys,
-} from '../../../support/access/service-with-keys.ts'
+} from '../../../support/api/access/service-with-keys.ts'
 import { endpointDocument, json } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 import { loaded, NO_BROWSER, signIn } from '../browser.ts'

@@ -1,7 +1,7 @@
 /** A service that holds each hostile text at every place that takes it. */
 import assert from 'node:assert/strict'
-import type { JsonObject } from '../../../../src/domain/json.ts'
-import { call } from '../../../support/adapters/http-server/management/call.ts'
+import type { JsonObject } from '../../../../src/core/json.ts'
+import { call } from '../../../support/inbound/http/management/call.ts'
 import { endpointDocument, type Service } from '../../../support/service.ts'
 import { isOneLine, LONG_NAME, PAYLOADS, type Payload } from './hostile-payloads.ts'
 

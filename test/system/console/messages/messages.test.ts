@@ -1,7 +1,7 @@
 /** /messages: recorded messages in a real browser, of a real service with a real upstream. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { bearer } from '../../../support/access/service-with-keys.ts'
+import { bearer } from '../../../support/api/access/service-with-keys.ts'
 import { endpointDocument, json, startUpstream } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 import { loaded, NO_BROWSER } from '../browser.ts'

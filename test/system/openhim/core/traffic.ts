@@ -1,7 +1,7 @@
 /** Messages through a core: a client, a channel to a service, and the transactions that the core keeps of them. */
 import { createHash } from 'node:crypto'
 import { Agent, request } from 'undici'
-import type { JsonObject } from '../../../../src/domain/json.ts'
+import type { JsonObject } from '../../../../src/core/json.ts'
 import { until } from '../../../support/until.ts'
 import type { Core } from './start-core.ts'
 

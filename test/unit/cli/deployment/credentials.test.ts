@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { replaceCredentials } from '../../../../src/cli/deployment/credentials.ts'
-import type { Json, JsonObject } from '../../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
 
 const request = (config: JsonObject): JsonObject => ({ requests: { lookup: [{ id: 'a', config }] } })
 const URL = 'http://host.test/'

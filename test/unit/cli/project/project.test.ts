@@ -12,8 +12,8 @@ import {
   readDocuments,
 } from '../../../../src/cli/project/project-documents.ts'
 import { chooseTarget, findProject, type Project, readProject } from '../../../../src/cli/project/project-file.ts'
-import { changeTexts, type Json } from '../../../../src/domain/json.ts'
-import { collectInto, documentPath, type Lint } from '../../../../src/domain/lint.ts'
+import { changeTexts, type Json } from '../../../../src/core/json.ts'
+import { collectInto, documentPath, type Lint } from '../../../../src/core/lint.ts'
 import { DOCUMENT, folderOf } from '../../../support/cli/project/folder.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'

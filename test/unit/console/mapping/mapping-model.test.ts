@@ -15,10 +15,10 @@ import {
   targetTree,
 } from '../../../../console/src/pages/mapping/model/mapping-trees.ts'
 import { proposalsFor } from '../../../../console/src/pages/mapping/model/proposals.ts'
-import type { Json } from '../../../../src/domain/json.ts'
-import { fieldsOf } from '../../../../src/dry-run/report/value-fields.ts'
+import type { Json } from '../../../../src/core/json.ts'
 import { parseTarget } from '../../../../src/language/mapping/target.ts'
 import { parsePath } from '../../../../src/language/paths/path.ts'
+import { fieldsOf } from '../../../../src/try/dry-run/report/value-fields.ts'
 import fc from '../../../support/fast-check.ts'
 import { names } from '../../../support/fuzz/arbitraries.ts'
 

@@ -1,7 +1,7 @@
 /** Where validation is not as the drafts say, as docs/validation.md lists it: each row may only become exact. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Json, JsonObject } from '../../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { DRAFT_2020 as $schema, sound } from './schema-rig.ts'
 
 type Case = Readonly<{ schema: JsonObject; data: Json; draft: boolean; service: boolean }>

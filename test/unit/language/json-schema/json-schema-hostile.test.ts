@@ -1,7 +1,7 @@
 /** However large or nested schemas and messages are: the verdict comes, and its report is bounded. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Json, JsonObject } from '../../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { timesAsCostly } from '../../../support/cpu-time.ts'
 import { DRAFT_2020, faults, nested, sound } from './schema-rig.ts'
 

@@ -1,7 +1,7 @@
 /** The issue type of each fault, by the keyword of the schema. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Json, JsonObject } from '../../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { DRAFT_2020, sound } from './schema-rig.ts'
 
 function issuesOf(schema: JsonObject, data: Json): readonly (string | undefined)[] {

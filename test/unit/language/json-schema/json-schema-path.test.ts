@@ -1,8 +1,8 @@
 /** The document path of the keyword that failed first: it says why messages failed, and never names what a message holds. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Json, JsonObject } from '../../../../src/domain/json.ts'
-import { collectInto, documentPath, type Lint } from '../../../../src/domain/lint.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
+import { collectInto, documentPath, type Lint } from '../../../../src/core/lint.ts'
 import { compileJsonSchema, type SchemaOptions } from '../../../../src/language/json-schema/json-schema.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Json, JsonObject } from '../../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { timesAsCostly } from '../../../support/cpu-time.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'

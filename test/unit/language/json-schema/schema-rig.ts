@@ -1,7 +1,7 @@
 /** Compiled schemas for the tests of validation, and what they say. */
 import assert from 'node:assert/strict'
-import type { Json, JsonObject } from '../../../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../../../src/domain/lint.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
+import { collectInto, type Lint } from '../../../../src/core/lint.ts'
 import {
   compileJsonSchema,
   type SchemaOptions,

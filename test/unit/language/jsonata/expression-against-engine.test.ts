@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import jsonata from 'jsonata'
-import type { Json, JsonObject } from '../../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { type Expression, parseExpression } from '../../../../src/language/jsonata/expression.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'

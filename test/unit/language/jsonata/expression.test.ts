@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import jsonata from 'jsonata'
-import type { Json, JsonObject } from '../../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../../../../src/language/jsonata/expression.ts'
 import { startCpuTime } from '../../../support/cpu-time.ts'
 import fc from '../../../support/fast-check.ts'

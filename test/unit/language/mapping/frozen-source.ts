@@ -1,5 +1,5 @@
 /** A message that throws if a mapping changes it, and the functions that cases of mappings use. */
-import type { Json, JsonObject } from '../../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
 
 /** Writing to a frozen value throws, so a mapping that changes what it was given fails. */
 export function freeze<T extends Json>(value: T): T {

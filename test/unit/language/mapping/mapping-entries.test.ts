@@ -1,8 +1,8 @@
 /** Entries of one mapping that lead to the same objects and lists. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '../../../../src/domain/json.ts'
-import { collectInto } from '../../../../src/domain/lint.ts'
+import type { JsonObject } from '../../../../src/core/json.ts'
+import { collectInto } from '../../../../src/core/lint.ts'
 import { compileMapping } from '../../../../src/language/mapping/mapping.ts'
 import { outcomeOf } from '../../../support/any-mapping.ts'
 import { freeze } from './frozen-source.ts'

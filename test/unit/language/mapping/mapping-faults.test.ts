@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '../../../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../../../src/domain/lint.ts'
+import type { JsonObject } from '../../../../src/core/json.ts'
+import { collectInto, type Lint } from '../../../../src/core/lint.ts'
 import { compileMapping, type Mapping } from '../../../../src/language/mapping/mapping.ts'
 
 function compile(inputMapping: JsonObject): { mapping: Mapping; lints: readonly Lint[] } {

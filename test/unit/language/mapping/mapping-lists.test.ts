@@ -1,8 +1,8 @@
 /** Targets with several lists: which of them an array is spread over, whichever way a mapping is run. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Json, JsonObject } from '../../../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../../../src/domain/lint.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
+import { collectInto, type Lint } from '../../../../src/core/lint.ts'
 import { compileMapping } from '../../../../src/language/mapping/mapping.ts'
 
 /** Writing to a frozen value throws, so a mapping that changes what it was given fails. */

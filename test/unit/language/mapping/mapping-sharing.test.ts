@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Failure } from '../../../../src/domain/failure.ts'
-import type { JsonObject } from '../../../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../../../src/domain/lint.ts'
+import { Failure } from '../../../../src/core/failure.ts'
+import type { JsonObject } from '../../../../src/core/json.ts'
+import { collectInto, type Lint } from '../../../../src/core/lint.ts'
 import { compileMapping } from '../../../../src/language/mapping/mapping.ts'
 import { all, append, type Case, freeze, source, through } from './frozen-source.ts'
 

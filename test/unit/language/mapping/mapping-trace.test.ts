@@ -1,8 +1,8 @@
 /** The trace of a mapping: what each entry found and where it wrote, with the same output as without a trace. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Json, JsonObject } from '../../../../src/domain/json.ts'
-import { collectInto } from '../../../../src/domain/lint.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
+import { collectInto } from '../../../../src/core/lint.ts'
 import { compileMapping } from '../../../../src/language/mapping/mapping.ts'
 import { createMappingTrace, type TracedEntry } from '../../../../src/language/mapping/mapping-trace.ts'
 import { object, outcomeOf, path, target, transform, tree } from '../../../support/any-mapping.ts'

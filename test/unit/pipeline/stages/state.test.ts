@@ -1,8 +1,8 @@
 /** Which endpoints touch the store of states at all. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { checkDocument } from '../../../../src/config/checks/check-document.ts'
-import type { JsonObject } from '../../../../src/domain/json.ts'
+import type { JsonObject } from '../../../../src/core/json.ts'
+import { checkDocument } from '../../../../src/document/checks/check-document.ts'
 import { usesState } from '../../../../src/pipeline/stages/state.ts'
 
 const path = 'state.lookupHttpStatus'

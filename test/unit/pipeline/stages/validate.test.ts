@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Failure } from '../../../../src/domain/failure.ts'
-import type { Json, JsonObject } from '../../../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../../../src/domain/lint.ts'
-import type { Enriched } from '../../../../src/domain/message.ts'
-import type { Run } from '../../../../src/domain/run.ts'
+import { Failure } from '../../../../src/core/failure.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
+import { collectInto, type Lint } from '../../../../src/core/lint.ts'
+import type { Enriched } from '../../../../src/core/message.ts'
+import type { Run } from '../../../../src/core/run.ts'
 import { compileValidate } from '../../../../src/pipeline/stages/validate.ts'
 
 const settings = { validationAcceptNullValues: false, validationCoerceTypes: false }

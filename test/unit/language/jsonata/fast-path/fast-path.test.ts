@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import jsonata from 'jsonata'
-import type { Json, JsonObject } from '../../../../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../../../../src/core/json.ts'
 import { parseExpression } from '../../../../../src/language/jsonata/expression.ts'
 import type { Node } from '../../../../../src/language/jsonata/expression-tree.ts'
 import { compileFastPath, type FastPath } from '../../../../../src/language/jsonata/fast-path/fast-path.ts'

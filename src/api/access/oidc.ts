@@ -1,0 +1,84 @@
+/** Identifies callers by the access tokens of an OpenID Connect provider. */
+import { type Caller, isRole, type Role } from '../../core/access.ts'
+import { Failure } from '../../core/failure.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { type HttpClient, OutboundError } from '../../core/ports/http-client-port.ts'
+import type { TokenVerifier } from '../../core/ports/token-verifier-port.ts'
+
+export type OidcOptions = Readonly<{
+  issuer: string
+  audience: string
+  /** Undefined: found through the issuer (OpenID Connect Discovery 1.0 §4). */
+  jwksUrl: string | undefined
+  /** Dotted path of the claim that lists the roles. */
+  rolesClaim: string
+  tokens: TokenVerifier
+  http: HttpClient
+}>
+
+/** A provider names roles for all its services, so ours have the name of this one. */
+const ROLE_PREFIX = 'crosswalk-'
+const DISCOVERY_TIMEOUT_MS = 5_000
+
+/** Fails with CREDENTIALS_REFUSED and IDENTITY_UNAVAILABLE. */
+export function createIdentifyToken(options: OidcOptions): (token: string) => Promise<Caller> {
+  const { issuer, audience, rolesClaim, tokens } = options
+  let jwksUrl = options.jwksUrl
+  return async (token) => {
+    jwksUrl ??= await discover(options)
+    const claims = await tokens.verify(token, { issuer, audience, key: { jwksUrl } })
+    return callerOf(claims, rolesClaim)
+  }
+}
+
+function callerOf(claims: JsonObject, rolesClaim: string): Caller {
+  const { sub, preferred_username: name = claims.email } = claims
+  if (typeof sub !== 'string' || sub === '') {
+    throw new Failure('CREDENTIALS_REFUSED', 'The access token has no subject (claim sub).')
+  }
+  return {
+    who: `token:${sub.slice(0, 200)}`,
+    ...(typeof name === 'string' ? { name: name.slice(0, 200) } : {}),
+    roles: rolesIn(claims, rolesClaim),
+  }
+}
+
+function rolesIn(claims: JsonObject, path: string): readonly Role[] {
+  // Some providers use URLs as names of claims, and URLs contain dots.
+  const names = Object.hasOwn(claims, path) ? [path] : path.split('.')
+  let value: Json | undefined = claims
+  for (const name of names) {
+    value = value !== undefined && isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+  }
+  const texts = typeof value === 'string' ? value.split(' ') : Array.isArray(value) ? value : []
+  return texts.flatMap((text) => {
+    const role = typeof text === 'string' && text.startsWith(ROLE_PREFIX) ? text.slice(ROLE_PREFIX.length) : undefined
+    return isRole(role) ? [role] : []
+  })
+}
+
+async function discover({ issuer, http }: OidcOptions): Promise<string> {
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+  try {
+    const { status, body } = await http.send({
+      method: 'GET',
+      url,
+      headers: { accept: 'application/json' },
+      timeoutMs: DISCOVERY_TIMEOUT_MS,
+      retries: 0,
+    })
+    const document = status === 200 ? (JSON.parse(Buffer.from(body).toString()) as JsonObject) : {}
+    if (document.issuer === issuer && typeof document.jwks_uri === 'string') return document.jwks_uri
+  } catch (thrown) {
+    if (!(thrown instanceof OutboundError) && !(thrown instanceof SyntaxError)) throw thrown
+    throw unavailable(thrown)
+  }
+  throw unavailable()
+}
+
+const unavailable = (cause?: unknown): Failure =>
+  new Failure(
+    'IDENTITY_UNAVAILABLE',
+    'The OpenID Connect provider (MANAGEMENT_OIDC_ISSUER) does not report the URL of its keys; try again.',
+    cause === undefined ? {} : { cause },
+  )

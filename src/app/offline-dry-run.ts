@@ -1,0 +1,49 @@
+/** Dry runs without a store, a network or a running service, for commands that check documents. */
+import { randomBytes } from 'node:crypto'
+import { createIds } from '../core/id.ts'
+import type { Logger } from '../core/ports/logger-port.ts'
+import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
+import * as failures from '../endpoints/management-failures.ts'
+import { createIntake } from '../inbound/intake.ts'
+import type { Services } from '../pipeline/services.ts'
+import type { Settings } from '../settings/settings.ts'
+import {
+  createDryRun,
+  createDryRunValue,
+  type DryRun,
+  type DryRunOptions,
+  type DryRunValue,
+} from '../try/dry-run/dry-run.ts'
+import { createStandInSecrets } from '../try/dry-run/stand-in-secrets.ts'
+import { createOfflineServices } from './offline-services.ts'
+
+export type LiveServices = Pick<Services, 'http' | 'secrets'>
+
+/**
+ * In: the settings of messages, such as `PARSER_LIMIT`. Out: a dry run that never calls another system. Each reference to a
+ * secret stands for its own name, so that no secret is needed and none can be shown. `live`: what lookups without a canned answer
+ * use, if the caller wants them sent.
+ */
+export const createOfflineDryRun = (settings: Settings, logger: Logger, live?: LiveServices): DryRun =>
+  createDryRun(offlineOptions(settings, logger, live))
+
+/** For the values that a report of such a dry run has cut; without `live`, so that no lookup is sent twice. */
+export const createOfflineDryRunValue = (settings: Settings, logger: Logger): DryRunValue =>
+  createDryRunValue(offlineOptions(settings, logger))
+
+function offlineOptions(settings: Settings, logger: Logger, live?: LiveServices): DryRunOptions {
+  const clock = Date.now
+  const newId = createIds(clock, randomBytes(4).readUInt32BE())
+  return {
+    endpointService: {
+      get: async (id) => {
+        throw failures.unknown(id)
+      },
+    },
+    registry: createEndpointRegistry(),
+    intake: createIntake({ ...settings, clock, newId, logger, observe: () => undefined }),
+    services: { ...createOfflineServices(settings), secrets: createStandInSecrets(() => undefined), ...live },
+    settings,
+    clock,
+  }
+}

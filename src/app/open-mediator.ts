@@ -1,0 +1,74 @@
+/** The OpenHIM mediator mode: one worker registers the service with a core. */
+import { hostname } from 'node:os'
+import type { Logger } from '../core/ports/logger-port.ts'
+import type { Clock } from '../core/run.ts'
+import type { WorkerSlot } from '../core/worker-processes.ts'
+import type { Registry } from '../endpoints/endpoint-registry.ts'
+import type { MediatorStatus } from '../openhim/core-port.ts'
+import type { ServiceAddress } from '../openhim/mediator-document.ts'
+import type { Settings } from '../settings/settings.ts'
+import { EVERY_ADDRESS } from './message-origin.ts'
+
+export type RunningMediator = Readonly<{
+  status(): MediatorStatus
+  /** Resolves when no call is in progress any more, which takes as long as the timeout of one. */
+  stop(): Promise<void>
+}>
+
+export type RunningMediatorOptions = Readonly<{
+  settings: Settings
+  productVersion: string
+  registry: Pick<Registry, 'all' | 'watch'>
+  messagePort: number
+  workerSlot: WorkerSlot
+  uptimeMs(): number
+  clock: Clock
+  logger: Logger
+}>
+
+const ANSWER_LIMIT_BYTES = 1024 * 1024
+
+/** Undefined without OPENHIM_REGISTER, and in all workers but one. */
+export async function openMediator(options: RunningMediatorOptions): Promise<RunningMediator | undefined> {
+  const { settings, productVersion, registry, messagePort, workerSlot, uptimeMs, clock, logger } = options
+  const { openhimRegister, openhimUsername: username, openhimPassword: password, mediatorUrn: urn } = settings
+  if (!openhimRegister || workerSlot.slot > 0) return undefined
+  // The settings are checked: with OPENHIM_REGISTER, the three are given.
+  if (username === undefined || password === undefined || urn === undefined) return undefined
+  const { openCore } = await import('./open-core.ts')
+  const { startMediator } = await import('../openhim/mediator.ts')
+  const { createMediatorVersions, describeMediator } = await import('../openhim/mediator-document.ts')
+  const core = openCore({
+    url: settings.openhimUrl,
+    username,
+    password,
+    openhimTrustSelfSigned: settings.openhimTrustSelfSigned,
+    answerLimitBytes: ANSWER_LIMIT_BYTES,
+  })
+  const address = addressOf(settings, messagePort)
+  const mediator = startMediator({
+    core,
+    urn,
+    describe: () => describeMediator({ productVersion, address }, registry.all()),
+    nextVersion: createMediatorVersions(clock),
+    watch: registry.watch,
+    uptimeMs,
+    logger,
+  })
+  return {
+    status: mediator.status,
+    stop: async () => {
+      await mediator.stop()
+      await core.close()
+    },
+  }
+}
+
+function addressOf({ mediatorUrl, host }: Settings, messagePort: number): ServiceAddress {
+  if (mediatorUrl === undefined) {
+    return { host: EVERY_ADDRESS.includes(host) ? hostname() : host, port: messagePort, secured: false }
+  }
+  const { hostname: name, port, protocol } = new URL(mediatorUrl)
+  const secured = protocol === 'https:'
+  return { host: name.replace(/^\[|\]$/g, ''), port: Number(port) || (secured ? 443 : 80), secured }
+}

@@ -1,0 +1,108 @@
+/** What the stages of endpoints use beside the message: HTTP client, producer, secrets, idempotency, sandbox. */
+import { networkInterfaces } from 'node:os'
+import { createTokenVerifier } from '../api/access/token-verifier.ts'
+import { createEgressPolicy, type EgressPolicy } from '../core/egress/egress-policy.ts'
+import { VIA } from '../core/http.ts'
+import type { Logger } from '../core/ports/logger-port.ts'
+import type { ClosableRecordProducer } from '../core/ports/record-producer.ts'
+import type { WorkerSlot } from '../core/worker-processes.ts'
+import { createHttpClient, type OwnHttpClient } from '../outbound/http/http-client.ts'
+import { startIdempotencyCleanup } from '../pipeline/idempotency/idempotency-cleanup.ts'
+import { createIdempotencyService } from '../pipeline/idempotency/idempotency-service.ts'
+import type { Services } from '../pipeline/services.ts'
+import type { IsolatedSandbox } from '../sandbox/process-sandbox.ts'
+import { createThreadSandbox } from '../sandbox/thread-sandbox.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Store } from '../store/store.ts'
+import { createSecretSource } from './secret-source.ts'
+
+export type PipelineServices = Services &
+  Readonly<{
+    http: OwnHttpClient
+    producer: ClosableRecordProducer
+    sandbox: IsolatedSandbox
+    /** `waitForCalls`: whether to wait for the calls in flight, each of which takes at most its own timeout. */
+    close(waitForCalls: boolean): Promise<void>
+  }>
+
+export type PipelineServicesOptions = Readonly<{
+  settings: Settings
+  store: Store
+  producer: ClosableRecordProducer
+  logger: Logger
+  workerSlot: WorkerSlot
+  /** The admin port of the service, which another worker may have; 0 before it is known. */
+  adminPort(): number
+}>
+
+export async function openPipelineServices(options: PipelineServicesOptions): Promise<PipelineServices> {
+  const { settings, store, producer, logger } = options
+  const egress = createEgressPolicy(settings, { port: options.adminPort, addresses: addressesOfMachine })
+  const http = openHttpClient(settings, egress, logger)
+  const cleanup = startIdempotencyCleanup({
+    store: store.idempotency,
+    logger,
+    maxBytes: settings.idempotencyMaxMb * 1024 * 1024,
+    // One worker removes expired responses for all that share the store.
+    purges: options.workerSlot.slot === 0,
+  })
+  const limitBytes = settings.idempotencyAnswerLimitBytes
+  const idempotency = createIdempotencyService({ store: store.idempotency, cleanup, logger, limitBytes })
+  const sandbox = await openSandbox(settings, logger)
+  return {
+    http,
+    states: store.states,
+    producer,
+    secrets: createSecretSource(settings.secretsAllowed),
+    egress,
+    tokens: createTokenVerifier(http),
+    idempotency,
+    sandbox,
+    close: async (waitForCalls) => {
+      const callsDone = http.close()
+      if (waitForCalls) await callsDone
+      await producer.close()
+      sandbox.close()
+      idempotency.stop()
+      await cleanup.stop()
+    },
+  }
+}
+
+const addressesOfMachine = (): readonly string[] =>
+  Object.values(networkInterfaces()).flatMap((found = []) => found.map(({ address }) => address))
+
+/** The client for the requests of documents, with the limits of the settings. */
+export const openHttpClient = (settings: Settings, egress: EgressPolicy, logger: Logger): OwnHttpClient =>
+  createHttpClient({
+    connectTimeoutMs: settings.requestConnectTimeoutMs,
+    answerLimitBytes: settings.answerLimitBytes,
+    connectionsPerOrigin: settings.requestConnectionsPerOrigin,
+    egress: { policy: egress },
+    via: VIA,
+    retryBudgetPercent: settings.requestRetryBudgetPercent,
+    circuit: {
+      failures: settings.circuitBreakerFailures,
+      pauseMs: settings.circuitBreakerPauseMs,
+      mostPauseMs: settings.circuitBreakerMaxPauseMs,
+    },
+    logger,
+  })
+
+async function openSandbox(settings: Settings, logger: Logger): Promise<IsolatedSandbox> {
+  const limits = {
+    timeoutMs: settings.expressionTimeoutMs,
+    maxDepth: settings.expressionMaxDepth,
+    maxSequence: settings.expressionMaxSequence,
+  }
+  const schema = { acceptNull: settings.validationAcceptNullValues, coerceTypes: settings.validationCoerceTypes }
+  const programOptions = { limits, schema }
+  if (settings.isolation === 'none') return createThreadSandbox({ programOptions, logger })
+  const { createSandbox } = await import('../sandbox/process-sandbox.ts')
+  return createSandbox({
+    processes: settings.isolationProcesses,
+    memoryMb: settings.isolationMemoryMb,
+    programOptions,
+    logger,
+  })
+}

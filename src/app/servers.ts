@@ -1,0 +1,230 @@
+/** The message port and the admin port with their routes; both serve the management of endpoints. */
+import { existsSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { CONSOLE_MISSING, ConsoleFiles } from '../api/console-files.ts'
+import { EventStreams } from '../api/event-streams.ts'
+import { describeApi } from '../api/openapi.ts'
+import { RecentReads } from '../api/recent-reads.ts'
+import { addRoutes, leaveToOtherPort, refuseBelow } from '../api/register.ts'
+import { ADMIN_ROUTES, ENDPOINT_ROUTES, uptimeRoutes } from '../api/routes.ts'
+import type { Api } from '../api/services.ts'
+import type { Failure } from '../core/failure.ts'
+import { MESSAGE_PORT_HEADERS } from '../core/http.ts'
+import type { Logger } from '../core/ports/logger-port.ts'
+import type { Clock } from '../core/run.ts'
+import { portion, type WorkerSlot } from '../core/worker-processes.ts'
+import { describeDocument } from '../document/schema/public-schema.ts'
+import type { Registry } from '../endpoints/endpoint-registry.ts'
+import type { EndpointService } from '../endpoints/endpoint-service.ts'
+import type { LoadShedder } from '../inbound/admission/load-shedder.ts'
+import { createBodyReader } from '../inbound/http/body-reader.ts'
+import { type ConnectionCounts, capConnections } from '../inbound/http/connection-cap.ts'
+import { endConnections, quiet } from '../inbound/http/graceful-close.ts'
+import { createMessageListener, messageSide, serveMessages } from '../inbound/http/message-listener.ts'
+import { createServer } from '../inbound/http/server.ts'
+import type { Intake } from '../inbound/intake.ts'
+import { createCoreAnswers } from '../openhim/answers/core-answers.ts'
+import { answerFailure } from '../pipeline/reply.ts'
+import type { MessageCaptures } from '../records/message-log/captures/message-captures.ts'
+import type { MessageRecords } from '../records/replay/message-records.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { DryRun, DryRunValue } from '../try/dry-run/dry-run.ts'
+import { createLiveOpenApi, type LiveOpenApi } from '../try/openapi/live-openapi.ts'
+import { createDraftEndpoint } from '../try/suggestions/draft-endpoint.ts'
+import type { MakeRecordedTest } from '../try/tests/recorded/recorded-tests.ts'
+import type { RunRequestedTests } from '../try/tests/requested-tests.ts'
+import type { StoredTests } from '../try/tests/stored/stored-tests.ts'
+import type { ServiceHealth } from './health.ts'
+import type { ManagementAuth } from './management-auth.ts'
+import { messageOrigin } from './message-origin.ts'
+import type { Watching } from './watching.ts'
+
+export type Servers = Readonly<{
+  /** Rejects if the port is not available. */
+  listenForMessages(): Promise<void>
+  /** Listens on the admin port; resolves to its number. Rejects if it is not available. */
+  administer(port: number): Promise<number>
+  /** 0 before the server listens. */
+  messagePort(): number
+  adminPort(): number
+  /** Of this process; the counts change. */
+  connections: Readonly<Record<'message' | 'admin', ConnectionCounts>>
+  /** From now on each answer closes its connection. */
+  endConnections(): void
+  /** Resolves after a moment without calls and new connections. */
+  quiet(): Promise<void>
+  /** Resolves when every connection is closed. */
+  close(): Promise<void>
+  closeAllConnections(): void
+}>
+
+export type ServersOptions = Readonly<{
+  settings: Settings
+  workerSlot: WorkerSlot
+  version: string
+  registry: Registry
+  intake: Intake
+  loadShedder: LoadShedder
+  endpointService: EndpointService
+  /** Recorded messages are read on the admin port only, as the records of messages are. */
+  dryRuns: Readonly<Record<'message' | 'admin', Readonly<{ run: DryRun; value: DryRunValue }>>>
+  storedTests: StoredTests
+  makeRecordedTest: MakeRecordedTest
+  runTests: RunRequestedTests
+  records: MessageRecords
+  captures: MessageCaptures
+  health: ServiceHealth
+  isStopping(): boolean
+  managementAuth: ManagementAuth
+  watching: Watching
+  consoleFolder: URL
+  clock: Clock
+  logger: Logger
+}>
+
+export function createServers(options: ServersOptions): Servers {
+  const { settings, logger } = options
+  const answer = (failure: Failure) => {
+    if (failure.kind.bug) logger.error({ err: failure.cause }, failure.message)
+    return answerFailure(failure, 'JSON')
+  }
+  const { registry, version, storedTests } = options
+  const origin = settings.publicUrl ?? `http://localhost:${settings.serverPort}`
+  const publishedApi = createLiveOpenApi({ registry, version, origin, settings, storedTests })
+  const ports: Ports = { messagePort: () => portOf(messageServer), adminPort: () => portOf(adminServer) }
+  const apiOf = createApi(options, publishedApi, ports)
+  const messageServer = createMessageServer(options, apiOf('message'), answer, ports)
+  const adminServer = createAdminServer(options, apiOf('admin'), answer)
+  const servers = [messageServer, adminServer]
+  const { serverMaxConnections, adminMaxConnections } = settings
+  const messageCap = { port: 'message', setting: 'SERVER_MAX_CONNECTIONS', max: serverMaxConnections } as const
+  const adminCap = { port: 'admin', setting: 'ADMIN_MAX_CONNECTIONS', max: adminMaxConnections } as const
+  const connections = {
+    message: capConnections(messageServer.server, messageCap, logger),
+    admin: capConnections(adminServer.server, adminCap, logger),
+  }
+  return {
+    listenForMessages: async () => {
+      await messageServer.listen({ host: settings.host, port: settings.serverPort })
+    },
+    administer: async (port) => {
+      await adminServer.listen({ host: settings.adminHost, port })
+      return portOf(adminServer)
+    },
+    ...ports,
+    connections,
+    endConnections: () => servers.forEach(endConnections),
+    quiet: async () => void (await Promise.all(servers.map(quiet))),
+    close: async () => {
+      await Promise.all(servers.map((server) => server.close()))
+      await publishedApi.close()
+    },
+    closeAllConnections: () => {
+      for (const { server } of servers) server.closeAllConnections()
+    },
+  }
+}
+
+type AnswerFailure = Parameters<typeof createServer>[1]
+type Port = 'message' | 'admin'
+type Ports = Readonly<{ messagePort: () => number; adminPort: () => number }>
+
+/** What the routes of a port call. Both ports serve the same documents. */
+function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { messagePort }: Ports): (port: Port) => Api {
+  const { settings, version, dryRuns, storedTests, runTests, makeRecordedTest, records, captures } = options
+  const { endpointService, health, managementAuth, watching, consoleFolder, clock, logger } = options
+  const describe = () => JSON.stringify(describeApi(describeDocument(), version))
+  let description: string | undefined
+  const shared = {
+    ...watching.aids,
+    endpoints: endpointService,
+    listSummaries: watching.listSummaries,
+    reportOne: health.report,
+    batchLimitBytes: settings.batchLimitBytes,
+    parserLimitBytes: settings.parserLimitBytes,
+    publishedApi,
+    storedTests,
+    runTests,
+    makeRecordedTest,
+    records,
+    captures,
+    keys: managementAuth.keys,
+    audit: managementAuth.audit,
+    uptimeMs: health.uptimeMs,
+    health: health.health,
+    reportAll: health.reportAll,
+    consumers: async () => (await health.status()).consumers,
+    metrics: health.metrics,
+    messageOrigin: (calledAs: string | undefined) =>
+      messageOrigin({ ...settings, serverPort: messagePort() || settings.serverPort }, calledAs),
+    events: new EventStreams(watching.events),
+    consoleFiles: new ConsoleFiles(consoleFolder),
+    describe: () => {
+      description ??= describe()
+      return description
+    },
+    clock,
+    logger,
+  }
+  return (port) => {
+    const { run, value } = dryRuns[port]
+    return {
+      ...shared,
+      dryRun: run,
+      dryRunValue: value,
+      dryRunReads: new RecentReads(),
+      draft: createDraftEndpoint({ settings, dryRun: run }),
+    }
+  }
+}
+
+function createMessageServer(
+  options: ServersOptions,
+  api: Api,
+  answer: AnswerFailure,
+  { adminPort }: Ports,
+): FastifyInstance {
+  const { settings, workerSlot, registry, intake, loadShedder, isStopping, managementAuth, logger } = options
+  const roomBytes = portion(settings.maxIncompleteBodiesBytes, workerSlot)
+  const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes })
+  const coreAnswers = settings.openhimRegister ? createCoreAnswers(settings, logger) : undefined
+  const messageOptions = { registry, intake, shedder: loadShedder, readBody, isStopping, coreAnswers }
+  const listener = createMessageListener(messageOptions)
+  const server = createServer(settings, answer, {
+    messages: messageSide(messageOptions, listener),
+    headers: MESSAGE_PORT_HEADERS,
+    logger,
+  })
+  server.server.on('connection', loadShedder.connected)
+  server.register(async (scope) => {
+    managementAuth.protect(scope, 'message')
+    refuseBelow(scope, '/uptime', 'open')
+    if (settings.messagePortManagement === 'on') {
+      addRoutes(scope, ENDPOINT_ROUTES, api)
+      refuseBelow(scope, '/endpoints')
+    } else {
+      addRoutes(scope, uptimeRoutes, api)
+      leaveToOtherPort(scope, '/endpoints', () => {
+        const port = adminPort() || settings.adminPort
+        return `Endpoints are managed on the admin port (${port}) only: MESSAGE_PORT_MANAGEMENT is off.`
+      })
+    }
+  })
+  serveMessages(server, listener)
+  return server
+}
+
+function createAdminServer(options: ServersOptions, api: Api, answer: AnswerFailure): FastifyInstance {
+  const { settings, managementAuth, workerSlot, consoleFolder, logger } = options
+  // Bodies of messages are texts of others: no browser may take one for a page or a program.
+  const server = createServer(settings, answer, { headers: { 'x-content-type-options': 'nosniff' }, logger })
+  managementAuth.protect(server, 'admin')
+  addRoutes(server, ADMIN_ROUTES, api)
+  if (workerSlot.slot === 0 && !existsSync(consoleFolder)) logger.warn({}, CONSOLE_MISSING)
+  refuseBelow(server, '/uptime', 'open')
+  for (const path of ['/endpoints', '/messages']) refuseBelow(server, path)
+  return server
+}
+
+const portOf = (server: FastifyInstance): number => (server.server.address() as AddressInfo | null)?.port ?? 0

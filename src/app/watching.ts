@@ -1,0 +1,104 @@
+/** What pages and programs that watch the service need: the list of endpoints, their faults, what editors complete, and events. */
+import type { EndpointAids } from '../api/services.ts'
+import { createVocabularyText } from '../api/vocabulary-text.ts'
+import type { Logger } from '../core/ports/logger-port.ts'
+import type { Clock } from '../core/run.ts'
+import type { Registry } from '../endpoints/endpoint-registry.ts'
+import type { EndpointService } from '../endpoints/endpoint-service.ts'
+import { createFindFaults } from '../endpoints/listing/endpoint-faults.ts'
+import { createListSummaries, type ListSummaries } from '../endpoints/listing/endpoint-summaries.ts'
+import { createEndpointEvents } from '../observe/events/endpoint-events.ts'
+import { createEventHub, type EventHub } from '../observe/events/event-hub.ts'
+import { createMessageEvents } from '../observe/events/message-events.ts'
+import { createReplayEvents, createStatusEvents } from '../observe/events/view-events.ts'
+import type { ProcessCounts } from '../observe/metrics/message-metrics.ts'
+import { driftReport } from '../records/drift/drift-report.ts'
+import type { DriftCounts } from '../records/drift/endpoint-drift.ts'
+import type { MessageRecords } from '../records/replay/message-records.ts'
+import type { Settings } from '../settings/settings.ts'
+import { createReadRecordedMessage } from '../try/suggestions/recorded-sample.ts'
+import { createSuggest } from '../try/suggestions/suggest.ts'
+import type { ServiceHealth } from './health.ts'
+import type { Observers } from './observers.ts'
+import type { WorkerCluster } from './workers/worker-cluster.ts'
+
+export type Watching = Readonly<{
+  listSummaries: ListSummaries
+  aids: EndpointAids
+  events: EventHub
+  /** The counters of this process. */
+  ownCounts: () => Promise<ProcessCounts>
+  /** What the sampled messages of an endpoint carried in this process. */
+  ownDrift: (endpointId: string) => Promise<readonly DriftCounts[]>
+}>
+
+export type WatchingOptions = Readonly<{
+  settings: Settings
+  registry: Registry
+  endpointService: EndpointService
+  observers: Pick<Observers, 'messageMetrics' | 'stats' | 'drift'>
+  records: MessageRecords
+  health: ServiceHealth
+  workerCluster: WorkerCluster | undefined
+  clock: Clock
+  newId: () => string
+  logger: Logger
+}>
+
+export function createWatching(options: WatchingOptions): Watching {
+  const { settings, registry, endpointService, observers, records, health, workerCluster, clock, newId, logger } =
+    options
+  const { messageMetrics, stats } = observers
+  const process = newId()
+  const ownCounts = async (): Promise<ProcessCounts> => ({ process, counts: messageMetrics.entries() })
+  const ownDrift = async (endpointId: string): Promise<readonly DriftCounts[]> => {
+    const counts = observers.drift?.counts(endpointId)
+    return counts === undefined ? [] : [counts]
+  }
+  const readStatus = async () => {
+    // The first changes with every message, and the events of endpoints have the second.
+    const { messagesInFlight, endpointsNotInForce, endpointsUnchecked, ...status } = await health.health()
+    return status
+  }
+  const sources = [
+    createMessageEvents({
+      readCounts: workerCluster?.messageCounts ?? (async () => [await ownCounts()]),
+      idOf: (name) => registry.byName(name)?.document._id,
+      clock,
+    }),
+    createReplayEvents(() => records.plans.all()),
+    createEndpointEvents(registry, endpointService.inactive),
+    createStatusEvents(readStatus),
+  ]
+  return {
+    listSummaries: createListSummaries({
+      registry,
+      inactive: endpointService.inactiveDocuments,
+      statsOf: async (endpointIds) => {
+        await workerCluster?.flushCounts()
+        return stats.summaries(endpointIds)
+      },
+    }),
+    aids: {
+      faults: createFindFaults(registry, endpointService.inactiveDocuments, endpointService),
+      drift: async (id, hours) => {
+        const { _id: endpointId } = await endpointService.get(id)
+        const counts = await (workerCluster?.drift ?? ownDrift)(endpointId)
+        const active = registry.get(endpointId)
+        return driftReport(counts, { sample: settings.driftSample, nowMs: clock(), hours, endpointId, active })
+      },
+      // Few services are ever asked for it.
+      vocabulary: createVocabularyText(async () =>
+        (await import('../document/vocabulary/vocabulary.ts')).describeVocabulary(),
+      ),
+      suggest: createSuggest({
+        settings,
+        documentOf: endpointService.get,
+        readRecorded: createReadRecordedMessage(records.search),
+      }),
+    },
+    events: createEventHub(sources, process, logger),
+    ownCounts,
+    ownDrift,
+  }
+}

@@ -1,0 +1,49 @@
+/** A process that takes messages. The primary starts and stops it, and it exits when the primary does. */
+import type { Settings } from '../../settings/settings.ts'
+import { openPrimaryChannel } from './primary-channel.ts'
+import { shareOf } from './share.ts'
+import { createWorkerCluster, type WorkerCluster } from './worker-cluster.ts'
+
+/** The part of an app that a worker runs. */
+export type WorkerApp = Readonly<{
+  messagePort: number
+  /** Listens on the admin port; resolves to the port. */
+  administer(adminPort: number): Promise<number>
+  /** Resolves to the number of messages that were given up. */
+  stop(): Promise<number>
+}>
+
+export type WorkerOptions = Readonly<{
+  settings: Settings
+  start(settings: Settings, workerCluster: WorkerCluster): Promise<WorkerApp>
+  /** Out: one sentence for the operator. */
+  faultOf(thrown: unknown): string
+}>
+
+export async function runWorker({ settings, start, faultOf }: WorkerOptions): Promise<void> {
+  // A terminal or a supervisor signals the whole process group; only the primary decides when to stop.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
+  const channel = openPrimaryChannel()
+  const fail = async (thrown: unknown) => {
+    await channel.send({ kind: 'failed', message: faultOf(thrown) })
+    process.exit(1)
+  }
+  try {
+    const { startedAt, messagePort, adminPort, ...workerSlot } = await channel.started
+    const app = await start(
+      { ...shareOf(settings, workerSlot), serverPort: messagePort, adminPort },
+      createWorkerCluster(channel, workerSlot, startedAt),
+    )
+    channel.onAdminister((port) => {
+      app.administer(port).then((adminPort) => channel.send({ kind: 'administering', adminPort }), fail)
+    })
+    channel.onStop(async () => {
+      const left = await app.stop()
+      await channel.send({ kind: 'stopped', left })
+      process.exit(0)
+    })
+    await channel.send({ kind: 'listening', messagePort: app.messagePort })
+  } catch (thrown) {
+    await fail(thrown)
+  }
+}

@@ -1,0 +1,93 @@
+/** The records of the message log. */
+
+import type { StageName } from '../tracing/stages.ts'
+import type { CallSpan } from '../tracing/trace.ts'
+
+/** One stage, in the order in which they ran. */
+export type RecordedStage = Readonly<{ stage: StageName; ms: number }>
+
+/** One outbound call. `target` has no query and no credentials. */
+export type RecordedCall = Readonly<
+  Pick<CallSpan, 'kind' | 'id' | 'method' | 'target'> & {
+    item?: number
+    /** Milliseconds after the message started. */
+    startMs: number
+    ms: number
+    status?: number
+    /** A note on an answer that was accepted, such as a body that cannot be read. */
+    remark?: string
+    fault?: NonNullable<CallSpan['fault']>
+  }
+>
+
+export const OUTCOMES = ['done', 'partial', 'refused', 'failed'] as const
+export type RecordedOutcome = (typeof OUTCOMES)[number]
+
+export const SOURCES = ['http', 'broker', 'replay'] as const
+export type RecordedSource = (typeof SOURCES)[number]
+
+export type MessageRecord = Readonly<{
+  /** Time-ordered (core/id.ts). */
+  id: string
+  /** Left out if no endpoint listens. */
+  endpointId?: string
+  /** Its name when the message arrived. */
+  endpoint?: string
+  endpointVersion?: number
+  source: RecordedSource
+  /** ISO 8601 with milliseconds and `Z`: the time in its id, which stores keep only once. */
+  startedAt: string
+  ms: number
+  outcome: RecordedOutcome
+  /** HTTP status of the answer. */
+  status: number
+  /** The code of the failure that was answered. */
+  code?: string
+  stage?: string
+  path?: string
+  error?: string
+  /** The message is an attempt at a record of a topic, and another attempt followed. */
+  triedAgain?: true
+  stages: readonly RecordedStage[]
+  /** In the order in which they started. */
+  calls: readonly RecordedCall[]
+  /** How many calls are left out. */
+  callsOmitted?: number
+  /** Business keys, by the names of the endpoint's `messageKeys`; several values if the path found an array. */
+  keys: Readonly<Record<string, string | readonly string[]>>
+  /** The message that this one replays. */
+  replayOf?: string
+  /** The message whose cached response was replayed: this one was not processed. */
+  answerOf?: string
+  /** A capture of its endpoint recorded it, with all bodies. */
+  captured?: true
+  /** The recorded bodies, in the order of the stages. */
+  bodies: readonly BodySummary[]
+}>
+
+/**
+ * `incoming`, `lookup.<id>`, `transforms`, `mapped`, `response.<id>`, `answer`; and `request`: the rest of the incoming
+ * message (`{ requestHeaders, query, urlParams }`), which its replay needs.
+ */
+export type BodyName = string
+
+export type BodySummary = Readonly<{
+  which: BodyName
+  contentType: string
+  /** Bytes of the whole body. */
+  size: number
+  /** Only the start of the body is recorded. */
+  cut?: true
+  /** Parts of it are redacted. */
+  masked?: true
+  /** Why; records of earlier versions do not have it. */
+  maskedFor?: readonly MaskCause[]
+}>
+
+/** A credential or secret; a value that `REDACT_PATHS` names; a body that had to be read for that and could not be. */
+export type MaskCause = 'credential' | 'redact-paths' | 'unreadable'
+
+export type RecordedBody = Readonly<{ summary: BodySummary; content: Uint8Array }>
+
+/** A record with its bodies, as the store gets it. */
+export type Recorded = Readonly<{ record: MessageRecord; bodies: readonly RecordedBody[] }>

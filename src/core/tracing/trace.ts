@@ -1,0 +1,149 @@
+/**
+ * The trace of one message: its stages, its calls and the data it produced. A message in flight only adds references; its
+ * record, metrics and spans are made from the trace after the answer.
+ */
+import type { OutboundAnswer, OutboundFault } from '../ports/http-client-port.ts'
+import type { SecretValues } from '../secrets/secrets.ts'
+import type { StageName } from './stages.ts'
+import { newSpanId, type TraceContext } from './trace-context.ts'
+
+/** Times are in milliseconds of `performance.now()`, a monotonic clock. */
+export type StageSpan = Readonly<{ stage: StageName; startMs: number; endMs: number }>
+
+/** What a call sent, for an answer that reports it. */
+export type SentRequest = Readonly<{
+  /** Lower-case names. */
+  headers: Readonly<Record<string, string>>
+  /** Undefined if there is no body, or no room to keep it. */
+  body: string | Uint8Array | undefined
+  /** Bytes of the body, kept or not. */
+  size: number
+}>
+
+/** One outbound call, its retries included. */
+export type CallSpan = {
+  readonly kind: 'lookup' | 'response'
+  /** The id of the request in the document. */
+  readonly id: string
+  /** The index of the item in a forEach. */
+  readonly item: number | undefined
+  readonly method: string
+  /** A URL with its query, which may contain secrets, or `kafka:` and a topic. */
+  readonly target: string
+  /** Undefined if the message is not traced. */
+  readonly spanId: string | undefined
+  readonly startMs: number
+  /** Undefined unless the trace keeps what its calls send. */
+  sent: SentRequest | undefined
+  /** NaN while the call is in progress. */
+  endMs: number
+  /** Undefined if there is no answer. */
+  answer: OutboundAnswer | undefined
+  /** A note on an accepted answer: a sentence that does not quote its body. */
+  remark: string | undefined
+  /** The reason why there is no answer, without the cause of an internal error. */
+  fault: OutboundFault | 'deadline' | 'internal' | undefined
+}
+
+export type Trace = {
+  readonly startMs: number
+  /** The end of the last stage, which is the start of the next one. */
+  lastMs: number
+  /** In their order; a failed message failed in the last one. */
+  readonly stages: StageSpan[]
+  /** In the order of their starts. */
+  readonly calls: CallSpan[]
+  /** The message (core/message.ts) after its last successful stage; undefined until it is completed. */
+  reached: object | undefined
+  /** Undefined if the message is not traced. */
+  readonly context: TraceContext | undefined
+  /** The secrets that the message used; undefined if it used none. */
+  secrets: Map<string, string> | undefined
+  /** How many bytes of bodies that calls send may still be kept; undefined if nothing of what they send is kept. */
+  sentBytesLeft: number | undefined
+}
+
+/** `sentBytes`: for a trace that keeps what its calls send, the most bytes of their bodies. */
+export function startTrace(context?: TraceContext, sentBytes?: number): Trace {
+  const startMs = performance.now()
+  return {
+    startMs,
+    lastMs: startMs,
+    stages: [],
+    calls: [],
+    reached: undefined,
+    context,
+    secrets: undefined,
+    sentBytesLeft: sentBytes,
+  }
+}
+
+/** A copy of the trace of a message in flight, which later stages do not change. */
+export const traceSoFar = (trace: Trace): Trace => ({
+  ...trace,
+  stages: [...trace.stages],
+  calls: trace.calls.map((call) => ({ ...call })),
+})
+
+/** Adds the secrets that the message uses next. */
+export function noteSecrets(trace: Trace, secrets: SecretValues): void {
+  trace.secrets ??= new Map()
+  for (const [value, reference] of secrets) trace.secrets.set(value, reference)
+}
+
+export function endStage(trace: Trace, stage: StageName): void {
+  const endMs = performance.now()
+  trace.stages.push({ stage, startMs: trace.lastMs, endMs })
+  trace.lastMs = endMs
+}
+
+export function startCall(trace: Trace, call: Pick<CallSpan, 'kind' | 'id' | 'item' | 'method' | 'target'>): CallSpan {
+  const spanId = trace.context === undefined ? undefined : newSpanId()
+  const span = {
+    ...call,
+    spanId,
+    startMs: performance.now(),
+    sent: undefined,
+    endMs: Number.NaN,
+    answer: undefined,
+    remark: undefined,
+    fault: undefined,
+  }
+  trace.calls.push(span)
+  return span
+}
+
+const SHOWN_CHARACTERS = 2_048
+
+/** A target as records and reports show it: a message with a forEach may make a thousand URLs of 64 KB. */
+export const shownTarget = (target: string): string =>
+  target.length <= SHOWN_CHARACTERS ? target : `${target.slice(0, SHOWN_CHARACTERS)}…`
+
+/** Whether the trace keeps what its calls send. */
+export const keepsSent = ({ sentBytesLeft }: Trace): boolean => sentBytesLeft !== undefined
+
+/** Keeps what a call sends, if the trace keeps it. */
+export function noteSent(
+  trace: Trace,
+  call: CallSpan,
+  headers: SentRequest['headers'],
+  body: SentRequest['body'],
+): void {
+  if (trace.sentBytesLeft === undefined) return
+  const size = body === undefined ? 0 : Buffer.byteLength(body)
+  const isKept = size <= trace.sentBytesLeft
+  if (isKept) trace.sentBytesLeft -= size
+  call.sent = { headers, body: isKept ? body : undefined, size }
+}
+
+export function endCall(call: CallSpan, result: OutboundAnswer | NonNullable<CallSpan['fault']>): void {
+  call.endMs = performance.now()
+  if (typeof result === 'string') call.fault = result
+  else call.answer = result
+}
+
+/** Sets the remark of the call that gave the answer. */
+export function noteAnswer(trace: Trace, answer: OutboundAnswer, remark: string): void {
+  const call = trace.calls.find((one) => one.answer === answer)
+  if (call !== undefined) call.remark = remark
+}

@@ -1,0 +1,64 @@
+/**
+ * The first check of an endpoint document: its form is checked and its defaults are filled in, so that all later code can
+ * rely on the type `Endpoint`.
+ */
+import { isObject, type Json } from '../../core/json.ts'
+import { collectInto, type Lint } from '../../core/lint.ts'
+import { contentOf } from '../../core/stored-document.ts'
+import { type Endpoint, EndpointField } from '../schema/schema.ts'
+import { UNKNOWN_URL } from '../schema/schema-fields.ts'
+import { checkField, standIn } from './check-field.ts'
+
+/**
+ * Checks the form of a document and normalises it: defaults filled in, single requests as arrays, methods in upper
+ * case, read-only fields removed, the order of the fields kept. Never throws.
+ *
+ * Out: the endpoint, and every fault of form, each once. With faults, the endpoint has stand-ins for the faulty values
+ * (`UNKNOWN…` of schema-fields.ts): it can be checked further and must not be stored.
+ */
+export function checkDocument(raw: Json): { endpoint: Endpoint; lints: readonly Lint[] } {
+  const lints: Lint[] = []
+  const sink = collectInto(lints)
+  // A document that was read can be sent back.
+  const written = isObject(raw) ? contentOf(raw) : raw
+  // The walk over the schema returns a value of the schema's type; a property test checks this.
+  const endpoint = (checkField(EndpointField, written, sink) ?? standIn(EndpointField)) as Endpoint
+  checkInputType(endpoint, lints)
+  return { endpoint: checkTargets(endpoint, written, lints), lints }
+}
+
+/** Whether none of these fields has a fault; only then a rule between them is checked. */
+const areSound = (lints: readonly Lint[], ...paths: readonly string[]) =>
+  !lints.some((lint) => paths.includes(lint.path))
+
+function checkInputType({ endpoint, transformation }: Endpoint, lints: Lint[]): void {
+  const hasBody = endpoint.method === 'POST' || endpoint.method === 'PUT'
+  if (!hasBody || transformation.input !== undefined) return
+  if (!areSound(lints, '', 'endpoint', 'endpoint.method', 'transformation', 'transformation.input')) return
+  collectInto(lints)
+    .at('transformation', 'input')
+    .error(`"transformation.input" is required for ${endpoint.method}: say which type of message comes in.`)
+}
+
+/** A response request goes either to a URL or to a topic; one without both gets a stand-in for its URL. */
+function checkTargets(endpoint: Endpoint, written: Json, lints: Lint[]): Endpoint {
+  const { requests } = endpoint
+  const single = isObject(written) && isObject(written.requests) && isObject(written.requests.response)
+  const responses = collectInto(lints).at('requests', 'response')
+  const response = requests.response.map((request, index) => {
+    const lint = single ? responses : responses.at(index)
+    const { path } = lint
+    const hasUrl = request.config?.url !== undefined
+    const hasTopic = request.kafkaProducerTopic !== undefined
+    if (hasUrl !== hasTopic) return request
+    if (areSound(lints, path, `${path}.config`, `${path}.config.url`, `${path}.kafkaProducerTopic`)) {
+      lint.error(
+        hasUrl
+          ? `"${path}" has both "config.url" and "kafkaProducerTopic"; keep the one that the output should go to.`
+          : `"${path}" has nowhere to go; give it a "config.url" or a "kafkaProducerTopic".`,
+      )
+    }
+    return hasUrl ? request : { ...request, config: { method: 'POST' as const, ...request.config, url: UNKNOWN_URL } }
+  })
+  return { ...endpoint, requests: { ...requests, response } }
+}

@@ -1,0 +1,60 @@
+/** Bounds on one endpoint document, checked before it is compiled. */
+import { Failure } from '../../core/failure.ts'
+import type { LintSink } from '../../core/lint.ts'
+import type { Endpoint } from '../schema/schema.ts'
+
+/** Names and units as in src/settings/settings.ts. */
+export type DocumentBounds = Readonly<{
+  documentLimitBytes: number
+  documentMaxMappings: number
+  documentMaxRequests: number
+}>
+
+/** In characters. Names and ids are labels of metrics and stand in the record of each message. */
+const LONGEST_NAME = 200
+const LONGEST_ID = 100
+
+/** Lints each bound that a checked endpoint exceeds. Throws DOCUMENT_TOO_LARGE: compiling so large a document costs too much. */
+export function lintBounds(endpoint: Endpoint, bounds: DocumentBounds, lint: LintSink): void {
+  const { documentLimitBytes, documentMaxMappings, documentMaxRequests } = bounds
+  const bytes = Buffer.byteLength(JSON.stringify(endpoint))
+  if (bytes > documentLimitBytes) {
+    throw new Failure(
+      'DOCUMENT_TOO_LARGE',
+      `The endpoint document has ${bytes} bytes, and ${documentLimitBytes} is the most (DOCUMENT_LIMIT); divide it into several endpoints.`,
+    )
+  }
+  const { lookup, response } = endpoint.requests
+  const requests = lookup.length + response.length
+  if (requests > documentMaxRequests) {
+    const sink = lint.at('requests')
+    sink.error(
+      `The document has ${requests} requests, and ${documentMaxRequests} is the most (DOCUMENT_MAX_REQUESTS); leave some out.`,
+    )
+  }
+  const mappings = Object.keys(endpoint.inputMapping ?? {}).length
+  if (mappings > documentMaxMappings) {
+    const sink = lint.at('inputMapping')
+    sink.error(
+      `The mapping has ${mappings} entries, and ${documentMaxMappings} is the most (DOCUMENT_MAX_MAPPINGS); map whole objects instead of their fields.`,
+    )
+  }
+  lintNames(endpoint, lint)
+}
+
+function lintNames({ name, requests, inputTransforms = {} }: Endpoint, lint: LintSink): void {
+  lintLength('The name', name, LONGEST_NAME, lint.at('name'))
+  for (const group of ['lookup', 'response'] as const) {
+    for (const [index, { id }] of requests[group].entries()) {
+      lintLength('The id', id, LONGEST_ID, lint.at('requests', group, index, 'id'))
+    }
+  }
+  for (const id of Object.keys(inputTransforms)) {
+    lintLength('The name', id, LONGEST_ID, lint.at('inputTransforms', id))
+  }
+}
+
+function lintLength(what: string, value: string, longest: number, lint: LintSink): void {
+  if (value.length <= longest) return
+  lint.error(`${what} has ${value.length} characters, and ${longest} is the most; shorten it.`)
+}

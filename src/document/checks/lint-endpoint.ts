@@ -1,0 +1,141 @@
+/**
+ * The rules between the fields of a document that need no compiling. A stage reports the faults of what it compiles
+ * (expressions, paths, URLs, sets of statuses), so that each fault is reported once.
+ */
+import { isObject, type Json } from '../../core/json.ts'
+import type { LintSink } from '../../core/lint.ts'
+import { hasComputedKey } from '../../language/jsonata/expression-analysis.ts'
+import { parseTree } from '../../language/jsonata/expression-engine.ts'
+import { parsePath } from '../../language/paths/path.ts'
+import { parseRoutePattern } from '../../language/route-pattern.ts'
+import { type Endpoint, hasBody } from '../schema/schema.ts'
+import { UNKNOWN_PATTERN } from '../schema/schema-fields.ts'
+import { lintAuth } from './auth-rules.ts'
+import { lintExtract } from './extract-rules.ts'
+import { lintOutputNames } from './output-names.ts'
+import { checkPath } from './path-roots.ts'
+import { lintCredentials } from './plain-credentials.ts'
+import { lintRequests } from './request-rules.ts'
+import { lintMappingLists } from './warnings/mapping-lists.ts'
+import { lintUnfilledTexts } from './warnings/unfilled-texts.ts'
+
+/**
+ * Checks the rules between the fields of an endpoint. In: an endpoint as checkDocument returns it; stand-ins are skipped.
+ * Lints with the paths of the document.
+ */
+export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
+  lintRoute(endpoint, lint.at('endpoint', 'pattern'))
+  lintAuth(endpoint, lint.at('auth'))
+  lintIdempotency(endpoint, lint.at('idempotency'))
+  lintRequests(endpoint, lint.at('requests'))
+  lintTopics(endpoint, lint)
+  lintExtract(endpoint, lint.at('state', 'extract'))
+  lintKeys(endpoint, lint.at('messageKeys'))
+  lintRequired(endpoint, lint.at('inputValidation'))
+  lintOutputNames(endpoint, lint)
+  lintMappingLists(endpoint, lint.at('inputMapping'))
+  lintUnfilledTexts(endpoint, lint)
+  lintCredentials(endpoint, lint)
+  lintComputedKeys(endpoint, lint.at('inputTransforms'))
+}
+
+/** JSONata 1.8 fails where such a key finds nothing, JSONata 2 leaves the field out. */
+function lintComputedKeys({ inputTransforms = {} }: Endpoint, lint: LintSink): void {
+  for (const [name, text] of Object.entries(inputTransforms)) {
+    if (!mayHaveComputedKey(text)) continue
+    lint
+      .at(name)
+      .warning(
+        'A key of an object is computed here. If it finds nothing, the field is left out; JSONata 1.8 fails. To fail as well, write a key such as $exists(x) ? x : $error("…").',
+      )
+  }
+}
+
+/** An expression that does not parse is a fault of its stage. */
+function mayHaveComputedKey(text: string): boolean {
+  if (!text.includes('{')) return false
+  try {
+    return hasComputedKey(parseTree(text))
+  } catch {
+    return false
+  }
+}
+
+function lintRoute({ endpoint: { pattern } }: Endpoint, lint: LintSink): void {
+  const parsed = parseRoutePattern(pattern)
+  if (pattern !== UNKNOWN_PATTERN && !parsed.ok) lint.error(parsed.message)
+}
+
+function lintIdempotency({ idempotency, endpoint: { method } }: Endpoint, lint: LintSink): void {
+  if (idempotency === undefined || method === 'POST') return
+  lint.error(`"idempotency" is for POST only, and this endpoint takes ${method}; leave it out.`)
+}
+
+function lintTopics(endpoint: Endpoint, lint: LintSink): void {
+  const { kafkaConsumerTopic: topic, kafkaConsumerStart, kafka, transformation, requests } = endpoint
+  if (kafkaConsumerStart !== undefined && topic === undefined) {
+    lint
+      .at('kafkaConsumerStart')
+      .warning('"kafkaConsumerStart" has no effect without "kafkaConsumerTopic"; leave it out.')
+  }
+  if (kafka !== undefined && topic === undefined) {
+    lint.at('kafka').error('"kafka" is for the records of a topic; give "kafkaConsumerTopic" as well, or leave it out.')
+  }
+  if (topic !== undefined && transformation.input === undefined) {
+    lint
+      .at('transformation', 'input')
+      .error(
+        '"transformation.input" is required where a topic is consumed: say which type of message its records hold.',
+      )
+  }
+  requests.response.forEach(({ kafkaProducerTopic, key }, index) => {
+    const sink = lint.at('requests', 'response', index)
+    if (key !== undefined && kafkaProducerTopic === undefined) {
+      sink.at('key').error('"key" is the key of a record; give "kafkaProducerTopic" as well, or leave it out.')
+    }
+    if (topic !== undefined && kafkaProducerTopic === topic) {
+      sink.at('kafkaProducerTopic').warning(`the endpoint consumes "${topic}" itself, so each record makes another one`)
+    }
+  })
+}
+
+/** Databases index short texts only. */
+const LONGEST_KEY_NAME = 64
+
+function lintKeys(endpoint: Endpoint, lint: LintSink): void {
+  for (const [name, text] of Object.entries(endpoint.messageKeys ?? {})) {
+    const sink = lint.at(name)
+    if (name === '__proto__')
+      sink.error('"__proto__" cannot be the name of a key; choose another.', { toleratedInStored: true })
+    if (name.length > LONGEST_KEY_NAME) sink.error(`The name has more than ${LONGEST_KEY_NAME} characters; shorten it.`)
+    const path = parsePath(text)
+    if (path.ok) checkPath(path.value, 'record', endpoint, sink)
+    else sink.error(path.message)
+  }
+}
+
+/**
+ * Warns of schemas that check less or more than their author probably expects: a schema checks a part of the message only if
+ * the message has it or the schema requires it.
+ */
+function lintRequired(endpoint: Endpoint, lint: LintSink): void {
+  const { inputValidation: schema, requests } = endpoint
+  if (schema === undefined) return
+  const required = namesIn(schema.required)
+  const query = isObject(schema.properties) ? schema.properties.query : undefined
+  if (isObject(query) && namesIn(query.required).length > 0 && !required.includes('query')) {
+    lint
+      .at('properties', 'query')
+      .warning(
+        'A request without any query passes this; add "query" to the "required" of the schema if it must have one.',
+      )
+  }
+  if (!hasBody(endpoint) && required.includes('requestBody')) {
+    lint.at('required').warning(`Every message is refused: a ${endpoint.endpoint.method} has no "requestBody".`)
+  }
+  if (requests.lookup.length === 0 && required.includes('lookupRequests')) {
+    lint.at('required').warning('Every message is refused: without lookups there is no "lookupRequests".')
+  }
+}
+
+const namesIn = (required: Json | undefined): readonly Json[] => (Array.isArray(required) ? required : [])

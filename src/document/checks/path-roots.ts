@@ -1,0 +1,138 @@
+/**
+ * What a path of the document can find at its stage. A path that can never find anything would silently add no field, so
+ * registering refuses it.
+ */
+import type { LintSink } from '../../core/lint.ts'
+import { ROOTS, type Root } from '../../core/message.ts'
+import { didYouMean } from '../../core/nearest.ts'
+import { STAGE_NAMES, type StageName } from '../../core/tracing/stages.ts'
+import type { PathStep, SourcePath } from '../../language/paths/path.ts'
+import { pathText } from '../../language/paths/path-steps.ts'
+import type { Endpoint } from '../schema/schema.ts'
+import type { ReferenceStage } from '../schema/schema-fields.ts'
+import { CHECKS_BELOW, missedInLookup } from './names-below-roots.ts'
+
+/** `before`: the stage before which a root must exist; undefined if all stages have run. */
+type Reader = Readonly<{ before: StageName | undefined; when: string; isRequest: boolean }>
+
+const LOOKUP: Reader = { before: 'lookup', when: 'when lookups are made', isRequest: true }
+const RESPONSE: Reader = { before: 'respond', when: 'when responses are sent', isRequest: true }
+const READERS: Readonly<Record<ReferenceStage, Reader>> = {
+  lookup: LOOKUP,
+  'lookup-item': LOOKUP,
+  transform: { before: 'transform', when: 'when transforms are evaluated', isRequest: false },
+  map: { before: 'map', when: 'when the message is mapped', isRequest: false },
+  respond: RESPONSE,
+  'respond-item': RESPONSE,
+  record: { before: undefined, when: 'when the message is recorded', isRequest: false },
+}
+
+/**
+ * Checks that a path can find something at the stage that reads it.
+ *
+ * Lints, as errors: a root that does not exist at the stage; a constant, lookup, URL parameter or transform that is not
+ * defined; a part that no lookup has, unless only the record of the message reads it. As warnings: other names below a root
+ * at which nothing can be found.
+ */
+export function checkPath(path: SourcePath, stage: ReferenceStage, endpoint: Endpoint, lint: LintSink): void {
+  checkSteps([nameStep(path.root), ...path.steps], path.names, stage, endpoint, lint)
+}
+
+/**
+ * The same for a path of an expression. `names`: the plain names that it starts with, root first; `transform`: the transform
+ * that it belongs to, which sees the transforms before it. A part that no lookup has is a warning here, since an expression
+ * may have conditions.
+ */
+export function checkReference(
+  names: readonly string[],
+  stage: ReferenceStage,
+  endpoint: Endpoint,
+  lint: LintSink,
+  transform?: string,
+): void {
+  checkSteps(names.map(nameStep), names, stage, endpoint, lint, transform)
+}
+
+const nameStep = (name: string): PathStep => ({ kind: 'name', name })
+
+function checkSteps(
+  steps: readonly PathStep[],
+  [root, ...rest]: readonly string[],
+  stage: ReferenceStage,
+  endpoint: Endpoint,
+  lint: LintSink,
+  transform?: string,
+): void {
+  if (root === undefined) return
+  const name = root === 'payload' && READERS[stage].isRequest ? 'requestBody' : root
+  if (name === 'item' && stage.endsWith('-item')) return
+  if (!existing(stage).includes(name)) {
+    reportRoot(name, stage, lint)
+    return
+  }
+  CHECKS_BELOW[name as Root]?.(rest, endpoint, lint, transform)
+  warnOfLength([nameStep(name), ...steps.slice(1)], stage, endpoint, lint)
+  const missed = name === 'lookupRequests' ? missedInLookup(steps, endpoint.requests.lookup) : undefined
+  if (missed === undefined) return
+  if (stage === 'transform' || stage === 'record') lint.warning(missed)
+  else lint.error(missed, { toleratedInStored: true })
+}
+
+/** A property of lists in JavaScript, which other services of this kind read. */
+function warnOfLength(steps: readonly PathStep[], stage: ReferenceStage, endpoint: Endpoint, lint: LintSink): void {
+  const last = steps.at(-1)
+  if (steps.length < 3 || last?.kind !== 'name' || last.name !== 'length') return
+  const list = pathText(steps.slice(0, -1))
+  // The messages may have a field of that name.
+  if (JSON.stringify(endpoint.inputValidation ?? {}).includes('"length"') || isReadAsObject(list, endpoint)) return
+  const count = `"$count(${list})"`
+  const advice = stage.startsWith('lookup')
+    ? 'a lookup cannot read that number, since transforms run later: let the message carry it in a field'
+    : stage === 'transform'
+      ? `for that number, write ${count}`
+      : `for that number, write ${count} in "inputTransforms" and read it as "transforms.<name>"`
+  lint.warning(`"length" is a field of that name here, never the number of elements; ${advice}.`)
+}
+
+/** Whether the document reads another field of what a path finds, or one below its `length`. */
+function isReadAsObject(path: string, endpoint: Endpoint): boolean {
+  const text = JSON.stringify(endpoint).replace(/\bpayload(?=[.[])/g, 'requestBody')
+  const start = `${JSON.stringify(path).slice(1, -1)}.`
+  return text.split(start).some((rest, at, parts) => {
+    const isWholePath = at > 0 && !/[\p{L}\p{N}_.]$/u.test(parts[at - 1] ?? '')
+    return isWholePath && /^(?!length(?![\p{L}\p{N}_.]))[\p{L}_`]/u.test(rest)
+  })
+}
+
+/** What a path can start with, by its reader. Paths of requests may write `payload` for `requestBody`. */
+export const PATH_ROOTS = Object.fromEntries(
+  Object.entries(READERS).map(([name, { when, isRequest }]) => {
+    const stage = name as ReferenceStage
+    const others = [...(isRequest ? ['payload'] : []), ...(stage.endsWith('-item') ? ['item'] : [])]
+    return [stage, { when, roots: [...existing(stage), ...others] }]
+  }),
+) as unknown as Readonly<Record<ReferenceStage, Readonly<{ when: string; roots: readonly string[] }>>>
+
+/** A transform reads the transforms before it too. */
+function existing(stage: ReferenceStage): string[] {
+  const { before } = READERS[stage]
+  const done = STAGE_NAMES.slice(0, before && STAGE_NAMES.indexOf(before))
+  const moments: readonly string[] = ['start', ...done, ...(stage === 'transform' ? [stage] : [])]
+  return Object.entries(ROOTS).flatMap(([root, moment]) => (moments.includes(moment) ? [root] : []))
+}
+
+function reportRoot(root: string, stage: ReferenceStage, lint: LintSink): void {
+  const roots = existing(stage)
+  if (root === 'payload') {
+    lint.error('"payload" is another name for "requestBody" in requests only; write "requestBody" here.')
+  } else if (root === 'item') {
+    lint.error('"item" exists in the parameters of a request with "forEach" only.')
+  } else if (Object.hasOwn(ROOTS, root)) {
+    lint.error(`"${root}" does not exist yet ${READERS[stage].when}; what does: ${roots.join(', ')}.`)
+  } else {
+    const meant = didYouMean(root, [...PATH_ROOTS[stage].roots])
+    lint.error(
+      `"${root}" is no part of a message${meant === '.' ? `; a path starts with one of: ${roots.join(', ')}.` : meant}`,
+    )
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Warns of credentials in the document: every reader of the document and its versions sees them, and a new credential
+ * requires a new document.
+ */
+import { isObject, type Json } from '../../core/json.ts'
+import type { LintSink } from '../../core/lint.ts'
+import { referencesIn } from '../../core/secrets/references.ts'
+import { isSecretName } from '../../core/secrets/secrets.ts'
+import type { Endpoint, LookupRequest, ResponseRequest } from '../schema/schema.ts'
+
+const ADVICE = 'refer to it as "${env:NAME}" or "${file:/path}" instead.'
+const SCHEME = /^(?:basic|bearer)\s+\S/i
+const URL_WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]*:[^/?#@\s]+@/i
+
+/** Lints, as warnings: values of headers, of query parameters and of constants that look like credentials. */
+export function lintCredentials({ constants, requests }: Endpoint, lint: LintSink): void {
+  lintConstant(constants, lint.at('constants'))
+  for (const kind of ['lookup', 'response'] as const) {
+    for (const [index, { config }] of requests[kind].entries())
+      lintConfig(config, lint.at('requests', kind, index, 'config'))
+  }
+}
+
+function lintConfig(config: LookupRequest['config'] | ResponseRequest['config'], lint: LintSink): void {
+  for (const [name, value] of Object.entries(config?.headers ?? {})) {
+    if (isLiteral(value) && (isSecretName(name) || SCHEME.test(value))) {
+      lint.at('headers', name).warning(`The value looks like a credential; ${ADVICE}`)
+    }
+  }
+  const [, query = ''] = /\?([^#]*)/.exec(config?.url ?? '') ?? []
+  for (const parameter of query.split('&')) {
+    const [name = '', value = ''] = parameter.split('=', 2)
+    if (isSecretName(name) && isLiteral(value) && !value.startsWith(':')) {
+      lint.at('url').warning(`The query parameter "${name}" looks like a credential; ${ADVICE}`)
+    }
+  }
+}
+
+function lintConstant(value: Json, lint: LintSink): void {
+  if (typeof value === 'string') {
+    if (isLiteral(value) && looksLikeCredential(value)) {
+      lint.warning(`The value looks like a credential; ${ADVICE}`)
+    }
+  } else if (Array.isArray(value)) for (const [index, item] of value.entries()) lintConstant(item, lint.at(index))
+  else if (isObject(value)) for (const [name, inner] of Object.entries(value)) lintConstant(inner, lint.at(name))
+}
+
+/** Whether a text has the form of a credential, or of a URL with a password. */
+export const looksLikeCredential = (value: string): boolean => SCHEME.test(value) || URL_WITH_PASSWORD.test(value)
+
+const isLiteral = (value: string): boolean => value.trim() !== '' && referencesIn(value).length === 0

@@ -1,0 +1,129 @@
+/** The rules between the fields of lookup and response requests. */
+import { FRAMING_HEADERS } from '../../core/http.ts'
+import { REFUSED_NAMES } from '../../core/json.ts'
+import type { LintSink } from '../../core/lint.ts'
+import { nearest } from '../../core/nearest.ts'
+import { isHeaderName, isHeaderValue } from '../../language/headers.ts'
+import { isPlaceholderName, parseUrlTemplate } from '../../language/url-template.ts'
+import {
+  type Endpoint,
+  hasBody,
+  isMarkedPrimary,
+  isPrimary,
+  type LookupRequest,
+  type ResponseRequest,
+} from '../schema/schema.ts'
+import { UNKNOWN, UNKNOWN_URL } from '../schema/schema-fields.ts'
+
+type Request = LookupRequest | ResponseRequest
+
+/** Lints at `requests`: ids, primary, headers, placeholders, optional requests, forwarded bodies. */
+export function lintRequests(endpoint: Endpoint, lint: LintSink): void {
+  const { lookup, response } = endpoint.requests
+  lintIds(lookup, 'lookups', lint.at('lookup'))
+  lintIds(response, 'responses', lint.at('response'))
+  lintPrimary(response, lint.at('response'))
+  for (const [index, request] of lookup.entries()) {
+    lintRequest(request, lint.at('lookup', index))
+    lintForwarding(request, endpoint, lint.at('lookup', index))
+    lintFhirResponse(request, endpoint, lint.at('lookup', index, 'fhirResponse'))
+  }
+  for (const [index, request] of response.entries()) lintRequest(request, lint.at('response', index))
+}
+
+function lintRequest(request: Request, lint: LintSink): void {
+  const { config } = request
+  lintHeaders(config?.headers ?? {}, lint.at('config', 'headers'))
+  lintPlaceholders(config, lint.at('config'))
+  lintOptional(request, lint)
+}
+
+function lintIds(requests: readonly Request[], among: string, lint: LintSink): void {
+  const first = new Map<string, number>()
+  requests.forEach(({ id }, index) => {
+    const sink = lint.at(index, 'id')
+    const earlier = first.get(id)
+    if (REFUSED_NAMES.has(id)) sink.error(`The id "${id}" is reserved; choose another one.`)
+    else if (earlier === undefined) first.set(id, index)
+    else if (id !== UNKNOWN)
+      sink.error(`"${lint.at(earlier).path}" has the id "${id}" already; ids are unique among the ${among}.`)
+  })
+}
+
+function lintPrimary(responses: readonly ResponseRequest[], lint: LintSink): void {
+  let earlier: string | undefined
+  responses.forEach((request, index) => {
+    if (!isMarkedPrimary(request)) return
+    const sink = request.primary === true ? lint.at(index, 'primary') : lint.at(index, 'config', 'primary')
+    if (!isPrimary(request)) {
+      sink.warning('A request with "forEach" gives many answers and cannot be primary, so this has no effect.')
+      return
+    }
+    if (earlier !== undefined) sink.error(`Only one request can be primary, and "${earlier}" is; leave this out.`)
+    earlier ??= lint.at(index).path
+  })
+}
+
+function lintOptional(request: Request, lint: LintSink): void {
+  const sink = lint.at('optional')
+  if (request.optional !== true) {
+    if (request.default === undefined) return
+    lint.at('default').error('"default" is used only where a request may fail; set "optional": true, or leave it out.')
+  } else if ('kafkaProducerTopic' in request && request.kafkaProducerTopic !== undefined) {
+    sink.error(
+      'A message whose record the broker did not take always fails, so a topic cannot be optional; leave it out.',
+    )
+  } else if (isPrimary(request)) {
+    sink.error('The answer is that of the primary request, which cannot be optional; leave one out.')
+  }
+}
+
+function lintHeaders(headers: Readonly<Record<string, string>>, lint: LintSink): void {
+  const seen = new Set<string>()
+  for (const [name, value] of Object.entries(headers)) {
+    const sink = lint.at(name)
+    const lowerCase = name.toLowerCase()
+    if (!isHeaderName(name)) sink.error(`"${name}" cannot name a header; write letters, digits and hyphens only.`)
+    else if (FRAMING_HEADERS.has(lowerCase)) sink.error(`The header "${name}" is set by the service; leave it out.`)
+    else if (seen.has(lowerCase))
+      sink.error(`The header "${name}" is here twice, but for upper and lower case; keep one.`)
+    if (!isHeaderValue(value)) {
+      sink.error(`The value of the header "${name}" holds a line break or another character that no header can hold.`)
+    }
+    seen.add(lowerCase)
+  }
+}
+
+/** Warns of values without a placeholder in the URL, and of path segments `:name` without a value. */
+function lintPlaceholders(config: Request['config'], lint: LintSink): void {
+  if (config?.url === undefined || config.url === UNKNOWN_URL) return
+  const defined = Object.keys(config.params?.url ?? {})
+  const template = parseUrlTemplate(config.url, defined)
+  if (!template.ok) return
+  const { placeholders, undefinedNames } = template.value
+  for (const name of defined) {
+    if (name === UNKNOWN || placeholders.includes(name)) continue
+    const meant = nearest(name, undefinedNames)
+    const advice = meant === undefined ? '; leave it out or add it to the URL.' : `; did you mean ":${meant}"?`
+    const sentence = isPlaceholderName(name)
+      ? `The URL has no placeholder ":${name}"${advice}`
+      : `No placeholder can have the name "${name}"; use letters, digits, "_" and "-" only.`
+    lint.at('params', 'url', name).warning(sentence)
+  }
+  if (defined.includes(UNKNOWN)) return
+  for (const name of undefinedNames) {
+    lint
+      .at('url')
+      .warning(`The path segment ":${name}" is sent as it is: "config.params.url" does not define "${name}".`)
+  }
+}
+
+function lintForwarding(request: LookupRequest, endpoint: Endpoint, lint: LintSink): void {
+  if (!request.forwardExistingRequestBody || request.forEach !== undefined || hasBody(endpoint)) return
+  lint.at('forwardExistingRequestBody').warning(`A ${endpoint.endpoint.method} brings no body that could be forwarded.`)
+}
+
+function lintFhirResponse({ fhirResponse }: LookupRequest, { failures }: Endpoint, lint: LintSink): void {
+  if (fhirResponse && failures === 'plain')
+    lint.warning('The "failures" of the endpoint are "plain", so this has no effect.')
+}

@@ -1,0 +1,83 @@
+/**
+ * Fields of a document that its schema does not list: misspelt, misplaced, or without effect here. Other services of this
+ * kind return their documents with fields that have no effect, so refusing those would refuse nearly every such document.
+ */
+import { isObject, type Json, typeName } from '../../core/json.ts'
+import type { LintSink } from '../../core/lint.ts'
+import { nearest } from '../../core/nearest.ts'
+import { EndpointField } from '../schema/schema.ts'
+import type { Field } from '../schema/schema-fields.ts'
+
+/** Reports an unknown field. Out: the name that was meant, or '' if none is near. */
+export function reportUnknown(written: string, properties: Readonly<Record<string, Field>>, lint: LintSink): string {
+  const meant = nearest(written, Object.keys(properties))
+  const advice = meant === undefined ? belongsElsewhere(written, lint.path) : `; did you mean "${meant}"?`
+  lint.at(written).error(`Unknown field "${written}"${advice}`)
+  return meant ?? ''
+}
+
+/**
+ * Whether a field of an object has no effect by the notes of the schema: `absentAs`, `foreign` and `straysFrom`.
+ *
+ * Lints, as a warning: a field of which its author probably expects an effect.
+ */
+export function hasNoEffect(
+  { foreign = {}, straysFrom = '' }: Field,
+  properties: Readonly<Record<string, Field>>,
+  name: string,
+  value: Json,
+  lint: LintSink,
+): boolean {
+  if (Object.hasOwn(properties, name)) return isAbsent(properties[name]?.absentAs, value)
+  if (Object.hasOwn(foreign, name)) {
+    if (foreign[name]) lint.at(name).warning(foreign[name])
+    return true
+  }
+  if (!isEntry(properties[straysFrom]?.additionalProperties, value)) return false
+  const known = Object.keys(properties)
+  if (nearest(name, known) !== undefined) return false
+  const beside = known.map((property) => `"${property}"`).join(' and ')
+  lint
+    .at(name)
+    .warning(`"${name}" stands beside ${beside}, where nothing reads it; did you mean "${straysFrom}.${name}"?`)
+  return true
+}
+
+function isAbsent(absentAs: Json | undefined, value: Json): boolean {
+  if (absentAs === undefined || typeName(value) !== typeName(absentAs)) return false
+  return value === null || Object.keys(value).length === 0
+}
+
+/** Whether a value has all required fields of such an entry, and no unknown ones. */
+function isEntry(entry: Field | boolean | undefined, value: Json): boolean {
+  if (typeof entry !== 'object' || !isObject(value)) return false
+  const { properties = {}, required = [] } = entry
+  return (
+    required.every((name) => Object.hasOwn(value, name)) &&
+    Object.keys(value).every((name) => Object.hasOwn(properties, name))
+  )
+}
+
+/** `; it belongs to "…"` if another part of the document has such a field, else a full stop. */
+function belongsElsewhere(name: string, path: string): string {
+  const here = path.replaceAll(/\[\d+\]/g, '')
+  const homes = homesOf(name, EndpointField, '')
+  if (homes.length === 0) return '.'
+  const home = homes.reduce((best, next) => (sharedLength(next, here) > sharedLength(best, here) ? next : best))
+  return `; it belongs to "${here !== '' && home.startsWith(`${here}.`) ? home.slice(here.length + 1) : home}".`
+}
+
+function homesOf(name: string, field: Field, path: string): string[] {
+  const properties = (field.items ?? field).properties ?? {}
+  const below = Object.entries(properties).flatMap(([key, value]) =>
+    homesOf(name, value, path === '' ? key : `${path}.${key}`),
+  )
+  return path !== '' && Object.hasOwn(properties, name) ? [path, ...below] : below
+}
+
+function sharedLength(a: string, b: string): number {
+  const parts = a.split('.')
+  const others = b.split('.')
+  const differs = parts.findIndex((part, index) => part !== others[index])
+  return differs === -1 ? parts.length : differs
+}

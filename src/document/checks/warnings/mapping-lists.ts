@@ -1,0 +1,104 @@
+/** Warns of mapping entries whose lists do not fit together: elements of one parent or list would land in another. */
+import { isObject, type Json } from '../../../core/json.ts'
+import type { LintSink } from '../../../core/lint.ts'
+import { parseTarget, writeSteps } from '../../../language/mapping/target.ts'
+import { type PathStep, parseSteps } from '../../../language/paths/path-steps.ts'
+import type { Endpoint } from '../../schema/schema.ts'
+
+/** `list`: what the path reads elements of. `isJoined`: elements of several parents come as one list. */
+type ReadList = Readonly<{ list: readonly PathStep[]; isJoined: boolean }>
+
+/** These place values in their own way. */
+const UNSPREAD: ReadonlySet<string> = new Set(['appendArray', 'oneToAllElements', 'passThroughObject'])
+
+/**
+ * Lints, as warnings, at `inputMapping`: entries that spread another list over a target's list than an entry before them, and
+ * entries that join a list of lists for a target with lists in a list. Only a `[]` shows a list; a name may read one or not.
+ */
+export function lintMappingLists({ inputMapping, requests }: Endpoint, lint: LintSink): void {
+  const first = new Map<string, Readonly<{ list: string; path: string }>>()
+  for (const [source, target] of Object.entries(inputMapping)) {
+    if (!source.includes('[]')) continue
+    const read = readList(source)
+    if (read === undefined) continue
+    const list = listName(read.list, requests.lookup)
+    for (const one of targetsOfEntry(target)) {
+      const spread = one.key.includes('[]') && !UNSPREAD.has(one.function ?? '') ? spreadList(one.key) : undefined
+      if (spread === undefined) continue
+      const sink = lint.at(source)
+      if (read.isJoined && spread.levels > 1) {
+        sink.warning(
+          `"${one.key}" takes one list, and "${source}" reads lists in a list: the elements of all parents are joined to one list. ${instead(one)}`,
+        )
+      }
+      // Nothing shows how many elements an expression gives, or that they belong to those of another list.
+      if (list === undefined) continue
+      const earlier = first.get(spread.place)
+      if (earlier === undefined) first.set(spread.place, { list, path: sink.path })
+      else if (earlier.list !== list) {
+        sink.warning(
+          `This spreads "${list}" over the list of "${one.key}", and ${earlier.path} spreads "${earlier.list}" over it: their elements are merged by position. Write an index in place of the "[]", or make one list of both in "inputTransforms", such as $append(a, b), and map that.`,
+        )
+      }
+    }
+  }
+}
+
+const instead = ({ key }: EntryTarget): string =>
+  `For one parent, write indexes, such as "${key.replace('[]', '[0]')}"; for several, build the list with an expression in "inputTransforms" and map that.`
+
+/** Undefined for a path without a list, or a faulty one. A `[]` at the end keeps the lists before it apart. */
+function readList(source: string): ReadList | undefined {
+  const parsed = parseSteps(source, 'path')
+  if (!parsed.ok) return undefined
+  const steps = parsed.value
+  const lists = steps.flatMap(({ kind }, at) => (kind === 'each' ? [at] : []))
+  if (lists.length > 1 && lists.at(-1) === steps.length - 1) lists.pop()
+  const last = lists.at(-1)
+  return last === undefined ? undefined : { list: steps.slice(0, last), isJoined: lists.length > 1 }
+}
+
+/**
+ * The list in words that two paths to it share. The answers of a request with `forEach` are as many as its items. Undefined for the
+ * result of an expression.
+ */
+function listName(steps: readonly PathStep[], lookups: Endpoint['requests']['lookup']): string | undefined {
+  const [root, id, ...below] = steps
+  if (root?.kind !== 'name' || root.name === 'transforms') return undefined
+  if (root.name === 'lookupRequests' && id?.kind === 'name' && below.length === 0) {
+    const items = lookups.find((lookup) => lookup.id === id.name)?.forEach?.items
+    if (items !== undefined) return withoutLast(items.replace(/^payload(?=[.[]|$)/, 'requestBody'))
+  }
+  return steps.map(writeStep).join('').slice(1)
+}
+
+const withoutLast = (path: string): string => path.replace(/\[\]$/, '')
+
+const writeStep = (step: PathStep): string => {
+  if (step.kind === 'name') return `.${step.name.replaceAll('.', '\\.')}`
+  if (step.kind === 'index') return `[${step.index}]`
+  return step.kind === 'each' ? '[]' : '.*'
+}
+
+/** The list of a target that an array is spread over, and how many lists the target has; undefined for none. */
+function spreadList(key: string): Readonly<{ place: string; levels: number }> | undefined {
+  const parsed = parseTarget(key)
+  if (!parsed.ok) return undefined
+  const steps = writeSteps(parsed.value, 'spread')
+  const at = steps.slice(0, -1).findIndex(({ kind }) => kind === 'each')
+  if (at === -1) return undefined
+  const levels = parsed.value.steps.filter(({ kind }) => kind === 'each').length
+  return { place: JSON.stringify(steps.slice(0, at)), levels }
+}
+
+type EntryTarget = Readonly<{ key: string; function: string | undefined }>
+
+/** The targets of an entry, in each form of a target; compiling the mapping checks whether they parse. */
+export function targetsOfEntry(declared: Json): readonly EntryTarget[] {
+  const all: readonly Json[] = Array.isArray(declared) ? declared : [declared]
+  return all.flatMap((one) => {
+    const [key, transform] = Array.isArray(one) ? one : isObject(one) ? [one.key, one.transform] : [one]
+    const name = isObject(transform) ? transform.function : transform
+    return typeof key === 'string' ? [{ key, function: typeof name === 'string' ? name : undefined }] : []
+  })
+}

@@ -1,0 +1,114 @@
+/** What a document reads of its messages: the one walk over its paths and expressions, which its schema marks. */
+
+import { documentPath } from '../../core/lint.ts'
+import { readsOfText } from '../../language/jsonata/expression-engine.ts'
+import { type PathStep, parsePath, type SourcePath } from '../../language/paths/path.ts'
+import { pathText } from '../../language/paths/path-steps.ts'
+import { type Endpoint, EndpointField } from '../schema/schema.ts'
+import type { Field, ReferenceStage } from '../schema/schema-fields.ts'
+
+/** A path, or at the stage `transform` an expression. `extract`: a path of `state.extract`, from the root of the message. */
+export type DocumentReference = Readonly<{
+  text: string
+  /** The names and indexes that lead to it in the document. */
+  at: readonly [string, ...(string | number)[]]
+  stage: ReferenceStage | 'extract'
+}>
+
+/** `readBy`: places in the document, such as `inputMapping.requestBody\.nr`. */
+export type DocumentRead = Readonly<{ path: SourcePath; readBy: readonly string[] }>
+
+/** `isWhole`: an expression may read anything, so that nothing can be called unread. */
+export type DocumentReads = Readonly<{ reads: readonly DocumentRead[]; isWhole: boolean }>
+
+/** Every path and expression of a document with which it reads its messages, in the order of the schema. */
+export function referencesOf(endpoint: Endpoint): readonly DocumentReference[] {
+  const found: DocumentReference[] = []
+  addReferences(EndpointField, endpoint, [], found)
+  return found
+}
+
+function addReferences(
+  field: Field,
+  value: unknown,
+  at: readonly (string | number)[],
+  found: DocumentReference[],
+): void {
+  const add = (text: string, stage: DocumentReference['stage'], ...inner: string[]) =>
+    found.push({ text, stage, at: [...at, ...inner] as unknown as DocumentReference['at'] })
+  if (typeof value === 'string') {
+    if (field.reads !== undefined) add(value, field.reads)
+    if (field.readsBelow !== undefined) {
+      const base = field.readsBelow.replace('<name>', () => nameText(String(at.at(-2))))
+      add(value.startsWith('[') ? `${base}${value}` : `${base}.${value}`, 'extract')
+    }
+  } else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) addReferences(field.items ?? {}, item, [...at, index], found)
+  } else if (typeof value === 'object' && value !== null) {
+    const { readsNames, properties, additionalProperties } = field
+    for (const [name, inner] of Object.entries(value)) {
+      if (readsNames !== undefined) add(name, readsNames, name)
+      const known = properties?.[name] ?? additionalProperties
+      if (typeof known === 'object') addReferences(known, inner, [...at, name], found)
+    }
+  }
+}
+
+const nameText = (name: string): string => pathText([{ kind: 'name', name }])
+
+/**
+ * In: a document. Out: each path once, `payload` as `requestBody`. Paths within the items of a `forEach` are left out: the
+ * items are read whole. A schema and the headers that authenticate a sender are not reads.
+ */
+export function readsOfDocument(endpoint: Endpoint): DocumentReads {
+  const places = new Map<string, { path: SourcePath; readBy: string[] }>()
+  const add = (text: string, place: string): void => {
+    const path = parsePath(/^payload(?=$|[.[])/.test(text) ? `requestBody${text.slice('payload'.length)}` : text)
+    if (!path.ok) return
+    const known = places.get(path.value.text)
+    if (known === undefined) places.set(path.value.text, { path: path.value, readBy: [place] })
+    else if (!known.readBy.includes(place)) known.readBy.push(place)
+  }
+  let isWhole = false
+  for (const { text, at, stage } of referencesOf(endpoint)) {
+    if (stage !== 'transform') {
+      add(text, documentPath(...at))
+      continue
+    }
+    const { roots, references } = readsOfText(text)
+    isWhole ||= roots === undefined
+    for (const names of references) add(pathText(names.map((name) => ({ kind: 'name', name }))), documentPath(...at))
+  }
+  const { inputMapping, requests } = endpoint
+  requests.lookup.forEach(({ forwardExistingRequestBody }, index) => {
+    if (forwardExistingRequestBody === true)
+      add('requestBody', documentPath('requests', 'lookup', index, 'forwardExistingRequestBody'))
+  })
+  if (Object.keys(inputMapping).length === 0) {
+    // Without a mapping the output is the body unchanged, and the answers of lookups.
+    add('requestBody', 'inputMapping')
+    if (requests.lookup.length > 0) add('lookupRequests', 'inputMapping')
+  }
+  return { reads: [...places.values()], isWhole }
+}
+
+/** Whether the document reads something below this root. */
+export const readsRoot = (endpoint: Endpoint, root: string): boolean =>
+  referencesOf(endpoint).some(({ text, stage }) => {
+    if (stage !== 'transform') return text.startsWith(root) && /^(?:$|[.[])/.test(text.slice(root.length))
+    const { roots } = readsOfText(text)
+    return roots === undefined || roots.has(root)
+  })
+
+/** Whether the path leads to the headers of a lookup: few documents read them, and each answer has many. */
+export function isLookupHeaders(steps: readonly PathStep[]): boolean {
+  const [root, , each] = steps
+  const last = steps.at(-1)
+  return (
+    steps.length === (each?.kind === 'each' ? 4 : 3) &&
+    root?.kind === 'name' &&
+    root.name === 'lookupRequests' &&
+    last?.kind === 'name' &&
+    last.name === 'headers'
+  )
+}

@@ -1,0 +1,104 @@
+/** The kinds of fields of the endpoint document, and the notes of a field beyond JSON Schema. */
+import Type, { type Static, type TSchema } from 'typebox'
+import type { Json, JsonObject } from '../../core/json.ts'
+
+/** When a path is read; `-item`: within a request with `forEach`, whose `items` are read outside of it. */
+export type ReferenceStage = 'lookup' | 'lookup-item' | 'transform' | 'map' | 'respond' | 'respond-item' | 'record'
+
+export type FieldNotes = Readonly<{
+  /** One sentence for the user's guide. */
+  description: string
+  examples?: readonly Json[]
+  /** The values that the field takes, as they follow "must be", if the type alone says too little. */
+  expects?: string
+  /** Filled in if the field is left out. */
+  default?: Json
+  /** Holds if the field is left out, without being filled in. */
+  assumed?: string
+  /** The empty value that other services return for a field that is not set; it is read as if the field were left out. */
+  absentAs?: Json
+  /**
+   * Fields of other services' documents that have no effect here and are read as if they were left out: name → the warning,
+   * or an empty text for none.
+   */
+  foreign?: Readonly<Record<string, string>>
+  /** The property with named objects for which an unknown object was probably written; that object has no effect either. */
+  straysFrom?: string
+  /** Stands in for a faulty value, so that its consequences are not reported as further faults. */
+  salvage?: Json
+  /** A single item is read as an array of one. */
+  single?: true
+  /** Lower-case letters are read as upper case. */
+  anyCase?: true
+  /** A number is read as its text. */
+  numberAsText?: true
+  /** The names of this object become names in the message, so names of JavaScript's prototypes are refused. */
+  namesInMessage?: true
+  /** The order of the names matters; JSON keeps none for names that look like integers. */
+  namesInOrder?: true
+  /** The names may stand in any order: another one is no change of the document. */
+  namesInAnyOrder?: true
+  /** The field holds a path of the message, or at the stage `transform` an expression, which this stage reads. */
+  reads?: ReferenceStage
+  /** The names of this object are paths of the message, which this stage reads. */
+  readsNames?: ReferenceStage
+  /** The field holds a path below this one; `<name>` is the name of the object that the field belongs to. */
+  readsBelow?: string
+}>
+
+/** The keywords that the schema of the endpoint document uses. */
+export type Field = Partial<FieldNotes> &
+  Readonly<{
+    type?: 'object' | 'array' | 'string' | 'integer' | 'boolean'
+    properties?: Readonly<Record<string, Field>>
+    required?: readonly string[]
+    additionalProperties?: boolean | Field
+    items?: Field
+    anyOf?: readonly Field[]
+    enum?: readonly string[]
+    pattern?: string
+    minimum?: number
+    maximum?: number
+    minItems?: number
+  }>
+
+/** The name of a part that could not be read. References into its container are not checked. */
+export const UNKNOWN = '(unknown)'
+export const UNKNOWN_PATTERN = '/unknown-pattern'
+export const UNKNOWN_URL = 'http://unknown.invalid/'
+export const UNKNOWN_PATH = 'constants'
+
+export const text = (notes: FieldNotes) => Type.String({ ...notes })
+export const nonEmptyText = (notes: FieldNotes) =>
+  Type.String({ pattern: '\\S', expects: 'a string that is not empty', ...notes })
+export const flag = (notes: FieldNotes) => Type.Boolean({ ...notes })
+/** An optional flag that is false if it is left out. */
+export const switchOn = (description: string, assumed = '`false`') =>
+  Type.Optional(flag({ description, assumed, examples: [true] }))
+export const whole = (minimum: number, maximum: number, notes: FieldNotes) =>
+  Type.Integer({ minimum, maximum, ...notes })
+export const list = <T extends TSchema>(items: T, notes: FieldNotes & { minItems?: number }) =>
+  Type.Array(items, { ...notes })
+export const record = <T extends Record<string, TSchema>>(properties: T, notes: FieldNotes) =>
+  Type.Object(properties, { additionalProperties: false, ...notes })
+export const anyObject = (notes: FieldNotes) => Type.Unsafe<JsonObject>({ type: 'object', ...notes })
+export const named = <T extends TSchema>(value: T, notes: FieldNotes) =>
+  Type.Unsafe<Readonly<Record<string, Readonly<Static<T>>>>>({ type: 'object', additionalProperties: value, ...notes })
+export const optional = Type.Optional
+
+export const STATUSES = 'an array of statuses such as "2xx", "404" or "*"'
+export const status = Type.Union([Type.String(), Type.Integer()], {
+  description: 'One status, a class of statuses, or all.',
+  expects: 'a status such as "2xx", "404" or "*"',
+})
+
+export const path = (description: string, example: string, reads: ReferenceStage) =>
+  nonEmptyText({ description, examples: [example], salvage: UNKNOWN_PATH, reads })
+
+export const topic = (description: string, example: string) =>
+  Type.String({
+    pattern: '^(?!\\.{1,2}$)[a-zA-Z0-9._-]{1,249}$',
+    expects: 'a topic name: 1 to 249 letters, digits, dots, underscores or hyphens, and not "." or ".."',
+    description,
+    examples: [example],
+  })

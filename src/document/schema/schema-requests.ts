@@ -1,0 +1,244 @@
+/** The schema of requests: lookups fetch data that a message lacks, responses send the output on. */
+import Type from 'typebox'
+import type { Json } from '../../core/json.ts'
+import {
+  type FieldNotes,
+  list,
+  named,
+  nonEmptyText,
+  optional,
+  path,
+  type ReferenceStage,
+  record,
+  STATUSES,
+  status,
+  switchOn,
+  text,
+  topic,
+  UNKNOWN,
+  UNKNOWN_PATH,
+  UNKNOWN_URL,
+  whole,
+} from './schema-fields.ts'
+
+/** The methods that a request can use. */
+const REQUEST_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
+
+const valueFields = (what: string, prefix: string, postfix: string, reads: ReferenceStage) => ({
+  path: path(`Path of the ${what} in the message.`, 'payload.patient.id', reads),
+  prefix: optional(text({ description: 'Text before the value.', examples: [prefix], absentAs: null })),
+  postfix: optional(text({ description: 'Text after the value.', examples: [postfix], absentAs: null })),
+})
+
+const parameter = (reads: ReferenceStage) =>
+  record(valueFields('value', 'code:', ':exact', reads), {
+    description: 'A value of the message for the URL of a request.',
+    foreign: { label: 'Nothing reads a label of a parameter; "description" of the endpoint is for people.' },
+  })
+
+export type ParameterSchema = ReturnType<typeof parameter>
+
+const params = (reads: ReferenceStage) =>
+  record(
+    {
+      query: optional(
+        named(parameter(reads), {
+          description: 'Query parameters by name; a parameter whose path finds nothing is left out.',
+          examples: [{ _id: { path: 'urlParams.id' } }],
+        }),
+      ),
+      url: optional(
+        named(parameter(reads), {
+          description:
+            'Values for the `:name` placeholders of the URL; if a path finds nothing, the message is answered with 400.',
+          examples: [{ id: { path: 'payload.id', prefix: 'p-' } }],
+          namesInMessage: true,
+          salvage: { [UNKNOWN]: { path: UNKNOWN_PATH } },
+        }),
+      ),
+    },
+    {
+      description: 'Parameters of the URL, with values of the message.',
+      absentAs: {},
+      straysFrom: 'query',
+      salvage: { url: { [UNKNOWN]: { path: UNKNOWN_PATH } } },
+    },
+  )
+
+const method = (fallback: string) =>
+  Type.Enum([...REQUEST_METHODS], {
+    description: 'Method of the request, in any case.',
+    default: fallback,
+    anyCase: true,
+    examples: [fallback],
+  } satisfies FieldNotes)
+
+const url = {
+  description:
+    'Absolute http or https URL; `:name` in its path or query is a placeholder where `params.url` defines the name.',
+  examples: ['https://fhir.example.org/Patient/:id'],
+  salvage: UNKNOWN_URL,
+}
+
+const headers = optional(
+  named(text({ description: 'Value of the header.', expects: 'a string or a number', numberAsText: true }), {
+    description: 'Headers of the request; a number is sent as its text.',
+    examples: [{ Accept: 'application/fhir+json' }],
+    namesInMessage: true,
+  }),
+)
+
+const followRedirects = (assumed: string) =>
+  optional(
+    whole(0, 10, {
+      description:
+        'How many redirects in a row are followed; headers that may be credentials do not go to another origin.',
+      assumed,
+      examples: [3],
+    }),
+  )
+
+const forEach = (reads: ReferenceStage) =>
+  optional(
+    record(
+      {
+        items: path('Path of the array in the message.', 'payload.entry', reads),
+        concurrency: optional(
+          Type.Union(
+            [Type.Integer({ minimum: 1, maximum: 1000 }), Type.String({ pattern: '^(?:[1-9][0-9]{0,2}|1000)$' })],
+            {
+              description: 'The most calls of this request that are in flight at once.',
+              expects: 'a whole number from 1 to 1000, or such a number as a string',
+              assumed: '1',
+              examples: [4],
+            } satisfies FieldNotes,
+          ),
+        ),
+      },
+      {
+        description: 'Makes the request once for each element of an array; `item` is that element.',
+        absentAs: {},
+        salvage: { items: UNKNOWN_PATH },
+      },
+    ),
+  )
+
+const requestId = (among: string) =>
+  nonEmptyText({
+    description: `Name of the request, unique among the ${among} requests.`,
+    examples: ['patient'],
+    salvage: UNKNOWN,
+  })
+
+const EXTRACT = 'Nothing reads this of a request; values for the next message are named in "state.extract".'
+
+const sharedFields = (itemsRead: ReferenceStage) => ({
+  forEach: forEach(itemsRead),
+  allowedStatuses: optional(
+    list(status, {
+      description: 'The statuses that count as success.',
+      expects: `${STATUSES}, with at least one of them`,
+      minItems: 1,
+      absentAs: [],
+      assumed: '`["2xx"]`',
+      examples: [['2xx', '404']],
+    }),
+  ),
+  timeoutMs: optional(
+    whole(1, 300_000, {
+      description: 'Milliseconds that the request may take in all, including retries.',
+      assumed: '`REQUEST_TIMEOUT_MS`',
+      examples: [5000],
+    }),
+  ),
+  retries: optional(
+    whole(0, 10, {
+      description:
+        'Further attempts after a network error, a 502, 503 or 504, or a 429 with `Retry-After`; for idempotent requests only.',
+      assumed: '`REQUEST_RETRIES`',
+      examples: [2],
+    }),
+  ),
+  idempotent: switchOn(
+    'Whether the request may be repeated without harm, whatever its method, so that it may be retried.',
+    'by the method: `false` for POST and PATCH',
+  ),
+  optional: switchOn('Lets the message continue if this request fails.'),
+  default: optional(
+    Type.Unsafe<Json>({
+      description: 'Replaces the answer of an `optional` request that failed: any JSON value.',
+      assumed: 'nothing',
+      examples: [{ status: 'unknown' }],
+    } satisfies FieldNotes),
+  ),
+})
+
+export const LookupSchema = record(
+  {
+    id: requestId('lookup'),
+    config: record(
+      {
+        method: method('GET'),
+        url: Type.String(url),
+        headers,
+        params: optional(params('lookup-item')),
+        followRedirects: followRedirects(
+          '`5` within its origin for a `GET` whose `allowedStatuses` name no redirect, else `0`: a redirect is an answer like any other',
+        ),
+      },
+      { description: 'The HTTP request to make.' },
+    ),
+    forwardExistingRequestBody: switchOn(
+      'Sends the incoming body, or with `forEach` the current item, as the body of the request.',
+    ),
+    ...sharedFields('lookup'),
+    fhirResponse: switchOn(
+      'Answers a failure of this lookup as a FHIR R4 OperationOutcome, unless `failures` is `plain`.',
+    ),
+  },
+  {
+    description: 'A request before the mapping; its answer is `lookupRequests.<id>`.',
+    foreign: { _id: '', extract: EXTRACT },
+  },
+)
+
+export const ResponseSchema = record(
+  {
+    id: requestId('response'),
+    config: optional(
+      record(
+        {
+          method: method('POST'),
+          url: optional(Type.String(url)),
+          headers,
+          params: optional(params('respond-item')),
+          followRedirects: followRedirects('`0`: a redirect is an answer like any other'),
+          primary: switchOn('Returns the answer of this request alone.'),
+        },
+        {
+          description: 'The HTTP request to make; required without `kafkaProducerTopic`.',
+          salvage: { method: 'POST', url: UNKNOWN_URL },
+        },
+      ),
+    ),
+    primary: switchOn('The same as `config.primary`.'),
+    kafkaProducerTopic: optional(topic('Topic to which the output is produced, instead of calling a URL.', 'patients')),
+    key: optional(
+      record(valueFields('key', 'patient-', '-v2', 'respond-item'), {
+        description:
+          'Key of the record, for `kafkaProducerTopic`: records with the same key stay in order. If the path finds nothing, the record has no key.',
+        salvage: { path: UNKNOWN_PATH },
+      }),
+    ),
+    ...sharedFields('respond'),
+  },
+  {
+    description: 'A request that sends the output.',
+    foreign: {
+      _id: '',
+      extract: EXTRACT,
+      forwardExistingRequestBody: 'A response request sends the output, whatever this says; leave it out.',
+    },
+    salvage: { id: UNKNOWN, config: { method: 'POST', url: UNKNOWN_URL } },
+  },
+)

@@ -1,0 +1,253 @@
+/**
+ * The endpoint document: its types, its checks and its page of the user's guide all come from this schema. Beside the
+ * keywords of JSON Schema, a field may have those of `FieldNotes` (schema-fields.ts).
+ */
+import Type, { type Static, type TSchema } from 'typebox'
+import type { Json } from '../../core/json.ts'
+import { FORMATS } from '../../formats/codecs.ts'
+import { AuthSchema } from './schema-auth.ts'
+import {
+  anyObject,
+  type Field,
+  type FieldNotes,
+  list,
+  named,
+  nonEmptyText,
+  optional,
+  record,
+  STATUSES,
+  status,
+  text,
+  topic,
+  UNKNOWN,
+  UNKNOWN_PATTERN,
+  UNKNOWN_URL,
+} from './schema-fields.ts'
+import { KafkaSchema } from './schema-kafka.ts'
+import { IdempotencySchema, LimitsSchema, RateLimitSchema } from './schema-limits.ts'
+import { LookupSchema, type ParameterSchema, ResponseSchema } from './schema-requests.ts'
+
+const ENDPOINT_METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const
+
+/** `readsBelow`: as in `FieldNotes`; undefined: the paths are not of the message. */
+const pathsByName = (read: string, example: Json, readsBelow: string | undefined) =>
+  named(nonEmptyText({ description: 'Path of the value.', ...(readsBelow === undefined ? {} : { readsBelow }) }), {
+    description: `Name → path in ${read}.`,
+    examples: [example],
+    namesInMessage: true,
+  })
+
+const extract = record(
+  {
+    requestBody: optional(pathsByName('the parsed body', { lastId: 'patient.id' }, 'requestBody')),
+    responseBody: optional(pathsByName('the mapped output', { total: 'total' }, undefined)),
+    query: optional(pathsByName('the query of the request', { page: 'page' }, 'query')),
+    lookupRequests: optional(
+      named(pathsByName('the data of that lookup', { version: 'meta.versionId' }, 'lookupRequests.<name>.data'), {
+        description: 'Lookup id → name → path in the data of that lookup.',
+        examples: [{ patients: { next: 'link[0].url' } }],
+        namesInMessage: true,
+      }),
+    ),
+  },
+  {
+    description: 'The values that a message leaves for the next one, which reads them under `state`.',
+    foreign: { system: 'The times of a message are always kept; leave this out.' },
+  },
+)
+
+const ONE_METHOD = 'Nothing reads this; the method of the route is "method", or POST without it.'
+
+const UNKNOWN_LOOKUPS = [{ id: UNKNOWN, config: { method: 'GET', url: UNKNOWN_URL } }]
+
+export const EndpointSchema = record(
+  {
+    name: nonEmptyText({ description: 'Unique name of the endpoint.', examples: ['Patient intake'], salvage: UNKNOWN }),
+    description: optional(
+      text({ description: 'Purpose of the endpoint.', examples: ['Turns intake forms into Patients.'] }),
+    ),
+    labels: named(text({ description: 'Value of the label.' }), {
+      description: 'Name → value, for people and tools: no message sees them.',
+      default: {},
+      examples: [{ team: 'lab' }],
+      namesInAnyOrder: true,
+    }),
+    endpoint: record(
+      {
+        pattern: Type.String({
+          description:
+            'Path of the endpoint: segments of URI-safe characters or `:parameter` (letters, digits, `_`, `-`); a `/` at its end makes no difference.',
+          examples: ['/patients/:id'],
+          salvage: UNKNOWN_PATTERN,
+        }),
+        method: Type.Enum([...ENDPOINT_METHODS], {
+          description: 'Method of the endpoint.',
+          default: 'POST',
+          examples: ['POST'],
+        }),
+      },
+      { description: 'The route.', foreign: { endpoint: ONE_METHOD, methods: ONE_METHOD } },
+    ),
+    auth: optional(AuthSchema),
+    limits: optional(LimitsSchema),
+    rateLimit: optional(RateLimitSchema),
+    idempotency: optional(IdempotencySchema),
+    transformation: record(
+      {
+        input: optional(
+          Type.Enum([...FORMATS], {
+            description: 'Format of incoming messages; required for POST and PUT.',
+            examples: ['JSON'],
+          }),
+        ),
+        output: Type.Enum([...FORMATS], {
+          description: 'Format of the outgoing message and of the answer.',
+          examples: ['FHIR+JSON'],
+          salvage: 'JSON',
+        }),
+      },
+      { description: 'The formats of the messages.' },
+    ),
+    failures: optional(
+      Type.Enum(['plain', 'fhir'], {
+        description:
+          'Body of failures: the fields of the service in the output type (`plain`), or a FHIR R4 OperationOutcome (`fhir`).',
+        assumed: '`fhir` where the output type is `FHIR+JSON`, else `plain`, but for lookups with `fhirResponse`',
+        examples: ['plain'],
+      }),
+    ),
+    kafkaConsumerTopic: optional(topic('Topic that the endpoint also consumes.', 'intake')),
+    kafkaConsumerStart: optional(
+      Type.String({
+        pattern: '^(?:earliest|latest|group:.{1,1000})$',
+        expects: '"earliest", "latest", or "group:" and the name of a consumer group',
+        description:
+          'Where consuming starts as long as the endpoint has committed nothing of the topic: at the earliest record, behind the last one, or where that consumer group has committed.',
+        assumed: '`earliest`',
+        examples: ['group:former-service'],
+      } satisfies FieldNotes & { pattern: string }),
+    ),
+    kafka: optional(KafkaSchema),
+    messageLog: optional(
+      Type.Enum(['off', 'metadata', 'failures', 'all'], {
+        description:
+          'What the message log stores of each message, instead of `MESSAGE_LOG`: nothing, its record, its record with the bodies if the outcome is not `done`, or always with the bodies.',
+        examples: ['all'],
+      }),
+    ),
+    messageKeys: optional(
+      named(nonEmptyText({ description: 'Path of the value from a root of the message.', reads: 'record' }), {
+        description:
+          'Name → path of a value by which the record of a message can be found; at most 10 values for each message, of 200 characters.',
+        examples: [{ patient: 'requestBody.patient.id' }],
+      }),
+    ),
+    inputMapping: anyObject({
+      description: 'Source path → target, applied in the given order; without entries the body is passed on.',
+      default: {},
+      examples: [{ 'requestBody.name': 'name[0].text' }],
+      readsNames: 'map',
+    }),
+    constants: anyObject({
+      description: 'Any JSON values, read as `constants.<name>`.',
+      default: {},
+      examples: [{ system: 'http://loinc.org' }],
+      salvage: { [UNKNOWN]: null },
+    }),
+    inputTransforms: optional(
+      named(text({ description: 'JSONata expression.', salvage: 'null', reads: 'transform' }), {
+        description: 'Name → JSONata expression, evaluated in the given order; each can read the ones before it.',
+        examples: [{ total: '$sum(requestBody.lines.amount)' }],
+        namesInMessage: true,
+        namesInOrder: true,
+        salvage: { [UNKNOWN]: 'null' },
+      }),
+    ),
+    inputValidation: optional(
+      anyObject({
+        description: 'JSON Schema (draft-07 or 2020-12) that the message must satisfy.',
+        examples: [{ required: ['name'] }],
+      }),
+    ),
+    requests: record(
+      {
+        lookup: list(LookupSchema, {
+          description: 'Requests before the mapping, all at once; a single request needs no array.',
+          single: true,
+          default: [],
+          salvage: UNKNOWN_LOOKUPS,
+        }),
+        response: list(ResponseSchema, {
+          description: 'Requests that send the output, all at once; a single request needs no array.',
+          single: true,
+          default: [],
+        }),
+      },
+      {
+        description: 'The requests to other services.',
+        foreign: { _id: '' },
+        default: { lookup: [], response: [] },
+        salvage: { lookup: UNKNOWN_LOOKUPS, response: [] },
+      },
+    ),
+    state: record(
+      {
+        extract: optional(extract),
+        config: record(
+          {
+            networkErrors: Type.Enum(['no-filter', 'include', 'exclude'], {
+              description:
+                'States of messages with a network error in a lookup: `exclude` skips them, `include` takes only them.',
+              default: 'no-filter',
+              examples: ['exclude'],
+            }),
+            includeStatuses: list(status, {
+              description: 'Takes only states whose highest lookup status is one of these; empty takes all.',
+              expects: STATUSES,
+              default: [],
+              examples: [['2xx']],
+            }),
+          },
+          {
+            description: 'Which of the stored states the next message reads.',
+            default: { networkErrors: 'no-filter', includeStatuses: [] },
+          },
+        ),
+      },
+      {
+        description: 'Values that are stored from one message to the next.',
+        default: { config: { networkErrors: 'no-filter', includeStatuses: [] } },
+      },
+    ),
+  },
+  { description: 'The whole endpoint.' },
+)
+
+/** The same schema by its keywords, as the checks and the generated page read it. */
+export const EndpointField = EndpointSchema as TSchema as Field
+
+type Fixed<T> = T extends readonly (infer Item)[]
+  ? readonly Fixed<Item>[]
+  : T extends object
+    ? string extends keyof T
+      ? T
+      : { readonly [Name in keyof T]: Fixed<T[Name]> }
+    : T
+
+/** A checked document with every default filled in, without `_id`, `createdAt`, `updatedAt` and `__v`. */
+export type Endpoint = Fixed<Static<typeof EndpointSchema>>
+export type LookupRequest = Endpoint['requests']['lookup'][number]
+export type ResponseRequest = Endpoint['requests']['response'][number]
+export type ParameterSpec = Fixed<Static<ParameterSchema>>
+
+/** Whether the messages of the endpoint can have a body. */
+export const hasBody = ({ endpoint: { method }, kafkaConsumerTopic }: Endpoint): boolean =>
+  method === 'POST' || method === 'PUT' || kafkaConsumerTopic !== undefined
+
+/** Whether a response request is marked primary, in either field. */
+export const isMarkedPrimary = (request: ResponseRequest): boolean =>
+  request.primary === true || request.config?.primary === true
+
+/** Whether the answer of a request is returned alone. A request with `forEach` has many answers and is never primary. */
+export const isPrimary = (request: ResponseRequest): boolean =>
+  request.forEach === undefined && isMarkedPrimary(request)

@@ -1,0 +1,28 @@
+/** A completed message, as metrics, the log, records and spans get it. */
+import type { Trace } from '../core/tracing/trace.ts'
+import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
+import type { Outcome, OutcomeName } from '../pipeline/outcome.ts'
+import type { Incoming, Source } from './incoming-message.ts'
+
+export type CompletedMessage = Outcome &
+  Readonly<{
+    messageId: string
+    source: Source
+    outcome: OutcomeName
+    /** Empty if nothing failed. */
+    code: string
+    /** Undefined if no endpoint listens. */
+    compiled: CompiledEndpoint | undefined
+    /** Undefined if the message was refused before it was read. */
+    incoming: Incoming | undefined
+    /** Milliseconds since the epoch. */
+    startedAt: number
+    /** Milliseconds until the answer, the writing of state included; 0 if the message did not reach the pipeline. */
+    ms: number
+    /** Undefined if the message did not reach the pipeline. */
+    trace: Trace | undefined
+  }>
+
+/** Whether the consumer tries the record again, as another message. */
+export const isTriedAgain = ({ incoming, failure }: Pick<CompletedMessage, 'incoming' | 'failure'>): boolean =>
+  incoming?.triesAgain === true && failure?.retry === true

@@ -1,0 +1,300 @@
+/** The dynamic routes of the message port: every path that is not reserved for the service belongs to the registry. */
+import { type IncomingMessage, type RequestListener, type ServerResponse, validateHeaderValue } from 'node:http'
+import type { Socket } from 'node:net'
+import { parse as parseQuery } from 'node:querystring'
+import type { FastifyInstance } from 'fastify'
+import { Failure } from '../../core/failure.ts'
+import { isBodiless, MESSAGE_ID_HEADER, MESSAGE_PORT_HEADERS, RESERVED, reservedBy } from '../../core/http.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { Answer, Headers } from '../../core/message.ts'
+import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
+import type { Match, Registry } from '../../endpoints/endpoint-registry.ts'
+import type { LoadShedder } from '../admission/load-shedder.ts'
+import type { RequestAdmission } from '../admit-request.ts'
+import type { CompletedMessage } from '../completed-message.ts'
+import type { Intake } from '../intake.ts'
+import type { ReadBody } from './body-reader.ts'
+import { fromFastify } from './framework-failures.ts'
+import { hasBody, pathOf } from './replies.ts'
+import type { MessageSide } from './server-types.ts'
+import { wasRefused } from './unparsed-requests.ts'
+import { readOn } from './unread-bodies.ts'
+import { methodOf } from './unrouted-methods.ts'
+
+/** What the listener asks about callers that may be an OpenHIM core, and how it answers those that are. */
+export type CoreAnswers = Readonly<{
+  /** Whether the caller of a request gets its answer in a wrapper. */
+  isFromCore(
+    request: Readonly<{
+      headers: Readonly<Record<string, string | readonly string[] | undefined>>
+      /** The remote address of the socket; headers that name another one are not read. */
+      address: string | undefined
+      /** The caller that the endpoint authenticated; undefined if it authenticated none. */
+      caller: string | undefined
+    }>,
+  ): boolean
+  /** Of the messages of a core: how many bytes of bodies that their calls send are kept; undefined: nothing is kept. */
+  sentBytes: number | undefined
+  /**
+   * The answer of a completed message in a wrapper. An answer whose body is no UTF-8 text is given as it is: the core hands
+   * bodies of wrappers on as texts. Never throws.
+   */
+  wrap(completed: CompletedMessage): Answer
+}>
+
+export type ListenerOptions = Readonly<{
+  registry: Registry
+  intake: Intake
+  shedder: LoadShedder
+  readBody: ReadBody
+  /** Whether connections are to end with their next answer. */
+  isStopping: () => boolean
+  /** Gives callers that are an OpenHIM core their answers; undefined if there is none. */
+  coreAnswers?: CoreAnswers | undefined
+}>
+
+/**
+ * Answers requests with node:http alone: the way to a handler through a framework takes as long as the pipeline does for a
+ * small message, and gives the same bytes.
+ *
+ * The listener matches a request and asks for its admission before it reads the body. From then on the request belongs to
+ * the version of the endpoint that it matched.
+ */
+export function createMessageListener(options: ListenerOptions): MessageListener {
+  const { registry, intake, shedder } = options
+  /** The requests of this round of the event loop. */
+  let arrived: Arrived[] = []
+  const incomplete = new WeakMap<Socket, Arrived>()
+  const startAll = (): void => {
+    const all = arrived
+    arrived = []
+    for (const one of all) {
+      if (!one.request.complete) incomplete.set(one.request.socket, one)
+      start(one, options)
+    }
+  }
+  const listen: RequestListener = (request, response) => {
+    const url = request.url ?? '/'
+    const match = registry.match(request.method ?? '', url)
+    if (match.kind !== 'endpoint') {
+      sendRefusal({ request, response }, intake.refuse(undefined, unrouted(match, request.method ?? '', url)), options)
+      return
+    }
+    const one = { request, response, url, match }
+    if (shedder.passes()) {
+      // All together, once the bodies of all have arrived: the processor's caches then hold the same code for each.
+      if (arrived.push(one) === 1) setImmediate(startAll)
+    } else {
+      incomplete.set(request.socket, one)
+      shedder.wait({
+        start: () => start(one, options),
+        shed: (failure) => sendRefusal(one, intake.refuse(match.compiled, failure), options),
+      })
+    }
+  }
+  const endpointOf = (socket: Socket): CompiledEndpoint | undefined => {
+    const one = arrived.find(({ request }) => request.socket === socket) ?? incomplete.get(socket)
+    return one === undefined || one.request.complete ? undefined : one.match.compiled
+  }
+  return { listen, endpointOf }
+}
+
+export type MessageListener = Readonly<{
+  listen: RequestListener
+  /** The endpoint of the request whose body still arrives on a connection; undefined if there is none. */
+  endpointOf(socket: Socket): CompiledEndpoint | undefined
+}>
+
+type Exchange = Readonly<{ request: IncomingMessage; response: ServerResponse }>
+type Arrived = Exchange & Readonly<{ url: string; match: Extract<Match, { kind: 'endpoint' }> }>
+type SendOptions = Pick<ListenerOptions, 'isStopping' | 'coreAnswers'>
+
+/** Starts after the requests before it on the connection are answered, unless that ended it or the caller has left. */
+function start(one: Arrived, options: ListenerOptions): void {
+  const { request, response } = one
+  if (response.socket === null) response.once('socket', () => start(one, options))
+  else if (!request.socket.writableEnded && !request.socket.destroyed) serve(one, options)
+}
+
+function serve(arrived: Arrived, options: ListenerOptions): void {
+  const { request, response, url, match } = arrived
+  const { compiled, urlParams } = match
+  const { intake, readBody, isStopping, coreAnswers } = options
+  let failed = false
+  let isForCore = false
+  const answer = (completed: CompletedMessage): void =>
+    send(response, isForCore ? wrapped(completed, coreAnswers) : completed, isStopping())
+  // A connection may break after its message was refused already.
+  const fail = (fault: Error): void => {
+    readOn(request)
+    if (!failed && !wasRefused(request.socket)) answer(intake.refuse(compiled, fromFastify(fault)))
+    failed = true
+  }
+  const sendOrFail = (completed: CompletedMessage): void => {
+    try {
+      answer(completed)
+    } catch (thrown) {
+      // An upstream may have set a header that node does not send.
+      fail(thrown as Error)
+    }
+  }
+  const proceed = (admission: RequestAdmission | undefined): void => {
+    if (admission === undefined) return
+    const { caller } = admission
+    if (admission.refused !== undefined) {
+      sendRefusal(arrived, admission.refused, options, caller)
+      return
+    }
+    const { requestHeaders } = admission
+    isForCore = isFromCore(request, coreAnswers, caller)
+    const sentBytes = isForCore ? coreAnswers?.sentBytes : undefined
+    readBody(request, fail, (body?: Uint8Array) => {
+      const incoming = { requestHeaders, query: queryOf(url), urlParams, body, caller, sentBytes }
+      const completed = intake.accept(compiled, incoming, request.socket)
+      if (completed instanceof Promise) completed.then(sendOrFail)
+      else sendOrFail(completed)
+    })
+  }
+  const admission = intake.admit(compiled, {
+    headers: request.headers as Headers,
+    // A caller who left sends no body, and no event would report its end.
+    hasLeft: () => request.socket.destroyed && !request.complete,
+  })
+  if (admission instanceof Promise) admission.then(proceed).catch(fail)
+  else proceed(admission)
+}
+
+/** The longest body that is read over if its message is shed. */
+const SHORT_BODY_BYTES = 65_536
+
+/**
+ * Answers a request whose body was not read, so its connection cannot carry another one. The short body of a shed request is
+ * read over: most of it has arrived, and a new connection would add more to the load.
+ */
+function sendRefusal(
+  { request, response }: Exchange,
+  refused: CompletedMessage,
+  { isStopping, coreAnswers }: SendOptions,
+  caller?: string,
+): void {
+  const { 'content-length': length, expect } = request.headers
+  const isReadOver =
+    refused.failure?.kind.shed !== undefined && Number(length) <= SHORT_BODY_BYTES && expect === undefined
+  if (!isReadOver && hasBody(request)) {
+    readOn(request)
+    response.setHeader('connection', 'close')
+  }
+  send(response, isFromCore(request, coreAnswers, caller) ? wrapped(refused, coreAnswers) : refused, isStopping())
+}
+
+/** `caller`: as the endpoint authenticated it. */
+function isFromCore(
+  { headers, socket }: IncomingMessage,
+  coreAnswers: CoreAnswers | undefined,
+  caller?: string,
+): boolean {
+  return coreAnswers?.isFromCore({ headers, address: socket.remoteAddress, caller }) === true
+}
+
+type Answered = Pick<CompletedMessage, 'answer' | 'messageId'>
+
+/** Throws as `send` does for a header that HTTP does not allow: in the wrapper, it would make the core fail. */
+function wrapped(completed: CompletedMessage, coreAnswers: CoreAnswers | undefined): Answered {
+  for (const [name, value] of Object.entries(completed.answer.headers)) {
+    for (const one of [value].flat()) validateHeaderValue(name, one)
+  }
+  return { answer: coreAnswers?.wrap(completed) ?? completed.answer, messageId: completed.messageId }
+}
+
+/** URLs that are certainly none of the service's own paths; the router decides on any other. */
+const SURELY_A_MESSAGE = new RegExp(`^(?!${RESERVED.join('|')})/[^%?]*(?:\\?|$)`)
+
+const isSurelyMessage = ({ url = '' }: IncomingMessage): boolean => SURELY_A_MESSAGE.test(url)
+
+/** Gives every request without another route to the listener. */
+export function serveMessages(server: FastifyInstance, { listen }: MessageListener): void {
+  server.route({
+    method: server.supportedMethods,
+    url: '*',
+    onRequest: ({ raw }, reply, _next) => {
+      reply.hijack()
+      raw.method = methodOf(raw)
+      listen(raw, reply.raw)
+    },
+    handler: async () => undefined,
+  })
+}
+
+export function messageSide(options: ListenerOptions, { listen, endpointOf }: MessageListener): MessageSide {
+  const { intake } = options
+  return {
+    front: (request, response) => {
+      const isMessage = isSurelyMessage(request)
+      if (isMessage) listen(request, response)
+      return isMessage
+    },
+    // An unreadable URL belongs to a message, unless it starts with a reserved path.
+    refuseUnreadable: (failure, request, response) => {
+      if (reservedBy(pathOf(request.url ?? '/')) !== undefined) return false
+      sendRefusal({ request, response }, intake.refuse(undefined, failure), options)
+      return true
+    },
+    refuseUnparsed: (failure, socket) => {
+      const { answer, messageId } = intake.refuse(endpointOf(socket), failure)
+      return { ...answer, headers: { [MESSAGE_ID_HEADER]: messageId, ...answer.headers } }
+    },
+  }
+}
+
+function unrouted(match: Exclude<Match, { kind: 'endpoint' }>, method: string, url: string): Failure {
+  const path = pathOf(url)
+  if (match.kind === 'unknown') {
+    const unquoted = `No endpoint listens on ${method} ${maskedPath(path)}.`
+    return new Failure('ROUTE_UNKNOWN', `No endpoint listens on ${path}.`, { unquoted })
+  }
+  const allow = match.allow.join(', ')
+  const sentence = (what: string) => `${what} does not take ${method}, but ${allow}.`
+  return new Failure('METHOD_NOT_ALLOWED', sentence(path), { headers: { allow }, unquoted: sentence(maskedPath(path)) })
+}
+
+/** A segment of words, as routes have them: an identifier, a token or a name of a person has other characters. */
+const WORDS = /^[a-z]{1,24}(?:[-_.][a-z]{1,24}){0,4}$|^v\d{1,3}$/
+const MOST_SEGMENTS = 8
+
+/** For the log and records, which may be read by more people than those who may read the message. */
+function maskedPath(path: string): string {
+  const [, ...segments] = path.split('/', MOST_SEGMENTS + 2)
+  const shown = segments.slice(0, MOST_SEGMENTS).map((one) => (one === '' || WORDS.test(one) ? one : '***'))
+  return `/${[...shown, ...(segments.length > MOST_SEGMENTS ? ['…'] : [])].join('/')}`
+}
+
+/** The values of a query by their names; a list for a repeated name. */
+function queryOf(url: string): JsonObject {
+  const start = url.indexOf('?')
+  if (start === -1) return {}
+  const end = url.indexOf('#', start)
+  const unbounded = { maxKeys: 0 }
+  return parseQuery(url.slice(start + 1, end === -1 ? undefined : end), '&', '=', unbounded) as JsonObject
+}
+
+const EVERY_HEAD = Object.entries(MESSAGE_PORT_HEADERS).flat()
+
+/** `isLast`: the connection ends with this answer. Throws if a header holds characters that HTTP does not allow. */
+function send(
+  response: ServerResponse,
+  { answer: { status, headers, body }, messageId }: Answered,
+  isLast: boolean,
+): void {
+  const head: (string | string[])[] = [MESSAGE_ID_HEADER, messageId, ...EVERY_HEAD]
+  if (isLast) head.push('connection', 'close')
+  for (const name in headers) {
+    // Responses that an earlier version stored may have the id of an upstream of this kind.
+    if (name !== MESSAGE_ID_HEADER) head.push(name, headers[name] as string | string[])
+  }
+  const bytes = Buffer.byteLength(body)
+  if (!isBodiless(status)) head.push('content-length', String(bytes))
+  response.writeHead(status, head)
+  // ASCII has the same bytes in both encodings, and node writes Latin-1 without a look at each character.
+  if (typeof body === 'string' && bytes === body.length) response.end(body, 'latin1')
+  else response.end(body)
+}

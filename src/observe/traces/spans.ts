@@ -1,0 +1,183 @@
+/**
+ * A completed message as OpenTelemetry spans: one for the message, one a stage, one an outbound call, with the names of
+ * OpenTelemetry's semantic conventions. They are made from the trace that every message has.
+ *
+ * Spans leave the service: they have names of the document, statuses and times, but no body, no header, and no path or query
+ * of a URL.
+ */
+import {
+  type Attributes,
+  createTraceState,
+  type HrTime,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+} from '@opentelemetry/api'
+import type { InstrumentationScope } from '@opentelemetry/core'
+import type { Resource } from '@opentelemetry/resources'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace'
+import type { Answer } from '../../core/message.ts'
+import type { CallSpan, StageSpan, Trace } from '../../core/tracing/trace.ts'
+import { newSpanId, type TraceContext } from '../../core/tracing/trace-context.ts'
+
+/** The parts of a completed message that its spans show. */
+export type TracedMessage = Readonly<{
+  messageId: string
+  source: string
+  outcome: string
+  /** Empty if nothing failed. */
+  code: string
+  /** Milliseconds since the epoch. */
+  startedAt: number
+  /** Milliseconds until the answer. */
+  ms: number
+  /** Undefined if the message did not reach the pipeline. */
+  trace: Trace | undefined
+  answer: Pick<Answer, 'status' | 'repeats'>
+  incoming: Readonly<{ isRecord?: boolean }> | undefined
+  compiled:
+    | Readonly<{
+        document: Readonly<{ name: string }>
+        endpoint: Readonly<{
+          endpoint: Readonly<{ method: string; pattern: string }>
+          kafkaConsumerTopic?: string | undefined
+        }>
+      }>
+    | undefined
+}>
+
+type SpanOrigin = Readonly<{ resource: Resource; scope: InstrumentationScope }>
+
+/** The spans of a message, its own first; none if it is not sampled or did not reach the pipeline. */
+export function spansOf(message: TracedMessage, origin: SpanOrigin): readonly ReadableSpan[] {
+  const { trace, startedAt } = message
+  if (trace?.context?.sampled !== true) return []
+  const { context } = trace
+  const traced = { origin, context, hrTime: (ms: number) => hrTimeOf(startedAt + ms - trace.startMs) }
+  const stages = trace.stages.map((stage) => stageSpan(stage, traced))
+  const calls = trace.calls.map((call) => callSpan(call, parentOf(call, trace, stages), traced))
+  return [messageSpan(message, trace, traced), ...stages, ...calls]
+}
+
+type Traced = Readonly<{
+  origin: SpanOrigin
+  context: TraceContext
+  /** In: milliseconds on the clock of the trace. */
+  hrTime(ms: number): HrTime
+}>
+
+function messageSpan(message: TracedMessage, { startMs }: Trace, traced: Traced): ReadableSpan {
+  const { compiled, source, outcome, code, answer, messageId, ms, incoming } = message
+  const { name = '' } = compiled?.document ?? {}
+  const { method = '', pattern = '' } = compiled?.endpoint.endpoint ?? {}
+  const topic = compiled?.endpoint.kafkaConsumerTopic ?? ''
+  const isRecord = incoming?.isRecord === true
+  const { spanId, parentId } = traced.context
+  return {
+    ...spanIn(traced, spanId, parentId, startMs, startMs + ms),
+    name: isRecord ? `process ${topic}` : `${method} ${pattern}`,
+    kind: isRecord ? SpanKind.CONSUMER : SpanKind.SERVER,
+    status: statusOf(outcome === 'failed'),
+    attributes: defined({
+      'crosswalk.message.id': messageId,
+      'crosswalk.endpoint': name,
+      'crosswalk.source': source,
+      'crosswalk.outcome': outcome,
+      'crosswalk.code': code === '' ? undefined : code,
+      'crosswalk.answer_of': answer.repeats,
+      ...(isRecord
+        ? { 'messaging.system': 'kafka', 'messaging.destination.name': topic, 'messaging.operation.type': 'process' }
+        : { 'http.request.method': method, 'http.route': pattern, 'http.response.status_code': answer.status }),
+      'error.type': outcome === 'failed' ? code : undefined,
+    }),
+  }
+}
+
+function stageSpan({ stage, startMs, endMs }: StageSpan, traced: Traced): ReadableSpan {
+  return {
+    ...spanIn(traced, newSpanId(), traced.context.spanId, startMs, endMs),
+    name: stage,
+    kind: SpanKind.INTERNAL,
+    status: statusOf(false),
+    attributes: {},
+  }
+}
+
+/** The span of the stage that made the call. */
+function parentOf({ kind }: CallSpan, { stages, context }: Trace, spans: readonly ReadableSpan[]): string {
+  const index = stages.findIndex(({ stage }) => stage === (kind === 'lookup' ? 'lookup' : 'respond'))
+  return spans[index]?.spanContext().spanId ?? context?.spanId ?? ''
+}
+
+function callSpan(call: CallSpan, parentId: string, traced: Traced): ReadableSpan {
+  const { kind, id, item, method, target, startMs, endMs, answer, fault, spanId = newSpanId() } = call
+  const topic = target.startsWith('kafka:') ? target.slice('kafka:'.length) : undefined
+  const status = answer?.status
+  const failed = fault ?? (status !== undefined && status >= 400 ? String(status) : undefined)
+  return {
+    ...spanIn(traced, spanId, parentId, startMs, Number.isNaN(endMs) ? startMs : endMs),
+    name: topic === undefined ? `${method} ${id}` : `send ${topic}`,
+    kind: topic === undefined ? SpanKind.CLIENT : SpanKind.PRODUCER,
+    status: statusOf(failed !== undefined),
+    attributes: defined({
+      'crosswalk.request': id,
+      'crosswalk.request.kind': kind,
+      'crosswalk.request.item': item,
+      ...(topic === undefined
+        ? { 'http.request.method': method, ...serverOf(target), 'http.response.status_code': status }
+        : { 'messaging.system': 'kafka', 'messaging.destination.name': topic, 'messaging.operation.type': 'send' }),
+      'error.type': failed,
+    }),
+  }
+}
+
+/** The fields that all spans share. Times are in milliseconds on the clock of the trace. */
+function spanIn(
+  { origin, context, hrTime }: Traced,
+  spanId: string,
+  parentId: string | undefined,
+  startMs: number,
+  endMs: number,
+) {
+  const [startTime, endTime] = [hrTime(startMs), hrTime(endMs)]
+  const { traceId, state } = context
+  const own: SpanContext = { traceId, spanId, traceFlags: TraceFlags.SAMPLED }
+  // Only the message's span continues the trace of another system.
+  if (spanId === context.spanId && state !== undefined) own.traceState = createTraceState(state)
+  return {
+    spanContext: () => own,
+    ...(parentId === undefined
+      ? {}
+      : { parentSpanContext: { traceId, spanId: parentId, traceFlags: TraceFlags.SAMPLED } }),
+    startTime,
+    endTime,
+    duration: hrTimeOf(endMs - startMs),
+    ended: true,
+    links: [],
+    events: [],
+    resource: origin.resource,
+    instrumentationScope: origin.scope,
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  }
+}
+
+/** Seconds and nanoseconds, exact to a microsecond. */
+function hrTimeOf(ms: number): HrTime {
+  const micros = Math.round(ms * 1_000)
+  return [Math.floor(micros / 1e6), (micros % 1e6) * 1_000]
+}
+
+const statusOf = (failed: boolean) => ({ code: failed ? SpanStatusCode.ERROR : SpanStatusCode.UNSET })
+
+function serverOf(target: string): Attributes {
+  const url = URL.parse(target)
+  if (url === null) return {}
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
+  return { 'server.address': url.hostname, 'server.port': port }
+}
+
+const defined = (attributes: Attributes): Attributes =>
+  Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))

@@ -1,0 +1,157 @@
+/**
+ * How connections are opened: within a time, and only to where the operator allows. A host that is denied is not looked up,
+ * and of the addresses of the others only the allowed ones are used; there is no second lookup whose result could differ.
+ */
+import { lookup as systemLookup } from 'node:dns'
+import { createRequire } from 'node:module'
+import { type LookupFunction, Socket } from 'node:net'
+import type { EgressPolicy } from '../../core/egress/egress-policy.ts'
+
+type Undici = typeof import('undici')
+type Connector = import('undici').buildConnector.connector
+type ConnectorOptions = import('undici').buildConnector.BuildOptions
+
+/**
+ * The parts of undici in use. Its index also loads fetch, WebSocket, caches and mocks: 12 MB of memory and a tenth of a
+ * second at every start, for nothing.
+ */
+const require = createRequire(import.meta.url)
+export const Agent: Undici['Agent'] = require('undici/lib/dispatcher/agent.js')
+const buildConnector: Undici['buildConnector'] = require('undici/lib/core/connect.js')
+export const errors: Undici['errors'] = require('undici/lib/core/errors.js')
+
+/** Looks up all addresses of a host. */
+export type ResolveAddress = (
+  host: string,
+  options: Readonly<{ all: true; family?: number | 'IPv4' | 'IPv6'; hints?: number }>,
+  callback: (
+    error: NodeJS.ErrnoException | null,
+    addresses: readonly Readonly<{ address: string; family: number }>[],
+  ) => void,
+) => void
+
+/** Where connections may go; `resolve` is that of the system unless given. */
+export type EgressGuard = Readonly<{ policy: EgressPolicy; resolve?: ResolveAddress }>
+
+/** Nothing was sent and no connection opened. The message fits behind "… is not allowed: ". */
+export class EgressDenied extends Error {
+  override readonly name = 'EgressDenied'
+  readonly code = 'EGRESS_DENIED'
+}
+
+export type HttpConnections = Readonly<{
+  connect: Connector
+  /**
+   * Whether the error ended a connection on which an earlier exchange had succeeded: a server may close an idle connection
+   * while a request is sent on it, which says nothing about the request.
+   */
+  endedUsed(error: unknown): boolean
+  /** Ends the attempts to connect: closing the agent leaves these to time out. */
+  abandon(): void
+}>
+
+/** HTTP/1.1 only, so that dropping a connection stops exactly one exchange. */
+const CONNECTOR_OPTIONS = { allowH2: false, timeout: 0 }
+/** Redirects may lead to any port. Without its connector, only a TLS session that could be resumed is lost. */
+const MOST_PORTS = 64
+
+/** Opens connections within `connectTimeoutMs`, name lookup and TLS included; fails with ConnectTimeoutError or EgressDenied. */
+export function createHttpConnections(
+  connectTimeoutMs: number,
+  guard?: EgressGuard,
+  acceptAnyCertificate = false,
+): HttpConnections {
+  const options = { ...CONNECTOR_OPTIONS, rejectUnauthorized: !acceptAnyCertificate }
+  const open = guard === undefined ? buildConnector(options) : guardedConnector(guard, options)
+  const connecting = new Set<Socket>()
+  const endedUsed = new WeakSet<Error>()
+
+  const connect: Connector = (options, callback) => {
+    // Undici returns the socket without declaring it.
+    const socket: unknown = open(options, (...opened) => {
+      clearTimeout(timer)
+      if (socket instanceof Socket) connecting.delete(socket)
+      const [, connection] = opened
+      if (connection instanceof Socket) watch(connection)
+      callback(...opened)
+    })
+    const expire = (): void => {
+      if (socket instanceof Socket) socket.destroy(new errors.ConnectTimeoutError('no connection in time'))
+    }
+    // Undici's own timer may be half a second late.
+    const timer = setTimeout(expire, connectTimeoutMs)
+    if (socket instanceof Socket) connecting.add(socket)
+  }
+
+  const watch = (connection: Socket): void => {
+    boundHeaderErrors(connection)
+    const bytesAtFirst = connection.bytesRead
+    connection.on('error', (error) => {
+      if (connection.bytesRead > bytesAtFirst) endedUsed.add(error)
+    })
+  }
+
+  return {
+    connect,
+    endedUsed: (error) => error instanceof Error && endedUsed.has(error),
+    abandon: () => {
+      for (const socket of connecting) socket.destroy(new errors.ClientDestroyedError())
+    },
+  }
+}
+
+/**
+ * Undici parses a chunk to its end although the headers in it exceed the limit, and makes an error for each further one: with
+ * their stacks, an answer with ten thousand headers would hold up all messages for half a second.
+ */
+function boundHeaderErrors(connection: Socket): void {
+  const destroy = connection.destroy
+  connection.destroy = (error) => {
+    if (error instanceof errors.HeadersOverflowError && Error.stackTraceLimit > 0) {
+      const { stackTraceLimit } = Error
+      Error.stackTraceLimit = 0
+      // The rest of the chunk is parsed before any other code runs.
+      queueMicrotask(() => {
+        Error.stackTraceLimit = stackTraceLimit
+      })
+    }
+    return destroy.call(connection, error)
+  }
+}
+
+function guardedConnector({ policy, resolve = systemLookup }: EgressGuard, options: ConnectorOptions): Connector {
+  /** A connector for each port, because undici's lookup hook does not get the port. */
+  const byPort = new Map<number, Connector>()
+
+  const openAt = (port: number): Connector => {
+    const known = byPort.get(port)
+    if (known !== undefined) return known
+    const connector = buildConnector({ ...options, lookup: guardedLookup(port, policy, resolve) })
+    if (byPort.size >= MOST_PORTS) byPort.clear()
+    byPort.set(port, connector)
+    return connector
+  }
+
+  return (target, callback) => {
+    const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80)
+    const refusal = policy.refusal(target.hostname, port)
+    if (refusal === undefined) return openAt(port)(target, callback)
+    // Not before this returns: `connect` has no timer yet.
+    queueMicrotask(() => callback(new EgressDenied(refusal), null))
+  }
+}
+
+function guardedLookup(port: number, policy: EgressPolicy, resolve: ResolveAddress): LookupFunction {
+  return (host, { all, family, hints }, callback) => {
+    const options = { all: true, ...(family && { family }), ...(hints && { hints }) } as const
+    resolve(host, options, (error, found) => {
+      if (error !== null) return callback(error, [])
+      const refusals = found.map(({ address }) => policy.addressRefusal(host, address, port))
+      const allowed = found.filter((_, index) => refusals[index] === undefined)
+      const [first] = allowed
+      if (first === undefined) callback(new EgressDenied(refusals[0] ?? 'its name has no address'), [])
+      else if (all) callback(null, [...allowed])
+      else callback(null, first.address, first.family)
+    })
+  }
+}

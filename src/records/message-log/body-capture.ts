@@ -1,0 +1,132 @@
+/** Captures the bodies of a message for its record: redacted, and cut if they are too long. */
+import type { Json } from '../../core/json.ts'
+import { jsonLength } from '../../core/json-size.ts'
+import type { BodyName, MaskCause, RecordedBody } from '../../core/records/message-record.ts'
+import type { Codec } from '../../formats/codec.ts'
+import { CODECS, codecOf } from '../../formats/codecs.ts'
+import { parseMediaType } from '../../formats/media-type.ts'
+import type { NameLimits } from '../../formats/name-limits.ts'
+import { withoutSecrets } from './recorded-secrets.ts'
+import { type HideValues, hideValues, type Redaction, redactTexts } from './redaction.ts'
+
+/** Holds all bodies of one message, as a value that is redacted in one must not stand in another. */
+export type BodyCapture = Readonly<{
+  addBody(which: BodyName, contentType: string, content: Uint8Array): void
+  /** Adds a value of the message, as JSON. */
+  addValue(which: BodyName, value: Json): void
+  /** Adds the report of a failure, whose texts may quote other bodies. */
+  addReport(which: BodyName, contentType: string, content: Uint8Array): void
+  readonly bodies: readonly RecordedBody[]
+  /** The values that were redacted so far. */
+  readonly redacted: ReadonlySet<string>
+}>
+
+/** All bodies of a message together take at most as much as so many of the largest size. */
+const FULL_BODIES = 16
+
+/** The buffers from which Node.js cuts small ones have 8 KiB. */
+const MOST_REST_BYTES = 8 * 1024
+
+const NO_BYTES = new Uint8Array()
+
+type CaptureOptions = NameLimits &
+  Readonly<{
+    hide?: HideValues | undefined
+    /** What is kept in any case of each body that a replay needs; 0 if none is to be replayed. */
+    originalBytes?: number
+  }>
+
+/** The bodies from which a replay makes the message again. */
+const ORIGINAL: ReadonlySet<BodyName> = new Set(['request', 'incoming'])
+
+/**
+ * `secrets`: texts that are taken out of every body. `hide`: takes out of every text the values that are known to be
+ * redacted elsewhere in the message. A body beyond the limits of names counts as unreadable, as it does for the message.
+ */
+export function createBodyCapture(
+  limitBytes: number,
+  redaction: Redaction | undefined,
+  secrets: readonly string[],
+  { hide, originalBytes = 0, ...limits }: CaptureOptions = {},
+): BodyCapture {
+  const bodies: RecordedBody[] = []
+  const redacted = new Set<string>()
+  let left = FULL_BODIES * limitBytes
+
+  function add(which: BodyName, contentType: string, given: Uint8Array, size: number, cause?: MaskCause): void {
+    const content = withoutSecrets(given, secrets)
+    const credential: MaskCause[] = content === given ? [] : ['credential']
+    const maskedFor = cause === undefined ? credential : [cause, ...credential]
+    const isOriginal = content.byteLength <= originalBytes && ORIGINAL.has(which)
+    const isWhole = isOriginal || content.byteLength <= Math.min(limitBytes, left)
+    const part = isWhole ? content : content.subarray(0, left < limitBytes ? 0 : wholeCharacters(content, limitBytes))
+    if (!isOriginal) left -= part.byteLength
+    const cut = !isWhole || (content.byteLength === 0 && size > 0)
+    const marks = {
+      ...(cut ? { cut: true as const } : {}),
+      ...(maskedFor.length > 0 ? { masked: true as const, maskedFor } : {}),
+    }
+    bodies.push({ summary: { which, contentType, size, ...marks }, content: withoutRest(part) })
+  }
+
+  function addChanged(which: BodyName, contentType: string, content: Uint8Array, change: (value: Json) => Json): void {
+    const size = content.byteLength
+    const changed = redaction === undefined || size === 0 ? content : rewrite(contentType, content, change, limits)
+    const cause = changed === undefined ? 'unreadable' : changed === content ? undefined : 'redact-paths'
+    add(which, contentType, changed ?? NO_BYTES, size, cause)
+  }
+
+  const apply = (value: Json): Json => {
+    const changed = redaction?.apply(value, redacted) ?? value
+    return hide === undefined ? changed : redactTexts(changed, hide)
+  }
+  const bytes = (value: Json) => Buffer.from(JSON.stringify(value))
+
+  return {
+    bodies,
+    redacted,
+    addBody: (which, contentType, content) => addChanged(which, contentType, content, apply),
+    addReport: (which, contentType, content) =>
+      addChanged(which, contentType, content, (value) => redactTexts(apply(value), hideValues(redacted))),
+    addValue: (which, value) => {
+      // Its text is not in memory yet, and may be far longer than what is recorded of it.
+      const length = jsonLength(value, FULL_BODIES * limitBytes)
+      if (length > FULL_BODIES * limitBytes) return add(which, 'application/json', NO_BYTES, length)
+      const changed = apply(value)
+      const content = bytes(changed)
+      const size = changed === value ? content.byteLength : bytes(value).byteLength
+      add(which, 'application/json', content, size, changed === value ? undefined : 'redact-paths')
+    },
+  }
+}
+
+/**
+ * Gives the body with its value changed: the same bytes if nothing changed, undefined if the body cannot be read and so may
+ * hold anything. Duplicate names count as unreadable: only the last is read, so the others would stay.
+ */
+function rewrite(
+  contentType: string,
+  content: Uint8Array,
+  change: (value: Json) => Json,
+  limits: NameLimits,
+): Uint8Array | undefined {
+  const media = parseMediaType(contentType)
+  const codec: Codec = (media && codecOf(media)) ?? CODECS.json
+  try {
+    return codec.rewrite(content, media?.charset, change, limits)
+  } catch {
+    return undefined
+  }
+}
+
+/** A view of a part keeps all of its buffer in memory until the record is written: of a whole body, or a whole fetch. */
+function withoutRest(part: Uint8Array): Uint8Array {
+  return part.buffer.byteLength > part.byteLength + MOST_REST_BYTES ? new Uint8Array(part) : part
+}
+
+/** The most bytes up to `limit` that do not end within a character of UTF-8. */
+function wholeCharacters(content: Uint8Array, limit: number): number {
+  let end = limit
+  while (end > limit - 4 && end > 0 && ((content[end] ?? 0) & 0xc0) === 0x80) end -= 1
+  return end
+}

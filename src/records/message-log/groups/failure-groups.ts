@@ -1,0 +1,149 @@
+/** Failures that are alike, with what people say of them: open, acknowledged or ignored, and a note. */
+import { Failure } from '../../../core/failure.ts'
+import { isObject, type Json } from '../../../core/json.ts'
+import { didYouMean } from '../../../core/nearest.ts'
+import type { GroupKey, MessageFilter, MessageGroup, MessageStore } from '../../../core/ports/message-store-port.ts'
+import { callStore } from '../../../core/ports/store-port.ts'
+import type { Clock } from '../../../core/run.ts'
+import type { EntryOf } from '../../../store/sql/audit-store.ts'
+import {
+  type FailureGroupStore,
+  GROUP_STATES,
+  type GroupMark,
+  type GroupState,
+} from '../../../store/sql/failure-group-store.ts'
+import { type FilterTexts, oneOf } from '../message-filter.ts'
+import { callMessageLog, type MessageSearch } from '../message-search.ts'
+import { groupFilter, groupKeyText, NOT_DONE, readGroupKey } from './group-key.ts'
+
+/** `state` is `open` for a group without a mark. */
+export type FailureGroup = MessageGroup &
+  Readonly<{
+    key: string
+    state: GroupState
+    note?: string | undefined
+    by?: string
+    /** ISO 8601. */
+    at?: string
+    /** Messages after `at`, of a group that is acknowledged or ignored. */
+    since?: number
+  }>
+
+/** Fails with FILTER_INVALID, FAILURE_GROUP_UNKNOWN, FAILURE_GROUP_INVALID, STORE_UNAVAILABLE. */
+export interface FailureGroups {
+  /**
+   * The largest group first. `texts` are filters of messages, and `state`. `minutesFrom` is the start of the first of the
+   * minutes of each group, in ISO 8601.
+   */
+  list(texts: FilterTexts): Promise<Readonly<{ minutesFrom: string; groups: readonly FailureGroup[] }>>
+  get(key: string): Promise<FailureGroup>
+  /** In: the state and the note as JSON; `by`: who says it; `entryOf`: for its entry in the audit log. */
+  mark(key: string, raw: Json, by: string, entryOf?: EntryOf): Promise<FailureGroup>
+}
+
+export type FailureGroupsOptions = Readonly<{
+  store: FailureGroupStore
+  messages: MessageStore
+  search: MessageSearch
+  clock: Clock
+}>
+
+const MINUTES = 60
+const MINUTE_MS = 60_000
+const MOST_MARKS = 5_000
+export const MAX_NOTE_CHARACTERS = 2_000
+/** Counts that are asked of the message log at once. */
+const COUNTS_AT_ONCE = 8
+
+export function createFailureGroups({ store, messages, search, clock }: FailureGroupsOptions): FailureGroups {
+  const firstMinute = (): number => (Math.floor(clock() / MINUTE_MS) - MINUTES + 1) * MINUTE_MS
+
+  async function marksByKey(): Promise<ReadonlyMap<string, GroupMark>> {
+    const marks = await callMarks(store.list)
+    return new Map(marks.map(({ group, mark }) => [groupKeyText(group), mark]))
+  }
+
+  /** The messages of a group that are newer than its mark. */
+  async function countSince(group: MessageGroup, { at }: GroupMark, filter: MessageFilter): Promise<number> {
+    if (group.lastSeen <= at) return 0
+    const from = Math.max(Date.parse(at) + 1, filter.from ?? 0)
+    return callMessageLog(() => messages.count({ outcome: NOT_DONE, ...filter, ...groupFilter(group), from }))
+  }
+
+  async function marked(group: MessageGroup, mark: GroupMark | undefined, filter: MessageFilter) {
+    const key = groupKeyText(group)
+    if (mark === undefined) return { key, ...group, state: 'open' } as const
+    const since = mark.state === 'open' ? {} : { since: await countSince(group, mark, filter) }
+    return { key, ...group, ...mark, ...since }
+  }
+
+  async function find(key: string, filter: MessageFilter): Promise<MessageGroup> {
+    await search.caughtUp()
+    const span = { from: firstMinute(), count: MINUTES }
+    const [group] = await callMessageLog(() => messages.groups(filter, span))
+    return group ?? unknown(key)
+  }
+
+  return {
+    list: async (texts) => {
+      const states = texts.get('state')?.map((text) => oneOf('state', text, GROUP_STATES))
+      const filter = search.filter(new Map([...texts].filter(([name]) => name !== 'state')))
+      await search.caughtUp()
+      const span = { from: firstMinute(), count: MINUTES }
+      const [found, marks] = await Promise.all([callMessageLog(() => messages.groups(filter, span)), marksByKey()])
+      const wanted = found.flatMap((group) => {
+        const mark = marks.get(groupKeyText(group))
+        return states === undefined || states.includes(mark?.state ?? 'open') ? [{ group, mark }] : []
+      })
+      const groups: FailureGroup[] = []
+      for (let start = 0; start < wanted.length; start += COUNTS_AT_ONCE) {
+        const some = wanted.slice(start, start + COUNTS_AT_ONCE)
+        groups.push(...(await Promise.all(some.map(({ group, mark }) => marked(group, mark, filter)))))
+      }
+      return { minutesFrom: new Date(span.from).toISOString(), groups }
+    },
+    get: async (key) => {
+      const filter = groupFilter(keyOf(key))
+      const [group, marks] = await Promise.all([find(key, filter), marksByKey()])
+      return marked(group, marks.get(key), filter)
+    },
+    mark: async (key, raw, by, entryOf) => {
+      const said = readMark(raw)
+      const id = keyOf(key)
+      const filter = groupFilter(id)
+      const group = await find(key, filter)
+      const mark = { ...said, by, at: new Date(clock()).toISOString() }
+      const note = said.note === undefined ? said.state : `${said.state}: ${said.note}`
+      await callMarks(() => store.put(id, mark, MOST_MARKS, entryOf?.({ target: groupKeyText(group), note })))
+      return marked(group, mark, filter)
+    },
+  }
+}
+
+const callMarks = <T>(work: () => Promise<T>): Promise<T> => callStore('The store of failure groups', work)
+
+const keyOf = (text: string): GroupKey => readGroupKey(text) ?? unknown(text)
+
+function unknown(key: string): never {
+  const known =
+    readGroupKey(key) === undefined ? 'this is not the key of a group' : 'the message log has no message of it'
+  throw new Failure('FAILURE_GROUP_UNKNOWN', `There is no such group of failures: ${known}.`)
+}
+
+const invalid = (sentence: string): Failure => new Failure('FAILURE_GROUP_INVALID', sentence)
+
+function readMark(raw: Json): Pick<GroupMark, 'state' | 'note'> {
+  const { state, note, ...others } = isObject(raw) ? raw : {}
+  const [other] = Object.keys(others)
+  if (other !== undefined)
+    throw invalid(`There is no "${other}"${didYouMean(other, ['state', 'note'])} There are: state, note.`)
+  const known = GROUP_STATES.find((one) => one === state)
+  if (known === undefined) {
+    throw invalid(
+      `A group is marked as { "state": "acknowledged", "note": "…" }; state is one of ${GROUP_STATES.join(', ')}.`,
+    )
+  }
+  if (note === undefined) return { state: known }
+  if (typeof note === 'string' && note.length <= MAX_NOTE_CHARACTERS) return { state: known, note }
+  throw invalid(`note is a text of at most ${MAX_NOTE_CHARACTERS} characters.`)
+}

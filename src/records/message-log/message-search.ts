@@ -1,0 +1,119 @@
+/** Searches the message log: by filter, page by page, by id, in groups. */
+
+import { Failure } from '../../core/failure.ts'
+import { isId, timeOfId } from '../../core/id.ts'
+import type { MessageFilter, MessageStore } from '../../core/ports/message-store-port.ts'
+import { callStore } from '../../core/ports/store-port.ts'
+import { pageOf, readCursor } from '../../core/records/cursor.ts'
+import type { MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
+import type { Clock } from '../../core/run.ts'
+import type { Registry } from '../../endpoints/endpoint-registry.ts'
+import { NOT_DONE } from './groups/group-key.ts'
+import { type FilterTexts, readFilter, wrongValue } from './message-filter.ts'
+
+export const DEFAULT_LIMIT = 50
+export const LARGEST_LIMIT = 500
+
+/** A record in a list: without its calls, of which there may be hundreds. */
+export type ListedMessage = Omit<MessageRecord, 'calls' | 'callsOmitted'>
+
+/** `next`: the cursor of the next page, if there is one. */
+type MessagePage = Readonly<{ messages: readonly ListedMessage[]; next?: string }>
+
+/** Fails with FILTER_INVALID, ID_MALFORMED, MESSAGE_UNKNOWN, MESSAGE_BODY_UNKNOWN, STORE_UNAVAILABLE. */
+export interface MessageSearch {
+  /** Newest first. `texts` may also hold `limit` and `cursor`. */
+  list(texts: FilterTexts): Promise<MessagePage>
+  get(id: string): Promise<MessageRecord>
+  body(id: string, which: string): Promise<RecordedBody>
+  filter(texts: FilterTexts): MessageFilter
+  /** Resolves when messages that were completed before can be found; see `Recorder`. */
+  caughtUp(): Promise<void>
+}
+
+type MessageSearchOptions = Readonly<{
+  store: MessageStore
+  registry: Registry
+  clock: Clock
+  caughtUp: () => Promise<void>
+}>
+
+export function createMessageSearch({ store, registry, clock, caughtUp }: MessageSearchOptions): MessageSearch {
+  const filterOf = (texts: FilterTexts, others?: readonly string[]): MessageFilter =>
+    readFilter(texts, { endpoints: registry.all().map(({ document }) => document), nowMs: clock() }, others)
+
+  const get = async (id: string): Promise<MessageRecord> => {
+    if (!isId(id)) throw new Failure('ID_MALFORMED', `'${id}' is not an ID: 24 lower-case hexadecimal digits.`)
+    await caughtUp()
+    const record = await callMessageLog(() => store.get(id))
+    if (record === undefined) throw unknown(id, clock())
+    return record
+  }
+
+  return {
+    list: async (texts) => {
+      const read = filterOf(texts, ['limit', 'cursor'])
+      const filter = texts.has('group') ? { outcome: NOT_DONE, ...read } : read
+      const limit = limitOf(texts.get('limit'))
+      const before = readCursor(texts.get('cursor'))
+      await caughtUp()
+      const found = await callMessageLog(() => store.find(filter, limit + 1, before))
+      const { page, ...next } = pageOf(found, limit)
+      return { messages: page.map(listed), ...next }
+    },
+    get,
+    body: async (id, which) => {
+      const record = await get(id)
+      const body = record.bodies.some((one) => one.which === which)
+        ? await callMessageLog(() => store.body(id, which))
+        : undefined
+      if (body === undefined) throw bodyUnknown(record, which)
+      return body
+    },
+    filter: (texts) => filterOf(texts),
+    caughtUp,
+  }
+}
+
+function listed({ calls, callsOmitted, ...rest }: MessageRecord): ListedMessage {
+  return rest
+}
+
+/** Runs `work` on the message log. Fails with STORE_UNAVAILABLE. */
+export const callMessageLog = <T>(work: () => Promise<T>): Promise<T> => callStore('The message log', work)
+
+function limitOf(texts: readonly string[] | undefined): number {
+  if (texts === undefined) return DEFAULT_LIMIT
+  const [text = '', ...more] = texts
+  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (more.length === 0 && limit >= 1 && limit <= LARGEST_LIMIT) return limit
+  throw wrongValue('limit', texts.join(', '), `a whole number from 1 to ${LARGEST_LIMIT}`)
+}
+
+/** A generator of ids may be a little ahead of the clock. */
+function unknown(id: string, nowMs: number): Failure {
+  const madeMs = timeOfId(id)
+  const why =
+    madeMs > nowMs + 60_000
+      ? 'the id is not one that this service has given yet'
+      : `${agoText(nowMs - madeMs)} it was recorded nowhere (MESSAGE_LOG, or messageLog of its endpoint), or its record was removed since (MESSAGE_LOG_DAYS, MESSAGE_LOG_MAX_MB)`
+  return new Failure('MESSAGE_UNKNOWN', `There is no record of a message '${id}': ${why}.`)
+}
+
+function agoText(ms: number): string {
+  const [amount, unit] =
+    ms < 3_600_000 ? [ms / 60_000, 'minute'] : ms < 172_800_000 ? [ms / 3_600_000, 'hour'] : [ms / 86_400_000, 'day']
+  const whole = Math.max(0, Math.floor(amount))
+  return `its id is ${whole} ${unit}${whole === 1 ? '' : 's'} old;`
+}
+
+function bodyUnknown({ id, bodies }: MessageRecord, which: string): Failure {
+  const kept = bodies.map((one) => one.which)
+  const why =
+    kept.length === 0
+      ? 'none of its bodies was kept (MESSAGE_LOG, or messageLog of its endpoint, says whose are)'
+      : kept.includes(which)
+        ? 'it was removed a moment ago'
+        : `kept are ${kept.join(', ')}`
+  return new Failure('MESSAGE_BODY_UNKNOWN', `The message '${id}' has no body '${which}': ${why}.`)
+}

@@ -1,0 +1,213 @@
+/**
+ * ISOLATION=none: expressions and schemas run on the thread of messages while they are quick. Documents that may take long
+ * to compile, and the programs that exceeded their time, have threads of their own, which start when they are needed.
+ */
+import { setTimeout, setImmediate as turn } from 'node:timers/promises'
+import type { Logger } from '../core/ports/logger-port.ts'
+import type { Verdict } from '../language/json-schema/json-schema.ts'
+import { ExpressionFault } from '../language/jsonata/expression.ts'
+import type { LocalRuns, Program } from '../pipeline/sandbox.ts'
+import { ban, newCpuQuota, threadCpuMs } from './cpu-quota.ts'
+import type { ProgramOptions } from './isolation-protocol.ts'
+import { startPoolThread } from './pool-thread.ts'
+import { createProcessPool, type ProgramOwner } from './process-pool.ts'
+import type { IsolatedSandbox } from './process-sandbox.ts'
+import { createProgramCalls } from './sandboxed-programs.ts'
+
+export type ThreadSandboxOptions = Readonly<{
+  programOptions: ProgramOptions
+  logger: Logger
+  /** After so many milliseconds without a call, a thread stops; 10,000 by default. */
+  idleMs?: number
+}>
+
+/** One for a program that takes long, and one more so that the others need not wait for it. */
+const THREADS = 2
+const IDLE_MS = 10_000
+/** Long, since a thread may get little of a busy processor, and all programs count their own time or work. */
+const COMPILE_MS = 30_000
+const GRACE_MS = 30_000
+
+/** After so long, an expression or validation is stopped on the thread of messages: the other messages wait for it. */
+const BUDGET_MS = 20
+
+/** An expression or validation that was stopped so often, and took so much processor time in all, leaves. */
+const LEAST_STOPS = 2
+const STOPPED_BUDGET_MS = 25
+
+/** Before it is repeated, so that the messages that waited for it can be answered. */
+const PAUSE_MS = 10
+
+/** Processor time of one that nothing could stop before it was complete. */
+const COMPLETED_BUDGET_MS = 50
+
+/** A program that takes longer to compile stays on its own thread. */
+const COMPILE_BUDGET_MS = 40
+
+/** A shorter program compiles in less than COMPILE_BUDGET_MS, unless its patterns repeat things more often than this. */
+const SHORT_PROGRAM = 4_000
+const MOST_REPETITIONS = 200
+const REPETITION = /\{\s*(\d+)\s*,?\s*(\d*)/g
+
+/** After a turn of this length, other work runs before the next one. */
+const LONG_TURN_MS = 5
+
+const REASONS = {
+  time: 'it exceeded its time limit',
+  memory: 'it needs too much memory, or ended its thread',
+} as const
+
+export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSandbox {
+  const { programOptions, logger, idleMs = IDLE_MS } = options
+  const { timeoutMs } = programOptions.limits
+  const pool = createProcessPool('slow', {
+    processes: THREADS,
+    kind: 'thread',
+    startMember: (events) => startPoolThread(programOptions, events),
+    idleMs,
+    logger,
+  })
+  const calls = createProgramCalls({
+    quick: pool,
+    slow: pool,
+    programOptions,
+    compileMs: COMPILE_MS,
+    graceMs: GRACE_MS,
+    reasons: REASONS,
+  })
+  const takeTurn = createTurns()
+  let programs = 0
+  /** Until then no message waits for a compilation. */
+  let isStarted = false
+
+  const localRuns = ({ program, quota }: ProgramOwner): LocalRuns => {
+    const leave = () => {
+      if (!quota.quick) return
+      ban(quota, Date.now())
+      logger.warn(
+        { endpoint: program.endpoint, pauseMs: quota.banMs },
+        'Expressions or the schema of an endpoint take too long for the thread of messages, and run on another one for now',
+      )
+    }
+    /** Whether processor time of the next validation is read: that costs more than the clock, which the last one exceeded. */
+    let isWatched = false
+    const noteCompleted = (cpuMs: number) => {
+      if (cpuMs > COMPLETED_BUDGET_MS) leave()
+    }
+
+    /** A run that the clock stops is repeated: on a busy machine, or while memory is collected, it may have done little. */
+    const runInTurns = async <T>(work: (timeoutMs: number) => Promise<T>): Promise<T> => {
+      const giveUpAt = Date.now() + timeoutMs
+      let stops = 0
+      let cpuMs = 0
+      for (;;) {
+        try {
+          return await takeTurn(async () => {
+            // It may have become slow while the message waited for its turn.
+            if (!quota.quick) throw stopped()
+            const startCpuMs = threadCpuMs()
+            try {
+              return await work(Math.min(BUDGET_MS, timeoutMs))
+            } finally {
+              const tookMs = threadCpuMs() - startCpuMs
+              cpuMs += tookMs
+              noteCompleted(tookMs)
+            }
+          })
+        } catch (thrown) {
+          if (!isTimeout(thrown)) throw thrown
+          stops += 1
+          if (stops >= LEAST_STOPS && cpuMs > STOPPED_BUDGET_MS) leave()
+          if (!quota.quick || Date.now() >= giveUpAt) throw thrown
+        }
+        await setTimeout(PAUSE_MS)
+      }
+    }
+
+    return {
+      isQuick: () => quota.quick,
+      takeTurn: runInTurns,
+      validate: (validator, data) => {
+        const startMs = Date.now()
+        const startCpuMs = isWatched ? threadCpuMs() : undefined
+        const verdict = validator(data, BUDGET_MS)
+        if (!isStopped(verdict)) {
+          isWatched = startCpuMs === undefined && Date.now() - startMs > COMPLETED_BUDGET_MS
+          if (startCpuMs !== undefined) noteCompleted(threadCpuMs() - startCpuMs)
+          return verdict
+        }
+        const again = async (limitMs: number) => {
+          const later = validator(data, limitMs)
+          if (isStopped(later)) throw stopped()
+          return later
+        }
+        return runInTurns(again).catch((thrown: unknown) => {
+          if (!isTimeout(thrown)) throw thrown
+          return undefined
+        })
+      },
+    }
+  }
+
+  const compilesHere = (program: Program): boolean => !isStarted || !mayTakeLong(JSON.stringify(program))
+
+  return {
+    compilesHere,
+    compile: async (program: Program) => {
+      programs += 1
+      const quota = { ...newCpuQuota(), quick: true }
+      const owner: ProgramOwner = { id: programs, program, size: JSON.stringify(program).length, quota }
+      if (!compilesHere(program)) {
+        const { compilation, cpuMs } = await calls.compile(owner)
+        if (cpuMs > COMPILE_BUDGET_MS) return calls.programFor(owner, compilation)
+      }
+      const local = localRuns(owner)
+      return { ...calls.programFor(owner, { expressions: [], lints: [] }), local }
+    },
+    counts: () => ({ thread: pool.counts() }),
+    start: () => {
+      isStarted = true
+    },
+    close: pool.close,
+  }
+}
+
+/** Patterns are compiled with one state for each repetition. */
+function mayTakeLong(program: string): boolean {
+  if (program.length > SHORT_PROGRAM) return true
+  let count = 0
+  for (const [, least, most] of program.matchAll(REPETITION)) count += Math.max(Number(least), Number(most))
+  return count > MOST_REPETITIONS
+}
+
+const isTimeout = (thrown: unknown): boolean => thrown instanceof ExpressionFault && thrown.isTimeout
+
+const isStopped = (verdict: Verdict): boolean => !verdict.ok && verdict.isStopped === true
+
+/** It is not sent: the call runs again in the sandbox. */
+const stopped = () => new ExpressionFault('The run was stopped', undefined, undefined, true)
+
+/** Evaluations that start together would take turns at every step, and each would take the time of all. */
+function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  /** Undefined while no evaluation runs. */
+  let last: Promise<void> | undefined
+
+  const run = async <T>(work: () => Promise<T>): Promise<T> => {
+    const start = Date.now()
+    try {
+      return await work()
+    } finally {
+      if (Date.now() - start > LONG_TURN_MS) await turn()
+    }
+  }
+
+  return (work) => {
+    const result = last === undefined ? run(work) : last.then(() => run(work))
+    const finish = () => {
+      if (last === finished) last = undefined
+    }
+    const finished: Promise<void> = result.then(finish, finish)
+    last = finished
+    return result
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * The services of a dry run: they give the answers that its caller supplied. Only lookups that are to be live reach the
+ * network; nothing is produced and no state is written.
+ */
+
+import { Failure } from '../../core/failure.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { documentPath } from '../../core/lint.ts'
+import {
+  type OutboundAnswer,
+  OutboundError,
+  type OutboundFault,
+  type OutboundRequest,
+  tooLarge,
+} from '../../core/ports/http-client-port.ts'
+import type { CallSpan } from '../../core/tracing/trace.ts'
+import type { Canned, CannedAnswers, DryRunRequest } from '../../document/checks/dry-run-request.ts'
+import type { Services } from '../../pipeline/services.ts'
+import { rootOf } from '../../pipeline/stages/state.ts'
+import type { RecordedAnswer, RecordedExchange } from './recorded-message.ts'
+
+/** Where the answer to a call came from; recorded: with the message; assumed: the caller supplied none. */
+export type AnswerSource = 'canned' | 'recorded' | 'live' | 'assumed' | 'missing'
+
+/** The request that a call would have sent. */
+export type Sent = Readonly<{
+  source: AnswerSource
+  headers: readonly (readonly [name: string, value: string])[]
+  body: string | Uint8Array | undefined
+  /** Key of a record. */
+  key?: string | null
+}>
+
+export type CannedServices = Readonly<{
+  services: Services
+  /** Undefined if the message ran out of time before the call. */
+  sent(call: CallSpan): Sent | undefined
+  /** The root `state` that the next message would have seen. */
+  kept(): JsonObject | undefined
+}>
+
+/**
+ * `current`: the call that is being sent. The pipeline adds it to the trace synchronously before it calls the service.
+ * `answerLimitBytes`: as for the answer of another system. `exchanges`: of a recorded message.
+ */
+export function cannedServices(
+  { message, lookups, responses, live }: DryRunRequest,
+  current: () => CallSpan,
+  real: Services,
+  answerLimitBytes: number,
+  exchanges: readonly RecordedExchange[] = [],
+): CannedServices {
+  const sent = new Map<CallSpan, Sent>()
+  let kept: JsonObject | undefined
+
+  const recorded = new Map(exchanges.map(({ call, answer }) => [keyOf(call), answer]))
+
+  const cannedFor = (call: CallSpan): Canned | undefined =>
+    cannedOf(call.kind === 'lookup' ? lookups : responses, call.id, call.item)
+
+  const recordedFor = (call: CallSpan): RecordedAnswer | undefined =>
+    Object.hasOwn(call.kind === 'lookup' ? lookups : responses, call.id) ? undefined : recorded.get(keyOf(call))
+
+  const sourceOf = (call: CallSpan, canned: Canned | undefined): AnswerSource => {
+    if (canned !== undefined) return 'canned'
+    if (recordedFor(call) !== undefined) return 'recorded'
+    if (call.kind === 'response') return 'assumed'
+    return live ? 'live' : 'missing'
+  }
+
+  return {
+    sent: (call) => sent.get(call),
+    kept: () => kept,
+    services: {
+      ...real,
+      http: {
+        send: async (request) => {
+          const call = current()
+          const canned = cannedFor(call)
+          const source = sourceOf(call, canned)
+          sent.set(call, { source, headers: Object.entries(request.headers), body: request.body })
+          if (source === 'live') return real.http.send(request)
+          if (source === 'missing') throw missing(call)
+          const answer = recordedFor(call)
+          return answer === undefined
+            ? within(answerLimitBytes, answerOf(canned ?? {}), request)
+            : answerAsRecorded(answer)
+        },
+        close: async () => undefined,
+      },
+      producer: {
+        produce: async ({ topic, key, value, headers }) => {
+          const call = current()
+          const canned = cannedFor(call)
+          sent.set(call, {
+            source: sourceOf(call, canned),
+            headers: headers.map(([name, text]) => [String(name), text === null ? '' : String(text)] as const),
+            body: value ?? undefined,
+            key: key === null ? null : String(key),
+          })
+          const fault = canned?.fault ?? recordedFor(call)?.fault
+          if (fault !== undefined) throw faultOf(fault)
+          return { topic, partition: 0, offset: 0 }
+        },
+      },
+      states: {
+        newest: () => message.state && { values: message.state, lookupStatus: undefined, networkError: undefined },
+        append: async (_endpointId, record) => {
+          kept = rootOf(record)
+        },
+      },
+    },
+  }
+}
+
+const keyOf = ({ kind, id, item }: Pick<CallSpan, 'kind' | 'id'> & { item?: number | undefined }): string =>
+  JSON.stringify([kind, id, item ?? null])
+
+/** A single answer counts for every item. */
+function cannedOf(answers: CannedAnswers, id: string, item: number | undefined): Canned | undefined {
+  const given = Object.hasOwn(answers, id) ? answers[id] : undefined
+  return Array.isArray(given) ? given[item ?? 0] : (given as Canned | undefined)
+}
+
+function missing({ id, item }: CallSpan): Failure {
+  const where = item === undefined ? documentPath('lookups', id) : documentPath('lookups', id, item)
+  return new Failure(
+    'DRY_RUN_ANSWER_MISSING',
+    `The dry run has no answer for the lookup "${id}"; give one in "${where}", or set "live": true to make the call.`,
+  )
+}
+
+const faultOf = (fault: OutboundFault): OutboundError =>
+  new OutboundError(fault, 'the dry run was asked for this outcome.')
+
+function within(limitBytes: number, answer: OutboundAnswer, { method, url }: OutboundRequest): OutboundAnswer {
+  const { origin, pathname } = new URL(url)
+  if (answer.body.byteLength > limitBytes) throw tooLarge(`${method} ${origin}${pathname}`, limitBytes)
+  return answer
+}
+
+function answerAsRecorded({ status, headers, body, fault }: RecordedAnswer): OutboundAnswer {
+  if (fault !== undefined) throw new OutboundError(fault, 'this was the outcome of the recorded call.')
+  return { status, headers, body }
+}
+
+function answerOf({ status = 200, headers = {}, body, fault }: Canned): OutboundAnswer {
+  if (fault !== undefined) throw faultOf(fault)
+  const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  const type = body === undefined || typeof body === 'string' ? {} : { 'content-type': 'application/json' }
+  return { status, headers: { ...type, ...own }, body: bytesOf(body) }
+}
+
+/** Text unchanged, any other value as JSON. */
+export const bytesOf = (body: Json | undefined): Uint8Array =>
+  Buffer.from(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body))

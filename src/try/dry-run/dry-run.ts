@@ -1,0 +1,218 @@
+/**
+ * Runs a sample message through an endpoint and reports its course, without effects: the same compiler and intake as for
+ * real messages, with canned answers in place of other systems.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { allows, type Role } from '../../core/access.ts'
+import { Failure } from '../../core/failure.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { keepsOut, type Lint } from '../../core/lint.ts'
+import type { Clock } from '../../core/run.ts'
+import { type CallSpan, startTrace, type Trace } from '../../core/tracing/trace.ts'
+import type { DocumentBounds } from '../../document/checks/document-bounds.ts'
+import { checkDryRun, type DryRunRequest } from '../../document/checks/dry-run-request.ts'
+import { findClashes } from '../../endpoints/clash.ts'
+import { compileDocument } from '../../endpoints/compile-document.ts'
+import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
+import type { Registry } from '../../endpoints/endpoint-registry.ts'
+import type { EndpointService } from '../../endpoints/endpoint-service.ts'
+import * as failures from '../../endpoints/management-failures.ts'
+import { parseDocument } from '../../endpoints/parse-document.ts'
+import { MEDIA_TYPES } from '../../formats/codecs.ts'
+import type { Incoming } from '../../inbound/incoming-message.ts'
+import type { Intake } from '../../inbound/intake.ts'
+import type { PipelineSettings, Services } from '../../pipeline/services.ts'
+import { secretHeadersOf } from '../../records/message-log/recorded-secrets.ts'
+import { bytesOf, cannedServices } from './canned-services.ts'
+import { documentOf, unknownRequests } from './dry-run-document.ts'
+import { notReproduced, recordedOutcome } from './not-reproduced.ts'
+import { type RecordedMessage, type RecordedMessages, readRecordedMessage } from './recorded-message.ts'
+import { createCourse } from './report/course.ts'
+import { reportOf } from './report/dry-run-report.ts'
+import { createReportValues, type WholeValue } from './report/report-values.ts'
+
+export type DryRunOptions = Readonly<{
+  endpointService: Pick<EndpointService, 'get'> & Partial<Pick<EndpointService, 'versions'>>
+  registry: Registry
+  intake: Intake
+  /** The services of live lookups. */
+  services: Services
+  settings: PipelineSettings & DocumentBounds & Partial<Readonly<{ redactHeaders: readonly string[] }>>
+  clock: Clock
+  /** Undefined where there is no message log. */
+  recorded?: RecordedMessages | undefined
+}>
+
+/** Who asks. `note`: called with what is asked for, if the roles suffice, before anything is read or run. */
+export type DryRunCaller = Readonly<{
+  roles: readonly Role[]
+  note?(asked: Pick<DryRunRequest, 'live' | 'messageId'>): void
+}>
+
+/**
+ * In: the request as JSON text; the caller, by default one who may do everything. Out: the report.
+ *
+ * Fails with BODY_UNREADABLE, BODY_TOO_DEEP, DOCUMENT_TOO_LARGE and DRY_RUN_INVALID if the request itself is wrong, with
+ * ID_MALFORMED, ENDPOINT_UNKNOWN, VERSION_UNKNOWN, MESSAGE_UNKNOWN, MESSAGE_BODY_UNKNOWN and STORE_UNAVAILABLE if its
+ * endpoint or message cannot be read, with ACCESS_DENIED if the caller may not read bodies of messages, with OVERLOADED and
+ * SHUTTING_DOWN as a message would; never for a fault of the document or the message.
+ */
+export type DryRun = (text: string, caller?: DryRunCaller) => Promise<JsonObject>
+
+/**
+ * In: the request with `at`, a JSON Pointer that a report gave for a value that it cut. Out: the whole value, of a dry run
+ * that is made for it. Fails as DryRun does.
+ */
+export type DryRunValue = (text: string, caller?: DryRunCaller) => Promise<WholeValue>
+
+/** Faults with this path are faults of the document, not of the request. */
+const IN_DOCUMENT = 'endpoint.'
+
+export const createDryRun =
+  (options: DryRunOptions): DryRun =>
+  async (text, caller) =>
+    (await run(options, text, caller, false)).report
+
+export const createDryRunValue =
+  (options: DryRunOptions): DryRunValue =>
+  async (text, caller) => {
+    const { values, at } = await run(options, text, caller, true)
+    const whole = values?.()
+    if (whole !== undefined && typeof whole !== 'string') return whole
+    const message = whole ?? `The report of this dry run has no value at "${at}".`
+    throw failures.dryRunInvalid([{ path: 'at', message, severity: 'error' }])
+  }
+
+type Ran = Readonly<{ report: JsonObject; at?: string | undefined; values?: () => WholeValue | string | undefined }>
+
+async function run(
+  { endpointService, registry, intake, services, settings, clock, recorded }: DryRunOptions,
+  text: string,
+  caller: DryRunCaller | undefined,
+  isOfValue: boolean,
+): Promise<Ran> {
+  const refused = intake.refusal()
+  if (refused !== undefined) throw refused
+  const { raw, faults } = parseDocument(text)
+  // Reading a long request, running its message and each part of the report may each take some hundredths of a second.
+  await setImmediate()
+  const { request, lints: wrong } = checkDryRun(raw, isOfValue)
+  const outside = faults.filter(({ path }) => !path.startsWith(IN_DOCUMENT))
+  if (wrong.length + outside.length > 0) throw failures.dryRunInvalid([...outside, ...wrong])
+  const inside = faults
+    .filter(({ path }) => path.startsWith(IN_DOCUMENT))
+    .map((fault) => ({ ...fault, path: fault.path.slice(IN_DOCUMENT.length) }))
+
+  if (caller !== undefined) {
+    demandRoles(request, caller.roles)
+    caller.note?.(request)
+  }
+  const original = await originalOf(request, recorded)
+  const { document, id } = await documentOf(request, original?.record, endpointService)
+  let trace: Trace | undefined
+  const canned = cannedServices(
+    request,
+    () => trace?.calls.at(-1) as CallSpan,
+    services,
+    settings.answerLimitBytes,
+    original?.exchanges,
+  )
+  const now = new Date(clock()).toISOString()
+  const stamp = { _id: id, createdAt: now, updatedAt: now, version: registry.get(id)?.version ?? 0 }
+  const bounds = request.endpoint === undefined ? undefined : settings
+  const course = createCourse()
+  const observed = { ...canned.services, observer: course }
+  const { lints, compiled } = await compileDocument(document, stamp, observed, settings, { bounds })
+  const lint = lintOf([...inside, ...lints], findClashes(compiled, registry))
+  const runs = request.endpoint === undefined ? !lints.some(keepsOut) : lint.errors.length === 0
+  if (!runs || request.run === false) return { report: { ran: false, lint } }
+  const { endpoint } = compiled
+  const unknown = unknownRequests(request, endpoint)
+  if (unknown.length > 0) throw failures.dryRunInvalid(unknown)
+
+  trace = startTrace()
+  await setImmediate()
+  const completed = await intake.rehearse(compiled, incomingOf(request, compiled, original?.incoming), trace)
+  await setImmediate()
+  const values = createReportValues(trace.secrets, request)
+  const secretHeaders = secretHeadersOf(settings.redactHeaders ?? [])
+  const report = {
+    ran: true,
+    lint,
+    ...(original === undefined
+      ? {}
+      : {
+          recorded: recordedOutcome(original),
+          notReproduced: notReproduced(request, original, endpoint, secretHeaders),
+        }),
+    ...(await reportOf({ completed, trace, course, canned, endpoint, values, view: request.view })),
+  }
+  return { report, at: request.at, values: values.whole }
+}
+
+/**
+ * A recorded message needs who may read its bodies; anything else than this message in a stored document needs an author,
+ * as a draft can read secrets and a live lookup uses the network. Fails with ACCESS_DENIED.
+ */
+function demandRoles({ endpoint, messageId, live }: DryRunRequest, roles: readonly Role[]): void {
+  if (messageId !== undefined && !allows(roles, 'operator')) {
+    throw new Failure('ACCESS_DENIED', 'A dry run of a recorded message shows its bodies: it needs the role operator.')
+  }
+  if ((messageId === undefined || endpoint !== undefined || live) && !allows(roles, 'author')) {
+    throw new Failure(
+      'ACCESS_DENIED',
+      'This dry run needs the role author, as it is not that of a recorded message alone.',
+    )
+  }
+}
+
+/** The recorded message that is asked for; undefined if none is. */
+async function originalOf(
+  { messageId }: DryRunRequest,
+  recorded: RecordedMessages | undefined,
+): Promise<RecordedMessage | undefined> {
+  if (messageId === undefined) return undefined
+  if (recorded !== undefined) return readRecordedMessage(messageId, recorded)
+  const message = 'Recorded messages are read on the admin port of a running service only; give the "message" itself.'
+  throw failures.dryRunInvalid([{ path: 'messageId', message, severity: 'error' }])
+}
+
+/** The faults as its registration would report them; a document with clashes still runs. */
+function lintOf(lints: readonly Lint[], clashes: readonly Lint[]) {
+  const shown = (some: readonly Lint[]) => some.map(({ path, message }) => ({ path, message }))
+  return {
+    errors: shown(lints.filter(({ severity }) => severity === 'error')),
+    clashes: shown(clashes),
+    warnings: shown(lints.filter(({ severity }) => severity === 'warning')),
+  }
+}
+
+/**
+ * The message as it would arrive; a body without a type has the input type of the endpoint. `original`: a recorded message,
+ * which has every part that is not given.
+ */
+export function incomingOf(
+  { message }: Pick<DryRunRequest, 'message'>,
+  { endpoint }: CompiledEndpoint,
+  original?: Incoming,
+): Incoming {
+  const { body, contentType, headers = {}, query, urlParams } = message
+  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  const before = original?.requestHeaders ?? {}
+  const assumed =
+    typeof body === 'string'
+      ? (before['content-type'] ?? MEDIA_TYPES[endpoint.transformation.input ?? 'JSON'])
+      : MEDIA_TYPES.JSON
+  const type = contentType ?? given['content-type'] ?? assumed
+  return {
+    ...original,
+    requestHeaders: {
+      ...before,
+      ...given,
+      ...(body === undefined && contentType === undefined ? {} : { 'content-type': type }),
+    },
+    query: query ?? original?.query ?? {},
+    urlParams: urlParams ?? original?.urlParams ?? {},
+    body: body === undefined ? original?.body : bytesOf(body),
+  }
+}

@@ -1,0 +1,84 @@
+/** The part of a report on the mapping: what each entry found and wrote, what nothing read, and what was not written. */
+
+import type { JsonObject } from '../../../core/json.ts'
+import { isLookupHeaders, readsOfDocument } from '../../../document/reads/document-reads.ts'
+import { createReadRecorder } from '../../../document/reads/read-recorder.ts'
+import type { Endpoint } from '../../../document/schema/schema.ts'
+import type { TracedEntry, TracedTarget } from '../../../language/mapping/mapping-trace.ts'
+import { createPathTree, pathTo, placeBelow, type TreePlace } from '../../../language/paths/path-tree.ts'
+import type { Course } from './course.ts'
+
+/** A document may have thousands of entries, and a message of leaves. */
+const ENTRIES_SHOWN = 1_000
+const UNREAD_SHOWN = 200
+
+/** The roots whose leaves a document is expected to read: what comes with the message, and what it made of that itself. */
+const ROOTS_READ = ['requestBody', 'query', 'urlParams', 'state', 'lookupRequests', 'transforms'] as const
+
+/** Undefined for a document without a mapping, and for a message that failed before it. */
+export function mappingReport(course: Course, endpoint: Endpoint): JsonObject | undefined {
+  const { entries } = course.mapping
+  const source = course.stage('map')?.before
+  if (source === undefined || entries.length === 0) return undefined
+  const ran = entries.filter(({ found }) => found !== undefined)
+  const unread = unreadOf(source, endpoint)
+  const unwritten = ran.flatMap(({ path, targets }) =>
+    targets.filter(({ wrote, count }) => wrote !== undefined && count === 0).map(({ target }) => ({ path, target })),
+  )
+  return {
+    entries: ran.slice(0, ENTRIES_SHOWN).map(entryOf),
+    ...more('entriesNotShown', ran.length - ENTRIES_SHOWN),
+    ...(unread === undefined
+      ? { unreadUnknown: 'The message has too many values to find out which of them are read.' }
+      : { unread: unread.paths, ...more('unreadNotShown', unread.notShown) }),
+    unwritten: unwritten.slice(0, ENTRIES_SHOWN),
+    ...more('unwrittenNotShown', unwritten.length - ENTRIES_SHOWN),
+  }
+}
+
+const more = (name: string, count: number): JsonObject => (count > 0 ? { [name]: count } : {})
+
+const entryOf = ({ path, source, found = false, targets }: TracedEntry): JsonObject => ({
+  path,
+  source,
+  found,
+  targets: targets.filter(({ wrote }) => wrote !== undefined).map(targetOf),
+})
+
+const targetOf = ({ target, wrote = 'nothing', count, defaults, places }: TracedTarget): JsonObject => ({
+  target,
+  wrote,
+  count,
+  ...(defaults === 0 || defaults === count ? {} : { defaults }),
+  places,
+})
+
+/** A path of leaves, as a document writes it (`requestBody.items[].nr`), and how many of these leaves nothing read. */
+type UnreadLeaves = Readonly<{ path: string; count: number }>
+
+/** `notShown`: further paths, and leaves whose paths are too long. */
+type Unread = Readonly<{ paths: readonly UnreadLeaves[]; notShown: number }>
+
+/** None if an expression may read anything; undefined if the message has too many values to find out. */
+function unreadOf(source: JsonObject, endpoint: Endpoint): Unread | undefined {
+  const { reads, isWhole } = readsOfDocument(endpoint)
+  if (isWhole) return { paths: [], notShown: 0 }
+  const recorder = createReadRecorder(source)
+  for (const { path } of reads) recorder.note(path.read)
+  const root = createPathTree<Counted>()
+  const shown: (readonly [TreePlace<Counted>, Counted])[] = []
+  let notShown = 0
+  const isComplete = recorder.unread(ROOTS_READ, isLookupHeaders, (steps) => {
+    const place = steps.reduce<TreePlace<Counted> | undefined>((at, step) => at && placeBelow(at, step), root)
+    if (place?.noted !== undefined) place.noted.count += 1
+    else {
+      const counted = { count: 1 }
+      if (place !== undefined) place.noted = counted
+      if (place === undefined || shown.length === UNREAD_SHOWN) notShown += 1
+      else shown.push([place, counted])
+    }
+  })
+  if (!isComplete) return undefined
+  return { paths: shown.map(([place, { count }]) => ({ path: pathTo(place), count })), notShown }
+}
+type Counted = { count: number }

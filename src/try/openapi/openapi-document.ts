@@ -1,0 +1,158 @@
+/** OpenAPI 3.1 documents of endpoints, written piece by piece, so that messages run between two endpoints of thousands. */
+import { createHash } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { JsonObject } from '../../core/json.ts'
+import { FAILURE_COMPONENTS } from './failure-responses.ts'
+import { createOperationTexts } from './operation-texts.ts'
+import type { PublishedEndpoint } from './published-operation.ts'
+import type { PublishSettings } from './request-schema.ts'
+
+export type DocumentInfo = Readonly<{
+  title: string
+  version: string
+  description?: string
+  /** Of the message port as callers reach it, such as `http://localhost:3003`. */
+  origin: string
+}>
+
+export type WrittenOpenApi = Readonly<{
+  bytes: Uint8Array<ArrayBuffer>
+  /** A strong validator (RFC 9110 section 8.8.3). */
+  etag: string
+}>
+
+/** The longest that a document is written without a pause for messages. */
+const SLICE_MS = 1
+const CHUNK_CHARACTERS = 65_536
+
+type Path = { readonly path: string; readonly parameters: readonly JsonObject[]; readonly methods: string[] }
+
+/** Endpoints whose names and routes differ, in the order of their paths. */
+export type PublishedEndpoints = Iterable<PublishedEndpoint> | AsyncIterable<PublishedEndpoint>
+
+/** Reads the endpoints while the promise is pending. Rejects with the reason of `signal` once it is aborted. */
+export async function writeOpenApi(
+  endpoints: PublishedEndpoints,
+  info: DocumentInfo,
+  settings: PublishSettings,
+  signal?: AbortSignal,
+): Promise<WrittenOpenApi> {
+  const pause = createPause(signal)
+  const textsOf = createOperationTexts(settings)
+  const paths = new Map<string, Path>()
+  const components = {
+    schemas: new Map<string, string>(),
+    responses: new Map<string, string>(),
+    securitySchemes: new Map<string, string>(),
+  }
+  for await (const published of endpoints) {
+    const { path, shape, method, parameters, operation, components: own } = textsOf(published)
+    // Of paths that differ in the names of their parameters only, OpenAPI takes the names of one.
+    const listed = paths.get(shape) ?? { path, parameters, methods: [] }
+    paths.set(shape, listed)
+    listed.methods.push(`${JSON.stringify(method)}:${operation}`)
+    for (const [name, text] of own.schemas) components.schemas.set(name, text)
+    for (const section of ['responses', 'securitySchemes'] as const) {
+      for (const [name, text] of own[section]) if (!components[section].has(name)) components[section].set(name, text)
+    }
+    if (pause.isDue()) await pause.take()
+  }
+  for (const [name, schema] of Object.entries(FAILURE_COMPONENTS.schemas))
+    components.schemas.set(name, JSON.stringify(schema))
+  const document = createWriter()
+  for (const piece of pieces(head(info), paths, components)) {
+    document.write(piece)
+    if (pause.isDue()) await pause.take()
+  }
+  return document.end()
+}
+
+/** The text of the document, without its insignificant space. */
+function* pieces(
+  head: JsonObject,
+  paths: ReadonlyMap<string, Path>,
+  components: Readonly<Record<string, ReadonlyMap<string, string>>>,
+): Generator<string> {
+  yield `${JSON.stringify(head).slice(0, -1)},"paths":{`
+  let comma = ''
+  for (const { path, parameters, methods } of paths.values()) {
+    const all = parameters.length === 0 ? methods : [member('parameters', parameters), ...methods]
+    yield `${comma}${JSON.stringify(path)}:{${all}}`
+    comma = ','
+  }
+  yield `},"components":{${member('headers', FAILURE_COMPONENTS.headers)}`
+  for (const [section, parts] of Object.entries(components)) {
+    yield `,"${section}":{`
+    comma = ''
+    for (const [name, text] of parts) {
+      yield `${comma}${JSON.stringify(name)}:${text}`
+      comma = ','
+    }
+    yield '}'
+  }
+  yield '}}'
+}
+
+const member = (name: string, value: object): string => `${JSON.stringify(name)}:${JSON.stringify(value)}`
+
+const head = ({ title, version, description, origin }: DocumentInfo): JsonObject => ({
+  openapi: '3.1.0',
+  info: { title, version, ...(description === undefined ? {} : { description }) },
+  servers: [
+    {
+      url: '{origin}',
+      variables: { origin: { default: origin, description: 'The message port, as callers reach it.' } },
+    },
+  ],
+})
+
+/** Pauses of work on the thread of messages. `take` rejects with the reason of `signal` once it is aborted. */
+export function createPause(signal?: AbortSignal) {
+  let startedAt = performance.now()
+  return {
+    isDue: (): boolean => {
+      const now = performance.now()
+      if (now - startedAt < SLICE_MS) return false
+      startedAt = now
+      return true
+    },
+    take: async (): Promise<void> => {
+      await turn()
+      signal?.throwIfAborted()
+    },
+  }
+}
+
+function createWriter() {
+  const hash = createHash('sha256')
+  const chunks: Uint8Array[] = []
+  let texts: string[] = []
+  let characters = 0
+  let length = 0
+  const flush = (): void => {
+    const chunk = Buffer.from(texts.join(''))
+    hash.update(chunk)
+    chunks.push(chunk)
+    length += chunk.byteLength
+    texts = []
+    characters = 0
+  }
+  return {
+    write: (text: string): void => {
+      texts.push(text)
+      characters += text.length
+      if (characters >= CHUNK_CHARACTERS) flush()
+    },
+    end: (): WrittenOpenApi => {
+      flush()
+      // In memory of its own, which another thread can take over.
+      const bytes = new Uint8Array(length)
+      let at = 0
+      for (const chunk of chunks) {
+        bytes.set(chunk, at)
+        at += chunk.byteLength
+      }
+      return { bytes, etag: `"${hash.digest('base64url')}"` }
+    },
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * Suggests entries of `inputMapping`: fields of a message and of its output that have the same name, place and type. No value
+ * of a message or sample is part of a suggestion.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
+import { Unreadable } from '../../formats/body-faults.ts'
+import type { ParserSettings } from '../../formats/codec.ts'
+import { codecOfHeader, detect, NO_FORMAT } from '../../formats/codecs.ts'
+import { parseMediaType } from '../../formats/media-type.ts'
+import { readTargets } from '../../language/mapping/mapping-targets.ts'
+import { parseTarget } from '../../language/mapping/target.ts'
+import { parsePath } from '../../language/paths/path.ts'
+import { type PathStep, parseSteps } from '../../language/paths/path-steps.ts'
+import { addSample, collectLeaves, type Leaf, type Leaves } from './leaf.ts'
+import { JSON_TYPES } from './leaf-types.ts'
+import { matchLeaves, type Suggestion } from './match-leaves.ts'
+import type { ReadRecordedMessage } from './recorded-sample.ts'
+import { addSchema } from './schema-leaves.ts'
+import {
+  invalid,
+  readSuggestRequest,
+  type SampleBody,
+  type SuggestRequest,
+  type SuggestSource,
+} from './suggest-request.ts'
+
+/** `cut`: the samples have more fields than are compared, or some with longer paths, or the time was over. */
+export type Suggested = Readonly<{
+  suggestions: readonly Suggestion[]
+  cut: boolean
+  /** The places of the target with the types of their values, if asked for. */
+  fields?: readonly Readonly<{ path: string; types: readonly string[] }>[]
+  /** Parts of the recorded message that could not be used. */
+  notRead?: readonly Readonly<{ part: string; reason: string }>[]
+}>
+
+/** Leaves of one side. */
+const MOST_LEAVES = 3_000
+/** Processor time. */
+const LONGEST_MS = 300
+
+export type SuggestOptions = Readonly<{
+  settings: ParserSettings
+  /** Reads a stored document. Fails with ID_MALFORMED, ENDPOINT_UNKNOWN, STORE_UNAVAILABLE. */
+  documentOf: (endpointId: string) => Promise<JsonObject>
+  readRecorded: ReadRecordedMessage
+}>
+
+/**
+ * In: the request as JSON text; `mayReadBodies`: fails if the caller may not use recorded messages. Fails with
+ * BODY_UNREADABLE, BODY_TOO_DEEP, SUGGESTION_INVALID, and as the reads of the document and the message do.
+ */
+export type Suggest = (text: string, mayReadBodies: () => void) => Promise<Suggested>
+
+export function createSuggest({ settings, documentOf, readRecorded }: SuggestOptions): Suggest {
+  return async (text, mayReadBodies) => {
+    const request = readSuggestRequest(text)
+    const { endpoint, endpointId, messageId } = request
+    if (messageId !== undefined) mayReadBodies()
+    const document = endpointId === undefined ? (endpoint ?? {}) : await documentOf(endpointId)
+    const recorded = messageId === undefined ? undefined : await readRecorded(messageId)
+    const unread: Lint[] = []
+    const sources = sourceLeaves(recorded?.source ?? request.source ?? {}, document, settings, collectInto(unread))
+    const wrong = recorded === undefined ? unread : []
+    const mapped = entriesOf(document)
+    // Each side may take some hundredths of a second.
+    await setImmediate()
+    const targets =
+      request.target === undefined
+        ? missingTargets(mapped, sources)
+        : targetLeaves(request, settings, collectInto(wrong))
+    if (wrong.length > 0) throw invalid(wrong)
+    await setImmediate()
+    const isNew = request.target !== undefined
+    const written = new Set([...mapped.values()].flat())
+    const { suggestions, cut } = await matchLeaves(
+      sources.leaves.values().filter(({ path }) => parsePath(path).ok && !(isNew && mapped.has(path))),
+      targets.leaves.values().filter(({ path }) => parseTarget(path).ok && !(isNew && written.has(path))),
+      LONGEST_MS,
+    )
+    return {
+      suggestions,
+      cut: cut || sources.cut || targets.cut,
+      ...(request.fields ? { fields: targets.leaves.map(fieldOf) } : {}),
+      ...(recorded === undefined ? {} : { notRead: [...recorded.notRead, ...unread.map(partOf)] }),
+    }
+  }
+}
+
+/** A list of scalars is listed as its elements. */
+const fieldOf = ({ path, isList, types }: Leaf) => ({
+  path: isList ? `${path}[]` : path,
+  types: [...new Set([...types].map((type) => JSON_TYPES[type]))],
+})
+
+const partOf = ({ path, message }: Lint) => ({ part: path, reason: message })
+
+const EACH: PathStep = { kind: 'each' }
+const stepOf = (name: string): PathStep => ({ kind: 'name', name })
+
+/** Lints the parts that cannot be read. */
+function sourceLeaves(
+  { body, contentType, query, urlParams, lookups = {} }: SuggestSource,
+  { constants, inputTransforms }: JsonObject,
+  settings: ParserSettings,
+  lint: LintSink,
+): Leaves {
+  const collector = collectLeaves(MOST_LEAVES)
+  const add = (value: Json | undefined, ...steps: readonly PathStep[]) => {
+    if (value !== undefined) addSample(collector, value, collector.place(...steps))
+  }
+  add(bodyValue({ body, contentType }, settings, lint.at('source', 'body')), stepOf('requestBody'))
+  for (const [id, lookup] of Object.entries(lookups)) {
+    if (id === '') continue
+    const sink = lint.at('source', 'lookups', id)
+    const at = [stepOf('lookupRequests'), stepOf(id)]
+    for (const one of Array.isArray(lookup) ? (lookup as readonly SampleBody[]) : []) {
+      add(bodyValue(one, settings, sink), ...at, EACH, stepOf('data'))
+    }
+    if (!Array.isArray(lookup)) add(bodyValue(lookup as SampleBody, settings, sink), ...at, stepOf('data'))
+  }
+  add(query, stepOf('query'))
+  add(urlParams, stepOf('urlParams'))
+  // Objects among the constants are templates that are written whole.
+  for (const [name, value] of Object.entries(isObject(constants) ? constants : {})) {
+    if (name !== '' && typeof value !== 'object') add(value, stepOf('constants'), stepOf(name))
+  }
+  // The types of their results are not known.
+  for (const name of Object.keys(isObject(inputTransforms) ? inputTransforms : {})) {
+    if (name !== '') add(null, stepOf('transforms'), stepOf(name))
+  }
+  return collector.collected()
+}
+
+function targetLeaves({ target }: SuggestRequest, settings: ParserSettings, lint: LintSink): Leaves {
+  const { sample, contentType, schema } = target ?? {}
+  const collector = collectLeaves(MOST_LEAVES)
+  if (schema !== undefined) addSchema(collector, schema)
+  const value = bodyValue({ body: sample, contentType }, settings, lint.at('target', 'sample'))
+  if (value !== undefined) addSample(collector, value, collector.place())
+  return collector.collected()
+}
+
+/** The value of a body; undefined, with a lint, if it cannot be read. */
+function bodyValue(
+  { body, contentType }: Unset<SampleBody>,
+  settings: ParserSettings,
+  lint: LintSink,
+): Json | undefined {
+  const isBytes = body instanceof Uint8Array
+  if (typeof body !== 'string' && !isBytes) return body
+  const codec = codecOfHeader(contentType)
+  if (codec === undefined) {
+    const detected = detect(Buffer.from(body).toString())
+    if (detected === undefined) lint.error(`The text is ${NO_FORMAT}; give its "contentType".`)
+    return detected?.value
+  }
+  try {
+    return codec.read(Buffer.from(body), isBytes ? parseMediaType(contentType ?? '')?.charset : 'utf-8', settings)
+  } catch (thrown) {
+    if (!(thrown instanceof Unreadable)) throw thrown
+    lint.error(thrown.unquoted ?? thrown.message)
+    return undefined
+  }
+}
+
+type Unset<T> = { readonly [Name in keyof T]: T[Name] | undefined }
+
+/** The targets of the entries of a document, by source path. Faulty entries have none. */
+function entriesOf({ inputMapping }: JsonObject): ReadonlyMap<string, readonly string[]> {
+  const unread = collectInto([])
+  return new Map(
+    Object.entries(isObject(inputMapping) ? inputMapping : {}).map(([source, declared]) => [
+      source,
+      (readTargets(declared, unread) ?? []).map(({ target }) => target.text),
+    ]),
+  )
+}
+
+/** The targets of entries whose source the message does not have: they may need another source. */
+function missingTargets(mapped: ReadonlyMap<string, readonly string[]>, { leaves }: Leaves): Leaves {
+  const known = new Set(leaves.map(({ path }) => path))
+  const texts = new Set([...mapped].flatMap(([source, targets]) => (known.has(source) ? [] : targets)))
+  const targets = [...texts].flatMap((text): readonly Leaf[] => {
+    const parsed = parseSteps(text, 'target')
+    return parsed.ok ? [{ steps: parsed.value, path: text, isList: false, types: new Set() }] : []
+  })
+  return { leaves: targets.slice(0, MOST_LEAVES), cut: targets.length > MOST_LEAVES }
+}

@@ -1,0 +1,248 @@
+/** Checks a file of tests. All its faults are reported at once, each at its place. */
+
+import { isObject, type Json, type JsonObject, REFUSED_NAMES } from '../../core/json.ts'
+import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
+import { OUTCOMES } from '../../core/records/message-record.ts'
+import { checkField } from '../../document/checks/check-field.ts'
+import { checkCanned, checkQuery, MESSAGE_FIELDS } from '../../document/checks/dry-run-request.ts'
+import type { Field } from '../../document/schema/schema-fields.ts'
+import { lintExpectation, newPatternRoom, operatorOf, type PatternRoom, timeOf } from './operators.ts'
+import {
+  DEFAULT_NOW,
+  type DocumentTest,
+  type Expectation,
+  type Given,
+  MOST_STEPS,
+  MOST_TEST_BYTES,
+  MOST_TESTS,
+  type TestFile,
+  type TestStep,
+} from './test-file.ts'
+
+const TEXT: Field = { type: 'string' }
+const OBJECT: Field = { type: 'object' }
+const FLAG: Field = { type: 'boolean' }
+const ANYTHING: Field = {}
+const TEXTS: Field = { type: 'object', additionalProperties: TEXT }
+
+const GIVEN: Field = {
+  type: 'object',
+  properties: {
+    message: { type: 'object', properties: MESSAGE_FIELDS },
+    lookups: OBJECT,
+    responses: OBJECT,
+    state: OBJECT,
+    now: TEXT,
+    secrets: TEXTS,
+  },
+}
+
+const EXPECT: Field = {
+  type: 'object',
+  properties: {
+    outcome: ANYTHING,
+    answer: { type: 'object', properties: { status: ANYTHING, headers: OBJECT, body: ANYTHING } },
+    calls: ANYTHING,
+    failure: ANYTHING,
+    transforms: OBJECT,
+    mapped: ANYTHING,
+    state: OBJECT,
+    snapshot: FLAG,
+    todo: FLAG,
+  },
+}
+
+const TEST: Field = {
+  type: 'object',
+  required: ['name'],
+  properties: {
+    name: {
+      type: 'string',
+      pattern: '\\S',
+      expects: 'a string that is not empty',
+      description: 'what the test shows.',
+    },
+    source: OBJECT,
+    given: GIVEN,
+    expect: EXPECT,
+    steps: { type: 'array', minItems: 1, items: { type: 'object', properties: { given: GIVEN, expect: EXPECT } } },
+    skip: { type: 'string', pattern: '\\S', expects: 'the reason, a string that is not empty' },
+    publish: FLAG,
+  },
+}
+
+const FILE: Field = {
+  type: 'object',
+  required: ['tests'],
+  properties: {
+    endpoint: TEXT,
+    ignore: { type: 'array', items: TEXT },
+    tests: { type: 'array', items: TEST, description: 'the tests, an array.' },
+  },
+}
+
+const FAILURE_NAMES = ['error', 'code', 'status', 'stage', 'path', 'details']
+const CALL_NAMES = ['kind', 'id', 'item', 'method', 'url', 'topic', 'key', 'headers', 'body']
+
+export type CheckedTestFile = Readonly<{ file: TestFile; lints: readonly Lint[] }>
+
+/**
+ * In: a file of tests as JSON, at most MOST_TEST_BYTES. Out: the file for `runTests`, and all its lints, with paths as
+ * `tests[0].given.lookups.patient`. A file with a lint that is an error must not run; warnings are for its author.
+ */
+export function checkTestFile(raw: Json): CheckedTestFile {
+  const lints: Lint[] = []
+  const lint = collectInto(lints)
+  const written = isObject(raw) ? raw : {}
+  if (!isObject(raw)) lint.error('A file of tests is an object with "tests", an array.')
+  else checkField(FILE, raw, lint)
+  if (Buffer.byteLength(JSON.stringify(raw)) > MOST_TEST_BYTES) {
+    lint.error(
+      `The tests have more than ${MOST_TEST_BYTES.toLocaleString('en')} bytes; use shorter messages, or fewer.`,
+    )
+  }
+  const tests = objectsOf(written.tests)
+  if (tests.length > MOST_TESTS) {
+    lint.at('tests').error(`There are ${tests.length} tests; the most of one document are ${MOST_TESTS}.`)
+  }
+  lintPointers(written.ignore, lint.at('ignore'))
+  lintNames(tests, lint.at('tests'))
+  const room = newPatternRoom()
+  for (const [index, test] of tests.entries()) lintTest(test, lint.at('tests', index), room)
+  const { endpoint, ignore } = written
+  const file: TestFile = {
+    ...(typeof endpoint === 'string' ? { endpoint } : {}),
+    ignore: Array.isArray(ignore) ? ignore.filter((one) => typeof one === 'string') : [],
+    tests: tests.slice(0, MOST_TESTS).map(testOf),
+  }
+  return { file, lints }
+}
+
+const objectsOf = (list: Json | undefined): readonly JsonObject[] => (Array.isArray(list) ? list.filter(isObject) : [])
+
+function lintPointers(pointers: Json | undefined, lint: LintSink): void {
+  if (!Array.isArray(pointers)) return
+  for (const [index, pointer] of pointers.entries()) {
+    if (typeof pointer === 'string' && !/^(?:\/(?:[^~]|~[01])*)*$/.test(pointer)) {
+      lint.at(index).error('A JSON Pointer (RFC 6901) starts with "/": "/meta/lastUpdated", or "" for the whole body.')
+    }
+  }
+}
+
+function lintNames(tests: readonly JsonObject[], lint: LintSink): void {
+  const seen = new Map<string, number>()
+  for (const [index, { name }] of tests.entries()) {
+    if (typeof name !== 'string') continue
+    const sink = lint.at(index, 'name')
+    const first = seen.get(name)
+    if (first !== undefined) sink.error(`The test ${lint.at(first).path} has this name too; give each its own.`)
+    else seen.set(name, index)
+    if (REFUSED_NAMES.has(name)) sink.error(`The name "${name}" is reserved; choose another one.`)
+  }
+}
+
+function lintTest(test: JsonObject, lint: LintSink, room: PatternRoom): void {
+  const { steps } = test
+  if (steps === undefined) {
+    lintStep(test, lint, room)
+    return
+  }
+  if (test.given !== undefined || test.expect !== undefined) {
+    lint.error('A test has either "steps", each with its "given" and "expect", or one "given" and "expect".')
+  }
+  const list = objectsOf(steps)
+  if (list.length > MOST_STEPS) lint.at('steps').error(`A test has at most ${MOST_STEPS} steps.`)
+  for (const [index, step] of list.entries()) lintStep(step, lint.at('steps', index), room)
+}
+
+function lintStep({ given, expect }: JsonObject, lint: LintSink, room: PatternRoom): void {
+  if (expect === undefined)
+    lint.at('expect').error(`"${lint.at('expect').path}" is required: what the message must do.`)
+  if (isObject(given)) lintGiven(given, lint.at('given'))
+  if (isObject(expect)) lintExpected(expect, lint.at('expect'), room)
+}
+
+function lintGiven(given: JsonObject, lint: LintSink): void {
+  const { message, lookups, responses, state, now } = given
+  if (isObject(message)) {
+    checkQuery(message.query, lint.at('message', 'query'))
+    refuseFile(message.body, lint.at('message', 'body'))
+  }
+  for (const [group, answers] of Object.entries({ lookups, responses })) {
+    checkCanned(answers, lint.at(group))
+    if (!isObject(answers)) continue
+    for (const [id, answer] of Object.entries(answers)) {
+      const sink = lint.at(group, id)
+      if (isObject(answer)) refuseFile(answer.body, sink.at('body'))
+      for (const [index, one] of objectsOf(answer).entries()) refuseFile(one.body, sink.at(index, 'body'))
+    }
+  }
+  refuseFile(state, lint.at('state'))
+  if (typeof now === 'string' && timeOf(now) === undefined) {
+    lint
+      .at('now')
+      .error(`"${lint.at('now').path}" must be a time of the calendar with its offset, such as "${DEFAULT_NOW}".`)
+  }
+}
+
+function lintExpected(expect: JsonObject, lint: LintSink, room: PatternRoom): void {
+  const { outcome, answer, calls, failure, ...others } = expect
+  if (typeof outcome === 'string' && !OUTCOMES.some((name) => name === outcome)) {
+    const known = OUTCOMES.map((name) => `"${name}"`).join(', ')
+    lint.at('outcome').error(`"${lint.at('outcome').path}" must be one of ${known}.`)
+  }
+  if (isObject(answer)) {
+    refuseFile(answer.body, lint.at('answer', 'body'))
+    for (const [name, value] of Object.entries(answer)) lintExpectation(value, lint.at('answer', name), room)
+  }
+  if (failure !== undefined) lintFailure(failure, lint.at('failure'), room)
+  if (calls !== undefined) lintCalls(calls, lint.at('calls'), room)
+  refuseFile(others.mapped, lint.at('mapped'))
+  for (const name of ['outcome', 'transforms', 'mapped', 'state']) {
+    const value = expect[name]
+    if (value !== undefined) lintExpectation(value, lint.at(name), room)
+  }
+}
+
+function lintFailure(failure: Json, lint: LintSink, room: PatternRoom): void {
+  if (operatorOf(failure) === undefined) {
+    const members = Object.fromEntries(FAILURE_NAMES.map((name) => [name, ANYTHING]))
+    checkField({ type: 'object', properties: members }, failure, lint)
+  }
+  lintExpectation(failure, lint, room)
+}
+
+function lintCalls(calls: Json, lint: LintSink, room: PatternRoom): void {
+  lintExpectation(calls, lint, room)
+  if (operatorOf(calls) !== undefined) return
+  const members = Object.fromEntries(CALL_NAMES.map((name) => [name, name === 'id' ? TEXT : ANYTHING]))
+  const call: Field = { type: 'object', required: ['id'], properties: members }
+  checkField({ type: 'array', items: call }, calls, lint)
+  for (const [index, one] of objectsOf(calls).entries()) refuseFile(one.body, lint.at(index, 'body'))
+}
+
+/** The command line puts the content in place of `$file` before it checks the tests. */
+function refuseFile(value: Json | undefined, lint: LintSink): void {
+  if (!isObject(value) || Object.keys(value).length !== 1 || !Object.hasOwn(value, '$file')) return
+  lint.error('"$file" names a file beside the tests, which only the command line reads; put its content here.')
+}
+
+function testOf(test: JsonObject): DocumentTest {
+  const { name, source, skip, publish, steps } = test
+  return {
+    name: typeof name === 'string' ? name : '',
+    ...(isObject(source) ? { source } : {}),
+    ...(typeof skip === 'string' ? { skip } : {}),
+    ...(typeof publish === 'boolean' ? { publish } : {}),
+    steps: (steps === undefined ? [test] : objectsOf(steps)).slice(0, MOST_STEPS).map(stepOf),
+    hasSteps: steps !== undefined,
+  }
+}
+
+function stepOf({ given, expect }: JsonObject): TestStep {
+  const { now, ...others } = isObject(given) ? given : {}
+  const nowMs = timeOf(typeof now === 'string' ? now : DEFAULT_NOW) ?? 0
+  // The checks above ensure the types; a file with errors does not run.
+  const complete = { message: {}, lookups: {}, responses: {}, secrets: {}, ...others, nowMs } as unknown as Given
+  return { given: complete, expect: (isObject(expect) ? expect : {}) as Expectation }
+}

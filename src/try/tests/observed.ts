@@ -1,0 +1,158 @@
+/** What the message of a test did, in the form in which it is compared and kept as a snapshot. */
+import { createHash } from 'node:crypto'
+import { changeTexts, isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isSecretName, REDACTED } from '../../core/secrets/secrets.ts'
+import type { CallSpan } from '../../core/tracing/trace.ts'
+import { Unreadable } from '../../formats/body-faults.ts'
+import type { ParserSettings } from '../../formats/codec.ts'
+import { codecOf, detect } from '../../formats/codecs.ts'
+import { parseMediaType } from '../../formats/media-type.ts'
+import type { CompletedMessage } from '../../inbound/completed-message.ts'
+import type { RunningStep } from './given-services.ts'
+
+/** A body and the text that it was read from; both undefined if it is empty. */
+export type ObservedBody = Readonly<{ value: Json | undefined; text: string | undefined }>
+
+export type ObservedCall = Readonly<{
+  kind: CallSpan['kind']
+  id: string
+  item: number | undefined
+  /** `method` and `url`, or `topic` and `key`. */
+  target: JsonObject
+  /** Names in lower case. */
+  headers: Readonly<Record<string, Json>>
+  body: ObservedBody
+}>
+
+export type Observed = Readonly<{
+  outcome: string
+  answer: Readonly<{ status: number; headers: Readonly<Record<string, Json>>; body: ObservedBody }>
+  /** Those that were sent, in the order in which they started. */
+  calls: readonly ObservedCall[]
+  failure: JsonObject | undefined
+  /** Undefined if the message did not come so far. */
+  transforms: JsonObject | undefined
+  mapped: Json | undefined
+  state: JsonObject | undefined
+}>
+
+/** The contract's defaults: an expectation is the same whatever the service is set to. */
+const XML_FORM: ParserSettings = { parserXmlTrim: true, parserXmlExplicitRoot: false, parserXmlExplicitArray: false }
+
+export function observe(completed: CompletedMessage, step: RunningStep): Observed {
+  const { outcome, answer, failure } = completed
+  const headers = answer.headers as Readonly<Record<string, Json>>
+  const reached = (step.trace.reached ?? {}) as JsonObject
+  const { transforms, responseBody } = reached
+  return {
+    outcome,
+    answer: { status: answer.status, headers, body: readBody(answer.body, headers['content-type']) },
+    calls: step.trace.calls.flatMap((call) => callOf(call, step.sent(call))),
+    failure: failure && {
+      error: failure.message,
+      code: failure.code,
+      status: failure.status,
+      ...(failure.stage === undefined ? {} : { stage: failure.stage }),
+      ...(failure.options.path === undefined ? {} : { path: failure.options.path }),
+      ...(failure.options.details === undefined
+        ? {}
+        : { details: failure.options.details.map(({ path, message }) => ({ path, message })) }),
+    },
+    transforms: isObject(transforms) ? transforms : undefined,
+    mapped: responseBody,
+    state: step.kept(),
+  }
+}
+
+function callOf(call: CallSpan, sent: ReturnType<RunningStep['sent']>): readonly ObservedCall[] {
+  if (sent === undefined || sent.source === 'missing') return []
+  const { kind, id, item, method, target } = call
+  const topic = target.startsWith('kafka:') ? target.slice('kafka:'.length) : undefined
+  const headers = Object.fromEntries(sent.headers.map(([name, value]) => [name.toLowerCase(), value]))
+  return [
+    {
+      kind,
+      id,
+      item,
+      target: topic === undefined ? { method, url: target } : { topic, key: sent.key ?? null },
+      headers,
+      body: readBody(sent.body ?? '', headers['content-type']),
+    },
+  ]
+}
+
+/** A body that cannot be read in the type that it declares is its text. */
+export function readBody(body: string | Uint8Array, contentType: Json | undefined): ObservedBody {
+  const bytes = Buffer.from(body)
+  if (bytes.length === 0) return { value: undefined, text: undefined }
+  const text = bytes.toString()
+  const declared = typeof contentType === 'string' ? parseMediaType(contentType) : undefined
+  if (declared === undefined) return { value: detect(text)?.value ?? text, text }
+  try {
+    return { value: codecOf(declared)?.read(bytes, declared.charset, XML_FORM) ?? text, text }
+  } catch (thrown) {
+    if (!(thrown instanceof Unreadable)) throw thrown
+    return { value: text, text }
+  }
+}
+
+/** As an expectation of `calls` sees a call. */
+export const asJson = ({ kind, id, item, target, headers, body }: ObservedCall): JsonObject => ({
+  kind,
+  id,
+  ...(item === undefined ? {} : { item }),
+  ...target,
+  headers,
+  ...(body.value === undefined ? {} : { body: body.value }),
+})
+
+/**
+ * Everything that the message did to others: a transform under another name changes nothing. Credentials are shown as their
+ * digests, so that a change of one is seen.
+ */
+export function snapshotOf(observed: Observed): JsonObject {
+  const { outcome, answer, calls, failure, state } = observed
+  const { status, headers, body } = answer
+  const { error: _sentence, ...shown } = failure ?? {}
+  return {
+    outcome,
+    answer: { status, headers: withDigests(headers), ...(body.value === undefined ? {} : { body: body.value }) },
+    ...(calls.length === 0
+      ? {}
+      : { calls: calls.map((call) => asJson({ ...call, headers: withDigests(call.headers) })) }),
+    ...(failure === undefined ? {} : { failure: shown }),
+    ...(state === undefined ? {} : { state }),
+  }
+}
+
+const withDigests = (headers: Readonly<Record<string, Json>>): JsonObject =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      isSecretName(name) ? `${REDACTED} ${digestOf(value)}` : value,
+    ]),
+  )
+
+/** Long enough to notice a change, too short to find the value by trying. */
+const digestOf = (value: Json): string => createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 8)
+
+/** The same with every text changed. */
+export function changeObserved(observed: Observed, change: (text: string) => string): Observed {
+  const changed = <T extends Json | undefined>(value: T): T =>
+    (value === undefined ? value : changeTexts(value, change)) as T
+  const body = ({ value, text }: ObservedBody): ObservedBody => ({ value: changed(value), text: changed(text) })
+  return {
+    ...observed,
+    answer: { ...observed.answer, headers: changed(observed.answer.headers), body: body(observed.answer.body) },
+    calls: observed.calls.map((call) => ({
+      ...call,
+      target: changed(call.target),
+      headers: changed(call.headers),
+      body: body(call.body),
+    })),
+    failure: changed(observed.failure),
+    transforms: changed(observed.transforms),
+    mapped: changed(observed.mapped),
+    state: changed(observed.state),
+  }
+}

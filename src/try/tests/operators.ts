@@ -1,0 +1,147 @@
+/**
+ * The operators of expectations. An object whose only member has one of these names is an operator; beside other members
+ * such a name is a plain member.
+ */
+import { readMoment } from '../../core/iso-time.ts'
+import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
+import type { LintSink } from '../../core/lint.ts'
+import { nearest } from '../../core/nearest.ts'
+import { compilePattern } from '../../language/re2-pattern.ts'
+
+export const OPERATORS = [
+  '$contains',
+  '$items',
+  '$type',
+  '$matches',
+  '$any',
+  '$absent',
+  '$oneOf',
+  '$near',
+  '$text',
+  '$literal',
+] as const
+
+export type OperatorName = (typeof OPERATORS)[number]
+
+export const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const
+
+/** The operator that the value is; undefined if it is plain. */
+export function operatorOf(value: Json): Readonly<{ name: OperatorName; operand: Json }> | undefined {
+  if (!isObject(value)) return undefined
+  const [name, ...others] = Object.keys(value)
+  if (name === undefined || others.length > 0) return undefined
+  const known = OPERATORS.find((operator) => operator === name)
+  return known && { name: known, operand: value[known] as Json }
+}
+
+/** Instructions that the patterns of one file may still have; other work waits while they are compiled. */
+export type PatternRoom = { left: number }
+export const PATTERN_INSTRUCTIONS = 20_000
+/** One that is refused may have been compiled in part. */
+const REFUSED_INSTRUCTIONS = 1_000
+export const newPatternRoom = (): PatternRoom => ({ left: PATTERN_INSTRUCTIONS })
+
+/** Lints the operators in an expectation: operands that they do not take, and names that were probably meant as operators. */
+export function lintExpectation(expected: Json, lint: LintSink, room = newPatternRoom()): void {
+  const operator = operatorOf(expected)
+  if (operator !== undefined) lintOperand(operator.name, operator.operand, lint.at(operator.name), room)
+  else if (Array.isArray(expected)) lintItems(expected, lint, room)
+  else if (isObject(expected)) lintMembers(expected, lint, room)
+}
+
+function lintItems(expected: readonly Json[], lint: LintSink, room: PatternRoom): void {
+  for (const [index, item] of expected.entries()) lintExpectation(item, lint.at(index), room)
+}
+
+function lintMembers(expected: JsonObject, lint: LintSink, room: PatternRoom): void {
+  const names = Object.keys(expected)
+  for (const [name, value] of Object.entries(expected)) {
+    const sink = lint.at(name)
+    if (OPERATORS.some((operator) => operator === name)) {
+      sink.warning(`"${name}" stands beside other members, so it is a plain name; an operator stands alone.`)
+    } else if (names.length === 1 && name.startsWith('$') && name.length > 1) {
+      const meant = nearest(name, OPERATORS)
+      if (meant !== undefined) {
+        sink.error(
+          `There is no operator "${name}"; did you mean "${meant}"? For a member of this name, write it in "$literal".`,
+        )
+      }
+    }
+    lintExpectation(value, sink, room)
+  }
+}
+
+function lintOperand(name: OperatorName, operand: Json, lint: LintSink, room: PatternRoom): void {
+  const accepts = OPERANDS[name](operand, lint, room)
+  if (accepts !== undefined) lint.error(`"${name}" takes ${accepts}, not ${described(operand)}.`)
+}
+
+const described = (operand: Json): string =>
+  typeof operand === 'string' && operand.length <= 40 ? JSON.stringify(operand) : `this ${typeName(operand)}`
+
+type CheckOperand = (operand: Json, lint: LintSink, room: PatternRoom) => string | undefined
+
+const ONLY_TRUE: CheckOperand = (operand) => (operand === true ? undefined : 'true')
+
+/** What the operator takes, if the operand is something else. */
+const OPERANDS: Readonly<Record<OperatorName, CheckOperand>> = {
+  $contains: (operand, lint, room) => {
+    if (typeof operand === 'string') return undefined
+    if (!isObject(operand) && !Array.isArray(operand)) return 'an object, an array or a string'
+    lintExpectation(operand, lint, room)
+    return undefined
+  },
+  $items: (operand, lint, room) => void lintExpectation(operand, lint, room),
+  $type: (operand) => {
+    const names: readonly Json[] = Array.isArray(operand) ? operand : [operand]
+    const isKnown = names.length > 0 && names.every((one) => TYPES.some((type) => type === one))
+    return isKnown ? undefined : `one of ${TYPES.map((type) => `"${type}"`).join(', ')}, or an array of these`
+  },
+  $matches: (operand, lint, room) => {
+    if (typeof operand !== 'string') return 'a regular expression as a string'
+    if (room.left < 0) return undefined
+    const pattern = compilePattern(operand)
+    if (!pattern.ok) lint.error(`In "${lint.path}", ${pattern.message}`)
+    room.left -= pattern.ok ? pattern.value.size : REFUSED_INSTRUCTIONS
+    if (room.left >= 0) return undefined
+    const most = PATTERN_INSTRUCTIONS.toLocaleString('en')
+    lint.error(
+      `The patterns up to here have more than ${most} instructions; use fewer, or lower the counts of their repeats.`,
+    )
+    return undefined
+  },
+  $any: ONLY_TRUE,
+  $absent: ONLY_TRUE,
+  $oneOf: (operand, lint, room) => {
+    if (!Array.isArray(operand) || operand.length === 0) return 'an array with at least one expectation'
+    lintItems(operand, lint, room)
+    return undefined
+  },
+  $near: (operand) => (nearOf(operand) === undefined ? NEAR : undefined),
+  $text: (operand, lint, room) => {
+    if (typeof operand === 'string') return undefined
+    const { name = undefined } = operatorOf(operand) ?? {}
+    if (name === undefined) return 'a string, or an operator on strings such as { "$matches": "…" }'
+    lintExpectation(operand, lint, room)
+    return undefined
+  },
+  $literal: () => undefined,
+}
+
+const NEAR =
+  '{ "value": …, "within": … }: a number and how far from it, or a time (ISO 8601 with an offset) and milliseconds'
+
+/** A number, or a time in milliseconds since the epoch. */
+export type Near = Readonly<{ value: number; within: number; isTime: boolean }>
+
+export function nearOf(operand: Json): Near | undefined {
+  if (!isObject(operand) || Object.keys(operand).length !== 2) return undefined
+  const { value, within } = operand
+  if (typeof within !== 'number' || within < 0) return undefined
+  if (typeof value === 'number') return { value, within, isTime: false }
+  const ms = typeof value === 'string' ? timeOf(value) : undefined
+  return ms === undefined ? undefined : { value: ms, within, isTime: true }
+}
+
+/** Milliseconds since the epoch; undefined for a text that is no time with an offset, which would depend on the time zone. */
+export const timeOf = (text: string): number | undefined => (text.includes('T') ? readMoment(text) : undefined)

@@ -1,0 +1,203 @@
+/** Runs the tests of a document: the same compiler, intake and canned answers as a dry run, with time and chance fixed. */
+import { setImmediate } from 'node:timers/promises'
+import type { Json, JsonObject } from '../../core/json.ts'
+import type { Lint } from '../../core/lint.ts'
+import type { Logger } from '../../core/ports/logger-port.ts'
+import type { StateRecord } from '../../core/ports/state-store-port.ts'
+import type { CallSpan } from '../../core/tracing/trace.ts'
+import type { DocumentBounds } from '../../document/checks/document-bounds.ts'
+import { compileDocument } from '../../endpoints/compile-document.ts'
+import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
+import { createIntake, type Intake } from '../../inbound/intake.ts'
+import type { PipelineSettings, Services } from '../../pipeline/services.ts'
+import { incomingOf } from '../dry-run/dry-run.ts'
+import { type Course, createCourse } from '../dry-run/report/course.ts'
+import { coverageOfMessage, percentCovered } from '../dry-run/report/coverage.ts'
+import { missingAnswers, unusedAnswers } from './answer-use.ts'
+import { createGivenServices, type GivenServices } from './given-services.ts'
+import { judge, shownMismatch } from './judge-step.ts'
+import { observe, snapshotOf } from './observed.ts'
+import { snapshotFor, snapshotMismatches, withoutIgnored } from './snapshots.ts'
+import { DEFAULT_NOW, type DocumentTest, type TestFile, type TestStep } from './test-file.ts'
+import type { Mismatch, ShownLint, Snapshots, TestReport, TestResult } from './test-report.ts'
+
+export type RunTestsOptions = Readonly<{
+  /** The snapshots that `expect.snapshot` compares with; a test without one fails. */
+  snapshots?: Snapshots
+  /** Called with what the message of a step did, if its test expects a snapshot; `step` counts from 0. */
+  onSnapshot?: (test: DocumentTest, step: number, snapshot: JsonObject) => void
+  /** Whether the report has the coverage: each message then runs with its course observed. */
+  coverage?: boolean
+  /** Milliseconds for all tests; those that have not started by then fail. */
+  limitMs?: number
+  /** The limits that hold for a document when it is registered, if it is to be checked as if it were. */
+  bounds?: DocumentBounds
+}>
+
+/**
+ * In: a document as JSON, and its tests, which `checkTestFile` found without errors. Out: the report. Never calls another
+ * system, reads a secret or writes a state; two runs at once do not disturb each other.
+ *
+ * Fails as compileDocument does; never for a fault of the document or of a test.
+ */
+export type RunTests = (document: Json, file: TestFile, options?: RunTestsOptions) => Promise<TestReport>
+
+/** `services`: the sandbox and the egress policy of them are used; `bounds`: of each document, unless a run has its own. */
+export type TestRunnerOptions = Readonly<{
+  services: Services
+  settings: PipelineSettings
+  logger: Logger
+  bounds?: DocumentBounds
+}>
+
+const NO_ID = '0'.repeat(24)
+const MOST_MISMATCHES = 50
+const STAMP = { _id: NO_ID, createdAt: DEFAULT_NOW, updatedAt: DEFAULT_NOW, version: 1 }
+
+export function createTestRunner({ services, settings, logger, bounds }: TestRunnerOptions): RunTests {
+  return async (document, file, options = {}) => {
+    const startMs = performance.now()
+    const given = createGivenServices(services, settings)
+    const course = options.coverage === true ? createCourse() : undefined
+    const observed = { ...given.services, observer: course }
+    const { lints, compiled } = await compileDocument(document, STAMP, observed, settings, {
+      bounds: options.bounds ?? bounds,
+    })
+    const calls: CallSpan[] = []
+    const ran = !lints.some(({ severity }) => severity === 'error')
+    const isLate = () => options.limitMs !== undefined && performance.now() - startMs > options.limitMs
+    const runner: Runner = { compiled, given, settings, logger, ignore: file.ignore, options, calls, isLate }
+    const results: TestResult[] = []
+    for (const test of ran ? file.tests : []) {
+      results.push(await runTest(test, runner))
+    }
+    const count = (verdict: TestResult['verdict']) => results.filter((one) => one.verdict === verdict).length
+    return {
+      ran,
+      passed: count('passed'),
+      failed: count('failed'),
+      skipped: count('skipped'),
+      ms: msSince(startMs),
+      tests: results,
+      ...(course === undefined || !ran ? {} : { coverage: coverageOf(compiled, course, calls) }),
+      lint: { errors: shown(lints, 'error'), warnings: shown(lints, 'warning') },
+    }
+  }
+}
+
+type Runner = Readonly<{
+  compiled: CompiledEndpoint
+  given: GivenServices
+  settings: PipelineSettings
+  logger: Logger
+  ignore: readonly string[]
+  options: RunTestsOptions
+  /** Of all tests. */
+  calls: CallSpan[]
+  isLate(): boolean
+}>
+
+async function runTest(test: DocumentTest, runner: Runner): Promise<TestResult> {
+  const { name, skip, steps, hasSteps } = test
+  if (skip !== undefined) return { name, verdict: 'skipped', ms: 0, mismatches: [], reason: skip }
+  const startMs = performance.now()
+  const states: StateRecord[] = []
+  const mismatches: Mismatch[] = []
+  let left = 0
+  for (const [index, step] of steps.entries()) {
+    // Steps without a call run synchronously; others wait for the event loop too.
+    await setImmediate()
+    if (runner.isLate()) {
+      mismatches.push(index === 0 ? NOT_STARTED : { path: `/steps/${index}`, message: NO_TIME })
+      break
+    }
+    const found = await runStep(test, step, index, states, runner)
+    const base = hasSteps ? `/steps/${index}` : ''
+    const room = MOST_MISMATCHES - mismatches.length
+    for (const one of found.slice(0, room)) {
+      mismatches.push(shownMismatch({ ...one, path: `${base}${one.path}` }))
+      // Each may hold values as large as the message.
+      await setImmediate()
+    }
+    left += Math.max(0, found.length - room)
+  }
+  const more = left === 0 ? [] : [{ path: '', message: `There are ${left} more mismatches.` }]
+  return {
+    name,
+    verdict: mismatches.length === 0 ? 'passed' : 'failed',
+    ms: msSince(startMs),
+    mismatches: [...mismatches, ...more],
+  }
+}
+
+async function runStep(
+  test: DocumentTest,
+  step: TestStep,
+  index: number,
+  states: StateRecord[],
+  { compiled, given, settings, logger, ignore, options, calls }: Runner,
+): Promise<readonly Mismatch[]> {
+  const running = given.start({ given: step.given, seed: `${test.name}\n${index}`, states })
+  const intake = intakeAt(step.given.nowMs, settings, logger)
+  const completed = await intake.rehearse(compiled, incomingOf(step.given, compiled), running.trace)
+  if (options.coverage === true) calls.push(...running.trace.calls)
+  const observed = observe(completed, running)
+  const missing = missingAnswers(running)
+  if (missing.length > 0) return missing
+  const { snapshot, todo } = step.expect
+  if (todo === true) return [unwritten(snapshotOf(observed))]
+  const mismatches = [
+    ...judge(step, observed, running.trace.secrets, ignore),
+    ...unusedAnswers(step, running, compiled.endpoint),
+  ]
+  if (snapshot === true) {
+    const taken = withoutIgnored(snapshotOf(observed), ignore)
+    options.onSnapshot?.(test, index, taken)
+    mismatches.push(...snapshotMismatches(snapshotFor(options.snapshots, test, index), taken))
+  }
+  return mismatches.length > 0 && observed.failure !== undefined && step.expect.failure === undefined
+    ? [...mismatches, failed(observed.failure)]
+    : mismatches
+}
+
+function coverageOf({ endpoint }: CompiledEndpoint, course: Course, calls: readonly CallSpan[]) {
+  const coverage = coverageOfMessage(endpoint, course, { calls: [...calls] })
+  return { ...coverage, percent: percentCovered(coverage) }
+}
+
+/** One message at a time runs in it, and its clock stands still. */
+const intakeAt = (nowMs: number, settings: PipelineSettings, logger: Logger): Intake =>
+  createIntake({
+    ...settings,
+    maxMessagesInFlight: 1,
+    messageWaitMs: 0,
+    clock: () => nowMs,
+    newId: () => NO_ID,
+    logger,
+    logMessages: 'none',
+    observe: () => undefined,
+  })
+
+/** A test that expects something else of a message that failed is rarely clear without the reason. */
+const failed = (failure: JsonObject): Mismatch => ({
+  path: '/expect/failure',
+  actual: failure,
+  message: `The message failed: ${failure.error}`,
+})
+
+const unwritten = (snapshot: JsonObject): Mismatch => ({
+  path: '/expect/todo',
+  actual: snapshot,
+  message: 'What is expected is still to be written: replace "todo" by it.',
+})
+
+const NOT_STARTED: Mismatch = {
+  path: '',
+  message: 'The test did not run: the tests before it took all the time that tests may take.',
+}
+const NO_TIME = 'The step did not run: what ran before it took all the time that tests may take.'
+
+const shown = (lints: readonly Lint[], severity: Lint['severity']): readonly ShownLint[] =>
+  lints.filter((lint) => lint.severity === severity).map(({ path, message }) => ({ path, message }))
+
+const msSince = (startMs: number): number => Math.round((performance.now() - startMs) * 1_000) / 1_000

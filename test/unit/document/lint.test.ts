@@ -1,0 +1,314 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { collectInto, type Lint } from '../../../src/core/lint.ts'
+import { checkDocument } from '../../../src/document/checks/check-document.ts'
+import { lintEndpoint } from '../../../src/document/checks/lint-endpoint.ts'
+import rich from '../../data/rich-document.json' with { type: 'json' }
+
+const SMALLEST = {
+  name: 'a',
+  endpoint: { pattern: '/a/:id' },
+  transformation: { input: 'JSON', output: 'JSON' },
+} as const
+
+const URL = 'http://x.example/'
+
+/** Faults of form and between fields, as a user gets them. */
+function faultsOf(raw: Json): readonly Lint[] {
+  const { endpoint, lints } = checkDocument(raw)
+  const all = [...lints]
+  lintEndpoint(endpoint, collectInto(all))
+  return all
+}
+
+const lookups = (...changes: readonly JsonObject[]): JsonObject => ({
+  requests: { lookup: changes.map((change, index) => ({ id: `l${index}`, config: { url: URL }, ...change })) },
+})
+const responses = (...changes: readonly JsonObject[]): JsonObject => ({
+  requests: { response: changes.map((change, index) => ({ id: `r${index}`, config: { url: URL }, ...change })) },
+})
+const headers = (values: JsonObject): JsonObject => lookups({ config: { url: URL, headers: values } })
+const placeholders = (path: string, ...names: readonly string[]): JsonObject =>
+  lookups({
+    config: {
+      url: URL + path,
+      params: { url: Object.fromEntries(names.map((name) => [name, { path: 'payload.x' }])) },
+    },
+  })
+const xml = (inputMapping: JsonObject): JsonObject => ({
+  transformation: { input: 'JSON', output: 'XML' },
+  inputMapping,
+})
+const get = (change: JsonObject): JsonObject => ({ endpoint: { pattern: '/a', method: 'GET' }, ...change })
+
+describe('rules between fields', () => {
+  const LOOKUP_AT = 'requests.lookup[0]'
+  const CONFIG = `${LOOKUP_AT}.config`
+  type Case = readonly [change: JsonObject, ...faults: (readonly [path: string, part: string])[]]
+  const cases: readonly Case[] = [
+    // A token has one kind of key, so the document with every field has one field too many.
+    [rich, ['auth.jwt', 'give one of the two']],
+    [{ endpoint: { pattern: 'a' } }, ['endpoint.pattern', 'must start with "/"']],
+    [{ endpoint: { pattern: '/endpoints/x' } }, ['endpoint.pattern', 'belong to the service']],
+    [
+      lookups({ id: 'x' }, {}, { id: 'x' }),
+      ['requests.lookup[2].id', '"requests.lookup[0]" has the id "x" already; ids are unique among the lookups.'],
+    ],
+    [
+      responses({ id: 'x' }, { id: 'x' }, { id: 'x' }),
+      ['requests.response[1].id', 'unique among the responses'],
+      ['requests.response[2].id', '"requests.response[0]" has the id'],
+    ],
+    [{ requests: { lookup: [{ id: 'x', config: { url: URL } }], response: [{ id: 'x', config: { url: URL } }] } }],
+    ...['__proto__', 'constructor', 'prototype'].map(
+      (id): Case => [lookups({ id }), [`${LOOKUP_AT}.id`, `The id "${id}" is reserved`]],
+    ),
+    [
+      responses({ primary: true }, {}, { config: { url: URL, primary: true } }),
+      ['requests.response[2].config.primary', 'Only one request can be primary, and "requests.response[0]" is'],
+    ],
+    [
+      responses({ config: { url: URL, primary: true } }, { primary: true }),
+      ['requests.response[1].primary', 'Only one request can be primary'],
+    ],
+    [responses({ primary: true, config: { url: URL, primary: true } }, { primary: false })],
+    [
+      responses({ primary: true, forEach: { items: 'payload.x' } }),
+      ['requests.response[0].primary', 'cannot be primary'],
+    ],
+    [
+      get({ idempotency: {}, transformation: { output: 'JSON' } }),
+      ['idempotency', 'is for POST only, and this endpoint takes GET'],
+    ],
+    [headers({ 'X-A': 'b', accept: 'c' })],
+    [headers({ 'a b': 'c' }), [`${CONFIG}.headers.a b`, '"a b" cannot name a header']],
+    [headers({ '': 'c' }), [`${CONFIG}.headers.`, 'cannot name a header']],
+    ...'Host content-length Transfer-Encoding CONNECTION Keep-Alive upgrade TE Trailer Expect'
+      .split(' ')
+      .map(
+        (name): Case => [
+          headers({ [name]: 'x' }),
+          [`${CONFIG}.headers.${name}`, 'is set by the service; leave it out.'],
+        ],
+      ),
+    [headers({ a: 'x', A: 'y' }), [`${CONFIG}.headers.A`, 'is here twice']],
+    [headers({ a: 'x\r\nHost: y' }), [`${CONFIG}.headers.a`, 'The value of the header "a" holds a line break']],
+    [placeholders(':id/:kind', 'id', 'kind')],
+    [placeholders('things:search/:a.json/:b:c?filter=code:eq:A1&d=:e')],
+    [lookups({ config: { url: ` ${URL}:id\n`, params: { url: { id: { path: 'payload.x' } } } } })],
+    [
+      placeholders(':id/:id'),
+      [`${CONFIG}.url`, 'The path segment ":id" is sent as it is: "config.params.url" does not define "id".'],
+    ],
+    [placeholders('', 'id'), [`${CONFIG}.params.url.id`, 'The URL has no placeholder ":id"; leave it out or add it']],
+    [placeholders('', 'a b'), [`${CONFIG}.params.url.a b`, 'No placeholder can have the name "a b"; use letters']],
+    [
+      placeholders(':kind', 'knid'),
+      [`${CONFIG}.params.url.knid`, 'has no placeholder ":knid"; did you mean ":kind"?'],
+      [`${CONFIG}.url`, 'The path segment ":kind" is sent as it is'],
+    ],
+    [
+      placeholders(':idType', 'id'),
+      [`${CONFIG}.params.url.id`, 'The URL has no placeholder ":id"'],
+      [`${CONFIG}.url`, 'The path segment ":idType" is sent as it is'],
+    ],
+    [
+      {
+        messageKeys: {
+          a: 'requestBody.id',
+          b: 'payload.id',
+          c: 'requestBody..x',
+          ['__proto__']: 'query.x',
+          ['k'.repeat(65)]: 'query.x',
+        },
+      },
+      ['messageKeys.b', 'write "requestBody" here'],
+      ['messageKeys.c', 'lacks a name at position 13'],
+      ['messageKeys.__proto__', 'cannot be the name of a key'],
+      [`messageKeys.${'k'.repeat(65)}`, 'more than 64 characters'],
+    ],
+    [
+      { ...lookups({}), state: { extract: { lookupRequests: { l1: { a: 'b' }, l0: { a: 'b' }, 'x.y': {} } } } },
+      ['state.extract.lookupRequests.l1', 'There is no lookup with the id "l1"'],
+      ['state.extract.lookupRequests.x\\.y', 'There is no lookup with the id "x.y".'],
+    ],
+    [
+      {
+        ...lookups({}),
+        state: {
+          extract: {
+            lookupRequests: { l0: { a: 'data.a.b', b: 'data[0].b', c: 'data', d: 'database.x', 'e.f': 'x.data.y' } },
+          },
+        },
+      },
+      [
+        'state.extract.lookupRequests.l0.a',
+        'is read within the data of the lookup already, so this finds "lookupRequests.l0.data.data.a.b"; write "a.b" if that is not meant.',
+      ],
+      ['state.extract.lookupRequests.l0.b', 'finds "lookupRequests.l0.data.data[0].b"; write "[0].b" if'],
+    ],
+    [
+      { state: { extract: { requestBody: { a: 'requestBody.a', b: 'requestBodyOf' }, query: { c: 'query' } } } },
+      ['state.extract.requestBody.a', 'is read within "requestBody" already'],
+      ['state.extract.query.c', 'is read within "query" already'],
+    ],
+    [
+      get(lookups({ forwardExistingRequestBody: true })),
+      [`${LOOKUP_AT}.forwardExistingRequestBody`, 'A GET brings no body'],
+    ],
+    [get(lookups({ forwardExistingRequestBody: true, forEach: { items: 'query.id' } }))],
+    [get({ kafkaConsumerTopic: 't', ...lookups({ forwardExistingRequestBody: true }) })],
+    ...['earliest', 'latest', 'group:a', 'group: ', 'group:group:a'].map(
+      (kafkaConsumerStart): Case => [{ kafkaConsumerTopic: 't', kafkaConsumerStart }],
+    ),
+    [{ kafkaConsumerStart: 'latest' }, ['kafkaConsumerStart', 'has no effect without "kafkaConsumerTopic"']],
+    [{ kafkaConsumerTopic: 't', kafka: { order: 'key', inFlight: 500 } }],
+    [{ kafkaConsumerTopic: 't', kafka: {} }],
+    [{ kafka: { order: 'none' } }, ['kafka', 'is for the records of a topic; give "kafkaConsumerTopic" as well']],
+    [xml({ 'requestBody.a': 'a.b[0].$.c', 'requestBody.b': 'a.b[]._', 'requestBody.c': 'd[]+?' })],
+    [{ inputMapping: { 'requestBody.a': '1a' } }],
+    [xml({ 'requestBody.a': 'x.1a' }), ['inputMapping.requestBody\\.a', '"1a" cannot be the name of an XML']],
+    [
+      { transformation: { input: 'JSON', output: 'XML' }, ...lookups({ id: '1 x' }) },
+      [`${LOOKUP_AT}.id`, '"1 x" cannot be'],
+    ],
+    [{ ...xml({ 'requestBody.a': 'a' }), ...lookups({ id: '1 x' }) }],
+    [
+      { ...xml({ 'requestBody.a': 'a' }), ...responses({ id: 'a b' }, { id: 'c' }) },
+      ['requests.response[0].id', '"a b" cannot be'],
+    ],
+    [{ ...xml({ 'requestBody.a': 'a' }), ...responses({ id: 'a b' }, { id: 'c', primary: true }) }],
+    [{ ...xml({ 'requestBody.a': 'a' }), ...responses({ id: 'a b' }) }],
+    [
+      {
+        inputMapping: { 'requestBody.a': '1a' },
+        ...responses({ config: { url: URL, headers: { 'content-type': 'text/xml' } } }),
+      },
+      ['inputMapping.requestBody\\.a', '"1a" cannot be'],
+    ],
+    [xml({ 'requestBody.a': { key: 'a b' } }), ['inputMapping.requestBody\\.a', '"a b" cannot be']],
+    [
+      xml({ 'requestBody.a': ['ok', 'n\\.o<', { key: 'a b[]' }, ['c d', null, 5]] }),
+      ['inputMapping.requestBody\\.a', '"n.o<"'],
+      ['inputMapping.requestBody\\.a', '"a b"'],
+      ['inputMapping.requestBody\\.a', '"c d"'],
+    ],
+  ]
+  for (const [change, ...faults] of cases) {
+    test(`${JSON.stringify(change).slice(0, 110)}: ${faults.map(([path]) => path).join(', ') || 'sound'}`, () => {
+      const lints = faultsOf({ ...SMALLEST, ...change })
+      assert.deepEqual(
+        lints.map(({ path }) => path),
+        faults.map(([path]) => path),
+      )
+      for (const [index, [, part]] of faults.entries()) {
+        assert.ok(lints[index]?.message.includes(part), lints[index]?.message)
+      }
+    })
+  }
+
+  test('computed keys of expressions are a warning, keys that are texts are not', () => {
+    const computed = [
+      '{ requestBody.k: 1 }',
+      'requestBody.list{ code: value }',
+      '[{ "a": { $string(b): 1 } }]',
+      '{ $exists(requestBody.x) ? requestBody.y : $error("no"): 1 }',
+      '{ $exists(requestBody.x) ? "a" : requestBody.x: 1 }',
+      '{ (requestBody.b ? "a"): 1 }',
+    ]
+    const sound = [
+      '{ "a": requestBody.k }',
+      'requestBody.list{ "x" & code: value }',
+      '"{" & a',
+      '{ broken',
+      "{ $exists(requestBody.x) ? requestBody.x : $error('no'): 1 }",
+      "{ ($exists(requestBody.x) ? (requestBody.x) : $error('no')): 1 }",
+      "{ requestBody.b ? 'a' : 'b': 1 }",
+      "{ ('a' & requestBody.b): 1 }",
+      '{ $string("a" & requestBody.b): 1, $join([requestBody.b, "a"], "-"): 2 }',
+    ]
+    const of = (text: string) =>
+      faultsOf({ ...SMALLEST, inputTransforms: { made: text } }).map(({ severity }) => severity)
+    for (const text of computed) assert.deepEqual(of(text), ['warning'], text)
+    for (const text of sound) assert.ok(!of(text).includes('warning'), text)
+  })
+
+  test('a text with "${…}" that an expression fills is no warning', () => {
+    const of = (tpl: string) =>
+      faultsOf({
+        ...SMALLEST,
+        constants: { tpl: 'Dear ${name}', other: 'Dear ${name}' },
+        inputTransforms: { made: tpl },
+      }).map(({ path }) => path)
+    assert.deepEqual(of("$replace(constants.tpl, '${name}', requestBody.n)"), ['constants.other'])
+    assert.deepEqual(of("constants.tpl ~> $split('${name}')"), ['constants.other'])
+    assert.deepEqual(of("constants.tpl & '${name}'"), ['constants.tpl', 'constants.other', 'inputTransforms.made'])
+  })
+
+  test('warnings do not refuse a document, faults do', () => {
+    const severities = (change: JsonObject) => faultsOf({ ...SMALLEST, ...change }).map(({ severity }) => severity)
+    assert.deepEqual(severities(xml({ 'requestBody.a': '1a' })), ['warning'])
+    assert.deepEqual(severities(get(lookups({ forwardExistingRequestBody: true }))), ['warning'])
+    assert.deepEqual(severities(placeholders(':kind', 'knid')), ['warning', 'warning'])
+    assert.deepEqual(severities(lookups({ id: 'x' }, { id: 'x' })), ['error'])
+    const extract = { lookupRequests: { l0: { a: 'data.x' } } }
+    assert.deepEqual(severities({ ...lookups({}), state: { extract } }), ['warning'])
+    const each = { primary: true, forEach: { items: 'payload.x' } }
+    assert.deepEqual(severities(responses(each)), ['warning'])
+    assert.deepEqual(severities(responses({ ...each, optional: true }, { primary: true })), ['warning'])
+    assert.deepEqual(severities(responses({ primary: true }, { ...each, primary: false })), [])
+  })
+
+  test('fields that documents of another service have, where nothing reads them, do not refuse a document', () => {
+    const { endpoint } = SMALLEST
+    const labelled = { config: { url: `${URL}:a`, params: { url: { a: { path: 'payload.a', label: 'the id' } } } } }
+    const changes: Readonly<Record<string, JsonObject>> = {
+      'endpoint.methods': { endpoint: { ...endpoint, methods: ['POST'] } },
+      'endpoint.endpoint': { endpoint: { ...endpoint, endpoint: 'PUT' } },
+      'requests.lookup[0].extract': lookups({ extract: { answer: '$.body' } }),
+      'requests.response[0].extract': responses({ extract: { answer: '$.body' } }),
+      'requests.lookup[0].config.params.url.a.label': lookups(labelled),
+      'state.extract.system': { state: { extract: { system: { timestamps: true } } } },
+    }
+    for (const [path, change] of Object.entries(changes)) {
+      const lints = faultsOf({ ...SMALLEST, ...change })
+      assert.deepEqual(
+        lints.map((lint) => [lint.severity, lint.path]),
+        [['warning', path]],
+      )
+    }
+  })
+})
+
+test('a document broken in ten ways gives exactly those ten', () => {
+  const lints = faultsOf({
+    name: 7,
+    descripton: 'A slip of typing.',
+    endpoint: { pattern: 'no-slash/:id', method: 'FETCH' },
+    transformation: { output: 'JSON' },
+    constants: [],
+    requests: {
+      lookup: [
+        { id: 'twice', config: { url: 'http://x.example/:id', params: { url: { id: 'payload.id' } } } },
+        { id: 'twice', config: { url: 'http://x.example/', headers: { Host: 'y' } }, timeoutMs: '5s' },
+      ],
+      response: { id: 'r' },
+    },
+  })
+  assert.deepEqual(
+    lints.map(({ path }) => path).sort(),
+    [
+      'constants',
+      'descripton',
+      'endpoint.method',
+      'endpoint.pattern',
+      'name',
+      'requests.lookup[0].config.params.url.id',
+      'requests.lookup[1].config.headers.Host',
+      'requests.lookup[1].id',
+      'requests.lookup[1].timeoutMs',
+      'requests.response',
+    ].sort(),
+  )
+})

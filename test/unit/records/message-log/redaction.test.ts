@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { describe, it, test } from 'node:test'
+import type { Json } from '../../../../src/core/json.ts'
+import { compileRedaction, hideValues, redactText } from '../../../../src/records/message-log/redaction.ts'
+
+describe('numbers in redacted paths', () => {
+  const cases: readonly { path: string; of: Json; gives: Json }[] = [
+    {
+      path: 'list.0.ssn',
+      of: { list: [{ ssn: '123', a: 1 }, { ssn: '456' }] },
+      gives: { list: [{ ssn: '***', a: 1 }, { ssn: '456' }] },
+    },
+    { path: 'list.1', of: { list: ['a', 'b', 'c'] }, gives: { list: ['a', '***', 'c'] } },
+    { path: 'list.1.0', of: { list: [['a'], ['b', 'c']] }, gives: { list: [['a'], ['***', 'c']] } },
+    { path: 'list.0.ssn', of: { list: { 0: { ssn: '123' } } }, gives: { list: { 0: { ssn: '***' } } } },
+    { path: 'list.1', of: { list: [{ 1: 'a', 2: 'b' }] }, gives: { list: [{ 1: '***', 2: 'b' }] } },
+    { path: 'list.01', of: { list: ['a', 'b'] }, gives: { list: ['a', 'b'] } },
+    { path: 'list.0', of: { list: 'a' }, gives: { list: 'a' } },
+  ]
+  for (const { path, of, gives } of cases) {
+    it(`${path} in ${JSON.stringify(of)}`, () =>
+      assert.deepEqual(compileRedaction([path])?.apply(of, new Set()), gives))
+  }
+})
+
+const texts = [
+  {
+    text: 'The lookup "a" answered with status 404: John\nDoe',
+    redacted: 'The lookup "a" answered with status 404: ***',
+  },
+  { text: 'The lookup "a" answered with status 404', redacted: 'The lookup "a" answered with status 404' },
+  {
+    text: 'The lookup "a" answered with status 302. More came: than are followed. It said: John',
+    redacted: 'The lookup "a" answered with status 302. More came: than are followed. It said: ***',
+  },
+  {
+    text: 'The lookup "a" answered with status 503. It was not tried again: too many.',
+    redacted: 'The lookup "a" answered with status 503. It was not tried again: too many.',
+  },
+]
+for (const { text, redacted } of texts) {
+  test(`what another system said is taken out of ${JSON.stringify(text)}`, () => {
+    assert.equal(redactText(text, hideValues(new Set())), redacted)
+  })
+}

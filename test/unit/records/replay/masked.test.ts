@@ -1,0 +1,53 @@
+/** Why parts of a record are masked, in records of this version and of earlier ones. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { BodySummary, MessageRecord } from '../../../../src/core/records/message-record.ts'
+import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoint.ts'
+import type { Registry } from '../../../../src/endpoints/endpoint-registry.ts'
+import { createBodyCapture } from '../../../../src/records/message-log/body-capture.ts'
+import { compileRedaction } from '../../../../src/records/message-log/redaction.ts'
+import { recordBlocker } from '../../../../src/records/replay/replay-blocker.ts'
+
+const registry = { get: () => ({}) as CompiledEndpoint } as unknown as Registry
+
+const whyNot = (summary: BodySummary): string | undefined => {
+  const request = { which: 'request', contentType: 'application/json', size: 2 }
+  const record = { endpointId: '1', source: 'http', bodies: [request, summary] } as unknown as MessageRecord
+  return recordBlocker(record, registry, false)?.error
+}
+
+const capture = (body: string, paths: readonly string[], secrets: readonly string[]): BodySummary => {
+  const bodies = createBodyCapture(1_000, compileRedaction(paths), secrets)
+  bodies.addBody('incoming', 'application/json', Buffer.from(body))
+  return bodies.bodies[0]?.summary as BodySummary
+}
+
+describe('a message whose body is masked says why', () => {
+  const start = 'Parts of its recorded request are masked: '
+  const credential = 'they hold a credential, such as a token or a secret'
+  const cases = [
+    { body: '{"a":1}', paths: ['ssn'], secrets: ['swordfish'], says: undefined },
+    { body: '{"ssn":"1-2"}', paths: ['ssn'], secrets: [], says: `${start}REDACT_PATHS names them.` },
+    { body: '{"a":"swordfish"}', paths: [], secrets: ['swordfish'], says: `${start}${credential}.` },
+    {
+      body: '{"ssn":"1-2","a":"swordfish"}',
+      paths: ['ssn'],
+      secrets: ['swordfish'],
+      says: `${start}REDACT_PATHS names them; ${credential}.`,
+    },
+    {
+      body: '{"a":',
+      paths: ['ssn'],
+      secrets: [],
+      says: `${start}REDACT_PATHS is set, and the body could not be read to apply it.`,
+    },
+  ]
+  for (const { body, paths, secrets, says } of cases) {
+    test(body, () => assert.equal(whyNot(capture(body, paths, secrets)), says))
+  }
+
+  test('a record of an earlier version', () => {
+    const summary = { which: 'incoming', contentType: 'application/json', size: 9, masked: true } as const
+    assert.equal(whyNot(summary), `${start}they hold a credential, or REDACT_PATHS names them.`)
+  })
+})
