@@ -1,5 +1,6 @@
 /** Composition root: with the other modules of this folder, it joins ports to what implements them. */
 import { randomBytes } from 'node:crypto'
+import { extname } from 'node:path'
 import { createIds } from '../core/id.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
@@ -30,8 +31,11 @@ import { createWatching } from './watching.ts'
 import { consumesFor } from './workers/share.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
 
-/** The same path from src/, which has the source, and from dist/, which has the bundle. */
-const CONSOLE = new URL('../../console/built/', import.meta.url)
+/** The bundle stands one folder below the root, this file two. */
+const CONSOLE = new URL(
+  extname(import.meta.url) === '.ts' ? '../../console/built/' : '../console/built/',
+  import.meta.url,
+)
 
 export type App = Readonly<{
   /** The ports that the servers listen on; with port 0 in the settings, the system chooses. */

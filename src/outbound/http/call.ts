@@ -15,7 +15,7 @@ type CallTarget = Readonly<{ origin: string; path: string }>
 
 /** A path and query of characters that RFC 3986 allows in them. */
 const PLAIN = /^\/[A-Za-z0-9\-_.~!$&'()*+,;=:@/?%]*$/
-/** A `.` or `../../adapters` segment, which the URL parser resolves: https://url.spec.whatwg.org/#path-state. */
+/** A `.` or `..` segment, which the URL parser resolves: https://url.spec.whatwg.org/#path-state. */
 const DOT_SEGMENT = /\/(?:\.|%2e)/i
 /** Scheme, host and port alone; the URL parser removes tabs and line ends. */
 const PLAIN_BASE = /^https?:\/\/[^/?#@\\\t\n\r]+$/i
