@@ -26,7 +26,11 @@ COPY src ./src
 COPY migrate ./migrate
 COPY --from=console /app/console/built ./console/built
 # The commands, with the settings of the container: `docker exec <container> crosswalk keys create …`
-RUN printf '#!/bin/sh\nexec node --max-semi-space-size=4 --no-maglev /app/src/main.ts "$@"\n' > /usr/local/bin/crosswalk \
+# The flags are those of bin/entry.js, with a small young generation in a container of less than 512 MB.
+RUN printf '%s\n' '#!/bin/sh' \
+      'young=16; limit=$(cat /sys/fs/cgroup/memory.max 2>/dev/null)' \
+      'case $limit in [0-9]*) [ "$limit" -ge 536870912 ] || young=4 ;; esac' \
+      'exec node --max-semi-space-size=$young --no-maglev /app/src/main.ts "$@"' > /usr/local/bin/crosswalk \
     && chmod 755 /usr/local/bin/crosswalk \
     && mkdir /data && chown node:node /data
 USER node
@@ -45,4 +49,4 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 \
 
 # SIGTERM goes to the service itself: it finishes the messages under way (SHUTDOWN_TIMEOUT_MS, 30 s), so give it
 # longer than that before it is killed: `docker stop --time 35`.
-CMD ["node", "--max-semi-space-size=4", "--no-maglev", "src/main.ts"]
+CMD ["crosswalk"]

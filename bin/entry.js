@@ -4,10 +4,17 @@ const os = require('node:os')
 const { join } = require('node:path')
 
 /**
- * A small young generation: messages live for a moment, and with the default, 100 MB of dead ones accumulate first. Maglev
- * compiles functions that turbofan compiles again soon after, and takes 5 to 15 MB for them.
+ * Maglev compiles functions that turbofan compiles again soon after, and takes 5 to 15 MB for them. A young generation as large
+ * as V8 would let it grow keeps 100 MB of dead messages before they are collected.
  */
-const FLAGS = ['--max-semi-space-size=4', '--no-maglev', `--v8-pool-size=${helpers()}`]
+const FLAGS = [`--max-semi-space-size=${youngMegabytes()}`, '--no-maglev', `--v8-pool-size=${helpers()}`]
+
+/** With 4 MB a service takes 28 MB less, and up to a fifth more of the processor for messages. */
+function youngMegabytes() {
+  // 0 without a limit; Node.js 18.0 to 18.14 lacks constrainedMemory.
+  const limit = process.constrainedMemory?.() || Number.POSITIVE_INFINITY
+  return Math.min(limit, os.totalmem()) < 512 * 1024 * 1024 ? 4 : 16
+}
 
 /**
  * How many helper threads V8 has for marking and compiling: one for each other core. With Node's four, a service on one core
