@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
-import type { ConsumerListener } from '../../../src/core/ports/record-consumer.ts'
 import { createKafkaConsumer } from '../../../src/inbound/kafka/consumer/kafka-consumer.ts'
 import { openReader } from '../../../src/inbound/kafka/consumer/topic-reader.ts'
+import type { ConsumerListener } from '../../../src/inbound/kafka/record-consumer.ts'
 import { kafkaSettings } from '../../support/services/kafka-settings.ts'
 
 /** No server listens there. */

@@ -1,6 +1,6 @@
 /** The fetch position of each assigned partition, and the requests that start there. */
 import { type Consumer, FetchIsolationLevels, type FetchOptions, ListOffsetTimestamps } from '@platformatic/kafka'
-import type { FetchDemand } from '../../../core/ports/record-consumer.ts'
+import type { FetchDemand } from '../record-consumer.ts'
 
 /** A fetch returns as soon as there are records, or after this long; after the short one if a partition is paused. */
 const IDLE_WAIT_MS = 500

@@ -1,6 +1,6 @@
 /** Reads the records of a fetch, without those of aborted transactions. */
 import type { Consumer } from '@platformatic/kafka'
-import type { ConsumedRecord } from '../../../core/ports/record-consumer.ts'
+import type { ConsumedRecord } from '../record-consumer.ts'
 
 export type Fetched = Awaited<ReturnType<Consumer['fetch']>>
 export type FetchedPartition = Fetched['responses'][number]['partitions'][number]

@@ -1,9 +1,9 @@
 /** The membership in a consumer group: which partitions are assigned, and commits in the name of that assignment. */
 import { Consumer, FetchIsolationLevels, ListOffsetTimestamps, type Message } from '@platformatic/kafka'
-import type { CommittedOffset, GroupStart } from '../../../core/ports/record-consumer.ts'
 import { clientOptions, ignoreErrors, type KafkaSettings, within } from '../../../outbound/kafka/kafka-client.ts'
 import { isFenced, isProtocolError } from '../../../outbound/kafka/kafka-errors.ts'
 import type { OpenTransaction } from '../../../outbound/kafka/transactions/transaction-client.ts'
+import type { CommittedOffset, GroupStart } from '../record-consumer.ts'
 import { openCommitter } from './committer.ts'
 import { readStartOffsets } from './group-start.ts'
 import { readLayout } from './topic-layout.ts'

@@ -1,8 +1,8 @@
 /** The offsets at which a group starts that has committed nothing of its topic. */
 import { Admin, type Consumer, FetchIsolationLevels, ListOffsetTimestamps } from '@platformatic/kafka'
-import type { GroupStart } from '../../../core/ports/record-consumer.ts'
 import { clientOptions, ignoreErrors, type KafkaSettings } from '../../../outbound/kafka/kafka-client.ts'
 import { NoGroupStart } from '../../../outbound/kafka/kafka-errors.ts'
+import type { GroupStart } from '../record-consumer.ts'
 
 /**
  * Out: the offset of every partition of the topic. `latest` is the end for a reader of committed records, so that the records

@@ -1,14 +1,9 @@
 /** The port RecordConsumer: group membership, fetches and commits of one endpoint, joined to one session. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type {
-  ConsumerListener,
-  ConsumerSession,
-  ConsumerSubscription,
-  RecordConsumer,
-} from '../../../core/ports/record-consumer.ts'
 import type { KafkaSettings } from '../../../outbound/kafka/kafka-client.ts'
 import { consumerError, isFenced, TOPIC_REPLACED } from '../../../outbound/kafka/kafka-errors.ts'
 import { createAssignedTransactions } from '../../../outbound/kafka/transactions/assigned-transactions.ts'
+import type { ConsumerListener, ConsumerSession, ConsumerSubscription, RecordConsumer } from '../record-consumer.ts'
 import type { FetchPosition } from './fetch-options.ts'
 import { type GroupAssignment, openMembership } from './group-membership.ts'
 import { openReader } from './topic-reader.ts'

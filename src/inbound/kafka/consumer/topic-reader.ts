@@ -7,9 +7,9 @@
  * processed.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ConsumerListener, FetchDemand } from '../../../core/ports/record-consumer.ts'
 import { type KafkaSettings, within } from '../../../outbound/kafka/kafka-client.ts'
 import { isProtocolError, TOPIC_REPLACED } from '../../../outbound/kafka/kafka-errors.ts'
+import type { ConsumerListener, FetchDemand } from '../record-consumer.ts'
 import { type FetchPosition, type FetchStart, fetchOptions, readOffsetRanges } from './fetch-options.ts'
 import { type Fetched, type FetchedPartition, fetchedDespite, readFetched } from './fetch-response.ts'
 import { openFetcher } from './fetcher.ts'
