@@ -23,8 +23,7 @@ type BrokerAdapter = Readonly<{
 const KAFKA: BrokerAdapter = {
   loadProducer: async (settings) =>
     (await import('../outbound/kafka/producer/kafka-producer.ts')).createKafkaProducer(settings),
-  loadConsumer: async (settings) =>
-    (await import('../inbound/kafka/consumer/kafka-consumer.ts')).createKafkaConsumer(settings),
+  loadConsumer: async (settings) => (await import('../inbound/kafka/kafka-consumer.ts')).createKafkaConsumer(settings),
 }
 
 /** The ports of the broker. A second broker is chosen here, by a setting. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, test } from 'node:test'
-import { createKafkaConsumer } from '../../../src/inbound/kafka/consumer/kafka-consumer.ts'
+import { createKafkaConsumer } from '../../../src/inbound/kafka/kafka-consumer.ts'
 import { NOTE_CHARACTERS } from '../../../src/inbound/kafka/offset-commits.ts'
 import type { CommittedOffset, ConsumerListener } from '../../../src/inbound/kafka/record-consumer.ts'
 import { body, until } from '../../support/broker/broker.ts'
