@@ -1,7 +1,7 @@
 /** The state of the service: uptime, health, metrics, counts, consumers, events; the page of the console and this API's description. */
 import { Readable } from 'node:stream'
-import { CONSUMER_STATES } from '../core/ports/consumer-state.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
+import { CONSUMER_STATES } from '../inbound/kafka/endpoint-consumers.ts'
 import { EVENT_TYPES, readEventTypes } from '../observe/events/service-event.ts'
 import { sendJson } from './answers.ts'
 import { Counts } from './counts.ts'

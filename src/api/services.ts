@@ -1,13 +1,13 @@
 /** What the routes of the management API call. Both ports have the same, but for dry runs. */
 
 import type { JsonObject } from '../core/json.ts'
-import type { ConsumerStatus } from '../core/ports/consumer-state.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
 import type { WorkerCounts } from '../core/worker-processes.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import type { FindFaults } from '../endpoints/listing/endpoint-faults.ts'
 import type { ListSummaries } from '../endpoints/listing/endpoint-summaries.ts'
+import type { ConsumerStatus } from '../inbound/kafka/endpoint-consumers.ts'
 import type { MediatorStatus } from '../openhim/core-port.ts'
 import type { MessageCaptures } from '../records/message-log/captures/message-captures.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'

@@ -8,7 +8,7 @@ import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
 import { createEndpointService } from '../endpoints/endpoint-service.ts'
 import { createLoadShedder } from '../inbound/admission/load-shedder.ts'
 import { createIntake } from '../inbound/intake.ts'
-import { type EndpointConsumers, startEndpointConsumers } from '../inbound/kafka/endpoint-consumers.ts'
+import { EndpointConsumers } from '../inbound/kafka/endpoint-consumers.ts'
 import { drain } from '../inbound/shutdown.ts'
 import { createMessageCaptures } from '../records/message-log/captures/message-captures.ts'
 import { createMessageRecords } from '../records/replay/message-records.ts'
@@ -224,7 +224,7 @@ export async function startApp(
     workerCluster === undefined || consumesFor(document._id, workerCluster.workerSlot)
   const { get, watch } = registry
   const consumed = { get, watch, consuming: () => registry.consuming().filter(isConsumedHere) }
-  consumers = startEndpointConsumers({
+  consumers = new EndpointConsumers({
     registry: consumed,
     consumer,
     settings: recordSettings,

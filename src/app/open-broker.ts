@@ -2,9 +2,10 @@
  * Joins the broker's adapter to its ports. Its client is loaded only when it is used, because it would cost every start
  * memory and time.
  */
-import type { RecordConsumer } from '../core/ports/record-consumer.ts'
+
 import type { ClosableRecordProducer } from '../core/ports/record-producer.ts'
-import type { RecordSettings } from '../inbound/kafka/endpoint-consumer.ts'
+import type { RecordSettings } from '../inbound/kafka/endpoint-consumers.ts'
+import type { RecordConsumer } from '../inbound/kafka/record-consumer.ts'
 import type { Settings } from '../settings/settings.ts'
 
 export type Broker = Readonly<{
@@ -22,8 +23,7 @@ type BrokerAdapter = Readonly<{
 const KAFKA: BrokerAdapter = {
   loadProducer: async (settings) =>
     (await import('../outbound/kafka/producer/kafka-producer.ts')).createKafkaProducer(settings),
-  loadConsumer: async (settings) =>
-    (await import('../inbound/kafka/consumer/kafka-consumer.ts')).createKafkaConsumer(settings),
+  loadConsumer: async (settings) => (await import('../inbound/kafka/kafka-consumer.ts')).createKafkaConsumer(settings),
 }
 
 /** The ports of the broker. A second broker is chosen here, by a setting. */

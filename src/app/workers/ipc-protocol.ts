@@ -1,7 +1,7 @@
 /** The messages between the primary and its workers: JSON, in order, over the channel that `node:cluster` opens. */
 
-import type { ConsumerStatus } from '../../core/ports/consumer-state.ts'
 import type { WorkerCounts, WorkerSlot } from '../../core/worker-processes.ts'
+import type { ConsumerStatus } from '../../inbound/kafka/endpoint-consumers.ts'
 import type { ProcessCounts } from '../../observe/metrics/message-metrics.ts'
 import type { MediatorStatus } from '../../openhim/core-port.ts'
 import type { DriftCounts } from '../../records/drift/endpoint-drift.ts'

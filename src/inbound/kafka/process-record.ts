@@ -2,34 +2,59 @@
  * Processes one record: it succeeds, or its dead letter is acknowledged. There is no third way out, except that its
  * partition is revoked or its endpoint deleted; then the record is not done.
  */
-import type { Failure } from '../../core/failure.ts'
-import type { Awaitable } from '../../core/json.ts'
-import type { ConsumedRecord } from '../../core/ports/record-consumer.ts'
+import { type Backoff, nextPauseMs } from '../../core/backoff.ts'
+import { Failure } from '../../core/failure.ts'
+import { type Awaitable, isObject, type JsonObject } from '../../core/json.ts'
+import type { Headers } from '../../core/message.ts'
+import type { Logger } from '../../core/ports/logger-port.ts'
+import type { BrokerRecord, RecordProducer, RecordTransactions } from '../../core/ports/record-producer.ts'
+import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
+import { codecOfFormat } from '../../formats/codecs.ts'
 import type { CompletedMessage } from '../completed-message.ts'
+import type { Incoming } from '../incoming-message.ts'
 import type { Intake } from '../intake.ts'
-import { type DeadLetterOptions, writeDeadLetter } from './dead-letter.ts'
-import type { LineTurn } from './order/produce-line.ts'
-import type { PartitionHandle } from './partition-handle.ts'
-import { type RecordLimits, refusalOfRecord, toIncoming } from './record-message.ts'
+import type { ConsumedRecord } from './record-consumer.ts'
+import type { LineTurn } from './record-order.ts'
 
-export type ProcessRecordOptions = DeadLetterOptions &
-  RecordLimits &
-  Readonly<{
-    intake: Pick<Intake, 'accept' | 'refuse' | 'isDraining'>
-    /** Undefined: a record that cannot be processed stops its partition. */
-    deadLetterTopic: string | undefined
-    /** The pause before each retry of a failure that may pass. */
-    retryPausesMs: readonly number[]
-  }>
+export type ProcessRecordOptions = Readonly<{
+  /** The active endpoint; undefined once it is deleted, or consumes another topic. */
+  current: () => CompiledEndpoint | undefined
+  intake: Pick<Intake, 'accept' | 'refuse' | 'isDraining'>
+  producer: RecordProducer
+  /** Of the partition, if what is produced for its records and their offsets are to be committed together. */
+  transactions?: RecordTransactions | undefined
+  logger: Logger
+  /** Undefined: a record that cannot be processed stops its partition. */
+  deadLetterTopic: string | undefined
+  /** The pause before each retry of a failure that may pass. */
+  retryPausesMs: readonly number[]
+  validationAcceptNullValues: boolean
+  produceTimeoutMs: number
+}>
+
+/** The state of a record, and of its partition. `waiting`: for the next attempt; `stopped`: it cannot continue. */
+export type RecordState = Readonly<{ state: 'running' | 'waiting' | 'stopped'; error?: string }>
+
+/** What the processing of a record that does not succeed at once gets from its partition. */
+export interface RecordHandle {
+  /** Aborted when the partition is closed. */
+  readonly signal: AbortSignal
+  report(state: RecordState): void
+  /**
+   * Resolves after timeMs or when the endpoint was changed; without timeMs, only then. Rejects when the signal is aborted.
+   * The record holds no permit meanwhile, so that it does not keep other records from starting.
+   */
+  pause(timeMs: number | undefined): Promise<void>
+}
 
 /** gone: the endpoint does not consume the topic any more; busy: the message was not let in, which is no attempt. */
 type RecordAttempt = 'done' | 'gone' | 'busy' | Failure
 
-/** The result of an attempt. Keep only `resultOf` of it: a CompletedMessage holds the whole message in memory. */
+/** The result of an attempt. Keep only `readResult` of it: a CompletedMessage holds the whole message in memory. */
 type Ended = 'gone' | 'busy' | Pick<CompletedMessage, 'failure'>
 
 const BUSY_PAUSE_MS = 50
-const LONGEST_PAUSE_MS = 30_000
+const MAX_PAUSE_MS = 30_000
 
 /**
  * True when the record is done, false when it does not belong to this member any more. Not a promise where nothing was
@@ -39,13 +64,13 @@ const LONGEST_PAUSE_MS = 30_000
 export function processRecord(
   record: ConsumedRecord,
   options: ProcessRecordOptions,
-  openHandle: () => PartitionHandle,
+  openHandle: () => RecordHandle,
   turn?: LineTurn,
 ): boolean | Promise<boolean> {
   const first = attempt(record, options, 0, turn)
   if (turn !== undefined) return inTurn(first, turn, (outcome) => retry(record, outcome, options, openHandle()))
   const retryUnlessDone = (ended: Ended): boolean | Promise<boolean> => {
-    const outcome = resultOf(ended)
+    const outcome = readResult(ended)
     return outcome === 'done' ? true : retry(record, outcome, options, openHandle())
   }
   return first instanceof Promise ? first.then(retryUnlessDone) : retryUnlessDone(first)
@@ -58,7 +83,7 @@ function inTurn(
 ): Promise<boolean> {
   return Promise.resolve(first).then(
     (ended) => {
-      const outcome = resultOf(ended)
+      const outcome = readResult(ended)
       if (outcome !== 'done') return turn.fail().then((isFirst) => isFirst && retryAlone(outcome))
       turn.settle()
       return true
@@ -81,23 +106,31 @@ function attempt(
   const compiled = current()
   if (compiled === undefined) return 'gone'
   if (intake.isDraining) return 'busy'
-  const triesAgain = options.retryPausesMs[attempts] !== undefined || options.deadLetterTopic === undefined
-  const producer = options.transactions?.open(record.offset + 1n, compiled.produces ?? 0)
-  const incoming = toIncoming(record, compiled, triesAgain, turn, producer)
-  const refusal = refusalOfRecord(record, compiled, options)
+  const incoming: Incoming = {
+    requestHeaders: readHeaders(record),
+    query: {},
+    urlParams: {},
+    // A format without null leaves a tombstone without a body, which fails with BODY_UNREADABLE.
+    body: record.value ?? nullBody(compiled),
+    isRecord: true,
+    triesAgain: options.retryPausesMs[attempts] !== undefined || options.deadLetterTopic === undefined,
+    turn,
+    producer: options.transactions?.open(record.offset + 1n, compiled.produces ?? 0),
+  }
+  const refusal = refuseTombstone(record, compiled, options)
   return refusal === undefined ? intake.accept(compiled, incoming) : intake.refuse(compiled, refusal, incoming)
 }
 
-const resultOf = (ended: Ended): RecordAttempt => (typeof ended === 'string' ? ended : (ended.failure ?? 'done'))
+const readResult = (ended: Ended): RecordAttempt => (typeof ended === 'string' ? ended : (ended.failure ?? 'done'))
 
 /** Continues after a first attempt that did not succeed. */
 async function retry(
   record: ConsumedRecord,
   first: Exclude<RecordAttempt, 'done'>,
   options: ProcessRecordOptions,
-  handle: PartitionHandle,
+  handle: RecordHandle,
 ): Promise<boolean> {
-  const { signal, report, pause } = handle
+  const { signal } = handle
   const { current, retryPausesMs, deadLetterTopic } = options
   let outcome: RecordAttempt = first
   let attempts = 0
@@ -107,30 +140,168 @@ async function retry(
       signal.throwIfAborted()
       if (outcome === 'gone') return false
       if (outcome === 'busy') {
-        await pause(BUSY_PAUSE_MS)
+        await handle.pause(BUSY_PAUSE_MS)
       } else {
         attempts += 1
         const pauseMs = outcome.retry ? retryPausesMs[attempts - 1] : undefined
         if (pauseMs !== undefined) {
-          report({ state: 'waiting', error: outcome.message })
-          await pause(pauseMs)
+          handle.report({ state: 'waiting', error: outcome.message })
+          await handle.pause(pauseMs)
         } else if (deadLetterTopic !== undefined) {
           return await writeDeadLetter(record, deadLetterTopic, outcome, attempts, options, handle)
         } else {
-          report({ state: 'stopped', error: outcome.message })
+          handle.report({ state: 'stopped', error: outcome.message })
           // A failure that may pass is retried; any other waits for a change of the endpoint.
-          await pause(outcome.retry ? (retryPausesMs.at(-1) ?? LONGEST_PAUSE_MS) : undefined)
+          await handle.pause(outcome.retry ? (retryPausesMs.at(-1) ?? MAX_PAUSE_MS) : undefined)
         }
       }
       // A change may have fixed the endpoint, so the record gets all of its attempts again.
       if (current() !== tried) attempts = 0
       tried = current()
-      outcome = resultOf(await attempt(record, options, attempts))
+      outcome = readResult(await attempt(record, options, attempts))
     }
-    report({ state: 'running' })
+    handle.report({ state: 'running' })
     return true
   } catch (thrown) {
     if (signal.aborted) return false
     throw thrown
   }
+}
+
+/** Names in lower case; the values of a repeated name are joined, like those of a request. */
+function readHeaders({ topic, partition, offset, key, headers }: ConsumedRecord): Headers {
+  const origin: Headers = {
+    'kafka-topic': topic,
+    'kafka-partition': String(partition),
+    'kafka-offset': String(offset),
+    ...(key === null ? {} : { 'kafka-key': String(key) }),
+  }
+  // Most records have no headers, and this runs for each record.
+  if (headers.length === 0) return origin
+  const found = new Map<string, string>()
+  for (const [rawName, rawValue] of headers) {
+    const name = String(rawName ?? '').toLowerCase()
+    const value = String(rawValue ?? '')
+    const earlier = found.get(name)
+    found.set(name, earlier === undefined ? value : `${earlier}, ${value}`)
+  }
+  found.delete('kafka-key')
+  return { ...Object.fromEntries(found), ...origin }
+}
+
+/** The failure of a tombstone that is refused without being parsed: VALIDATION_FAILED. */
+function refuseTombstone(
+  { value }: ConsumedRecord,
+  compiled: CompiledEndpoint,
+  { validationAcceptNullValues }: ProcessRecordOptions,
+): Failure | undefined {
+  if (value !== null || validationAcceptNullValues || !refusesNull(compiled)) return undefined
+  const failure = new Failure(
+    'VALIDATION_FAILED',
+    'Validation failed: the record is a tombstone, without a value, and the schema does not accept null.',
+    { path: 'inputValidation' },
+  )
+  failure.stage = 'validate'
+  return failure
+}
+
+/** The body that a record without a value gets; undefined if the input format has none. */
+export function nullBody({ endpoint }: CompiledEndpoint): Buffer | undefined {
+  const { input } = endpoint.transformation
+  return input === undefined ? undefined : codecOfFormat(input).nullBody
+}
+
+/**
+ * Whether a tombstone is refused: an endpoint with a schema takes null only if the schema names the type. JSON Schema
+ * alone would let null pass every rule for objects that does not name the type as well.
+ */
+export function refusesNull({ endpoint }: CompiledEndpoint): boolean {
+  const schema = endpoint.inputValidation
+  if (schema === undefined) return false
+  const { properties } = schema
+  const body = isObject(properties) ? properties.requestBody : undefined
+  return !acceptsNull(isObject(body) ? body : schema)
+}
+
+const acceptsNull = ({ type, nullable }: JsonObject): boolean =>
+  nullable === true || (Array.isArray(type) ? type : [type]).includes('null')
+
+const DEAD_LETTER_BACKOFF: Backoff = { firstMs: 1_000, longestMs: 30_000 }
+
+/** In `template`, `{topic}` is the consumed topic. Out: undefined if records that cannot be processed stop their partition. */
+export function deadLetterTopicFor(topic: string, template: string): string | undefined {
+  if (template === 'off') return undefined
+  const name = template.replaceAll('{topic}', topic)
+  // The endpoint would consume its own dead letters forever.
+  return name === topic ? undefined : name
+}
+
+/**
+ * Writes the record to the dead-letter topic until the broker acknowledges it; the pauses between tries grow. Meanwhile
+ * the partition reports `stopped`. Resolves to false if the endpoint is gone; rejects once the handle's signal is aborted.
+ */
+async function writeDeadLetter(
+  record: ConsumedRecord,
+  topic: string,
+  failure: Failure,
+  attempts: number,
+  { current, producer, transactions, logger, produceTimeoutMs }: ProcessRecordOptions,
+  handle: RecordHandle,
+): Promise<boolean> {
+  for (let pauseMs = 0; ; ) {
+    handle.signal.throwIfAborted()
+    const compiled = current()
+    if (compiled === undefined) return false
+    const endpoint = compiled.document.name
+    try {
+      const target = transactions?.open(record.offset + 1n, 1) ?? producer
+      await target.produce(toDeadLetter(record, topic, compiled, failure, attempts), produceTimeoutMs)
+      const { topic: source, partition, offset } = record
+      logger.warn(
+        { endpoint, code: failure.code, topic: source, partition, offset: String(offset), attempts },
+        `A record went to the dead-letter topic ${topic}: ${failure.unquoted}`,
+      )
+      handle.report({ state: 'running', error: `A record went to ${topic}: ${failure.message}` })
+      return true
+    } catch (thrown) {
+      const error = `The dead-letter topic cannot be written to: ${(thrown as Error).message}`
+      handle.report({ state: 'stopped', error })
+      if (pauseMs === 0) logger.error({ endpoint, topic, err: thrown }, error)
+      pauseMs = nextPauseMs(pauseMs, DEAD_LETTER_BACKOFF)
+      await handle.pause(pauseMs)
+    }
+  }
+}
+
+/** The record with its key, bytes and headers unchanged, followed by headers that say where it came from and why it failed. */
+function toDeadLetter(
+  record: ConsumedRecord,
+  topic: string,
+  { document }: CompiledEndpoint,
+  failure: Failure,
+  attempts: number,
+): BrokerRecord {
+  return {
+    topic,
+    key: record.key,
+    value: record.value,
+    headers: [
+      ...record.headers.map(([name, value]) => [name ?? '', value] as const),
+      ['crosswalk.endpoint', document.name],
+      ['crosswalk.endpoint-id', document._id],
+      ['crosswalk.stage', failure.stage ?? 'receive'],
+      ['crosswalk.code', failure.code],
+      ['crosswalk.error', failure.message],
+      ['crosswalk.topic', record.topic],
+      ['crosswalk.partition', String(record.partition)],
+      ['crosswalk.offset', String(record.offset)],
+      ['crosswalk.timestamp', formatTime(record.timestamp)],
+      ['crosswalk.attempts', String(attempts)],
+    ],
+  }
+}
+
+/** ISO 8601; as a number where a producer set a time that Date cannot hold. */
+function formatTime(timestampMs: number): string {
+  return Math.abs(timestampMs) <= 8.64e15 ? new Date(timestampMs).toISOString() : String(timestampMs)
 }

@@ -1,6 +1,6 @@
 /** Things that are read as a whole from time to time, and are events when they have changed: replay plans, the service. */
 import type { Awaitable } from '../../core/json.ts'
-import type { ConsumerStatus } from '../../core/ports/consumer-state.ts'
+import type { ConsumerStatus } from '../../inbound/kafka/endpoint-consumers.ts'
 import type { EventSource } from './event-hub.ts'
 
 const PLANS_EVERY_MS = 1_000

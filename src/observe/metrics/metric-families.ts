@@ -3,9 +3,9 @@
  * a path, a generated id or a part of a message.
  */
 import type { Registry } from 'prom-client'
-import { CONSUMER_STATES, type ConsumerStatus } from '../../core/ports/consumer-state.ts'
 import type { OutboundHealth } from '../../core/ports/http-client-port.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
+import { CONSUMER_STATES, type ConsumerStatus } from '../../inbound/kafka/endpoint-consumers.ts'
 import type { MediatorStatus } from '../../openhim/core-port.ts'
 import { BOUNDS_MS, type Histogram } from './duration-histogram.ts'
 import { expose, type Family, type Sample } from './exposition.ts'

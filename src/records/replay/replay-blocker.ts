@@ -3,7 +3,7 @@ import type { BodyName, MaskCause, MessageRecord } from '../../core/records/mess
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
 import type { Incoming } from '../../inbound/incoming-message.ts'
-import { refusesNull, tombstoneOf } from '../../inbound/kafka/tombstone.ts'
+import { nullBody, refusesNull } from '../../inbound/kafka/process-record.ts'
 import { parseRoutePattern } from '../../language/route-pattern.ts'
 
 const BLOCKERS = {
@@ -65,7 +65,7 @@ export function endpointBlocker(
 ): ReplayBlocker | undefined {
   if (isRecord) {
     if (!consumes(compiled)) return blocker('no-topic')
-    const isNull = body !== undefined && tombstoneOf(compiled)?.equals(body)
+    const isNull = body !== undefined && nullBody(compiled)?.equals(body)
     return isNull && !acceptsNull && refusesNull(compiled) ? blocker('tombstone') : undefined
   }
   const pattern = parseRoutePattern(compiled.endpoint.endpoint.pattern)

@@ -1,5 +1,5 @@
 /** A service and the tools for topics, on the broker of this test run. */
-import type { ConsumerStatus } from '../../../src/core/ports/consumer-state.ts'
+import type { ConsumerStatus } from '../../../src/inbound/kafka/endpoint-consumers.ts'
 import { type Service, startService } from '../service.ts'
 import { openTopics, type Topics } from '../services/topics.ts'
 

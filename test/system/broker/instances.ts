@@ -1,7 +1,7 @@
 /** Two instances of the service with the same endpoint, each a process of its own. */
 import { cpSync, mkdirSync } from 'node:fs'
 import type { JsonObject } from '../../../src/core/json.ts'
-import type { ConsumerStatus } from '../../../src/core/ports/consumer-state.ts'
+import type { ConsumerStatus } from '../../../src/inbound/kafka/endpoint-consumers.ts'
 import { endpointDocument, json } from '../../support/service.ts'
 import { type SpawnedService, spawnService } from '../../support/spawned-service.ts'
 

@@ -1,7 +1,7 @@
 /** What the service has in memory while the targets of large records do not answer. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { RecordOrder } from '../../../src/inbound/kafka/order/record-chains.ts'
+import type { RecordOrder } from '../../../src/inbound/kafka/record-order.ts'
 import { LONG } from '../../support/form.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 import { freshFolder } from '../../support/spawned-service.ts'

@@ -1,8 +1,8 @@
 /** Endpoints that consume records of 1 MB, while their upstream takes each call and never answers. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ConsumerStatus } from '../../../src/core/ports/consumer-state.ts'
-import type { RecordOrder } from '../../../src/inbound/kafka/order/record-chains.ts'
+import type { ConsumerStatus } from '../../../src/inbound/kafka/endpoint-consumers.ts'
+import type { RecordOrder } from '../../../src/inbound/kafka/record-order.ts'
 import { until } from '../../support/broker/broker.ts'
 import { endpointDocument, json } from '../../support/service.ts'
 import { openTopics } from '../../support/services/topics.ts'

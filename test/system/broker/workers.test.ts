@@ -1,7 +1,7 @@
 /** Topics where a service has several workers. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import type { ConsumerStatus } from '../../../src/core/ports/consumer-state.ts'
+import type { ConsumerStatus } from '../../../src/inbound/kafka/endpoint-consumers.ts'
 import { body, until } from '../../support/broker/broker.ts'
 import { readCommitted } from '../../support/services/committed-records.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'

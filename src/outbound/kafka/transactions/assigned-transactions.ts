@@ -1,5 +1,4 @@
 /** The transactions of all partitions that a member is assigned. */
-import type { CommittedOffset } from '../../../core/ports/record-consumer.ts'
 import type { RecordTransactions } from '../../../core/ports/record-producer.ts'
 import type { KafkaSettings } from '../kafka-client.ts'
 import {
@@ -15,7 +14,7 @@ export interface AssignedTransactions {
   /** The other partitions are not assigned any more. */
   keep(partitions: ReadonlyMap<number, unknown>): void
   /** Commits offsets alone, each behind the transactions of its partition. 'fenced': a partition was lost meanwhile. */
-  commit(offsets: ReadonlyMap<number, CommittedOffset>): Promise<'committed' | 'fenced'>
+  commit(offsets: ReadonlyMap<number, Readonly<{ offset: bigint }>>): Promise<'committed' | 'fenced'>
   close(): Promise<void>
 }
 

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../../src/core/json.ts'
-import type { GroupStart } from '../../../../src/core/ports/record-consumer.ts'
-import { startEndpointConsumer } from '../../../../src/inbound/kafka/endpoint-consumer.ts'
-import { createFetchBudget } from '../../../../src/inbound/kafka/fetch-demand.ts'
-import { orderOf } from '../../../../src/inbound/kafka/order/record-chains.ts'
+import { FetchBudget } from '../../../../src/inbound/kafka/consumer-session.ts'
+import { EndpointConsumer } from '../../../../src/inbound/kafka/endpoint-consumers.ts'
+import type { GroupStart } from '../../../../src/inbound/kafka/record-consumer.ts'
+import { readOrder } from '../../../../src/inbound/kafka/record-order.ts'
 import type { Handle, Outcome } from '../../../../src/pipeline/outcome.ts'
 import { type LogLine, loggerInto } from '../../../support/service.ts'
 import { openMemoryBroker } from './memory-broker.ts'
@@ -36,7 +36,7 @@ async function start(t: TestContext, maxInFlight = 10, fields: JsonObject = {}) 
     return new Promise((resolve) => underWay.push({ at: `${partition}/${offset}`, end: resolve }))
   }
   let compiled = endpointWith(handle, fields)
-  const consumer = startEndpointConsumer({
+  const consumer = new EndpointConsumer({
     consumer: broker.consumer,
     settings: {
       groupId: 'group',
@@ -47,10 +47,10 @@ async function start(t: TestContext, maxInFlight = 10, fields: JsonObject = {}) 
       produceTimeoutMs: 1_000,
       validationAcceptNullValues: false,
     },
-    budget: createFetchBudget(4 * 1024 * 1024),
+    budget: new FetchBudget(4 * 1024 * 1024),
     endpointId: ENDPOINT_ID,
     topic: TOPIC,
-    order: orderOf(compiled.endpoint),
+    order: readOrder(compiled.endpoint),
     exactlyOnce: false,
     get: () => compiled,
     intake: openIntake(logger),

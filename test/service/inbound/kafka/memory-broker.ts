@@ -4,7 +4,7 @@ import type {
   ConsumerSubscription,
   PartitionAssignment,
   RecordConsumer,
-} from '../../../../src/core/ports/record-consumer.ts'
+} from '../../../../src/inbound/kafka/record-consumer.ts'
 import { recordAt } from './record-fixtures.ts'
 
 export interface MemoryBroker {

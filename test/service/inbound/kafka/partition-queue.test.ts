@@ -2,18 +2,17 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import type { RecordOrder } from '../../../../src/inbound/kafka/order/record-chains.ts'
-import { openPartitionQueue } from '../../../../src/inbound/kafka/partition-queue.ts'
+import { PartitionQueue } from '../../../../src/inbound/kafka/partition-queue.ts'
 import type { ProcessRecordOptions } from '../../../../src/inbound/kafka/process-record.ts'
-import { createRecordSemaphore } from '../../../../src/inbound/kafka/record-semaphore.ts'
+import { type RecordOrder, RecordSemaphore } from '../../../../src/inbound/kafka/record-order.ts'
 import { until } from '../../../support/until.ts'
 import { endpointWith, outcomeOf, processingOf, recordAt } from './record-fixtures.ts'
 
 /** `current`: what the endpoint is when the first record asks for it. */
 function open(current: ProcessRecordOptions['current'], order: RecordOrder = 'partition', permits = 10) {
-  const semaphore = createRecordSemaphore(permits)
+  const semaphore = new RecordSemaphore(permits)
   const faults: unknown[] = []
-  const queue = openPartitionQueue({
+  const queue = new PartitionQueue({
     partition: 0,
     committed: { offset: 5n, note: '' },
     order,

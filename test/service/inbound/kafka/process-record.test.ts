@@ -6,12 +6,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { FailureCode } from '../../../../src/core/failure-table.ts'
 import type { JsonObject } from '../../../../src/core/json.ts'
-import type { ConsumedRecord } from '../../../../src/core/ports/record-consumer.ts'
 import type { Run } from '../../../../src/core/run.ts'
 import type { Intake } from '../../../../src/inbound/intake.ts'
-import { deadLetterTopicOf } from '../../../../src/inbound/kafka/dead-letter.ts'
-import type { RecordState } from '../../../../src/inbound/kafka/partition-handle.ts'
-import { processRecord } from '../../../../src/inbound/kafka/process-record.ts'
+import { deadLetterTopicFor, processRecord, type RecordState } from '../../../../src/inbound/kafka/process-record.ts'
+import type { ConsumedRecord } from '../../../../src/inbound/kafka/record-consumer.ts'
 import { silent } from '../../../support/silent.ts'
 import {
   ENDPOINT_ID,
@@ -284,7 +282,7 @@ test('the dead-letter topic follows from the template, and is none where it woul
     ['all', 'all', undefined],
     ['a', 'off', undefined],
   ] as const)
-    assert.equal(deadLetterTopicOf(topic, template), expected)
+    assert.equal(deadLetterTopicFor(topic, template), expected)
 })
 
 /** An intake that drains while the first messages come. */

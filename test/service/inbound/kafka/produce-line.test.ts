@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ProduceTurn } from '../../../../src/core/ports/record-producer.ts'
-import { openPartitionQueue } from '../../../../src/inbound/kafka/partition-queue.ts'
-import { createRecordSemaphore } from '../../../../src/inbound/kafka/record-semaphore.ts'
+import { PartitionQueue } from '../../../../src/inbound/kafka/partition-queue.ts'
+import { RecordSemaphore } from '../../../../src/inbound/kafka/record-order.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 import { endpointWith, outcomeOf, processingOf, recordAt } from './record-fixtures.ts'
@@ -28,7 +28,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 
 async function run(permits: number, bad: ReadonlySet<number>, steps: readonly Step[]): Promise<number> {
-  const semaphore = createRecordSemaphore(permits)
+  const semaphore = new RecordSemaphore(permits)
   const queued: Queued[][] = Array.from({ length: TOPICS }, () => [])
   /** The offsets that each partition of each topic has, in order. */
   const written: number[][] = Array.from({ length: TOPICS * TARGETS }, () => [])
@@ -79,7 +79,7 @@ async function run(permits: number, bad: ReadonlySet<number>, steps: readonly St
     }),
     produces: TOPICS,
   }
-  const queue = openPartitionQueue({
+  const queue = new PartitionQueue({
     partition: 0,
     committed: undefined,
     order: 'partition',
@@ -139,7 +139,7 @@ test('any failures, timeouts and batches: first deliveries in order, none lost, 
 })
 
 test('a record that got its permit late fails: those behind it wait for its retry', async () => {
-  const semaphore = createRecordSemaphore(4)
+  const semaphore = new RecordSemaphore(4)
   let queued: Queued[] = []
   const written: number[] = []
   const produce = (offset: number, turn: ProduceTurn | undefined) =>
@@ -160,7 +160,7 @@ test('a record that got its permit late fails: those behind it wait for its retr
     ),
     produces: 1,
   }
-  const queue = openPartitionQueue({
+  const queue = new PartitionQueue({
     partition: 0,
     committed: undefined,
     order: 'partition',

@@ -1,15 +1,10 @@
 /** Any interleaving of finished, failed and revoked records, for each order, against a plain model of the partition. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { CommittedOffset, ConsumedRecord } from '../../../../src/core/ports/record-consumer.ts'
-import { readNote } from '../../../../src/inbound/kafka/order/commit-note.ts'
-import type { RecordOrder } from '../../../../src/inbound/kafka/order/record-chains.ts'
-import {
-  type CommitSnapshot,
-  openPartitionQueue,
-  type PartitionQueue,
-} from '../../../../src/inbound/kafka/partition-queue.ts'
-import { createRecordSemaphore } from '../../../../src/inbound/kafka/record-semaphore.ts'
+import { type CommitSnapshot, readNote } from '../../../../src/inbound/kafka/offset-commits.ts'
+import { PartitionQueue } from '../../../../src/inbound/kafka/partition-queue.ts'
+import type { CommittedOffset, ConsumedRecord } from '../../../../src/inbound/kafka/record-consumer.ts'
+import { type RecordOrder, RecordSemaphore } from '../../../../src/inbound/kafka/record-order.ts'
 import type { Outcome } from '../../../../src/pipeline/outcome.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
@@ -32,7 +27,7 @@ const log = fc.array(fc.record({ key: fc.constantFrom(...KEYS), gap: fc.nat(2) }
 type Attempt = Readonly<{ offset: number; end: (outcome: Outcome) => void; owner: object }>
 
 async function follow(order: RecordOrder, permits: number, records: readonly ConsumedRecord[], steps: readonly Step[]) {
-  const semaphore = createRecordSemaphore(permits)
+  const semaphore = new RecordSemaphore(permits)
   const chainOf = (record: ConsumedRecord) =>
     order === 'none' ? String(record.offset) : order === 'partition' ? '' : String(record.key)
   const faults: unknown[] = []
@@ -57,7 +52,7 @@ async function follow(order: RecordOrder, permits: number, records: readonly Con
     return new Promise((end) => attempts.push({ offset, end, owner }))
   })
   const open = (): PartitionQueue =>
-    openPartitionQueue({
+    new PartitionQueue({
       partition: 0,
       committed: saved,
       order,

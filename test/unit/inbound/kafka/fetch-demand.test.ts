@@ -1,7 +1,7 @@
 /** How the endpoints share the bytes of records that are fetched and not done. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createFetchBudget, type FetchBudget } from '../../../../src/inbound/kafka/fetch-demand.ts'
+import { FetchBudget } from '../../../../src/inbound/kafka/consumer-session.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 
@@ -55,12 +55,12 @@ const totalOf = (endpoints: readonly Endpoint[]) => endpoints.reduce((sum, { hel
 
 describe('the bytes of records that are fetched and not done', () => {
   test('one endpoint alone has all of them, and no more', () => {
-    const held = fill(openEndpoint(createFetchBudget(LIMIT)))
+    const held = fill(openEndpoint(new FetchBudget(LIMIT)))
     assert.ok(held > 0.9 * LIMIT && held <= LIMIT + 2 * MIB, `${held}`)
   })
 
   test('an endpoint that fetches all it can leaves as much to one that comes later', () => {
-    const budget = createFetchBudget(LIMIT)
+    const budget = new FetchBudget(LIMIT)
     const [stalled, later] = [openEndpoint(budget), openEndpoint(budget)]
     const first = fill(stalled)
     const second = fill(later)
@@ -70,14 +70,14 @@ describe('the bytes of records that are fetched and not done', () => {
   })
 
   test('endpoints that fetch at the same time do not pass the limit together', () => {
-    const budget = createFetchBudget(LIMIT)
+    const budget = new FetchBudget(LIMIT)
     const endpoints = Array.from({ length: 50 }, () => openEndpoint(budget))
     const demands = endpoints.map(({ demand }) => demand())
     assert.ok(demands.reduce((sum, { maxBytes }) => sum + maxBytes, 0) <= LIMIT)
   })
 
   test('an endpoint without a record may fetch, however many others have stalled', () => {
-    const budget = createFetchBudget(MIB)
+    const budget = new FetchBudget(MIB)
     const stalled = Array.from({ length: 100 }, () => openEndpoint(budget))
     for (const one of stalled) fill(one)
     assert.ok(openEndpoint(budget).fetch() > 0)
@@ -91,7 +91,7 @@ describe('the bytes of records that are fetched and not done', () => {
       },
       (one: Endpoint) => one.close(),
     ]) {
-      const budget = createFetchBudget(LIMIT)
+      const budget = new FetchBudget(LIMIT)
       const [one, other] = [openEndpoint(budget), openEndpoint(budget)]
       fill(one)
       const before = fill(other)
@@ -106,7 +106,7 @@ describe('the bytes of records that are fetched and not done', () => {
     const step = fc.record({ endpoint: fc.nat(4), what: fc.constantFrom('fetch', 'fetch', 'fetch', 'release') })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), fc.integer({ min: KIB, max: LIMIT }), (steps, limit) => {
-        const budget = createFetchBudget(limit)
+        const budget = new FetchBudget(limit)
         const endpoints = Array.from({ length: 5 }, () => openEndpoint(budget, 3))
         for (const { endpoint, what } of steps) {
           const one = endpoints[endpoint] as Endpoint

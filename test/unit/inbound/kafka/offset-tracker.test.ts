@@ -1,8 +1,13 @@
 /** Which offsets are done, and the note of it that is committed, against plain sets of offsets. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { NOTE_CHARACTERS, readNote, writeNote } from '../../../../src/inbound/kafka/order/commit-note.ts'
-import { createOffsetTracker, type OffsetRange } from '../../../../src/inbound/kafka/order/offset-tracker.ts'
+import {
+  NOTE_CHARACTERS,
+  type OffsetRange,
+  OffsetTracker,
+  readNote,
+  writeNote,
+} from '../../../../src/inbound/kafka/offset-commits.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 
@@ -26,7 +31,7 @@ test('offsets that are done in any order give the first that is not, and the ran
   const steps = fc.array(fc.oneof({ weight: 9, arbitrary: add }, { weight: 1, arbitrary: forget }), { maxLength: 60 })
   fc.assert(
     fc.property(fc.nat(20), steps, (start, list) => {
-      const tracker = createOffsetTracker(BigInt(start))
+      const tracker = new OffsetTracker(BigInt(start))
       const done = new Set<number>()
       for (const [step, from, length] of list) {
         if (step === 'add') {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { ConsumedRecord } from '../../../../src/core/ports/record-consumer.ts'
-import { createRecordChains, type RecordOrder } from '../../../../src/inbound/kafka/order/record-chains.ts'
+import type { ConsumedRecord } from '../../../../src/inbound/kafka/record-consumer.ts'
+import { RecordChains, type RecordOrder } from '../../../../src/inbound/kafka/record-order.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 
@@ -35,7 +35,7 @@ describe('the records of a partition that wait', () => {
     it(`keep their bytes when the answer that brought them is gone, under "${order}"`, () => {
       fc.assert(
         fc.property(fc.array(content, { maxLength: 60 }), (contents) => {
-          const chains = createRecordChains(order)
+          const chains = new RecordChains(order)
           const expected = contents.map(textOf)
           for (const [offset, one] of contents.entries()) {
             chains.add(recordOf(offset, one), BigInt(offset))

@@ -1,9 +1,9 @@
 /** What each source of events makes of two readings. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { ConsumerStatus } from '../../../../src/core/ports/consumer-state.ts'
 import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoint.ts'
 import { createEndpointRegistry } from '../../../../src/endpoints/endpoint-registry.ts'
+import type { ConsumerStatus } from '../../../../src/inbound/kafka/endpoint-consumers.ts'
 import { createEndpointEvents } from '../../../../src/observe/events/endpoint-events.ts'
 import { createMessageEvents } from '../../../../src/observe/events/message-events.ts'
 import { createReplayEvents, createStatusEvents } from '../../../../src/observe/events/view-events.ts'

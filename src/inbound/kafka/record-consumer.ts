@@ -2,7 +2,7 @@
  * The port through which records are consumed. An adapter supplies partitions, records and commits, and knows nothing of
  * messages; the policy in src/inbound/kafka/ decides what becomes of a record and when an offset is committed.
  */
-import type { RecordTransactions } from './record-producer.ts'
+import type { RecordTransactions } from '../../core/ports/record-producer.ts'
 
 export type ConsumedRecord = Readonly<{
   topic: string
