@@ -20,8 +20,7 @@ type BrokerAdapter = Readonly<{
 }>
 
 const KAFKA: BrokerAdapter = {
-  loadProducer: async (settings) =>
-    (await import('../outbound/kafka/producer/kafka-producer.ts')).createKafkaProducer(settings),
+  loadProducer: async (settings) => (await import('../outbound/kafka/kafka-producer.ts')).createKafkaProducer(settings),
   loadConsumer: async (settings) =>
     (await import('../inbound/kafka/consumer/kafka-consumer.ts')).createKafkaConsumer(settings),
 }

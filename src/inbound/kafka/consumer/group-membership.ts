@@ -3,7 +3,7 @@ import { Consumer, FetchIsolationLevels, ListOffsetTimestamps, type Message } fr
 import type { CommittedOffset, GroupStart } from '../../../core/ports/record-consumer.ts'
 import { clientOptions, ignoreErrors, type KafkaSettings, within } from '../../../outbound/kafka/kafka-client.ts'
 import { isFenced, isProtocolError } from '../../../outbound/kafka/kafka-errors.ts'
-import type { OpenTransaction } from '../../../outbound/kafka/transactions/transaction-client.ts'
+import type { OpenTransaction } from '../../../outbound/kafka/transaction-client.ts'
 import { openCommitter } from './committer.ts'
 import { readStartOffsets } from './group-start.ts'
 import { readLayout } from './topic-layout.ts'

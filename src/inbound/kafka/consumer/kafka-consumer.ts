@@ -8,7 +8,7 @@ import type {
 } from '../../../core/ports/record-consumer.ts'
 import type { KafkaSettings } from '../../../outbound/kafka/kafka-client.ts'
 import { consumerError, isFenced, TOPIC_REPLACED } from '../../../outbound/kafka/kafka-errors.ts'
-import { createAssignedTransactions } from '../../../outbound/kafka/transactions/assigned-transactions.ts'
+import { createAssignedTransactions } from '../../../outbound/kafka/partition-transactions.ts'
 import type { FetchPosition } from './fetch-options.ts'
 import { type GroupAssignment, openMembership } from './group-membership.ts'
 import { openReader } from './topic-reader.ts'
