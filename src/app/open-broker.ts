@@ -21,8 +21,7 @@ type BrokerAdapter = Readonly<{
 }>
 
 const KAFKA: BrokerAdapter = {
-  loadProducer: async (settings) =>
-    (await import('../outbound/kafka/producer/kafka-producer.ts')).createKafkaProducer(settings),
+  loadProducer: async (settings) => (await import('../outbound/kafka/kafka-producer.ts')).createKafkaProducer(settings),
   loadConsumer: async (settings) => (await import('../inbound/kafka/kafka-consumer.ts')).createKafkaConsumer(settings),
 }
 

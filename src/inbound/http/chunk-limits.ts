@@ -1,7 +1,8 @@
 /**
- * Bounds what the chunks of request bodies cost. Node's parser runs through the 64 KiB that a socket read at once, which may
- * have ten thousand chunks, and makes a buffer of each: a microsecond and some hundred bytes. Neither a pause nor the end of the
- * socket stops it, so chunks are counted as the parser gives them, and it makes none once its listener is removed.
+ * Bounds what the chunks of request bodies cost. Node's parser runs through the 64 KiB that a socket read at once, which
+ * may have ten thousand chunks, and makes a buffer of each: a microsecond and some hundred bytes. Neither a pause nor the
+ * end of the socket stops it, so chunks are counted as the parser gives them, and it makes none once its listener is
+ * removed.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -16,8 +17,9 @@ const MIN_LARGE_BYTES = 4 * 1024
 const MAX_SMALL_AT_ONCE = 1_000
 
 /**
- * Of all bodies in one turn: the connections that are read in it add up. Beyond it, those that sent many of them are refused:
- * as few as keep a turn short where there are hundreds of connections, and as many as a caller sends whose chunks are only short.
+ * Of all bodies in one turn: the connections that are read in it add up. Beyond it, those that sent many of them are
+ * refused: as few as keep a turn short where there are hundreds of connections, and as many as a caller sends whose chunks
+ * are only short.
  */
 const MAX_SMALL_IN_TURN = 32_000
 const MAX_OF_ONE_BEYOND = 250

@@ -13,13 +13,9 @@ import type { LoadShedder } from '../admission/load-shedder.ts'
 import type { RequestAdmission } from '../admit-request.ts'
 import type { CompletedMessage } from '../completed-message.ts'
 import type { Intake } from '../intake.ts'
-import type { ReadBody } from './body-reader.ts'
-import { fromFastify } from './framework-failures.ts'
-import { hasBody, pathOf } from './replies.ts'
-import type { MessageSide } from './server-types.ts'
-import { wasRefused } from './unparsed-requests.ts'
-import { readOn } from './unread-bodies.ts'
-import { methodOf } from './unrouted-methods.ts'
+import { type ReadBody, readOn } from './bodies.ts'
+import { hasBody, methodOf, pathOf } from './replies.ts'
+import { fromFastify, type MessageSide, wasRefused } from './server.ts'
 
 /** What the listener asks about callers that may be an OpenHIM core, and how it answers those that are. */
 export type CoreAnswers = Readonly<{
@@ -42,7 +38,7 @@ export type CoreAnswers = Readonly<{
   wrap(completed: CompletedMessage): Answer
 }>
 
-export type ListenerOptions = Readonly<{
+type ListenerOptions = Readonly<{
   registry: Registry
   intake: Intake
   shedder: LoadShedder
@@ -99,7 +95,7 @@ export function createMessageListener(options: ListenerOptions): MessageListener
   return { listen, endpointOf }
 }
 
-export type MessageListener = Readonly<{
+type MessageListener = Readonly<{
   listen: RequestListener
   /** The endpoint of the request whose body still arrives on a connection; undefined if there is none. */
   endpointOf(socket: Socket): CompiledEndpoint | undefined
@@ -168,8 +164,8 @@ function serve(arrived: Arrived, options: ListenerOptions): void {
 const SHORT_BODY_BYTES = 65_536
 
 /**
- * Answers a request whose body was not read, so its connection cannot carry another one. The short body of a shed request is
- * read over: most of it has arrived, and a new connection would add more to the load.
+ * Answers a request whose body was not read, so its connection cannot carry another one. The short body of a shed request
+ * is read over: most of it has arrived, and a new connection would add more to the load.
  */
 function sendRefusal(
   { request, response }: Exchange,

@@ -9,11 +9,8 @@ import {
   NoGroupStart,
   TOPIC_REPLACED,
 } from '../../outbound/kafka/kafka-errors.ts'
-import {
-  type AssignedTransactions,
-  createAssignedTransactions,
-} from '../../outbound/kafka/transactions/assigned-transactions.ts'
-import type { OpenTransaction } from '../../outbound/kafka/transactions/transaction-client.ts'
+import { type AssignedTransactions, createAssignedTransactions } from '../../outbound/kafka/partition-transactions.ts'
+import type { OpenTransaction } from '../../outbound/kafka/transaction-client.ts'
 import type {
   CommittedOffset,
   ConsumerListener,

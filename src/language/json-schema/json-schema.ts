@@ -1,33 +1,11 @@
 /** JSON Schema for messages, compiled when an endpoint is registered. No schema or message can stop the process. */
-import { Ajv, type AnySchemaObject, type Options, type ValidateFunction } from 'ajv'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { AnySchemaObject, ValidateFunction } from 'ajv'
 import addErrors from 'ajv-errors'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
-import { compilePattern } from '../re2-pattern.ts'
-import { addEmptyName } from './json-schema-empty-name.ts'
-import { addEquality } from './json-schema-equality.ts'
-import { faultsOf, type SchemaFault } from './json-schema-faults.ts'
-import { addAllFormats, FORMAT_NAMES } from './json-schema-formats.ts'
-import type { Draft } from './json-schema-keywords.ts'
-import { addLengths } from './json-schema-lengths.ts'
-import { createFindPath } from './json-schema-path.ts'
-import { endless, targetsOf } from './json-schema-refs.ts'
-import { type Reading, rewriteSchema } from './json-schema-rewrite.ts'
-import {
-  counting,
-  METER,
-  newWork,
-  OutOfTime,
-  payFault,
-  placeName,
-  shortJson,
-  spend,
-  startWork,
-  TooMuchWork,
-  type Work,
-  type WorkMeter,
-} from './json-schema-work.ts'
+import { OutOfTime, openAjv, TooMuchWork, Work } from './bounded-ajv.ts'
+import { draftOf, endless, readSchema } from './read-schema.ts'
+import { createFindPath, faultsOf, type SchemaFault } from './schema-faults.ts'
 
 export type SchemaOptions = Readonly<{
   /** Null matches every `type`, `enum` and `const`. */
@@ -45,15 +23,13 @@ export type Verdict =
   | Readonly<{ ok: false; path: string; faults: readonly SchemaFault[]; isStopped?: true }>
 
 /** When code is generated: `later` is with the first message, and is for a schema that was compiled `now` once. */
-export type CodeGeneration = 'now' | 'later'
+type CodeGeneration = 'now' | 'later'
 
-/** Throws nothing, whatever the data. `limitMs`: a validation that takes longer is stopped; by default only its work is bounded. */
+/**
+ * Throws nothing, whatever the data. `limitMs`: a validation that takes longer is stopped; by default only its work is
+ * bounded.
+ */
 export type Validator = (data: Json, limitMs?: number) => Verdict
-
-const DRAFTS: Readonly<Record<string, Draft>> = {
-  'json-schema.org/draft-07/schema': 'draft-07',
-  'json-schema.org/draft/2020-12/schema': '2020-12',
-}
 
 /** Ajv optimises the code of a schema with at most this many schemas in it, in about a tenth of a second. */
 const OPTIMISED_SCHEMAS = 300
@@ -64,9 +40,9 @@ const LISTING_LIMIT = 4_000_000
 /**
  * Compiles a JSON Schema of draft-07, or of 2020-12 where `$schema` names it.
  *
- * Supports all formats, `errorMessage` (ajv-errors), `nullable`, and `min` / `max` for `minimum` / `maximum`. Patterns run in
- * linear time; references to other documents are never fetched. Lints every fault at its path. Out: undefined if the lint
- * has an error. Source: https://json-schema.org/draft-07, https://json-schema.org/draft/2020-12.
+ * Supports all formats, `errorMessage` (ajv-errors), `nullable`, and `min` / `max` for `minimum` / `maximum`. Patterns run
+ * in linear time; references to other documents are never fetched. Lints every fault at its path. Out: undefined if the
+ * lint has an error. Source: https://json-schema.org/draft-07, https://json-schema.org/draft/2020-12.
  */
 export function compileJsonSchema(
   schema: JsonObject,
@@ -84,7 +60,7 @@ export function compileJsonSchema(
   }
   for (const { path, severity, message } of lints) lint.below(path)[severity](message)
   if (lints.some(({ severity }) => severity === 'error') || !isObject(written)) return undefined
-  const work = newWork()
+  const work = new Work()
   const generate = (allErrors: boolean): ValidateFunction => {
     const { coerceTypes } = options
     const ajv = openAjv(draft, { verbose: true, coerceTypes, ownProperties: namesInherited(schema), allErrors }, work)
@@ -115,20 +91,6 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/** `written`: the schema as Ajv compiles it; it may run only if the lint has no error. */
-export function readSchema(
-  schema: JsonObject,
-  draft: Draft,
-  acceptNull: boolean,
-  lint: LintSink,
-  notes: Pick<Reading, 'keepsNotes'> = {},
-): Reading & Readonly<{ written: Json }> {
-  const targets = targetsOf(schema)
-  const reading: Reading = { draft, root: schema, targets, formats: FORMAT_NAMES, references: [], count: 0, ...notes }
-  const written = rewriteSchema(schema, reading, lint, acceptNull)
-  return { ...reading, written }
-}
-
 /**
  * Whether the schema may name a field that every object inherits. Only then does Ajv check that a field is the message's
  * own, which takes a third of the time of a validation.
@@ -136,71 +98,6 @@ export function readSchema(
 function namesInherited(schema: JsonObject): boolean {
   const text = JSON.stringify(schema)
   return Object.getOwnPropertyNames(Object.prototype).some((name) => text.includes(JSON.stringify(name)))
-}
-
-/** The draft that `$schema` names. Lints one that is not supported. */
-export function draftOf(schema: JsonObject, lint: LintSink): Draft {
-  const { $schema } = schema
-  if ($schema === undefined) return 'draft-07'
-  const draft = typeof $schema === 'string' ? DRAFTS[$schema.replace(/^https?:\/\//, '').replace(/#$/, '')] : undefined
-  if (draft === undefined) {
-    lint
-      .at('$schema')
-      .error(
-        '"$schema" must be "http://json-schema.org/draft-07/schema#" or "https://json-schema.org/draft/2020-12/schema".',
-      )
-  }
-  return draft ?? 'draft-07'
-}
-
-/** Each compiled schema has its own instance: an instance keeps every schema that it compiles. */
-function openAjv(draft: Draft, options: Options, work: Work): Ajv {
-  const common: Options = {
-    ...options,
-    strict: false,
-    // `rewriteSchema` has checked the schema, with better sentences.
-    validateSchema: false,
-    logger: false,
-    code: {
-      regExp: Object.assign(linearRegExp(work), { code: 'linearRegExp' }),
-      lines: true,
-      // Few messages have their faults listed, so that counting may cost more there.
-      process: (code) => counting(code, options.allErrors === true),
-    },
-  }
-  const ajv = draft === '2020-12' ? new Ajv2020(common) : new Ajv(common)
-  Object.assign(ajv, { [METER]: meterOf(work) })
-  addAllFormats(ajv, work)
-  addLengths(ajv, work)
-  addEquality(ajv, work, draft === '2020-12' ? 'prefixItems' : 'items')
-  addEmptyName(ajv)
-  return ajv
-}
-
-const meterOf = (work: Work): WorkMeter => ({
-  spend: (units) => spend(work, units),
-  step: () => {
-    if (--work.steps < 0) throw new TooMuchWork()
-  },
-  giveUp: () => {
-    throw new TooMuchWork()
-  },
-  fault: (error) => payFault(work, error),
-  name: (name) => placeName(name, work),
-  JSON: { stringify: (value: unknown) => shortJson(value, work) },
-})
-
-const linearRegExp = (work: Work) => (source: string) => {
-  const pattern = compilePattern(source)
-  if (!pattern.ok) throw new TypeError(pattern.message)
-  const { test, unitsPerCharacter } = pattern.value
-  return {
-    test: (text: string) => {
-      spend(work, text.length * unitsPerCharacter)
-      return test(text)
-    },
-    toString: () => source,
-  }
 }
 
 type Compiled = Readonly<{
@@ -219,7 +116,7 @@ type Compiled = Readonly<{
 function validate(data: Json, compiled: Compiled, limitMs: number | undefined): Verdict {
   const { findPath, schemas, work } = compiled
   const quick = compiled.quick()
-  work.stopAt = limitMs === undefined ? 0 : Date.now() + limitMs
+  work.stopAfter(limitMs === undefined ? 0 : Date.now() + limitMs)
   try {
     const quickly = run(quick, data, compiled)
     if (quickly.errors === undefined) return { ok: true, value: quickly.value }
@@ -259,7 +156,7 @@ function listAll(data: Json, compiled: Compiled) {
 
 function run(validator: ValidateFunction, data: Json, { coerceTypes, work }: Compiled) {
   const holder = { value: coerceTypes ? structuredClone(data) : data }
-  startWork(work)
+  work.startRun()
   // Coercing the whole value replaces it in its parent.
   const context = {
     instancePath: '',

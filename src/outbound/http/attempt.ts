@@ -4,19 +4,25 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Agent, Dispatcher } from 'undici'
-import { type OutboundAnswer, type OutboundError, tooLarge } from '../../core/ports/http-client-port.ts'
-import { type ClientCall, subjectOf } from './call.ts'
-import { overBudget, tooManyInterim } from './client-faults.ts'
-import type { Deadline } from './deadline.ts'
+import { FRAMING_HEADERS } from '../../core/http.ts'
+import {
+  type OutboundAnswer,
+  type OutboundError,
+  type OutboundRequest,
+  tooLarge,
+} from '../../core/ports/http-client-port.ts'
+import { overBudget, timedOut, tooManyInterim } from './http-connections.ts'
 
-/** How an attempt ended: with an answer, its content codings not decoded; aborted by this side; or with its connection lost. */
+/**
+ * How an attempt ended: with an answer, its content codings not decoded; aborted by this side; or with its connection lost.
+ */
 export type AttemptOutcome =
   | Readonly<{ kind: 'answer'; answer: OutboundAnswer }>
   | Readonly<{ kind: 'aborted'; error: OutboundError }>
   | Readonly<{ kind: 'lost'; error: unknown; sent: boolean; answered: boolean }>
 
 /** Interim answers such as 102 and 103: a server that sends them without end never answers. */
-const MOST_INTERIM = 100
+const MAX_INTERIM = 100
 const FIRST_CAPACITY_BYTES = 16 * 1024
 
 /** Called once for each attempt. */
@@ -80,7 +86,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, received: IncomingHttpHeaders): void {
     if (status < 200) {
       this.interim += 1
-      if (this.interim > MOST_INTERIM) this.abort(tooManyInterim(subjectOf(this.call), MOST_INTERIM))
+      if (this.interim > MAX_INTERIM) this.abort(tooManyInterim(subjectOf(this.call), MAX_INTERIM))
       return
     }
     this.status = status
@@ -138,3 +144,100 @@ function grown(body: Uint8Array, sizeBytes: number, neededBytes: number): Uint8A
 
 const NO_HEADERS = {}
 const NO_BYTES = new Uint8Array(0)
+
+/** A request in the form that undici's dispatcher takes, for any number of attempts. */
+export type ClientCall = Readonly<
+  Dispatcher.DispatchOptions & { origin: string; path: string; budget: OutboundRequest['budget'] }
+>
+
+/** The name of a call in messages: method, origin and path, never the query. */
+export const subjectOf = ({ method, origin, path }: Pick<ClientCall, 'method' | 'origin' | 'path'>): string =>
+  `${method} ${origin}${path.split('?', 1)[0]}`
+
+type CallTarget = Readonly<{ origin: string; path: string }>
+
+/** A path and query of characters that RFC 3986 allows in them. */
+const PLAIN = /^\/[A-Za-z0-9\-_.~!$&'()*+,;=:@/?%]*$/
+/** A `.` or `..` segment, which the URL parser resolves: https://url.spec.whatwg.org/#path-state. */
+const DOT_SEGMENT = /\/(?:\.|%2e)/i
+/** Scheme, host and port alone; the URL parser removes tabs and line ends. */
+const PLAIN_BASE = /^https?:\/\/[^/?#@\\\t\n\r]+$/i
+
+/**
+ * In: a URL. Out: its origin, and its path with the query; undefined if it is not an absolute http or https URL.
+ *
+ * A legal path is sent as written: the URL parser would change `'` in a query to `%27` and drop a trailing `?`.
+ */
+export function targetOf(text: string): CallTarget | undefined {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined
+  const slash = text.indexOf('/', 'https://'.length)
+  const path = slash < 0 ? '' : text.slice(slash)
+  const isPlain = PLAIN.test(path) && !DOT_SEGMENT.test(path) && PLAIN_BASE.test(text.slice(0, slash))
+  return { origin: url.origin, path: isPlain ? path : url.pathname + url.search }
+}
+
+/** `via`: a member that the header `Via` gets, behind those that the request has. */
+export function callOf(request: OutboundRequest, { origin, path }: CallTarget, via?: string): ClientCall {
+  const headers: string[] = []
+  for (const name in request.headers) {
+    if (FRAMING_HEADERS.has(name) || (name === 'via' && via !== undefined)) continue
+    headers.push(name, request.headers[name] as string)
+  }
+  if (via !== undefined)
+    headers.push('via', Object.hasOwn(request.headers, 'via') ? `${request.headers.via}, ${via}` : via)
+  if (!Object.hasOwn(request.headers, 'accept-encoding')) headers.push('accept-encoding', 'identity')
+  return { origin, path, method: request.method, headers, body: request.body ?? null, budget: request.budget }
+}
+
+/**
+ * The time at which an exchange is aborted, its retries included. It needs one timer and one listener, the current attempt;
+ * an AbortController is made for many listeners.
+ */
+export type Deadline = {
+  /** What the exchange fails with; undefined until the deadline has passed. */
+  passed: OutboundError | undefined
+  /** The current attempt, which sets it and removes it when it ends. */
+  listener: Readonly<{ abort(error: OutboundError): void }> | undefined
+  /** On the clock of `performance.now()`. */
+  readonly at: number
+  readonly timeoutMs: number
+  readonly call: ClientCall
+  timer: NodeJS.Timeout | undefined
+}
+
+export function startDeadline(timeoutMs: number, call: ClientCall): Deadline {
+  const at = performance.now() + timeoutMs
+  const deadline: Deadline = { passed: undefined, listener: undefined, at, timeoutMs, call, timer: undefined }
+  deadline.timer = setTimeout(expire, timeoutMs, deadline)
+  return deadline
+}
+
+/** A delay of a timer that only a busy event loop explains. */
+const BUSY_MS = 20
+
+/**
+ * If this process was busy at the deadline, the answer may have arrived without being read: the event loop runs timers
+ * before it reads. It gets one more read, so that no upstream is blamed for this service's own lack of time.
+ */
+function expire(deadline: Deadline): void {
+  if (performance.now() - deadline.at < BUSY_MS) pass(deadline)
+  else setImmediate(passUnlessStopped, deadline)
+}
+
+function passUnlessStopped(deadline: Deadline): void {
+  if (deadline.timer !== undefined) pass(deadline)
+}
+
+function pass(deadline: Deadline): void {
+  const passed = timedOut(subjectOf(deadline.call), deadline.timeoutMs)
+  deadline.passed = passed
+  deadline.listener?.abort(passed)
+}
+
+export function stopDeadline(deadline: Deadline): void {
+  clearTimeout(deadline.timer)
+  deadline.timer = undefined
+}
+
+export const leftMs = ({ at }: Deadline): number => at - performance.now()

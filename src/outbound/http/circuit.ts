@@ -40,10 +40,10 @@ export type Circuit = {
 export type Pass = 'through' | 'probe'
 
 /**
- * The longest pause that an origin's `Retry-After` can ask for, even beyond `mostPauseMs`: a mistaken header must not shut it
- * out for a day. A longer `mostPauseMs` is cut to it as well.
+ * The longest pause that an origin's `Retry-After` can ask for, even beyond `mostPauseMs`: a mistaken header must not shut
+ * it out for a day. A longer `mostPauseMs` is cut to it as well.
  */
-const MOST_ASKED_MS = 60_000
+const MAX_ASKED_MS = 60_000
 
 export const closedCircuit = (): Circuit => ({
   failures: 0,
@@ -101,7 +101,7 @@ export function recordFailure(
   if (circuit.failures < failures) return false
   circuit.pauseMs = nextPauseMs(wasOpen ? circuit.pauseMs : 0, { firstMs: pauseMs, longestMs: mostPauseMs })
   if (!wasOpen) circuit.openedAt = now
-  circuit.probeAt = now + Math.min(Math.max(circuit.pauseMs, trouble.retryAfterMs ?? 0), MOST_ASKED_MS)
+  circuit.probeAt = now + Math.min(Math.max(circuit.pauseMs, trouble.retryAfterMs ?? 0), MAX_ASKED_MS)
   return !wasOpen
 }
 

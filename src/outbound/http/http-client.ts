@@ -1,5 +1,6 @@
 /** The port HttpClient on undici: connections kept alive, and one deadline and one size limit for every exchange. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { nextPauseMs } from '../../core/backoff.ts'
 import { IDEMPOTENT_METHODS } from '../../core/http.ts'
 import {
   type HttpClient,
@@ -8,17 +9,39 @@ import {
   type OutboundHealth,
   type OutboundRequest,
 } from '../../core/ports/http-client-port.ts'
-import type { AttemptOutcome } from './attempt.ts'
-import { type ClientCall, callOf, subjectOf, targetOf } from './call.ts'
+import type { Clock } from '../../core/run.ts'
+import { decodeBody, follow, isRedirect } from './answers.ts'
+import {
+  type AttemptOutcome,
+  type ClientCall,
+  callOf,
+  type Deadline,
+  leftMs,
+  startDeadline,
+  stopDeadline,
+  subjectOf,
+  targetOf,
+} from './attempt.ts'
 import type { Pass } from './circuit.ts'
-import { outboundError, timedOut } from './client-faults.ts'
-import { decodeBody } from './content-coding.ts'
-import { type Deadline, leftMs, startDeadline, stopDeadline } from './deadline.ts'
-import { createHttpConnections, type EgressGuard, type HttpConnections } from './http-connections.ts'
-import { follow, isRedirect } from './redirects.ts'
-import { finalAnswer, type RetryPolicy, retryFrom } from './retry.ts'
-import { createSender, type Sender, type SenderOptions } from './sender.ts'
-import type { Upstream } from './upstreams.ts'
+import {
+  createHttpConnections,
+  type EgressGuard,
+  type HttpConnections,
+  isTransient,
+  outboundError,
+  timedOut,
+} from './http-connections.ts'
+import { FAILED_STATUSES, retryAfterMs, type Upstream, type UpstreamOptions, Upstreams } from './upstreams.ts'
+
+type RetryPolicy = Readonly<{
+  /** The upper bound of the first pause, which is random; the bound doubles with each retry, up to MAX_PAUSE_MS. */
+  pauseMs: number
+  /** 0 to below 1, as Math.random. */
+  random: () => number
+  clock: Clock
+  /** Resolves after so many milliseconds. */
+  pause(pauseMs: number): Promise<void>
+}>
 
 export type HttpClientOptions = Readonly<{
   /** For one attempt to connect, name lookup and TLS included. */
@@ -36,91 +59,84 @@ export type HttpClientOptions = Readonly<{
   /** Whether the certificates of servers are not checked; default false. */
   acceptAnyCertificate?: boolean
 }> &
-  /** `circuit`: none unless given. `retryBudgetPercent`: retries in percent of the calls that may be retried; default 20. */
-  Pick<SenderOptions, 'circuit' | 'retryBudgetPercent' | 'logger'>
-
-export type OwnHttpClient = HttpClient & Readonly<{ health(): OutboundHealth }>
+  Pick<UpstreamOptions, 'circuit' | 'retryBudgetPercent' | 'logger'>
 
 /** The most that setTimeout takes; for more, it fires at once. */
-const MOST_TIMEOUT_MS = 2 ** 31 - 1
+const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 /** The shortest wait of a patient request before it tries an open circuit again. */
-const LEAST_WAIT_MS = 20
+const MIN_WAIT_MS = 20
 
-export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
-  const { connectTimeoutMs, answerLimitBytes, connectionsPerOrigin = 256 } = options
-  const policy: RetryPolicy = { pauseMs: 200, random: Math.random, clock: Date.now, pause, ...options.retry }
-  const connections = createHttpConnections(connectTimeoutMs, options.egress, options.acceptAnyCertificate)
-  const sender = createSender({ ...options, connections, connectionsPerOrigin, clock: policy.clock })
-  let running = 0
-  let whenIdle: (() => void) | undefined
-  let closing: Promise<void> | undefined
+const MAX_PAUSE_MS = 5_000
+const NOT_RETRIED = 'It was not tried again: too many calls to its target are retries already.'
 
-  const wire: Wire = {
-    sender,
-    connections,
-    policy,
-    connectTimeoutMs,
-    answerLimitBytes,
-    via: options.via,
-    exchange: (request) => {
-      running += 1
-      return exchangeOver(wire, request)
-    },
-    ended: () => {
-      running -= 1
-      if (running === 0) whenIdle?.()
-    },
+export type OwnHttpClient = HttpClient & Readonly<{ health: () => OutboundHealth }>
+
+export const createHttpClient = (options: HttpClientOptions): OwnHttpClient => new UndiciClient(options)
+
+class UndiciClient implements OwnHttpClient {
+  readonly upstreams: Upstreams
+  readonly connections: HttpConnections
+  readonly policy: RetryPolicy
+  readonly options: HttpClientOptions
+  private running = 0
+  private whenIdle: (() => void) | undefined
+  private closing: Promise<void> | undefined
+
+  constructor(options: HttpClientOptions) {
+    const { connectTimeoutMs, connectionsPerOrigin = 256 } = options
+    this.options = options
+    this.policy = { pauseMs: 200, random: Math.random, clock: Date.now, pause, ...options.retry }
+    this.connections = createHttpConnections(connectTimeoutMs, options.egress, options.acceptAnyCertificate)
+    const { connections, policy } = this
+    this.upstreams = new Upstreams({ ...options, connections, connectionsPerOrigin, clock: policy.clock })
   }
-  const idle = (): Promise<void> =>
-    new Promise((resolve) => {
-      whenIdle = resolve
-      if (running === 0) resolve()
+
+  send(request: OutboundRequest): Promise<OutboundAnswer> {
+    if (this.closing !== undefined) return Promise.reject(notSent(request, 'the service is shutting down'))
+    return this.exchange(request)
+  }
+
+  readonly health = (): OutboundHealth => this.upstreams.health()
+
+  /** Takes no further request, waits for the current ones, and closes all connections. */
+  readonly close = (): Promise<void> => {
+    this.closing ??= this.idle().then(async () => {
+      this.connections.abandon()
+      await this.upstreams.close()
     })
-
-  return {
-    send(request) {
-      if (closing !== undefined) return Promise.reject(notSent(request, 'the service is shutting down'))
-      return wire.exchange(request)
-    },
-    health: sender.health,
-    /** Takes no further request, waits for the current ones, and closes all connections. */
-    close() {
-      closing ??= idle().then(async () => {
-        connections.abandon()
-        await sender.close()
-      })
-      return closing
-    },
+    return this.closing
   }
-}
 
-type Wire = Readonly<{
-  sender: Sender
-  connections: HttpConnections
-  policy: RetryPolicy
-  connectTimeoutMs: number
-  answerLimitBytes: number
-  via: string | undefined
   /** Fails with OutboundError. */
-  exchange(request: OutboundRequest): Promise<OutboundAnswer>
-  /** Called at the end of each exchange, with whatever result. */
-  ended(): void
-}>
-
-function exchangeOver(wire: Wire, request: OutboundRequest): Promise<OutboundAnswer> {
-  const target = targetOf(request.url)
-  const timeoutMs = Math.min(request.timeoutMs, MOST_TIMEOUT_MS)
-  if (target === undefined || !(timeoutMs > 0)) {
-    wire.ended()
-    return Promise.reject(
-      target === undefined
-        ? notSent(request, 'its URL is not an absolute http or https URL')
-        : timedOut(subjectOf({ ...target, method: request.method }), 0),
-    )
+  exchange(request: OutboundRequest): Promise<OutboundAnswer> {
+    this.running += 1
+    const target = targetOf(request.url)
+    const timeoutMs = Math.min(request.timeoutMs, MAX_TIMEOUT_MS)
+    if (target === undefined || !(timeoutMs > 0)) {
+      this.ended()
+      return Promise.reject(
+        target === undefined
+          ? notSent(request, 'its URL is not an absolute http or https URL')
+          : timedOut(subjectOf({ ...target, method: request.method }), 0),
+      )
+    }
+    const call = callOf(request, target, this.options.via)
+    return new Promise((resolve, reject) => new Exchange(request, call, timeoutMs, this, resolve, reject).start())
   }
-  const call = callOf(request, target, wire.via)
-  return new Promise((resolve, reject) => new Exchange(request, call, timeoutMs, wire, resolve, reject).start())
+
+  /** Called at the end of each exchange, with whatever result. */
+  ended(): void {
+    this.running -= 1
+    if (this.running === 0) this.whenIdle?.()
+  }
+
+  private idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.whenIdle = resolve
+      if (this.running === 0) resolve()
+    })
+  }
 }
 
 /** A class with callbacks, because most calls are one attempt whose answer is returned as it is: no promise is needed. */
@@ -128,7 +144,7 @@ class Exchange {
   pass: Pass = 'through'
   private readonly request: OutboundRequest
   private readonly call: ClientCall
-  private readonly wire: Wire
+  private readonly client: UndiciClient
   private readonly resolve: (answer: OutboundAnswer) => void
   private readonly reject: (thrown: unknown) => void
   private readonly deadline: Deadline
@@ -138,36 +154,36 @@ class Exchange {
     request: OutboundRequest,
     call: ClientCall,
     timeoutMs: number,
-    wire: Wire,
+    client: UndiciClient,
     resolve: (answer: OutboundAnswer) => void,
     reject: (thrown: unknown) => void,
   ) {
     this.request = request
     this.call = call
-    this.wire = wire
+    this.client = client
     this.resolve = resolve
     this.reject = reject
     this.deadline = startDeadline(timeoutMs, call)
-    this.upstream = wire.sender.upstreamOf(call.origin, request)
+    this.upstream = client.upstreams.of(call.origin, request)
   }
 
   start(): void {
-    const { sender } = this.wire
+    const { upstreams } = this.client
     const { upstream, call } = this
-    if (sender.start(upstream, call, this.deadline, this)) return
-    const waitMs = Math.max(sender.openForMs(upstream), LEAST_WAIT_MS)
+    if (upstreams.start(upstream, call, this.deadline, this)) return
+    const waitMs = Math.max(upstreams.openForMs(upstream), MIN_WAIT_MS)
     if (this.request.patient === true && waitMs < leftMs(this.deadline)) this.startAfter(waitMs)
-    else this.fail(sender.refusal(upstream, call))
+    else this.fail(upstreams.refusal(upstream, call))
   }
 
   private async startAfter(waitMs: number): Promise<void> {
-    await this.wire.policy.pause(waitMs)
+    await this.client.policy.pause(waitMs)
     this.start()
   }
 
   /** The outcome of the first attempt. */
   ended(outcome: AttemptOutcome): void {
-    this.wire.sender.record(this.upstream, this.pass, outcome)
+    this.client.upstreams.record(this.upstream, this.pass, outcome)
     const answer = finalAnswer(outcome)
     if (answer !== undefined && answer.headers['content-encoding'] === undefined) this.succeed(answer)
     else
@@ -179,22 +195,12 @@ class Exchange {
 
   /** Retries and decodes, as far as the outcome needs it. */
   private async complete(first: AttemptOutcome): Promise<OutboundAnswer> {
-    const { request, call, deadline, upstream } = this
-    const { sender, connections, policy, connectTimeoutMs, answerLimitBytes } = this.wire
-    const attempts = {
-      retries: request.retries,
-      idempotent: request.idempotent === true || IDEMPOTENT_METHODS.has(request.method),
-      leftMs: () => leftMs(deadline),
-      send: (connection?: 'fresh') => sender.send(upstream, call, deadline, connection),
-      openForMs: () => sender.openForMs(upstream),
-      takeRetry: () => sender.takeRetry(upstream),
-      endedUsed: connections.endedUsed,
-      describe: (error: unknown) => outboundError(subjectOf(call), error, connectTimeoutMs),
-    }
-    const answer = await retryFrom(first, attempts, policy)
+    const { call, deadline } = this
+    const answer = await this.retryFrom(first)
     const coding = answer.headers['content-encoding']
     if (coding === undefined) return answer
     try {
+      const { answerLimitBytes } = this.client.options
       return { ...answer, body: await decodedWithin(deadline, subjectOf(call), answer.body, coding, answerLimitBytes) }
     } catch (thrown) {
       if (!(thrown instanceof OutboundError) || ENDS_CALL.has(thrown.fault)) throw thrown
@@ -203,10 +209,66 @@ class Exchange {
     }
   }
 
+  /**
+   * Retries after a lost connection, a 502, 503 or 504, or a 429 with `Retry-After`, at most `retries` times. If the pause
+   * exceeds the time left or the origin's budget is spent, the last outcome counts. One more attempt, at once, is free if
+   * the server had closed a connection that was kept alive.
+   */
+  private async retryFrom(first: AttemptOutcome): Promise<OutboundAnswer> {
+    const { upstreams, policy } = this.client
+    let next: AttemptOutcome = first
+    let longestMs = 0
+    for (let retry = 0; ; retry += 1) {
+      const outcome = this.isStale(next) ? ((await this.send('fresh')) ?? next) : next
+      if (outcome.kind === 'aborted') throw outcome.error
+      const final = finalAnswer(outcome)
+      if (final !== undefined) return final
+      longestMs = nextPauseMs(longestMs, { firstMs: policy.pauseMs, longestMs: MAX_PAUSE_MS })
+      const isRetried = retry < this.request.retries && (outcome.kind === 'answer' || isTransient(outcome.error))
+      const pauseMs = isRetried ? this.pauseBefore(longestMs, outcome) : Infinity
+      if (pauseMs >= leftMs(this.deadline)) return this.conclude(outcome)
+      if (!upstreams.takeRetry(this.upstream)) return this.conclude(outcome, NOT_RETRIED)
+      await policy.pause(pauseMs)
+      const sent = await this.send()
+      if (sent === undefined) return this.conclude(outcome)
+      next = sent
+    }
+  }
+
+  private send(connection?: 'fresh'): Promise<AttemptOutcome> | undefined {
+    return this.client.upstreams.send(this.upstream, this.call, this.deadline, connection)
+  }
+
+  /**
+   * Whether a kept-alive connection was closed under the request, and it may be sent again: because it is idempotent (RFC
+   * 9110 section 9.2.2), or because none of it was sent.
+   */
+  private isStale(outcome: AttemptOutcome): boolean {
+    if (outcome.kind !== 'lost' || outcome.answered) return false
+    const { method, idempotent } = this.request
+    const mayRepeat = !outcome.sent || idempotent === true || IDEMPOTENT_METHODS.has(method)
+    return mayRepeat && this.client.connections.endedUsed(outcome.error)
+  }
+
+  /** Random, so that calls that failed together are not retried together. */
+  private pauseBefore(longestMs: number, outcome: Failed): number {
+    const { upstreams, policy } = this.client
+    const asked =
+      outcome.kind === 'answer' ? retryAfterMs(outcome.answer.headers['retry-after'], policy.clock) : undefined
+    return Math.max(asked ?? 0, upstreams.openForMs(this.upstream)) + policy.random() * longestMs
+  }
+
+  private conclude(outcome: Failed, remark?: string): OutboundAnswer {
+    if (outcome.kind === 'answer') return remark === undefined ? outcome.answer : { ...outcome.answer, remark }
+    const error = outboundError(subjectOf(this.call), outcome.error, this.client.options.connectTimeoutMs)
+    if (remark === undefined) throw error
+    throw new OutboundError(error.fault, `${error.message} ${remark}`, { cause: error.cause })
+  }
+
   private succeed(answer: OutboundAnswer): void {
     const next = isRedirect(this.request, answer) ? follow(this.request, answer, leftMs(this.deadline)) : answer
     // The next exchange starts before this one ends, so that closing the client waits for both.
-    if ('url' in next) this.wire.exchange(next).then(this.resolve, this.reject)
+    if ('url' in next) this.client.exchange(next).then(this.resolve, this.reject)
     this.end()
     if (!('url' in next)) this.resolve(next)
   }
@@ -218,9 +280,18 @@ class Exchange {
 
   private end(): void {
     stopDeadline(this.deadline)
-    this.wire.ended()
+    this.client.ended()
   }
 }
+
+type Failed = Exclude<AttemptOutcome, Readonly<{ kind: 'aborted' }>>
+
+/** The answer of an attempt that no retry can improve. */
+const finalAnswer = (outcome: AttemptOutcome): OutboundAnswer | undefined =>
+  outcome.kind === 'answer' && !mayBeRetried(outcome.answer) ? outcome.answer : undefined
+
+const mayBeRetried = ({ status, headers }: OutboundAnswer): boolean =>
+  FAILED_STATUSES.has(status) || (status === 429 && retryAfterMs(headers['retry-after'], Date.now) !== undefined)
 
 /** Faults of decoding that say nothing about the content coding of the answer. */
 const ENDS_CALL: ReadonlySet<string> = new Set(['timeout', 'over-budget'])

@@ -1,10 +1,250 @@
-import type { Failure } from '../../core/failure.ts'
-import type { Json } from '../../core/json.ts'
-import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
+/**
+ * The calls of lookups and response requests: built from a message, and sent to a URL, which answers, or a topic, which
+ * acknowledges.
+ */
+import { refusalOf } from '../../core/egress/egress-policy.ts'
+import { Failure } from '../../core/failure.ts'
+import type { FailureCode } from '../../core/failure-table.ts'
+import { IDEMPOTENT_METHODS, REDIRECT_STATUSES } from '../../core/http.ts'
+import { isObject, type Json } from '../../core/json.ts'
+import type { LintSink } from '../../core/lint.ts'
+import type { MessageBudget } from '../../core/message-budget.ts'
+import { ownTurn } from '../../core/own-turn.ts'
+import {
+  CircuitOpen,
+  type HttpClient,
+  type OutboundAnswer,
+  OutboundError,
+  type OutboundRequest,
+} from '../../core/ports/http-client-port.ts'
+import type { RecordOffset, RecordProducer } from '../../core/ports/record-producer.ts'
 import type { StatusSet } from '../../core/ports/state-store-port.ts'
 import type { Run } from '../../core/run.ts'
 import type { SecretValues } from '../../core/secrets/secrets.ts'
-import type { CallScope } from './request-parameters.ts'
+import { type CallSpan, endCall, keepsSent, noteSecrets, noteSent, startCall } from '../../core/tracing/trace.ts'
+import { traceHeaders } from '../../core/tracing/trace-context.ts'
+import { checkPath } from '../../document/checks/path-roots.ts'
+import type { Endpoint, LookupRequest, ResponseRequest } from '../../document/schema/schema.ts'
+import { UNKNOWN_URL } from '../../document/schema/schema-fields.ts'
+import type { Codec } from '../../formats/codec.ts'
+import { CODECS, codecOfHeader, type Format } from '../../formats/codecs.ts'
+import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
+import { parseUrlTemplate, type UrlTemplate } from '../../language/url-template.ts'
+import type { PipelineSettings, Services } from '../services.ts'
+import {
+  type CallScope,
+  type Check,
+  compileItems,
+  compileParameter,
+  fillUrl,
+  parameterText,
+} from './request-parameters.ts'
+import { compileHeaders, lintReferences, openAccount, secretsOfUrl, withoutValues } from './secret-references.ts'
+import { withoutWrapper } from './upstream-answer.ts'
+
+/**
+ * Compiles all of a request but its body.
+ *
+ * Lints, with `lint` at the request: the URL, paths and whether their stage has what they read, allowedStatuses. After an
+ * error, the call must not be used.
+ */
+export function compileCall(
+  kind: RequestKind,
+  request: LookupRequest | ResponseRequest,
+  endpoint: Endpoint,
+  services: Services,
+  settings: PipelineSettings,
+  lint: LintSink,
+): RequestCall {
+  const { forEach } = request
+  const stage = kind === 'LOOKUP' ? 'lookup' : 'respond'
+  const traced = kind === 'LOOKUP' ? 'lookup' : 'response'
+  const check: Check = (path, inside, sink) =>
+    checkPath(path, inside && forEach !== undefined ? `${stage}-item` : stage, endpoint, sink)
+  const config: NonNullable<ResponseRequest['config']> = request.config ?? { method: 'POST' }
+  const { method } = config
+  const parameters = (group: 'query' | 'url') =>
+    Object.entries(config.params?.[group] ?? {}).flatMap(([name, spec]) =>
+      compileParameter(name, spec, check, lint.at('config', 'params', group, name)),
+    )
+  const query = parameters('query')
+  const named = parameters('url')
+  const url = compileUrl(config.url, Object.keys(config.params?.url ?? {}), services, lint.at('config', 'url'))
+  // A value without a placeholder is not read: a message without it must not fail.
+  const placeholders = named.filter(({ name }) => url.placeholders.includes(name))
+  const urlParts = { template: url, placeholders, query, path: lint.path, limitBytes: settings.requestUrlLimitBytes }
+  const topic = 'kafkaProducerTopic' in request ? request.kafkaProducerTopic : undefined
+  const written = config.headers ?? {}
+  const own = topic === undefined ? withAccept(written, endpoint.transformation.output) : written
+  const headers = Object.fromEntries(Object.entries(own).map(([name, value]) => [name.toLowerCase(), value]))
+  const secretHeaders = compileHeaders(own, services.secrets, lint.at('config', 'headers'))
+  const refers = secretHeaders !== undefined || url.references.length > 0
+  const urlPath = lint.at('config', 'url').path
+  const allowed = compileAllowed(request.allowedStatuses, lint.at('allowedStatuses'))
+  const timeoutMs = compileTimeout(request.timeoutMs, settings, lint.at('timeoutMs'))
+  const originName = url.base?.reference.text
+  const options: CallOptions = {
+    retries: compileRetries(request, method, settings, lint.at('retries')),
+    ...compileRedirects(kind, config, allowed),
+    ...(request.idempotent === true ? { idempotent: true } : {}),
+    ...(originName === undefined ? {} : { originName }),
+  }
+  const deliver = topic === undefined ? deliverToUrl(services.http, options) : deliverToTopic(topic, services.producer)
+  const unwraps = kind === 'LOOKUP' && settings.openhimRegister
+  const carriesTransaction =
+    settings.openhimRegister && topic === undefined && !Object.hasOwn(headers, TRANSACTION_HEADER)
+  const keySpec = 'key' in request ? request.key : undefined
+  const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, check, lint.at('key'))
+
+  return {
+    path: lint.path,
+    id: request.id,
+    allowed,
+    contentType: headers['content-type'],
+    items: forEach && compileItems(forEach.items, check, settings, lint.at('forEach', 'items')),
+    concurrency: Number(forEach?.concurrency ?? 1),
+    prepare: (scope, { budget }) => {
+      const shownUrl = fillUrl(urlParts, scope)
+      const recordKey = (key && parameterText(key, scope, 'be the key of a record')) ?? null
+      budget.spend(shownUrl.length + (recordKey?.length ?? 0), lint.path)
+      const transaction = carriesTransaction ? transactionOf(scope) : {}
+      if (!refers) {
+        const carried = carriesTransaction ? { ...headers, ...transaction } : headers
+        return { method, url: shownUrl, headers: carried, key: recordKey, shownUrl, secrets: undefined }
+      }
+      const account = openAccount(services.secrets)
+      const secretOf = secretsOfUrl(url, account, urlPath)
+      return {
+        method,
+        url: url.references.length === 0 ? shownUrl : fillUrl(urlParts, scope, secretOf),
+        headers: { ...(secretHeaders?.(account.resolve) ?? headers), ...transaction },
+        key: recordKey,
+        shownUrl,
+        secrets: account.values,
+      }
+    },
+    send: (prepared, body, run, item, ending) => {
+      const target = topic === undefined ? prepared.shownUrl : `kafka:${topic}`
+      if (prepared.secrets !== undefined) noteSecrets(run.trace, prepared.secrets)
+      const called = startCall(run.trace, { kind: traced, id: request.id, item, method, target })
+      const left = run.deadlineAt - run.clock()
+      if (left <= 0) {
+        endCall(called, 'deadline')
+        const sentence = `The message ran out of time before "${request.id}" was called.`
+        const failure = new Failure('DEADLINE_EXCEEDED', sentence, { path: lint.path })
+        return Promise.try(() => ending.failed(failure, run))
+      }
+      // Not an async function: while it waits, its frame takes twice the memory of these two.
+      return deliver(prepared, body, Math.min(timeoutMs, left), run, called).then(
+        (delivered) => {
+          const received = answerOf(delivered)
+          const answer = unwraps ? withoutWrapper(received) : received
+          endCall(called, answer)
+          if (answer.body.byteLength <= LARGE_ANSWER_BYTES) return ending.answered(answer, run)
+          return ownTurn().then(() => ending.answered(answer, run))
+        },
+        (thrown: unknown) => {
+          if (kind === 'RESPONSE' && thrown instanceof OutboundError && thrown.answer !== undefined) {
+            // The target has accepted the request, even if its answer cannot be decoded.
+            endCall(called, thrown.answer)
+            return ending.answered(thrown.answer, run)
+          }
+          endCall(called, thrown instanceof OutboundError ? thrown.fault : 'internal')
+          if (!(thrown instanceof OutboundError)) throw thrown
+          return ending.failed(outboundFailure(kind, request.id, lint.path, thrown, prepared, run.budget), run)
+        },
+      )
+    },
+  }
+}
+
+/** A request that may not be sent twice is not retried. */
+function compileRetries(
+  { retries, idempotent }: LookupRequest | ResponseRequest,
+  method: string,
+  { requestRetries }: PipelineSettings,
+  lint: LintSink,
+): number {
+  if (IDEMPOTENT_METHODS.has(method) || idempotent === true) return retries ?? requestRetries
+  if ((retries ?? 0) > 0) {
+    lint.warning(`A ${method} is sent once only; set "idempotent": true if the target may receive it twice.`)
+  }
+  return 0
+}
+
+function compileTimeout(
+  timeoutMs: number | undefined,
+  { requestTimeoutMs, messageTimeoutMs }: PipelineSettings,
+  lint: LintSink,
+): number {
+  if (timeoutMs !== undefined && timeoutMs > messageTimeoutMs) {
+    lint.warning(
+      `The message ends before: after ${messageTimeoutMs} ms (MESSAGE_TIMEOUT_MS). Write at most that, or raise the setting.`,
+    )
+  }
+  return timeoutMs ?? requestTimeoutMs
+}
+
+/** Reading so much takes some milliseconds. */
+const LARGE_ANSWER_BYTES = 512 * 1024
+
+/** The core finds the calls of one transaction by this header of the message. */
+const TRANSACTION_HEADER = 'x-openhim-transactionid'
+
+function transactionOf({ requestHeaders }: CallScope): Readonly<Record<string, string>> {
+  const id = isObject(requestHeaders) ? requestHeaders[TRANSACTION_HEADER] : undefined
+  return typeof id === 'string' && id !== '' ? { [TRANSACTION_HEADER]: id } : {}
+}
+
+/** `text`: undefined for a response that has a topic instead. */
+function compileUrl(
+  text: string | undefined,
+  names: readonly string[],
+  { secrets, egress }: Services,
+  lint: LintSink,
+): UrlTemplate {
+  const nowhere: UrlTemplate = {
+    placeholders: [],
+    undefinedNames: [],
+    references: [],
+    base: undefined,
+    fill: () => ({ ok: true, value: '' }),
+  }
+  if (text === undefined) return nowhere
+  const template = parseUrlTemplate(text, names)
+  if (!template.ok) {
+    lint.error(template.message)
+    return nowhere
+  }
+  lintReferences(text, secrets, lint)
+  const host = template.value.base === undefined && text !== UNKNOWN_URL ? URL.parse(text.trim()) : null
+  const refusal = host && refusalOf(host, egress)
+  if (refusal) lint.warning(`Every call will fail with EGRESS_DENIED: the host is not allowed, as ${refusal}.`)
+  return template.value
+}
+
+/** The redirects within its origin that a GET lookup follows by default. */
+const ASSUMED_REDIRECTS = 5
+
+function compileRedirects(
+  kind: RequestKind,
+  { method, followRedirects }: NonNullable<ResponseRequest['config']>,
+  { ranges }: StatusSet,
+): Pick<CallOptions, 'redirects' | 'staysOnOrigin'> {
+  if (followRedirects !== undefined) return followRedirects === 0 ? {} : { redirects: followRedirects }
+  if (kind !== 'LOOKUP' || method !== 'GET') return {}
+  // A lookup that names a redirect as a success reads the redirect itself.
+  const named: StatusSet = { any: false, ranges }
+  const isAnswer = [...REDIRECT_STATUSES].some((status) => hasStatus(named, status))
+  return isAnswer ? {} : { redirects: ASSUMED_REDIRECTS, staysOnOrigin: true }
+}
+
+function compileAllowed(statuses: readonly (string | number)[] = ['2xx'], lint: LintSink): StatusSet {
+  const set = parseStatusSet(statuses)
+  if (set.ok) return set.value
+  lint.error(set.message)
+  return { any: false, ranges: [] }
+}
 
 export type RequestCall = Readonly<{
   /** Path of the request in the document, for example `requests.lookup[0]`. */
@@ -19,8 +259,8 @@ export type RequestCall = Readonly<{
   /** Builds the request but its body. Fails with PARAMETER_INVALID, SECRET_UNAVAILABLE and what `run.budget` fails with. */
   prepare(scope: CallScope, run: Run): PreparedRequest
   /**
-   * `item`: the index of its item, in a forEach. Gives what `ending` makes of the answer, or of a failure: <kind>_UNREACHABLE,
-   * _TIMED_OUT, _REFUSED, _UNREADABLE or _CIRCUIT_OPEN, EGRESS_DENIED and DEADLINE_EXCEEDED.
+   * `item`: the index of its item, in a forEach. Gives what `ending` makes of the answer, or of a failure:
+   * <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED, _UNREADABLE or _CIRCUIT_OPEN, EGRESS_DENIED and DEADLINE_EXCEEDED.
    */
   send<Result>(
     prepared: PreparedRequest,
@@ -50,4 +290,127 @@ export type PreparedRequest = Readonly<{
 }>
 export type Body = Readonly<{ content: string | Uint8Array; contentType: string }>
 
-export type RequestKind = 'LOOKUP' | 'RESPONSE'
+type RequestKind = 'LOOKUP' | 'RESPONSE'
+
+/** Fails with OutboundError. */
+type Deliver = (
+  prepared: PreparedRequest,
+  body: Body | undefined,
+  timeoutMs: number,
+  run: Run,
+  called: CallSpan,
+) => Promise<Delivered>
+
+type Delivered = OutboundAnswer | RecordOffset
+
+/** Options that are the same for each message. */
+type CallOptions = Pick<OutboundRequest, 'retries' | 'redirects' | 'staysOnOrigin' | 'idempotent' | 'originName'>
+
+function deliverToUrl(http: HttpClient, options: CallOptions): Deliver {
+  return ({ method, url, headers: own }, body, timeoutMs, run, called) => {
+    const traced = withTrace(own, run, called)
+    const headers = body === undefined ? traced : { ...traced, 'content-type': body.contentType }
+    noteSent(run.trace, called, headers, body?.content)
+    const request = { ...options, method, url, headers, timeoutMs, patient: run.isPatient, budget: run.budget }
+    return http.send(body === undefined ? request : { ...request, body: body.content })
+  }
+}
+
+/**
+ * Produces the body, in the transaction of the message if it has one. Resolves once every in-sync replica has the record.
+ */
+function deliverToTopic(topic: string, producer: RecordProducer): Deliver {
+  return ({ headers, key }, body, timeoutMs, run, called) => {
+    const sent: [name: string, value: string][] = []
+    for (const header of Object.entries(withTrace(headers, run, called))) {
+      if (header[0] !== 'content-type') sent.push(header)
+    }
+    if (body !== undefined) sent.push(['content-type', body.contentType])
+    sent.push(['crosswalk.message-id', run.messageId])
+    if (keepsSent(run.trace)) noteSent(run.trace, called, Object.fromEntries(sent), body?.content)
+    const record = { topic, key, value: body?.content ?? '', headers: sent }
+    return (run.producer ?? producer).produce(record, timeoutMs, run.turn)
+  }
+}
+
+/** The answer of a topic is `{ topic, partition, offset }`. */
+function answerOf(delivered: Delivered): OutboundAnswer {
+  if ('status' in delivered) return delivered
+  const headers = { 'content-type': 'application/json' }
+  return { status: 200, headers, body: Buffer.from(JSON.stringify(delivered)) }
+}
+
+/** `traceparent` and `tracestate`, if the call is traced. */
+function withTrace(
+  headers: PreparedRequest['headers'],
+  { trace: { context } }: Run,
+  { spanId }: CallSpan,
+): PreparedRequest['headers'] {
+  return context === undefined || spanId === undefined ? headers : { ...headers, ...traceHeaders(context, spanId) }
+}
+
+/**
+ * The `Accept` of a request whose document sets none: without one, some services answer with XML or HTML.
+ *
+ * In: headers as written, names in any case, and the output type of the endpoint. Out: the same with an `accept` (RFC 9110
+ * section 12.5.1), unless they have one.
+ */
+function withAccept(headers: Readonly<Record<string, string>>, output: Format): Readonly<Record<string, string>> {
+  const written = (lowerCase: string) => Object.entries(headers).find(([name]) => name.toLowerCase() === lowerCase)?.[1]
+  if (written('accept') !== undefined) return headers
+  const codec: Codec = codecOfHeader(written('content-type')) ?? CODECS.json
+  return { ...headers, accept: codec.profiles[output]?.accept ?? codec.accept }
+}
+
+/**
+ * The failure of a message by a call without a whole answer. `id` and `path`: of the request. No text has the value of a
+ * secret; the text for the log has no path of a URL.
+ */
+function outboundFailure(
+  kind: RequestKind,
+  id: string,
+  path: string,
+  error: OutboundError,
+  prepared: PreparedRequest,
+  budget: MessageBudget,
+): Failure {
+  if (error.fault === 'over-budget') return budget.refusal(path)
+  const codes = {
+    unreachable: `${kind}_UNREACHABLE`,
+    timeout: `${kind}_TIMED_OUT`,
+    'too-large': `${kind}_UNREADABLE`,
+    unreadable: `${kind}_UNREADABLE`,
+    refused: `${kind}_REFUSED`,
+    denied: 'EGRESS_DENIED',
+    'circuit-open': `${kind}_CIRCUIT_OPEN`,
+  } as const satisfies Record<Exclude<OutboundError['fault'], 'over-budget'>, FailureCode>
+  const sentence = (text: string) => `The request "${id}" failed: ${text}`
+  const { url, shownUrl, secrets } = prepared
+  const { origin, pathname } = URL.parse(url) ?? { origin: '', pathname: '' }
+  const text = url === shownUrl ? error.message : error.message.replaceAll(origin + pathname, withoutQuery(shownUrl))
+  const base = BASE.exec(shownUrl)?.[0]
+  const unquoted = withoutPaths(base === undefined ? error.message : error.message.replaceAll(origin, base))
+  return withoutValues(
+    new Failure(codes[error.fault], sentence(text), {
+      path,
+      cause: error,
+      unquoted: sentence(unquoted),
+      ...(error instanceof CircuitOpen ? ofCircuit(error) : {}),
+    }),
+    secrets,
+  )
+}
+
+/** The status of the calls that opened the circuit: senders need not know of circuits. */
+const ofCircuit = ({ status, retryAfterMs }: CircuitOpen) => ({
+  status,
+  headers: { 'retry-after': `${Math.ceil(retryAfterMs / 1000)}` },
+})
+
+/** A secret reference in place of an origin. */
+const BASE = /^\$\{[^}]*\}/
+
+/** The path of a URL may have values of the message, such as the number of a patient. */
+const withoutPaths = (text: string): string => text.replace(/(https?:\/\/[^\s/]+|\$\{[^}]*\})\/\S*/g, '$1')
+
+const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? ''

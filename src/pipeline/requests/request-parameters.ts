@@ -10,7 +10,7 @@ import type { PipelineSettings } from '../services.ts'
 /** A message, with `item` inside a forEach. */
 export type CallScope = JsonObject
 
-export type Parameter = Readonly<{ name: string; path: string; source: SourcePath; prefix: string; postfix: string }>
+type Parameter = Readonly<{ name: string; path: string; source: SourcePath; prefix: string; postfix: string }>
 
 /** Lints a path that its stage cannot read; `inside`: whether it is read for each item. */
 export type Check = (path: SourcePath, inside: boolean, lint: LintSink) => void
@@ -58,7 +58,7 @@ export function compileItems(
 }
 
 /** What the URL of a request is made of. `path`: of the request in the document. */
-export type UrlParts = Readonly<{
+type UrlParts = Readonly<{
   template: UrlTemplate
   placeholders: readonly Parameter[]
   query: readonly Parameter[]
@@ -67,8 +67,8 @@ export type UrlParts = Readonly<{
 }>
 
 /**
- * The URL for one message, with references in place of secrets if `secretOf` is undefined. Fails with PARAMETER_INVALID, also
- * for a URL of more than `limitBytes`.
+ * The URL for one message, with references in place of secrets if `secretOf` is undefined. Fails with PARAMETER_INVALID,
+ * also for a URL of more than `limitBytes`.
  */
 export function fillUrl(
   { template, placeholders, query, path, limitBytes }: UrlParts,

@@ -1,6 +1,6 @@
 /**
- * Makes the answer of the message from the answers of its response requests. Their targets have accepted the requests, so no
- * body fails the message: one that cannot be converted is passed on unchanged.
+ * Makes the answer of the message from the answers of its response requests. Their targets have accepted the requests, so
+ * no body fails the message: one that cannot be converted is passed on unchanged.
  */
 import { Failure } from '../../core/failure.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -12,7 +12,7 @@ import type { Codec } from '../../formats/codec.ts'
 import { codecOfFormat, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { endToEnd } from '../../language/headers.ts'
 import { payForOutput, write } from '../stages/serialise.ts'
-import { asBase64, asText, type Content, UNKNOWN_TYPE } from './upstream-content.ts'
+import { asBase64, asText, type Content, UNKNOWN_TYPE } from './upstream-answer.ts'
 
 /** Of the run: what gets remarks on answers, and what pays for the answer. */
 type Reported = Pick<Run, 'trace' | 'budget'>
@@ -20,14 +20,15 @@ type Reported = Pick<Run, 'trace' | 'budget'>
 /** The answer of the target, or the failure of the call. */
 export type RequestOutcome = Readonly<{ answer: OutboundAnswer; content: Content; ok: boolean }> | Failure
 /** The result of an optional request that failed, with its default. */
-export type Forgiven = Readonly<{ forgiven: RequestOutcome; instead: Json | undefined }>
+type Forgiven = Readonly<{ forgiven: RequestOutcome; instead: Json | undefined }>
 export type RequestResult = RequestOutcome | Forgiven
 
 export const isAtFault = (result: RequestResult): boolean => result instanceof Failure || ('ok' in result && !result.ok)
 
 /**
- * Passes on the answer of one request: its status, its end-to-end headers, and its body in the output type, or unchanged with its
- * own type if it cannot be converted. A status above 599 is a failure of the upstream (RFC 9110 §15) and becomes 502.
+ * Passes on the answer of one request: its status, its end-to-end headers, and its body in the output type, or unchanged
+ * with its own type if it cannot be converted. A status above 599 is a failure of the upstream (RFC 9110 §15) and becomes
+ * 502.
  */
 export function passOn(answer: OutboundAnswer, content: Content, format: Format, run: Reported): Answer {
   const status = answer.status <= 599 ? answer.status : 502

@@ -13,7 +13,7 @@ import { isHeaderValue } from '../../language/headers.ts'
 import type { UrlTemplate } from '../../language/url-template.ts'
 
 /** Gives the value of a reference and notes it. Fails with SECRET_UNAVAILABLE at `path` of the document. */
-export type ResolveSecret = (reference: Reference, path: string) => string
+type ResolveSecret = (reference: Reference, path: string) => string
 
 type Account = Readonly<{
   resolve: ResolveSecret
@@ -65,7 +65,7 @@ function compileText(text: string, path: string): ((resolve: ResolveSecret) => s
   return parts && ((resolve) => parts.map((part) => (typeof part === 'string' ? part : resolve(part, path))).join(''))
 }
 
-export type SecretHeaders = (resolve: ResolveSecret) => Readonly<Record<string, string>>
+type SecretHeaders = (resolve: ResolveSecret) => Readonly<Record<string, string>>
 
 /** Undefined if no header has references. In: headers as written, with `lint` at them. Out: lower-case names. */
 export function compileHeaders(

@@ -13,11 +13,15 @@ import { parseMediaType } from '../../formats/media-type.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { Step } from '../chain.ts'
 import { answersInFhir } from '../reply.ts'
-import { compileCall } from '../requests/compile-call.ts'
 import { buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
-import type { Body, CallEnding, PreparedRequest, RequestCall } from '../requests/request-call.ts'
-import { readContent, refusal } from '../requests/upstream-content.ts'
-import { issuesOf } from '../requests/upstream-issues.ts'
+import {
+  type Body,
+  type CallEnding,
+  compileCall,
+  type PreparedRequest,
+  type RequestCall,
+} from '../requests/request-call.ts'
+import { issuesOf, readContent, refusal } from '../requests/upstream-answer.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { writePaid } from './serialise.ts'
 

@@ -10,9 +10,8 @@ import type { Codec, ParserSettings } from '../../formats/codec.ts'
 import { codecOfFormat, codecOfHeader, type Format, MEDIA_TYPES, NO_FORMAT } from '../../formats/codecs.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { Stage } from '../chain.ts'
-import { compileCall } from '../requests/compile-call.ts'
 import { buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
-import type { CallEnding, PreparedRequest, RequestCall } from '../requests/request-call.ts'
+import { type CallEnding, compileCall, type PreparedRequest, type RequestCall } from '../requests/request-call.ts'
 import {
   aggregate,
   isAtFault,
@@ -21,7 +20,7 @@ import {
   type RequestResult,
   withoutResponse,
 } from '../requests/response-answer.ts'
-import { readAnyContent, refusal } from '../requests/upstream-content.ts'
+import { readAnyContent, refusal } from '../requests/upstream-answer.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { writePaid } from './serialise.ts'
 import { usesState } from './state.ts'

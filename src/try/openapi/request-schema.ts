@@ -2,8 +2,8 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
-import { pointer, publishSchema } from '../../language/json-schema/json-schema-publish.ts'
-import { resolveLocal } from '../../language/json-schema/json-schema-refs.ts'
+import { pointer, publishSchema } from '../../language/json-schema/publish-schema.ts'
+import { resolveLocal } from '../../language/json-schema/read-schema.ts'
 import type { PipelineSettings } from '../../pipeline/services.ts'
 import { namesParts } from '../../pipeline/stages/validate.ts'
 

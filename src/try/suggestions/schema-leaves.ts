@@ -1,6 +1,6 @@
 /** The leaves of the values that a JSON Schema describes. */
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { resolveLocal } from '../../language/json-schema/json-schema-refs.ts'
+import { resolveLocal } from '../../language/json-schema/read-schema.ts'
 import type { LeafCollector, LeafPlace, LeafType } from './leaf.ts'
 
 /** Schemas of resources refer to each other in circles; deeper leaves are left out. */

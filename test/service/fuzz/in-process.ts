@@ -17,7 +17,7 @@ import { createEndpointRegistry } from '../../../src/endpoints/endpoint-registry
 import { createEndpointService } from '../../../src/endpoints/endpoint-service.ts'
 import { createListSummaries } from '../../../src/endpoints/listing/endpoint-summaries.ts'
 import { createLoadShedder } from '../../../src/inbound/admission/load-shedder.ts'
-import { createBodyReader } from '../../../src/inbound/http/body-reader.ts'
+import { createBodyReader } from '../../../src/inbound/http/bodies.ts'
 import { createMessageListener, serveMessages } from '../../../src/inbound/http/message-listener.ts'
 import { createServer } from '../../../src/inbound/http/server.ts'
 import type { Incoming } from '../../../src/inbound/incoming-message.ts'

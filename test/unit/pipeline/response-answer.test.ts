@@ -7,7 +7,7 @@ import type { OutboundAnswer } from '../../../src/core/ports/http-client-port.ts
 import { startTrace } from '../../../src/core/tracing/trace.ts'
 import { CODECS, codecOfFormat, FORMATS, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
 import { aggregate, passOn } from '../../../src/pipeline/requests/response-answer.ts'
-import { readAnyContent } from '../../../src/pipeline/requests/upstream-content.ts'
+import { readAnyContent } from '../../../src/pipeline/requests/upstream-answer.ts'
 import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { createBodyReader } from '../../../../src/inbound/http/body-reader.ts'
+import { createBodyReader } from '../../../../src/inbound/http/bodies.ts'
 
 const readBody = createBodyReader({ limitBytes: 10, roomBytes: 100 })
 

@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { createBodyReader } from '../../../../src/inbound/http/body-reader.ts'
+import { createBodyReader } from '../../../../src/inbound/http/bodies.ts'
 import { limitChunks } from '../../../../src/inbound/http/chunk-limits.ts'
 import { connectTo } from '../../../support/raw-exchange.ts'
 

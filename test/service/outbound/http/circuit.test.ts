@@ -12,7 +12,8 @@ import {
   recordSuccess,
   type Trouble,
 } from '../../../../src/outbound/http/circuit.ts'
-import { createUpstreams } from '../../../../src/outbound/http/upstreams.ts'
+import { createHttpConnections } from '../../../../src/outbound/http/http-connections.ts'
+import { Upstreams } from '../../../../src/outbound/http/upstreams.ts'
 import fc from '../../../support/fast-check.ts'
 import { get, OK, onRequests, startClient, startHttp, startTcp, text, untilKept } from './upstream.ts'
 
@@ -256,12 +257,20 @@ describe('an origin', () => {
 })
 
 test('of many origins, those that fail are remembered longest', () => {
-  const upstreams = createUpstreams(circuit, 3)
-  const failing = upstreams.of('http://failing', undefined)
+  const upstreams = new Upstreams({
+    connections: createHttpConnections(1_000),
+    connectionsPerOrigin: 1,
+    answerLimitBytes: 1,
+    clock: Date.now,
+    circuit,
+    maxOrigins: 3,
+  })
+  const of = (origin: string) => upstreams.of(origin, { ...get(origin), retries: 0 })
+  const failing = of('http://failing')
   failing.failures = 4
-  for (let other = 0; other < 10; other++) upstreams.of(`http://${other}`, undefined)
-  assert.equal(upstreams.of('http://failing', undefined), failing)
-  for (const origin of ['http://8', 'http://9']) upstreams.of(origin, undefined).failures = 1
-  upstreams.of('http://new', undefined)
-  assert.notEqual(upstreams.of('http://failing', undefined), failing)
+  for (let other = 0; other < 10; other++) of(`http://${other}`)
+  assert.equal(of('http://failing'), failing)
+  for (const origin of ['http://8', 'http://9']) of(origin).failures = 1
+  of('http://new')
+  assert.notEqual(of('http://failing'), failing)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import zlib from 'node:zlib'
-import { decodeBody } from '../../../../src/outbound/http/content-coding.ts'
+import { decodeBody } from '../../../../src/outbound/http/answers.ts'
 import fc from '../../../support/fast-check.ts'
 import { failsWith, get, startClient, startHttp, text } from './upstream.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { follow } from '../../../../src/outbound/http/redirects.ts'
+import { follow } from '../../../../src/outbound/http/answers.ts'
 import { failsWith, get, startClient, startHttp, text } from './upstream.ts'
 
 type Seen = { method: string; url: string; headers: Record<string, unknown>; body: string }

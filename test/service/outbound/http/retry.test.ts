@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
-import { retryAfterMs } from '../../../../src/outbound/http/retry.ts'
+import { retryAfterMs } from '../../../../src/outbound/http/upstreams.ts'
 import { failsWith, get, OK, onRequests, startClient, startHttp, startTcp, text, untilKept } from './upstream.ts'
 
 const NOW = Date.parse('2024-05-01T12:00:00Z')

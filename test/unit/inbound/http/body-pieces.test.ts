@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createBodyPieces } from '../../../../src/inbound/http/body-pieces.ts'
+import { BodyPieces } from '../../../../src/inbound/http/bodies.ts'
 
 const numbered = (bytes: number): Buffer => Buffer.from(Uint8Array.from({ length: bytes }, (_, at) => at % 251))
 
@@ -15,7 +15,7 @@ for (const sizes of [
 ]) {
   const total = sizes.reduce((sum, size) => sum + size, 0)
   test(`${sizes.length} pieces of ${new Set(sizes).size} sizes are one body, and take little more than its bytes`, () => {
-    const pieces = createBodyPieces()
+    const pieces = new BodyPieces()
     const body = numbered(total)
     // As a socket reads them: views of 64 KiB that hold other bytes too.
     let at = 0

@@ -580,3 +580,60 @@ describe('faults of a schema', () => {
     for (const name of ['a', 'b']) sound({ $id: 'http://example.org/same', required: [name] })
   })
 })
+
+/** Where validation is not as the drafts say, as docs/validation.md lists it: each row may only become exact. */
+type Deviation = Readonly<{ schema: JsonObject; data: Json; draft: boolean; service: boolean }>
+
+const deviations: Readonly<Record<string, Deviation>> = {
+  'draft-07 ignores keywords beside $ref': {
+    schema: {
+      definitions: { list: { type: 'array' } },
+      properties: { a: { $ref: '#/definitions/list', maxItems: 1 } },
+    },
+    data: { a: [1, 2] },
+    draft: true,
+    service: false,
+  },
+  '$dynamicRef to an $anchor is as $ref': {
+    schema: {
+      $schema: DRAFT_2020,
+      $defs: { text: { $anchor: 'text', type: 'string' } },
+      items: { $dynamicRef: '#text' },
+      type: 'array',
+    },
+    data: ['a'],
+    draft: true,
+    service: false,
+  },
+  'unevaluatedItems checks the elements that contains does not match': {
+    schema: { $schema: DRAFT_2020, prefixItems: [true], contains: { type: 'string' }, unevaluatedItems: false },
+    data: [1, 2, 'a'],
+    draft: false,
+    service: true,
+  },
+  'unevaluatedItems sees the items of an alternative': {
+    schema: {
+      $schema: DRAFT_2020,
+      unevaluatedItems: { type: 'boolean' },
+      anyOf: [{ items: { type: 'string' } }, true],
+    },
+    data: ['a', 'b'],
+    draft: true,
+    service: false,
+  },
+  'unevaluatedProperties sees an if without then and else': {
+    schema: { $schema: DRAFT_2020, if: { patternProperties: { a: { type: 'string' } } }, unevaluatedProperties: false },
+    data: { a: 'b' },
+    draft: true,
+    service: false,
+  },
+}
+
+describe('not as the drafts say', () => {
+  for (const [name, { schema, data, draft, service }] of Object.entries(deviations)) {
+    test(name, () => {
+      assert.equal(sound(schema)(data).ok, service)
+      assert.notEqual(service, draft)
+    })
+  }
+})

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { targetOf } from '../../../../src/outbound/http/call.ts'
+import { targetOf } from '../../../../src/outbound/http/attempt.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 

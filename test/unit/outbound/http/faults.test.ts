@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errors } from 'undici'
-import { isTransient, outboundError } from '../../../../src/outbound/http/client-faults.ts'
+import { isTransient, outboundError } from '../../../../src/outbound/http/http-connections.ts'
 
 const withCode = (code: string) => Object.assign(new Error('secret text'), { code })
 

@@ -1,8 +1,7 @@
 /** One timer for the records of a topic: each record is timed out at its own deadline, whatever the others have. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { QueuedRecord } from '../../../../src/outbound/kafka/producer/produce-batch.ts'
-import { createProduceDeadlines } from '../../../../src/outbound/kafka/producer/produce-deadlines.ts'
+import { ProduceDeadlines, QueuedRecord } from '../../../../src/outbound/kafka/kafka-producer.ts'
 import { until } from '../../../support/until.ts'
 
 function startRecords(timeoutsMs: readonly number[]) {
@@ -18,7 +17,7 @@ function startRecords(timeoutsMs: readonly number[]) {
         () => {},
       ),
   )
-  const deadlines = createProduceDeadlines(
+  const deadlines = new ProduceDeadlines(
     () => records,
     (record) => {
       if (performance.now() < record.deadlineMs) early.push(record.timeoutMs)

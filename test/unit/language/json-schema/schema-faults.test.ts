@@ -1,4 +1,4 @@
-/** The document path of the keyword that failed first: it says why messages failed, and never names what a message holds. */
+/** What is said of a value that fails: the issue type of each fault, and the path of the keyword that failed first. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
@@ -7,7 +7,63 @@ import { compileJsonSchema, type SchemaOptions } from '../../../../src/language/
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 import { schemas } from '../../../support/fuzz/schemas.ts'
-import { DRAFT_2020 as $schema, plain, sound } from './schema-rig.ts'
+import { DRAFT_2020, plain, sound } from './schema-rig.ts'
+
+function issuesOf(schema: JsonObject, data: Json): readonly (string | undefined)[] {
+  const verdict = sound(schema)(data)
+  assert.ok(!verdict.ok)
+  return verdict.faults.map(({ issue }) => issue)
+}
+
+const issues: readonly (readonly [expect: string, schema: JsonObject, data: Json])[] = [
+  ['required', { required: ['a'] }, {}],
+  ['value', { type: 'string' }, 1],
+  ['value', { enum: [1] }, 2],
+  ['value', { const: 1 }, 2],
+  ['value', { minimum: 1 }, 0],
+  ['value', { maximum: 1 }, 2],
+  ['value', { exclusiveMinimum: 1 }, 1],
+  ['value', { exclusiveMaximum: 1 }, 1],
+  ['value', { min: 1 }, 0],
+  ['value', { max: 1 }, 2],
+  ['value', { multipleOf: 2 }, 1],
+  ['value', { minLength: 2 }, 'a'],
+  ['value', { maxLength: 1 }, 'aa'],
+  ['value', { pattern: '^b' }, 'a'],
+  ['value', { format: 'date' }, 'a'],
+  ['value', { minItems: 1 }, []],
+  ['value', { maxItems: 1 }, [1, 2]],
+  ['value', { minProperties: 1 }, {}],
+  ['value', { maxProperties: 0 }, { a: 1 }],
+  ['value', { if: false, else: { type: 'string' } }, 1],
+  ['invariant', { uniqueItems: true }, [1, 1]],
+  ['invariant', { additionalProperties: false }, { a: 1 }],
+  ['invariant', { properties: { a: false } }, { a: 1 }],
+  ['invariant', { items: [true], additionalItems: false }, [1, 2]],
+  ['invariant', { contains: { const: 1 } }, [1, 2].slice(2)],
+  ['invariant', { dependencies: { a: ['b'] } }, { a: 1 }],
+  ['invariant', { $schema: DRAFT_2020, dependentRequired: { a: ['b'] } }, { a: 1 }],
+  ['invariant', { $schema: DRAFT_2020, unevaluatedProperties: false }, { a: 1 }],
+  ['invariant', { not: {} }, 1],
+  ['invariant', { oneOf: [true, true] }, 1],
+]
+
+describe('the issue of a fault', () => {
+  for (const [expect, schema, data] of issues) {
+    test(`${JSON.stringify(schema)} is "${expect}"`, () => assert.deepEqual(issuesOf(schema, data), [expect]))
+  }
+
+  test('with a message of its author is that of the issues, and "invariant" if these have several', () => {
+    const schema = { required: ['a'], minProperties: 1, errorMessage: 'Send a patient.' }
+    assert.deepEqual(issuesOf({ ...schema, minProperties: 0 }, {}), ['required'])
+    assert.deepEqual(issuesOf(schema, {}), ['invariant'])
+  })
+
+  test('about the message as a whole is not known', () => {
+    const schema = { items: { type: 'string' } }
+    assert.deepEqual(issuesOf(schema, Array(102).fill(1)).slice(-2), ['value', undefined])
+  })
+})
 
 const RUNS = LONG ? 400 : 100
 
@@ -32,7 +88,7 @@ const recursive: JsonObject = {
   },
 }
 const named: JsonObject = {
-  $schema,
+  $schema: DRAFT_2020,
   $id: 'http://schema.invalid/root',
   properties: { a: { $ref: 'part' }, b: { $ref: '#other' } },
   $defs: { part: { $id: 'part', minimum: 3 }, other: { $anchor: 'other', maxLength: 2 } },
@@ -77,7 +133,7 @@ const cases: readonly Case[] = [
   [{ items: { enum: ['a'] } }, ['a', 'b'], 'items.enum'],
   [{ items: [{}, { const: 1 }] }, [1, 2], 'items[1].const'],
   [{ items: [{}], additionalItems: false }, [1, 2], 'additionalItems'],
-  [{ $schema, prefixItems: [{}], items: false }, [1, 2], 'items'],
+  [{ $schema: DRAFT_2020, prefixItems: [{}], items: false }, [1, 2], 'items'],
   [{ uniqueItems: true }, [1, 1], 'uniqueItems'],
   [{ contains: { type: 'string' } }, [1], 'contains'],
   [{ additionalProperties: false }, { secret: 1 }, 'additionalProperties'],
@@ -86,8 +142,8 @@ const cases: readonly Case[] = [
   [{ propertyNames: { pattern: '^x' } }, { secret: 1 }, 'propertyNames'],
   [{ dependencies: { a: ['b', 'c'] } }, { a: 1, b: 1 }, 'dependencies.a[1]'],
   [{ dependencies: { a: { required: ['c'] } } }, { a: 1 }, 'dependencies.a.required[0]'],
-  [{ $schema, dependentRequired: { a: ['b'] } }, { a: 1 }, 'dependentRequired.a[0]'],
-  [{ $schema, unevaluatedProperties: false }, { secret: 1 }, 'unevaluatedProperties'],
+  [{ $schema: DRAFT_2020, dependentRequired: { a: ['b'] } }, { a: 1 }, 'dependentRequired.a[0]'],
+  [{ $schema: DRAFT_2020, unevaluatedProperties: false }, { secret: 1 }, 'unevaluatedProperties'],
   [{ required: ['name'], errorMessage: { required: 'Give a name.' } }, {}, 'required[0]'],
   [{ properties: { a: { const: 1 } } }, { a: 2 }, 'properties.a.const', nulls],
   [{ oneOf: [{ type: 'string' }, true] }, 'a', 'oneOf', nulls],

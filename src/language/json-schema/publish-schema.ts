@@ -1,12 +1,10 @@
 /**
- * Schemas of documents as OpenAPI 3.1 takes them: in JSON Schema 2020-12, and what only this service understands in standard
- * keywords. Source: https://json-schema.org/draft/2020-12/release-notes, https://spec.openapis.org/oas/v3.1.0.
+ * Schemas of documents as OpenAPI 3.1 takes them: in JSON Schema 2020-12, and what only this service understands in
+ * standard keywords. Source: https://json-schema.org/draft/2020-12/release-notes, https://spec.openapis.org/oas/v3.1.0.
  */
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { collectInto, fault, found, type Lint, type Result } from '../../core/lint.ts'
-import { draftOf, readSchema } from './json-schema.ts'
-import { keyword } from './json-schema-keywords.ts'
-import { resolveLocal } from './json-schema-refs.ts'
+import { draftOf, keyword, readSchema, resolveLocal } from './read-schema.ts'
 
 /** A schema in the making. */
 type Published = Record<string, Json>
@@ -26,7 +24,8 @@ const BASE = 'http://schema.invalid/'
 /**
  * In: the schema of a document; whether null passes it everywhere, as `SchemaOptions` say; the JSON Pointer of its place in
  * the published document. Out: a schema that accepts the same values there, except that `\s` and `.` of its patterns know
- * Unicode. Fails with a sentence if the schema has faults, so that it checks nothing, or refers to what cannot be published.
+ * Unicode. Fails with a sentence if the schema has faults, so that it checks nothing, or refers to what cannot be
+ * published.
  */
 export function publishSchema(schema: JsonObject, acceptNull: boolean, place: string): Result<Json> {
   const lints: Lint[] = []

@@ -1,10 +1,10 @@
 /**
- * The client of one transactional id: it writes records and an offset of a group in one transaction, one transaction at a time.
- * After a failure the client is replaced, since its sequence numbers may differ from those of the broker.
+ * The client of one transactional id: it writes records and an offset of a group in one transaction, one transaction at a
+ * time. After a failure the client is replaced, since its sequence numbers may differ from those of the broker.
  */
 import { type MessageToProduce, type ProduceResult, Producer } from '@platformatic/kafka'
-import { clientOptions, ignoreErrors, type KafkaSettings, within } from '../kafka-client.ts'
-import { isProtocolError } from '../kafka-errors.ts'
+import { clientOptions, ignoreErrors, type KafkaSettings, within } from './kafka-client.ts'
+import { isProtocolError } from './kafka-errors.ts'
 
 export type OpenTransaction = Awaited<ReturnType<Producer['beginTransaction']>>
 
@@ -14,7 +14,10 @@ const LEAST_RETRY_MS = 5
 const LONGEST_RETRY_MS = 200
 const RETRIES = 30
 
-/** Starts as a new producer: the broker aborts what a former one with the same id left open, and refuses that one from then on. */
+/**
+ * Starts as a new producer: the broker aborts what a former one with the same id left open, and refuses that one from then
+ * on.
+ */
 const REPLACES_OTHERS = { producerId: -1n, producerEpoch: -1 }
 
 /** No transaction can follow until the partition is assigned again. */
@@ -31,7 +34,9 @@ export class TransactionLost extends Error {
 const LOST = ['PRODUCER_FENCED', 'INVALID_PRODUCER_EPOCH', 'INVALID_PRODUCER_ID_MAPPING', 'INVALID_TXN_STATE']
 
 export interface TransactionClient {
-  /** Aborts what is open of this transactional id, and fences the producer that opened it. Rejects with the client's errors. */
+  /**
+   * Aborts what is open of this transactional id, and fences the producer that opened it. Rejects with the client's errors.
+   */
   start(): Promise<void>
   /** The number of partitions of each topic; a missing one is created if the broker allows it. */
   partitionCounts(topics: readonly string[]): Promise<ReadonlyMap<string, number>>

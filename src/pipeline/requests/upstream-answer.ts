@@ -1,13 +1,20 @@
-/** Reads the body of an upstream's answer: by its declared type, else by its content. */
+/**
+ * Reads the answer of an upstream: its body, by its declared type, else by its content; its OperationOutcome; and what an
+ * OpenHIM mediator wraps it in.
+ */
 import { isUtf8 } from 'node:buffer'
 import { Failure } from '../../core/failure.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
+import { ISSUE_TYPES } from '../../core/failures/issue-type.ts'
+import { FRAMING_HEADERS } from '../../core/http.ts'
+import { changeTexts, isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
 import { codecOf, detect, NO_FORMAT } from '../../formats/codecs.ts'
 import { isBinary, type MediaType, parseMediaType } from '../../formats/media-type.ts'
+import { readWrapper } from '../../formats/openhim-wrapper.ts'
 import { decodeText } from '../../formats/text.ts'
+import { plainSpaces } from '../operation-outcome.ts'
 
 export type Content = Readonly<{
   /** Known formats parsed, other text as text, other bytes as `{ contentType, base64 }`, null if there is no body. */
@@ -124,4 +131,111 @@ export function refusal(
     unquoted,
     ...(issues.length === 0 ? {} : { issues }),
   })
+}
+
+/** Bytes. A larger outcome is left out: the answer to the sender would be as large. */
+const OUTCOME_LIMIT = 262_144
+
+/**
+ * Out: the issues of an answer that is an OperationOutcome in JSON, unchanged but for their white space, without those that
+ * are not valid in FHIR R4.
+ */
+export function issuesOf(answer: OutboundAnswer): readonly JsonObject[] {
+  const text = answer.body.byteLength > OUTCOME_LIMIT ? undefined : asText(answer)
+  const outcome = text === undefined ? undefined : detect(text)?.value
+  if (!isObject(outcome) || outcome.resourceType !== 'OperationOutcome' || !Array.isArray(outcome.issue)) return []
+  // Typography such as a no-break space must not cost an issue.
+  return outcome.issue.map((issue) => changeTexts(issue, plainSpaces)).filter(isIssue)
+}
+
+const SEVERITIES: ReadonlySet<Json | undefined> = new Set(['fatal', 'error', 'warning', 'information'])
+const TYPES: ReadonlySet<Json | undefined> = new Set(ISSUE_TYPES)
+
+type IsValid = (value: Json) => boolean
+
+const isText: IsValid = (value) => typeof value === 'string' && /^[ \r\n\t\S]+$/.test(value)
+const isWord: IsValid = (value) => typeof value === 'string' && /^\S+(?:\s\S+)*$/.test(value)
+const isUri: IsValid = (value) => typeof value === 'string' && /^\S+$/.test(value)
+const isFlag: IsValid = (value) => typeof value === 'boolean'
+const isList =
+  (isItem: IsValid): IsValid =>
+  (value) =>
+    Array.isArray(value) && value.every(isItem)
+
+/** Whether a value is an object whose members are known and pass. */
+const isElement =
+  (members: Readonly<Record<string, IsValid>>): IsValid =>
+  (value) =>
+    isObject(value) &&
+    Object.entries(value).every(([name, member]) => Object.hasOwn(members, name) && members[name]?.(member))
+
+/** The value of an extension can have any type of FHIR, and is not checked. */
+const isExtension: IsValid = (value) =>
+  isObject(value) &&
+  isUri(value.url ?? null) &&
+  Object.entries(value).every(
+    ([name, member]) =>
+      name === 'url' ||
+      /^value[A-Z]\w*$/.test(name) ||
+      (name === 'id' && isText(member)) ||
+      (name === 'extension' && areExtensions(member)),
+  )
+const areExtensions = isList(isExtension)
+const ELEMENT = { id: isText, extension: areExtensions }
+const isPlainElement = isElement(ELEMENT)
+
+/** Members of primitive types; the extensions of `name` are in `_name` (https://hl7.org/fhir/R4/json.html#primitive). */
+const primitives = (members: Readonly<Record<string, IsValid>>): Readonly<Record<string, IsValid>> => ({
+  ...members,
+  ...Object.fromEntries(Object.keys(members).map((name) => [`_${name}`, isPlainElement])),
+})
+
+const isCoding = isElement({
+  ...ELEMENT,
+  ...primitives({ system: isUri, version: isText, code: isWord, display: isText, userSelected: isFlag }),
+})
+
+const hasKnownMembers = isElement({
+  ...ELEMENT,
+  ...primitives({
+    severity: (value) => SEVERITIES.has(value),
+    code: (value) => TYPES.has(value),
+    diagnostics: isText,
+  }),
+  modifierExtension: areExtensions,
+  details: isElement({ ...ELEMENT, ...primitives({ text: isText }), coding: isList(isCoding) }),
+  location: isList(isText),
+  _location: isList(isPlainElement),
+  expression: isList(isText),
+  _expression: isList(isPlainElement),
+})
+
+const isIssue = (value: Json): value is JsonObject =>
+  isObject(value) && hasKnownMembers(value) && value.severity !== undefined && value.code !== undefined
+
+/**
+ * Takes the wrapper off the answer of an OpenHIM mediator, so that a lookup reads what the mediator answered.
+ *
+ * In: an answer. Out: status, headers and body of the answer in the wrapper, and the orchestrations beside it; the same
+ * answer if it has no wrapper, or one whose parts have wrong types.
+ */
+export function withoutWrapper(answer: OutboundAnswer): OutboundAnswer {
+  const { 'content-type': type } = answer.headers
+  if (typeof type !== 'string' || answer.isCoded === true) return answer
+  const wrapper = readWrapper(type, answer.body)
+  if (wrapper === undefined) return answer
+  const { status = answer.status, body, orchestrations } = wrapper
+  const headers = Object.fromEntries(Object.entries(wrapper.headers).filter(([name]) => !isOfTransfer(name)))
+  if (typeof headers['content-type'] === 'string') headers['content-type'] = inUtf8(headers['content-type'])
+  const { remark } = answer
+  return { status, headers, body: Buffer.from(body), orchestrations, ...(remark === undefined ? {} : { remark }) }
+}
+
+/** The body is a text in the wrapper, whatever length and codings the mediator's own answer had. */
+const isOfTransfer = (name: string): boolean => FRAMING_HEADERS.has(name) || name === 'content-encoding'
+
+/** The charset of the header overrides that of an XML declaration too (RFC 7303 section 3.2). */
+function inUtf8(contentType: string): string {
+  const media = parseMediaType(contentType)
+  return media === undefined ? contentType : `${media.type}/${media.subtype}; charset=utf-8`
 }
