@@ -3,11 +3,11 @@ import Type from 'typebox'
 import { allows, type Caller, ROLES } from '../core/access.ts'
 import { Failure } from '../core/failure.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { both, component, described, extend, list, named, object, oneOf, text, time, whole } from '../core/schema.ts'
 import type { StoredKey } from '../store/sql/key-store.ts'
 import type { KeyRequest } from './access/api-keys.ts'
 import { DEFAULT_LIMIT, LARGEST_LIMIT, searchAudit } from './access/audit-search.ts'
 import { answer, body, route } from './route.ts'
-import { both, component, described, extend, list, named, object, oneOf, text, time, whole } from './schema.ts'
 
 export const Role = component('Role', Type.Enum([...ROLES]))
 

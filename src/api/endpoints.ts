@@ -5,24 +5,6 @@ import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { Failure } from '../core/failure.ts'
 import type { Json } from '../core/json.ts'
-import { MOST_OPERATIONS } from '../endpoints/batch/read-batch.ts'
-import type { Accepted } from '../endpoints/endpoint-writer.ts'
-import {
-  MAX_SEARCH_CHARACTERS,
-  SUMMARY_DEFAULT_LIMIT,
-  SUMMARY_LARGEST_LIMIT,
-  SUMMARY_SORTS,
-} from '../endpoints/listing/summary-query.ts'
-import { isKnownEtag } from '../endpoints/precondition.ts'
-import { readDriftHours } from '../records/drift/drift-report.ts'
-import { HOURS } from '../records/drift/field-tree.ts'
-import { TYPES } from '../records/drift/message-shape.ts'
-import type { WrittenOpenApi } from '../try/openapi/openapi-document.ts'
-import { NO_STORE, sendJson, sendUnchanged, setWarnings } from './answers.ts'
-import type { Call } from './call.ts'
-import { Counts } from './counts.ts'
-import { originOf } from './origin.ts'
-import { answer, body, optionalBody, route } from './route.ts'
 import {
   anything,
   both,
@@ -45,7 +27,25 @@ import {
   time,
   values,
   whole,
-} from './schema.ts'
+} from '../core/schema.ts'
+import { MOST_OPERATIONS } from '../endpoints/batch/read-batch.ts'
+import type { Accepted } from '../endpoints/endpoint-writer.ts'
+import {
+  MAX_SEARCH_CHARACTERS,
+  SUMMARY_DEFAULT_LIMIT,
+  SUMMARY_LARGEST_LIMIT,
+  SUMMARY_SORTS,
+} from '../endpoints/listing/summary-query.ts'
+import { isKnownEtag } from '../endpoints/precondition.ts'
+import { readDriftHours } from '../records/drift/drift-report.ts'
+import { HOURS } from '../records/drift/field-tree.ts'
+import { TYPES } from '../records/drift/message-shape.ts'
+import type { WrittenOpenApi } from '../try/openapi/openapi-document.ts'
+import { NO_STORE, sendJson, sendUnchanged, setWarnings } from './answers.ts'
+import type { Call } from './call.ts'
+import { Counts } from './counts.ts'
+import { originOf } from './origin.ts'
+import { answer, body, optionalBody, route } from './route.ts'
 import { sendList } from './send-list.ts'
 import type { Api } from './services.ts'
 

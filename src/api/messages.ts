@@ -2,17 +2,6 @@
 import type { FastifyReply } from 'fastify'
 import Type, { type Static, type TSchema } from 'typebox'
 import { type BodySummary, OUTCOMES, type RecordedBody, SOURCES } from '../core/records/message-record.ts'
-import { STAGE_NAMES } from '../core/tracing/stages.ts'
-import { parseMediaType } from '../formats/media-type.ts'
-import { sendAnswer } from '../inbound/http/replies.ts'
-import { MOST_CAPTURED } from '../records/message-log/captures/message-captures.ts'
-import { MAX_NOTE_CHARACTERS } from '../records/message-log/groups/failure-groups.ts'
-import { groupOf } from '../records/message-log/groups/group-key.ts'
-import { MOST_IDS } from '../records/message-log/message-filter.ts'
-import { DEFAULT_LIMIT, LARGEST_LIMIT } from '../records/message-log/message-search.ts'
-import { GROUP_STATES } from '../store/sql/failure-group-store.ts'
-import { NO_STORE } from './answers.ts'
-import { answer, body, route } from './route.ts'
 import {
   described,
   either,
@@ -28,7 +17,18 @@ import {
   text,
   time,
   whole,
-} from './schema.ts'
+} from '../core/schema.ts'
+import { STAGE_NAMES } from '../core/tracing/stages.ts'
+import { parseMediaType } from '../formats/media-type.ts'
+import { sendAnswer } from '../inbound/http/replies.ts'
+import { MOST_CAPTURED } from '../records/message-log/captures/message-captures.ts'
+import { MAX_NOTE_CHARACTERS } from '../records/message-log/groups/failure-groups.ts'
+import { groupOf } from '../records/message-log/groups/group-key.ts'
+import { MOST_IDS } from '../records/message-log/message-filter.ts'
+import { DEFAULT_LIMIT, LARGEST_LIMIT } from '../records/message-log/message-search.ts'
+import { GROUP_STATES } from '../store/sql/failure-group-store.ts'
+import { NO_STORE } from './answers.ts'
+import { answer, body, route } from './route.ts'
 
 type FilterSchema = Readonly<{ schema: TSchema; description: string; once?: true }>
 

@@ -1,13 +1,26 @@
 /** The state of the service: uptime, health, metrics, counts, consumers, events; the page of the console and this API's description. */
 import { Readable } from 'node:stream'
 import { CONSUMER_STATES } from '../core/ports/consumer-state.ts'
+import {
+  both,
+  component,
+  described,
+  id,
+  list,
+  named,
+  number,
+  object,
+  oneOf,
+  text,
+  time,
+  whole,
+} from '../core/schema.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
 import { EVENT_TYPES, readEventTypes } from '../observe/events/service-event.ts'
 import { sendJson } from './answers.ts'
 import { Counts } from './counts.ts'
 import { refuseOtherPages } from './forged-calls.ts'
 import { answer, type Route, route } from './route.ts'
-import { both, component, described, id, list, named, number, object, oneOf, text, time, whole } from './schema.ts'
 
 const startedRecords = {
   underWay: described(whole, 'Records that run.'),
@@ -53,7 +66,6 @@ export const Totals = named('Totals', {
 
 const outcomes = { done: whole, partial: whole, refused: whole, failed: whole }
 
-/** No route answers with it. */
 export const MessagesEvent = component(
   'MessagesEvent',
   described(
@@ -148,6 +160,7 @@ export const operationRoutes = [
         content: { 'text/event-stream': {} },
       },
     },
+    mentions: [MessagesEvent],
     fails: ['FILTER_INVALID', 'EVENT_STREAMS_TOO_MANY'],
     handle: async (call, { events }) => {
       refuseOtherPages(call.request)

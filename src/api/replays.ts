@@ -6,14 +6,6 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Answer } from '../core/message.ts'
 import { OUTCOMES } from '../core/records/message-record.ts'
 import { type RunLimits as Limits, PLAN_STATES } from '../core/replays/replay-plan.ts'
-import { CODECS, codecOfHeader } from '../formats/codecs.ts'
-import type { CompletedMessage } from '../inbound/completed-message.ts'
-import { type FilterTexts, wrongValue } from '../records/message-log/message-filter.ts'
-import { LIMITS, readRunLimits } from '../records/replay/plans/run-limits.ts'
-import { BODY_HEADERS, type EditedBody } from '../records/replay/replay-original.ts'
-import type { Call } from './call.ts'
-import { Filter, findsNoMessage } from './messages.ts'
-import { answer, optionalBody, route } from './route.ts'
 import {
   anything,
   component,
@@ -28,7 +20,15 @@ import {
   text,
   time,
   whole,
-} from './schema.ts'
+} from '../core/schema.ts'
+import { CODECS, codecOfHeader } from '../formats/codecs.ts'
+import type { CompletedMessage } from '../inbound/completed-message.ts'
+import { type FilterTexts, wrongValue } from '../records/message-log/message-filter.ts'
+import { LIMITS, readRunLimits } from '../records/replay/plans/run-limits.ts'
+import { BODY_HEADERS, type EditedBody } from '../records/replay/replay-original.ts'
+import type { Call } from './call.ts'
+import { Filter, findsNoMessage } from './messages.ts'
+import { answer, optionalBody, route } from './route.ts'
 import type { Api } from './services.ts'
 
 const outcome = oneOf(OUTCOMES)

@@ -33,6 +33,8 @@ export type Route<Path extends string = string> = Readonly<{
   body?: Content & Readonly<{ required: boolean }>
   /** By status, the one of success first. */
   answers?: Readonly<Record<number, Answer>>
+  /** Further schemas that OpenAPI lists: of what the route sends beside its answer. */
+  mentions?: readonly TSchema[]
   /** Beside those of every route with this role or a body. */
   fails?: readonly FailureCode[]
   /** `etag`: the answer is a representation with an ETag; `no-store`: others may use the same browser later. */

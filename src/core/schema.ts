@@ -1,9 +1,9 @@
 /**
- * The parts of the schemas of the API: JSON Schema as OpenAPI 3.1 has it, each with its TypeScript type (`Static`). A named
- * schema is a reference; `COMPONENTS` has what it refers to.
+ * The parts of the schemas of calls: JSON Schema as OpenAPI 3.1 has it, each with its TypeScript type (`Static`), and notes
+ * for the checks, which OpenAPI leaves out.
  */
 import Type, { type Static, type TProperties, type TSchema, type TUnsafe } from 'typebox'
-import type { JsonObject } from '../core/json.ts'
+import type { Json, JsonObject } from './json.ts'
 
 export const text = Type.String()
 export const whole = Type.Integer()
@@ -12,6 +12,8 @@ export const flag = Type.Boolean()
 export const time = Type.String({ format: 'date-time' })
 export const id = Type.String({ pattern: '^[0-9a-f]{24}$' })
 export const anything = Type.Unknown()
+/** As `anything`, where the service reads it. */
+export const json = Type.Unsafe<Json>({})
 /** An object with any names. */
 export const values = Type.Unsafe<JsonObject>({ type: 'object' })
 
@@ -36,24 +38,55 @@ export function object<R extends TProperties, O extends TProperties = Record<nev
   })
 }
 
+/** What the checks of a value know beyond its schema. */
+export type Notes = Readonly<{
+  /** What the value is, as it follows "it is" and "must be". */
+  expects?: string
+  /** The whole sentence for a wrong value, where the checks would write another one. */
+  fault?: string | ((value: string) => string)
+  /** Whether the value is right, beside its type. */
+  is?: (value: string) => boolean
+  /** Of an enumeration that is too long for a sentence: the page that has the values. */
+  listedIn?: string
+  /** Of a parameter that may be repeated although it is one text: the texts are joined by commas. */
+  joined?: true
+  /** Of an object: names that belong elsewhere, with the sentence that says where. */
+  misplaced?: Readonly<Record<string, string>>
+  /** Of an object: what its names are called in sentences: `limit`. */
+  noun?: string
+  /** Its names become names in the message, so names of JavaScript's prototypes are refused. */
+  namesInMessage?: true
+}>
+
+/** The names of the notes, to leave them out. */
+export const NOTES: ReadonlySet<string> = new Set(
+  Object.keys({
+    expects: 1,
+    fault: 1,
+    is: 1,
+    listedIn: 1,
+    joined: 1,
+    misplaced: 1,
+    noun: 1,
+    namesInMessage: 1,
+  } satisfies Record<keyof Notes, 1>),
+)
+
 /** The same schema with other keywords of JSON Schema beside its own. */
 export const extend = <S extends TSchema>(schema: S, keywords: JsonObject): S => ({ ...schema, ...keywords })
 export const described = <S extends TSchema>(schema: S, description: string): S => extend(schema, { description })
+export const noted = <S extends TSchema>(schema: S, notes: Notes): S => ({ ...schema, ...notes })
 
-/** The schemas that OpenAPI lists by name. */
-export const COMPONENTS = new Map<string, TSchema>()
+/** Of a schema that OpenAPI lists by its name: the name, and the schema without what a place adds to it. */
+export const COMPONENT = Symbol('component')
+export type Component = Readonly<{ name: string; schema: TSchema }>
 
 /** `~name` is for types alone. */
 export type Named<Name extends string, T> = TUnsafe<T> & Readonly<{ '~name': Name }>
 
-const reference = <Name extends string, T>(name: Name) =>
-  Type.Unsafe<T>({ $ref: `#/components/schemas/${name}` }) as Named<Name, T>
-
-export function component<const Name extends string, S extends TSchema>(name: Name, schema: S) {
-  if (COMPONENTS.has(name)) throw new TypeError(`Two schemas have the name ${name}.`)
-  COMPONENTS.set(name, schema)
-  return reference<Name, Static<S>>(name)
-}
+/** Gives a schema its name in OpenAPI. */
+export const component = <const Name extends string, S extends TSchema>(name: Name, schema: S) =>
+  ({ ...schema, [COMPONENT]: { name, schema } }) as unknown as Named<Name, Static<S>>
 
 /** An object with a name of its own. */
 export const named = <const Name extends string, R extends TProperties, O extends TProperties = Record<never, never>>(
@@ -62,8 +95,8 @@ export const named = <const Name extends string, R extends TProperties, O extend
   optional?: O,
 ) => component(name, object(required, optional))
 
-/** The endpoint document, whose schema is that of config/schema. */
-export const Endpoint = reference<'Endpoint', JsonObject>('Endpoint')
+/** The endpoint document, whose schema is that of document/schema. */
+export const Endpoint = component('Endpoint', values)
 
 export const Fault = object({ path: text, message: text })
 
