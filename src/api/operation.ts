@@ -1,5 +1,6 @@
 /** The state of the service: uptime, health, metrics, counts, consumers, events; the page of the console and this API's description. */
 import { Readable } from 'node:stream'
+import { didYouMean } from '../core/nearest.ts'
 import { CONSUMER_STATES } from '../core/ports/consumer-state.ts'
 import {
   both,
@@ -8,6 +9,7 @@ import {
   id,
   list,
   named,
+  noted,
   number,
   object,
   oneOf,
@@ -16,7 +18,7 @@ import {
   whole,
 } from '../core/schema.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
-import { EVENT_TYPES, readEventTypes } from '../observe/events/service-event.ts'
+import { EVENT_TYPES, type EventType } from '../observe/events/service-event.ts'
 import { sendJson } from './answers.ts'
 import { Counts } from './counts.ts'
 import { refuseOtherPages } from './forged-calls.ts'
@@ -90,6 +92,14 @@ export const uptimeRoutes = [
   }),
 ]
 
+const wrongType = (types: string): string | undefined =>
+  types.split(',').find((type) => !EVENT_TYPES.some((known) => known === type))
+
+function unknownType(types: string): string {
+  const wrong = wrongType(types) ?? ''
+  return `There are no events of the type "${wrong}"${didYouMean(wrong, EVENT_TYPES)} There are: ${EVENT_TYPES.join(', ')}.`
+}
+
 /** Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats/). */
 const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
@@ -149,8 +159,12 @@ export const operationRoutes = [
     role: 'viewer',
     summary: 'What happens in the service, as server-sent events; does not end by itself.',
     query: {
-      types: described(text, `Types with commas between them: ${EVENT_TYPES.join(', ')}; all of them unless given.`),
+      types: noted(
+        described(text, `Types with commas between them: ${EVENT_TYPES.join(', ')}; all of them unless given.`),
+        { joined: true, is: (types) => wrongType(types) === undefined, fault: unknownType },
+      ),
     },
+    otherQuery: 'ignored',
     headers: {
       'Last-Event-ID': described(text, 'Of the last event before a connection was lost: the event `reset` follows.'),
     },
@@ -164,7 +178,7 @@ export const operationRoutes = [
     fails: ['FILTER_INVALID', 'EVENT_STREAMS_TOO_MANY'],
     handle: async (call, { events }) => {
       refuseOtherPages(call.request)
-      await events.open(call, readEventTypes(call.query.get('types')))
+      await events.open(call, new Set((call.query.types?.split(',') as EventType[] | undefined) ?? EVENT_TYPES))
       return call.reply
     },
   }),

@@ -3,6 +3,7 @@
  * for the checks, which OpenAPI leaves out.
  */
 import Type, { type Static, type TProperties, type TSchema, type TUnsafe } from 'typebox'
+import { readTime, TIME_ACCEPTS } from './iso-time.ts'
 import type { Json, JsonObject } from './json.ts'
 
 export const text = Type.String()
@@ -46,8 +47,6 @@ export type Notes = Readonly<{
   fault?: string | ((value: string) => string)
   /** Whether the value is right, beside its type. */
   is?: (value: string) => boolean
-  /** Of an enumeration that is too long for a sentence: the page that has the values. */
-  listedIn?: string
   /** Of a parameter that may be repeated although it is one text: the texts are joined by commas. */
   joined?: true
   /** Of an object: names that belong elsewhere, with the sentence that says where. */
@@ -64,7 +63,6 @@ export const NOTES: ReadonlySet<string> = new Set(
     expects: 1,
     fault: 1,
     is: 1,
-    listedIn: 1,
     joined: 1,
     misplaced: 1,
     noun: 1,
@@ -76,6 +74,25 @@ export const NOTES: ReadonlySet<string> = new Set(
 export const extend = <S extends TSchema>(schema: S, keywords: JsonObject): S => ({ ...schema, ...keywords })
 export const described = <S extends TSchema>(schema: S, description: string): S => extend(schema, { description })
 export const noted = <S extends TSchema>(schema: S, notes: Notes): S => ({ ...schema, ...notes })
+
+/** A time in a query, as people write it. */
+export const moment = (end: 'Inclusive' | 'Exclusive') =>
+  noted(described(text, `ISO 8601, or before now: \`-1h\`. ${end}.`), {
+    expects: TIME_ACCEPTS,
+    is: (written) => readTime(written, 0) !== undefined,
+  })
+
+/** The values of a query by the schemas of its parameters; what is not given is missing. */
+export type QueryOf<Q> = { readonly [Name in keyof Q]?: Q[Name] extends TSchema ? Static<Q[Name]> : never }
+
+/** How many entries a page has. */
+export const pageLimit = (maximum: number, byDefault: number, description?: string) =>
+  extend(whole, {
+    minimum: 1,
+    maximum,
+    default: byDefault,
+    ...(description === undefined ? {} : { description }),
+  })
 
 /** Of a schema that OpenAPI lists by its name: the name, and the schema without what a place adds to it. */
 export const COMPONENT = Symbol('component')
