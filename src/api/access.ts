@@ -3,11 +3,26 @@ import Type from 'typebox'
 import { allows, type Caller, ROLES } from '../core/access.ts'
 import { Failure } from '../core/failure.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { cursor, pageOf, readCursor } from '../core/records/cursor.ts'
+import {
+  both,
+  component,
+  described,
+  extend,
+  list,
+  moment,
+  named,
+  object,
+  oneOf,
+  pageLimit,
+  text,
+  time,
+  whole,
+} from '../core/schema.ts'
+import { timesIn } from '../records/message-log/message-filter.ts'
 import type { StoredKey } from '../store/sql/key-store.ts'
 import type { KeyRequest } from './access/api-keys.ts'
-import { DEFAULT_LIMIT, LARGEST_LIMIT, searchAudit } from './access/audit-search.ts'
 import { answer, body, route } from './route.ts'
-import { both, component, described, extend, list, named, object, oneOf, text, time, whole } from './schema.ts'
 
 export const Role = component('Role', Type.Enum([...ROLES]))
 
@@ -99,20 +114,19 @@ export const accessRoutes = [
     query: {
       who: described(list(text), '`who` or `name` of an entry.'),
       what: described(list(text), '`what` or `target` of an entry.'),
-      from: described(text, 'ISO 8601, or before now: `-1h`. Inclusive.'),
-      to: described(text, 'ISO 8601, or before now: `-1h`. Exclusive.'),
-      limit: extend(whole, {
-        minimum: 1,
-        maximum: LARGEST_LIMIT,
-        default: DEFAULT_LIMIT,
-        description: 'Entries of a page.',
-      }),
-      cursor: described(text, '`next` of the page before.'),
+      from: moment('Inclusive'),
+      to: moment('Exclusive'),
+      limit: pageLimit(500, 50, 'Entries of a page.'),
+      cursor,
     },
     answers: { 200: answer('A page.', object({ entries: list(AuditEntry) }, { next: text })) },
     fails: ['FILTER_INVALID'],
     sends: 'no-store',
-    handle: async (call, { audit, clock }) => searchAudit(audit, call.query, clock),
+    handle: async ({ query: { limit = 50, cursor, from, to, ...filter } }, { audit, clock }) => {
+      const wanted = { ...filter, ...timesIn({ from, to }, clock()) }
+      const { page: entries, ...next } = pageOf(await audit.find(wanted, limit + 1, readCursor(cursor)), limit)
+      return { entries, ...next }
+    },
   }),
   route({
     method: 'GET',

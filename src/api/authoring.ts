@@ -2,10 +2,6 @@
 
 import { allows, type Caller } from '../core/access.ts'
 import { Failure } from '../core/failure.ts'
-import { FORMATS } from '../formats/codecs.ts'
-import { sendAnswer } from '../inbound/http/replies.ts'
-import { Role } from './access.ts'
-import { answer, body, route } from './route.ts'
 import {
   anything,
   both,
@@ -26,7 +22,11 @@ import {
   text,
   values,
   whole,
-} from './schema.ts'
+} from '../core/schema.ts'
+import { FORMATS } from '../formats/codecs.ts'
+import { sendAnswer } from '../inbound/http/replies.ts'
+import { Role } from './access.ts'
+import { answer, body, route } from './route.ts'
 import { Test } from './tests.ts'
 
 export const Vocabulary = named(

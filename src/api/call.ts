@@ -2,11 +2,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../core/access.ts'
 import type { Json } from '../core/json.ts'
+import type { Lint } from '../core/lint.ts'
 import type { StoreAccess } from '../core/ports/store-port.ts'
 import { hasBody, methodOf } from '../inbound/http/replies.ts'
 import type { AuditEffect, AuditEntry, EntryOf } from '../store/sql/audit-store.ts'
 import type { AuditNote } from './access/audit-log.ts'
 import type { Decision, Needed } from './access/authorise.ts'
+import type { QueryTexts } from './check-call.ts'
 import { readDocument, readJson } from './read-document.ts'
 
 declare module 'fastify' {
@@ -31,7 +33,13 @@ type CallOptions = Readonly<{
   entryOf: (note: AuditNote) => AuditEntry
 }>
 
-export class Call<Param extends string = string> {
+export class Call<Param extends string = string, Query = unknown, Body = unknown> {
+  /** Checked by the route. */
+  declare readonly query: Query
+  /** Checked by the route, if that says how; else the handler reads it. */
+  declare readonly body: Body
+  /** What stands twice in the document of the body. */
+  declare readonly repeated: readonly Lint[]
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly needed: Needed
@@ -74,8 +82,8 @@ export class Call<Param extends string = string> {
     return this.request.params as Record<Param, string>
   }
 
-  /** Each name with its values. */
-  get query(): ReadonlyMap<string, readonly string[]> {
+  /** Each parameter of the query with its values. */
+  get queryTexts(): QueryTexts {
     const query = this.request.query as Record<string, string | string[]>
     return new Map(Object.entries(query).map(([name, value]) => [name, [value].flat()]))
   }

@@ -1,6 +1,6 @@
 /** The counts of messages in a span of time, of one endpoint and of all. */
 import Type from 'typebox'
-import { described, named, whole } from './schema.ts'
+import { described, named, whole } from '../core/schema.ts'
 
 const milliseconds = Type.Unsafe<number | null>({
   type: ['number', 'null'],

@@ -1,13 +1,6 @@
 /** `/endpoints/dry-run`: what an endpoint would make of a message. */
 import Type from 'typebox'
 import { isId } from '../core/id.ts'
-import { CANNED_FAULTS, REPORT_LIMIT } from '../document/checks/dry-run-request.ts'
-import { sendAnswer } from '../inbound/http/replies.ts'
-import type { DryRunCaller } from '../try/dry-run/dry-run.ts'
-import { NO_STORE, sendJson } from './answers.ts'
-import type { Call } from './call.ts'
-import type { RecentReads } from './recent-reads.ts'
-import { answer, body, route } from './route.ts'
 import {
   anything,
   both,
@@ -28,7 +21,14 @@ import {
   text,
   values,
   whole,
-} from './schema.ts'
+} from '../core/schema.ts'
+import { CANNED_FAULTS, REPORT_LIMIT } from '../document/checks/dry-run-request.ts'
+import { sendAnswer } from '../inbound/http/replies.ts'
+import type { DryRunCaller } from '../try/dry-run/dry-run.ts'
+import { NO_STORE, sendJson } from './answers.ts'
+import type { Call } from './call.ts'
+import type { RecentReads } from './recent-reads.ts'
+import { answer, body, route } from './route.ts'
 
 const faults = list(Fault)
 

@@ -3,26 +3,7 @@ import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
-import { Failure } from '../core/failure.ts'
 import type { Json } from '../core/json.ts'
-import { MAX_OPERATIONS } from '../endpoints/batch.ts'
-import type { Accepted } from '../endpoints/endpoint-service.ts'
-import {
-  MAX_SEARCH_CHARACTERS,
-  SUMMARY_DEFAULT_LIMIT,
-  SUMMARY_LARGEST_LIMIT,
-  SUMMARY_SORTS,
-} from '../endpoints/listing/summary-query.ts'
-import { isKnownEtag } from '../endpoints/precondition.ts'
-import { readDriftHours } from '../records/drift/drift-report.ts'
-import { HOURS } from '../records/drift/field-tree.ts'
-import { TYPES } from '../records/drift/message-shape.ts'
-import type { WrittenOpenApi } from '../try/openapi/openapi-document.ts'
-import { NO_STORE, sendJson, sendUnchanged, setWarnings } from './answers.ts'
-import type { Call } from './call.ts'
-import { Counts } from './counts.ts'
-import { originOf } from './origin.ts'
-import { answer, body, optionalBody, route } from './route.ts'
 import {
   anything,
   both,
@@ -37,6 +18,7 @@ import {
   id,
   list,
   named,
+  noted,
   number,
   object,
   oneOf,
@@ -45,7 +27,20 @@ import {
   time,
   values,
   whole,
-} from './schema.ts'
+} from '../core/schema.ts'
+import { MAX_OPERATIONS } from '../endpoints/batch.ts'
+import type { Accepted } from '../endpoints/endpoint-service.ts'
+import { SUMMARY_QUERY } from '../endpoints/listing/summary-query.ts'
+import { isKnownEtag } from '../endpoints/precondition.ts'
+import { HOURS } from '../records/drift/field-tree.ts'
+import { TYPES } from '../records/drift/message-shape.ts'
+import type { WrittenOpenApi } from '../try/openapi/openapi-document.ts'
+import { NO_STORE, sendJson, sendUnchanged, setWarnings } from './answers.ts'
+import type { Call } from './call.ts'
+import { checkQuery } from './check-call.ts'
+import { Counts } from './counts.ts'
+import { originOf } from './origin.ts'
+import { answer, body, optionalBody, route } from './route.ts'
 import { sendList } from './send-list.ts'
 import type { Api } from './services.ts'
 
@@ -294,35 +289,17 @@ export const endpointRoutes = [
     role: 'viewer',
     summary:
       'All endpoints, oldest first; any field path may be given as an equality filter. With view=summary, a page of rows.',
-    query: {
-      view: described(constant('summary'), 'A page of rows with counts instead of whole documents.'),
-      q: extend(text, {
-        maxLength: MAX_SEARCH_CHARACTERS,
-        description: 'Of the summary: words, all in the name, description, pattern, labels or id.',
-      }),
-      sort: described(
-        oneOf(SUMMARY_SORTS.flatMap((sort) => [sort, `-${sort}` as const])),
-        'Of the summary: by name unless given; "-" sorts descending.',
-      ),
-      limit: extend(whole, {
-        minimum: 1,
-        maximum: SUMMARY_LARGEST_LIMIT,
-        default: SUMMARY_DEFAULT_LIMIT,
-        description: 'Of the summary: rows of a page.',
-      }),
-      faults: described(constant('true'), 'Of the summary: only endpoints that have a `reason`.'),
-      cursor: described(text, 'Of the summary: `next` of the page before, with the same sort.'),
-    },
+    query: SUMMARY_QUERY,
+    otherQuery: 'handler',
     answers: {
       200: answer('The stored documents; with view=summary a page.', either([list(Endpoint), SummaryPage])),
     },
     fails: ['FILTER_INVALID'],
-    handle: async ({ query, request, reply }, { endpoints, listSummaries, logger }) => {
-      const view = query.get('view')?.join()
-      if (view === 'summary') return sendJson(reply, 200, await listSummaries(query), NO_STORE)
-      // No document has a field of this name, so as a filter it would find nothing.
-      if (view !== undefined) throw new Failure('FILTER_INVALID', `view cannot be "${view}"; it is "summary".`)
-      return sendList(request, reply, endpoints, [...query], logger)
+    handle: async ({ queryTexts, request, reply }, { endpoints, listSummaries, logger }) => {
+      if (!queryTexts.has('view')) return sendList(request, reply, endpoints, [...queryTexts], logger)
+      const query = checkQuery(SUMMARY_QUERY, queryTexts, 'ignored')
+      const filters = [...queryTexts].filter(([name]) => !Object.hasOwn(SUMMARY_QUERY, name))
+      return sendJson(reply, 200, await listSummaries(query, filters), NO_STORE)
     },
   }),
   route({
@@ -424,18 +401,21 @@ export const endpointRoutes = [
     role: 'viewer',
     summary: 'Fields that recent messages carry and nothing reads, and fields that are read and not carried.',
     query: {
-      hours: extend(whole, {
-        minimum: 1,
-        maximum: HOURS,
-        default: HOURS,
-        description: 'How many hours count, the current one included.',
-      }),
+      hours: noted(
+        extend(whole, {
+          minimum: 1,
+          maximum: HOURS,
+          default: HOURS,
+          description: 'How many hours count, the current one included.',
+        }),
+        { fault: `hours is given once, as a whole number from 1 to ${HOURS}.` },
+      ),
     },
+    otherQuery: 'ignored',
     answers: { 200: answer('Names and types of fields, without values.', Drift) },
     fails: [...findsNone, 'FILTER_INVALID'],
     sends: 'no-store',
-    handle: async ({ params, request }, { drift }) =>
-      drift(params.id, readDriftHours((request.query as Readonly<{ hours?: unknown }>).hours)),
+    handle: async ({ params, query: { hours = HOURS } }, { drift }) => drift(params.id, hours),
   }),
   route({
     method: 'GET',
@@ -509,7 +489,7 @@ export const endpointRoutes = [
       const left = new AbortController()
       call.reply.raw.once('close', () => left.abort())
       try {
-        return sendOpenApi(call, await publishedApi.ofAll([...call.query], left.signal))
+        return sendOpenApi(call, await publishedApi.ofAll([...call.queryTexts], left.signal))
       } catch (thrown) {
         if (left.signal.aborted) return call.reply.hijack()
         throw thrown

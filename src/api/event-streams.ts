@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http'
 import { Failure } from '../core/failure.ts'
 import type { EventHub } from '../observe/events/event-hub.ts'
-import type { readEventTypes } from '../observe/events/service-event.ts'
+import type { EventType } from '../observe/events/service-event.ts'
 import type { Call } from './call.ts'
 
 /** Streams that are open at one time. */
@@ -41,7 +41,7 @@ export class EventStreams {
   }
 
   /** Takes the reply of a call over and writes events until the caller leaves. Fails with EVENT_STREAMS_TOO_MANY. */
-  async open(call: Call, types: ReturnType<typeof readEventTypes>): Promise<void> {
+  async open(call: Call, types: ReadonlySet<EventType>): Promise<void> {
     const { request, reply } = call
     const caller = streamCaller(call)
     if (!this.#shares.hasRoom(caller)) {

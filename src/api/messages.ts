@@ -1,18 +1,8 @@
 /** `/messages` and the captures of endpoints: recorded messages. Bodies may hold confidential data about people. */
 import type { FastifyReply } from 'fastify'
 import Type, { type Static, type TSchema } from 'typebox'
+import { cursor } from '../core/records/cursor.ts'
 import { type BodySummary, OUTCOMES, type RecordedBody, SOURCES } from '../core/records/message-record.ts'
-import { STAGE_NAMES } from '../core/tracing/stages.ts'
-import { parseMediaType } from '../formats/media-type.ts'
-import { sendAnswer } from '../inbound/http/replies.ts'
-import { MOST_CAPTURED } from '../records/message-log/captures/message-captures.ts'
-import { MAX_NOTE_CHARACTERS } from '../records/message-log/groups/failure-groups.ts'
-import { groupOf } from '../records/message-log/groups/group-key.ts'
-import { MOST_IDS } from '../records/message-log/message-filter.ts'
-import { DEFAULT_LIMIT, LARGEST_LIMIT } from '../records/message-log/message-search.ts'
-import { GROUP_STATES } from '../store/sql/failure-group-store.ts'
-import { NO_STORE } from './answers.ts'
-import { answer, body, route } from './route.ts'
 import {
   described,
   either,
@@ -24,59 +14,38 @@ import {
   number,
   object,
   oneOf,
+  pageLimit,
   record,
   text,
   time,
   whole,
-} from './schema.ts'
+} from '../core/schema.ts'
+import { STAGE_NAMES } from '../core/tracing/stages.ts'
+import { parseMediaType } from '../formats/media-type.ts'
+import { sendAnswer } from '../inbound/http/replies.ts'
+import { MOST_CAPTURED } from '../records/message-log/captures/message-captures.ts'
+import { MAX_NOTE_CHARACTERS } from '../records/message-log/groups/failure-groups.ts'
+import { groupOf } from '../records/message-log/groups/group-key.ts'
+import { MESSAGE_FILTERS } from '../records/message-log/message-filter.ts'
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../records/message-log/message-search.ts'
+import { GROUP_STATES } from '../store/sql/failure-group-store.ts'
+import { NO_STORE } from './answers.ts'
+import { answer, body, route } from './route.ts'
 
-type FilterSchema = Readonly<{ schema: TSchema; description: string; once?: true }>
-
-/** One that is not `once` may be repeated; a message then matches any of its values. */
-const FILTERS: Readonly<Record<string, FilterSchema>> = {
-  endpoint: { schema: text, description: 'Name or id of an endpoint.' },
-  outcome: { schema: oneOf(OUTCOMES), description: 'How the message ended.' },
-  code: { schema: text, description: 'Code of its failure.' },
-  stage: { schema: oneOf(STAGE_NAMES), description: 'Stage at which it failed.' },
-  path: { schema: text, description: 'Path at which it failed, exactly.' },
-  error: {
-    schema: text,
-    description:
-      'Part of the sentence of its failure. Needs `endpoint`, `code`, `path`, `group`, `id` or `from` beside it.',
-  },
-  version: { schema: whole, description: 'Version of its endpoint. Needs `endpoint` or `group` beside it.' },
-  group: {
-    schema: text,
-    description: 'Key of a group of failures. Takes the place of `endpoint`, `stage`, `code` and `path`.',
-    once: true,
-  },
-  id: { schema: id, description: `Id of the message; at most ${MOST_IDS}.` },
-  source: { schema: oneOf(SOURCES), description: 'How it came.' },
-  key: { schema: text, description: 'Value of a business key, or its name and value: `patient:123`.' },
-  status: { schema: text, description: 'HTTP status of its answer: `502`, or `5xx`.' },
-  replayOf: { schema: id, description: 'The message that it repeats.' },
-  replayed: { schema: flag, description: 'Of messages that did not end done: whether a replay has.', once: true },
-  captured: { schema: flag, description: 'Whether a capture recorded it.', once: true },
-  from: { schema: text, description: 'ISO 8601, or before now: `-1h`. Inclusive.', once: true },
-  to: { schema: text, description: 'ISO 8601, or before now: `-1h`. Exclusive.', once: true },
-}
-
-/** `many`: the schema of a filter with several values. */
-const filtersWith = (many: (schema: TSchema) => TSchema): Readonly<Record<string, TSchema>> =>
-  Object.fromEntries(
-    Object.entries(FILTERS).map(([name, { schema, description, once }]) => [
-      name,
-      described(once ? schema : many(schema), description),
-    ]),
-  )
-
-/** The filters of a query. */
-const filters = filtersWith(list)
-
-/** The filters of a body. */
+/** The filters in a body: one value, or several. */
 export const Filter = object(
   {},
-  filtersWith((schema) => either([schema, list(schema)])),
+  Object.fromEntries(
+    Object.entries(MESSAGE_FILTERS as Readonly<Record<string, TSchema>>).map(([name, schema]) => {
+      const {
+        items,
+        maxItems: _,
+        description,
+        ...own
+      } = schema as Readonly<{ items?: TSchema; maxItems?: number; description: string }>
+      return [name, described(items === undefined ? (own as TSchema) : either([items, list(items)]), description)]
+    }),
+  ),
 )
 
 export const findsNoMessage = ['ID_MALFORMED', 'MESSAGE_UNKNOWN'] as const
@@ -193,9 +162,9 @@ export const messageRoutes = [
     role: 'viewer',
     summary: 'Recorded messages, newest first, without bodies and calls.',
     query: {
-      ...filters,
-      limit: extend(whole, { minimum: 1, maximum: LARGEST_LIMIT, default: DEFAULT_LIMIT }),
-      cursor: described(text, '`next` of the page before.'),
+      ...MESSAGE_FILTERS,
+      limit: pageLimit(MAX_LIMIT, DEFAULT_LIMIT),
+      cursor,
     },
     answers: { 200: answer('A page.', object({ messages: list(ListedMessage) }, { next: text })) },
     fails: ['FILTER_INVALID'],
@@ -241,7 +210,7 @@ export const messageRoutes = [
     role: 'viewer',
     summary: 'Messages that did not end done, by endpoint, stage, code and path; the largest group first.',
     query: {
-      ...filters,
+      ...MESSAGE_FILTERS,
       state: described(list(groupState), 'The state with which an operator marked the group.'),
     },
     answers: {

@@ -2,9 +2,9 @@
 import type { TSchema } from 'typebox'
 import { FAILURES, type FailureCode } from '../core/failure-table.ts'
 import type { JsonObject } from '../core/json.ts'
+import { anything, COMPONENT, type Component, extend, Failed, id, NOTES, text, whole } from '../core/schema.ts'
 import type { Answer, Content, Route } from './route.ts'
 import { ADMIN_ROUTES } from './routes.ts'
-import { anything, COMPONENTS, extend, Failed, id, text, whole } from './schema.ts'
 
 const DESCRIPTION = [
   'Management of endpoints, and what became of their messages.',
@@ -22,7 +22,11 @@ const SECURITY_SCHEMES = {
 /** OpenAPI 3.1 description of the management API. `endpointSchema`: the JSON Schema of documents, sent and stored. */
 export function describeApi(endpointSchema: JsonObject, version: string): JsonObject {
   const shown = ADMIN_ROUTES.filter(({ summary }) => summary !== undefined)
-  const paths = [...Map.groupBy(shown, shownPath)].map(([path, routes]) => [path, describePath(path, routes)] as const)
+  const schemas = new Schemas({ Endpoint: endpointSchema })
+  const paths = [...Map.groupBy(shown, shownPath)].map(
+    ([path, routes]) => [path, describePath(path, routes, schemas)] as const,
+  )
+  for (const { mentions = [] } of shown) for (const schema of mentions) schemas.describe(schema)
   return {
     openapi: '3.1.0',
     info: { title: 'Crosswalk', version, description: DESCRIPTION },
@@ -30,8 +34,55 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
     paths: Object.fromEntries(paths) as JsonObject,
     components: {
       securitySchemes: SECURITY_SCHEMES,
-      schemas: { Endpoint: endpointSchema, ...(Object.fromEntries(COMPONENTS) as JsonObject) },
+      schemas: schemas.components(),
     },
+  }
+}
+
+type Part = Readonly<Record<string, unknown>>
+
+/** Describes schemas without their notes; those with a name as references, which `components` has. */
+class Schemas {
+  readonly #components: Map<string, Part>
+
+  constructor(known: Readonly<Record<string, JsonObject>>) {
+    this.#components = new Map(Object.entries(known))
+  }
+
+  components(): JsonObject {
+    return Object.fromEntries(this.#components) as JsonObject
+  }
+
+  describe(schema: TSchema): Part {
+    const { [COMPONENT]: component } = schema as Readonly<{ [COMPONENT]?: Component }>
+    if (component === undefined) return this.#withoutNotes(schema as Part)
+    const { name, schema: own } = component
+    if (!this.#components.has(name)) {
+      // The place of a component is before those that it refers to.
+      this.#components.set(name, {})
+      this.#components.set(name, this.describe(own))
+    }
+    const added = Object.entries(schema).filter(([key, value]) => (own as Part)[key] !== value)
+    return { $ref: `#/components/schemas/${name}`, ...this.#withoutNotes(Object.fromEntries(added)) }
+  }
+
+  #withoutNotes(schema: Part): Part {
+    const keywords = Object.entries(schema).filter(([key]) => !NOTES.has(key))
+    return Object.fromEntries(keywords.map(([key, value]) => [key, this.#keyword(key, value)]))
+  }
+
+  #keyword(key: string, value: unknown): unknown {
+    if (key === 'properties') {
+      const properties = Object.entries(value as Readonly<Record<string, TSchema>>)
+      return Object.fromEntries(properties.map(([name, schema]) => [name, this.describe(schema)]))
+    }
+    if (key === 'anyOf' || key === 'allOf' || key === 'oneOf') {
+      return (value as readonly TSchema[]).map((schema) => this.describe(schema))
+    }
+    if (key === 'items' || (key === 'additionalProperties' && typeof value === 'object')) {
+      return this.describe(value as TSchema)
+    }
+    return value
   }
 }
 
@@ -42,34 +93,34 @@ const versionNumber = extend(whole, { minimum: 1 })
 /** Of parameters in paths; any other is a text. */
 const PARAMS: Readonly<Record<string, TSchema>> = { id, plan: id, version: versionNumber, other: versionNumber }
 
-function describePath(path: string, routes: readonly Route[]): object {
+function describePath(path: string, routes: readonly Route[], schemas: Schemas): object {
   const params = Object.assign({ ...PARAMS }, ...routes.map(({ params }) => params)) as Readonly<
     Record<string, TSchema>
   >
   const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
-    ...parameter(name, 'path', params[name] ?? text),
+    ...parameter(name, 'path', params[name] ?? text, schemas),
     required: true,
   }))
   return {
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...Object.fromEntries(routes.map((route) => [route.method.toLowerCase(), describeOperation(route)])),
+    ...Object.fromEntries(routes.map((route) => [route.method.toLowerCase(), describeOperation(route, schemas)])),
   }
 }
 
-function describeOperation(route: Route): object {
+function describeOperation(route: Route, schemas: Schemas): object {
   const { role, query = {}, headers = {}, body, answers = {} } = route
   const parameters = [
-    ...Object.entries(query).map(([name, schema]) => parameter(name, 'query', schema)),
-    ...Object.entries(headers).map(([name, schema]) => parameter(name, 'header', schema)),
+    ...Object.entries(query).map(([name, schema]) => parameter(name, 'query', schema, schemas)),
+    ...Object.entries(headers).map(([name, schema]) => parameter(name, 'header', schema, schemas)),
   ]
   return {
     summary: summaryOf(route),
     ...(role === 'open' ? { security: [] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: { required: body.required, ...describeContent(body) } }),
+    ...(body === undefined ? {} : { requestBody: { required: body.required, ...describeContent(body, schemas) } }),
     responses: {
-      ...Object.fromEntries(Object.entries(answers).map(([status, one]) => [status, describeAnswer(one)])),
-      ...describeFailures(route),
+      ...Object.fromEntries(Object.entries(answers).map(([status, one]) => [status, describeAnswer(one, schemas)])),
+      ...describeFailures(route, schemas),
     },
   }
 }
@@ -78,30 +129,36 @@ function describeOperation(route: Route): object {
 const summaryOf = ({ summary = '', role }: Route): string =>
   role === 'open' || role === 'metrics' ? summary : `${summary} Role ${role}.`
 
-function parameter(name: string, place: 'path' | 'query' | 'header', declared: TSchema) {
-  const { description, ...schema } = declared as Readonly<{ description?: string }>
+function parameter(name: string, place: 'path' | 'query' | 'header', declared: TSchema, schemas: Schemas) {
+  const { description, ...schema } = schemas.describe(declared)
   return { name, in: place, ...(description === undefined ? {} : { description }), schema }
 }
 
-function describeAnswer({ headers, ...content }: Answer): object {
+function describeAnswer({ headers, ...content }: Answer, schemas: Schemas): object {
   const described = Object.entries(headers ?? {}).map(([name, declared]) => {
-    const { description, schema } = parameter(name, 'header', declared)
+    const { description, schema } = parameter(name, 'header', declared, schemas)
     return [name, { ...(description === undefined ? {} : { description }), schema }] as const
   })
   return {
-    ...describeContent(content),
+    ...describeContent(content, schemas),
     ...(headers === undefined ? {} : { headers: Object.fromEntries(described) }),
   }
 }
 
-const describeContent = ({ description, schema, content }: Content): object => ({
-  ...(description === undefined ? {} : { description }),
-  ...(schema === undefined ? {} : { content: { 'application/json': { schema } } }),
-  ...(content === undefined ? {} : { content }),
-})
+function describeContent({ description, schema, content }: Content, schemas: Schemas): object {
+  const byType = schema === undefined ? content : { 'application/json': { schema } }
+  const described = Object.entries(byType ?? {}).map(([type, { schema }]) => [
+    type,
+    schema === undefined ? {} : { schema: schemas.describe(schema) },
+  ])
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(byType === undefined ? {} : { content: Object.fromEntries(described) }),
+  }
+}
 
 /** By status: those that the route names, and those of every route with a role or a body. */
-function describeFailures({ role, method, body, fails = [] }: Route): object {
+function describeFailures({ role, method, body, fails = [] }: Route, schemas: Schemas): object {
   const codes: readonly FailureCode[] = [
     ...fails,
     ...(role === 'open' ? [] : (['CREDENTIALS_REFUSED', 'ACCESS_DENIED', 'MANAGEMENT_REFUSED'] as const)),
@@ -116,7 +173,7 @@ function describeFailures({ role, method, body, fails = [] }: Route): object {
       status,
       {
         description: ofStatus.map((code) => `${code}: ${FAILURES[code].means}`).join('\n'),
-        content: { 'application/json': { schema: Failed } },
+        content: { 'application/json': { schema: schemas.describe(Failed) } },
       },
     ]),
   )

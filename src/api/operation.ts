@@ -1,13 +1,28 @@
 /** The state of the service: uptime, health, metrics, counts, consumers, events; the page of the console and this API's description. */
 import { Readable } from 'node:stream'
+import { didYouMean } from '../core/nearest.ts'
+import {
+  both,
+  component,
+  described,
+  id,
+  list,
+  named,
+  noted,
+  number,
+  object,
+  oneOf,
+  text,
+  time,
+  whole,
+} from '../core/schema.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
 import { CONSUMER_STATES } from '../inbound/kafka/endpoint-consumers.ts'
-import { EVENT_TYPES, readEventTypes } from '../observe/events/service-event.ts'
+import { EVENT_TYPES, type EventType } from '../observe/events/service-event.ts'
 import { sendJson } from './answers.ts'
 import { Counts } from './counts.ts'
 import { refuseOtherPages } from './forged-calls.ts'
 import { answer, type Route, route } from './route.ts'
-import { both, component, described, id, list, named, number, object, oneOf, text, time, whole } from './schema.ts'
 
 const startedRecords = {
   underWay: described(whole, 'Records that run.'),
@@ -53,7 +68,6 @@ export const Totals = named('Totals', {
 
 const outcomes = { done: whole, partial: whole, refused: whole, failed: whole }
 
-/** No route answers with it. */
 export const MessagesEvent = component(
   'MessagesEvent',
   described(
@@ -77,6 +91,14 @@ export const uptimeRoutes = [
     handle: async (_call, { uptimeMs }) => ({ milliseconds: Math.floor(uptimeMs()) }),
   }),
 ]
+
+const wrongType = (types: string): string | undefined =>
+  types.split(',').find((type) => !EVENT_TYPES.some((known) => known === type))
+
+function unknownType(types: string): string {
+  const wrong = wrongType(types) ?? ''
+  return `There are no events of the type "${wrong}"${didYouMean(wrong, EVENT_TYPES)} There are: ${EVENT_TYPES.join(', ')}.`
+}
 
 /** Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats/). */
 const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
@@ -137,8 +159,12 @@ export const operationRoutes = [
     role: 'viewer',
     summary: 'What happens in the service, as server-sent events; does not end by itself.',
     query: {
-      types: described(text, `Types with commas between them: ${EVENT_TYPES.join(', ')}; all of them unless given.`),
+      types: noted(
+        described(text, `Types with commas between them: ${EVENT_TYPES.join(', ')}; all of them unless given.`),
+        { joined: true, is: (types) => wrongType(types) === undefined, fault: unknownType },
+      ),
     },
+    otherQuery: 'ignored',
     headers: {
       'Last-Event-ID': described(text, 'Of the last event before a connection was lost: the event `reset` follows.'),
     },
@@ -148,10 +174,11 @@ export const operationRoutes = [
         content: { 'text/event-stream': {} },
       },
     },
+    mentions: [MessagesEvent],
     fails: ['FILTER_INVALID', 'EVENT_STREAMS_TOO_MANY'],
     handle: async (call, { events }) => {
       refuseOtherPages(call.request)
-      await events.open(call, readEventTypes(call.query.get('types')))
+      await events.open(call, new Set((call.query.types?.split(',') as EventType[] | undefined) ?? EVENT_TYPES))
       return call.reply
     },
   }),

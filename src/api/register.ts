@@ -6,6 +6,7 @@ import { methodOf, pathOf } from '../inbound/http/replies.ts'
 import type { Needed } from './access/authorise.ts'
 import { NO_STORE, sendJson, sendRepresentation } from './answers.ts'
 import { type Call, callOf } from './call.ts'
+import { checkBody, checkQuery } from './check-call.ts'
 import { type Route, successOf } from './route.ts'
 import type { Api } from './services.ts'
 
@@ -30,11 +31,20 @@ function addRoute(scope: FastifyInstance, route: Route, api: Api): void {
     },
     handler: async (request) => {
       const call = callOf(request)
+      Object.assign(call, checkCall(call, route))
       const value = await route.handle(call, api)
       // Awaiting a reply gives undefined, once it is sent.
       return value === undefined ? undefined : send(call, route, success, value)
     },
   })
+}
+
+/** Fails as its query and body do. */
+function checkCall({ request, queryTexts }: Call, { query, otherQuery, body }: Route): Partial<Call> {
+  return {
+    ...(query === undefined || otherQuery === 'handler' ? {} : { query: checkQuery(query, queryTexts, otherQuery) }),
+    ...(body?.check === undefined || body.schema === undefined ? {} : checkBody(request, body.schema, body.check)),
+  }
 }
 
 function send(call: Call, { sends }: Route, status: number, value: unknown) {

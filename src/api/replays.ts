@@ -6,14 +6,6 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Answer } from '../core/message.ts'
 import { OUTCOMES } from '../core/records/message-record.ts'
 import { type RunLimits as Limits, PLAN_STATES } from '../core/replays/replay-plan.ts'
-import { CODECS, codecOfHeader } from '../formats/codecs.ts'
-import type { CompletedMessage } from '../inbound/completed-message.ts'
-import { type FilterTexts, wrongValue } from '../records/message-log/message-filter.ts'
-import { LIMITS, readRunLimits } from '../records/replay/plans/run-limits.ts'
-import { BODY_HEADERS, type EditedBody } from '../records/replay/replay-original.ts'
-import type { Call } from './call.ts'
-import { Filter, findsNoMessage } from './messages.ts'
-import { answer, optionalBody, route } from './route.ts'
 import {
   anything,
   component,
@@ -28,7 +20,16 @@ import {
   text,
   time,
   whole,
-} from './schema.ts'
+} from '../core/schema.ts'
+import { CODECS, codecOfHeader } from '../formats/codecs.ts'
+import type { CompletedMessage } from '../inbound/completed-message.ts'
+import { invalid, MESSAGE_FILTERS, type MessageQuery } from '../records/message-log/message-filter.ts'
+import { LIMITS, readRunLimits } from '../records/replay/plans/run-limits.ts'
+import { BODY_HEADERS, type EditedBody } from '../records/replay/replay-original.ts'
+import type { Call } from './call.ts'
+import { checkQuery } from './check-call.ts'
+import { Filter, findsNoMessage } from './messages.ts'
+import { answer, optionalBody, route } from './route.ts'
 import type { Api } from './services.ts'
 
 const outcome = oneOf(OUTCOMES)
@@ -142,7 +143,7 @@ export const replayRoutes = [
     answers: { 201: plan },
     fails: ['FILTER_INVALID', 'REPLAY_PLAN_BUSY'],
     handle: async (call, { records }) => {
-      const made = await records.plans.plan(textsOf(call.json()))
+      const made = await records.plans.plan(filterFrom(call.json()))
       call.reply.header('location', `/messages/replay/${made.id}`)
       return made
     },
@@ -189,19 +190,20 @@ function editedBody({ body, headers }: FastifyRequest): EditedBody | undefined {
 }
 
 /** Filters in JSON are those of the query: a value, or several in an array. */
-function textsOf(raw: Json): FilterTexts {
+function filterFrom(raw: Json): MessageQuery {
   if (!isObject(raw)) {
-    throw new Failure(
-      'FILTER_INVALID',
-      'The filter is an object such as { "endpoint": "Orders", "outcome": "failed" }.',
-    )
+    throw invalid('The filter is an object such as { "endpoint": "Orders", "outcome": "failed" }.')
   }
-  return new Map(Object.entries(raw).map(([name, value]) => [name, [value].flat().map((one) => filterText(name, one))]))
+  const texts = Object.entries(raw).map(
+    ([name, value]) => [name, [value].flat().map((one) => filterText(name, one))] as const,
+  )
+  return checkQuery(MESSAGE_FILTERS, new Map(texts))
 }
 
 function filterText(name: string, value: Json): string {
   if (value !== null && typeof value !== 'object') return String(value)
-  throw wrongValue(name, JSON.stringify(value), 'a text, a number, true or false, or an array of them')
+  const given = JSON.stringify(value)
+  throw invalid(`${name} cannot be "${given}"; it is a text, a number, true or false, or an array of them.`)
 }
 
 type ReplayNotes = Readonly<{ replayOf: string; bodyOnly: boolean; alreadyDoneBy: string | undefined }>

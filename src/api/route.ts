@@ -1,8 +1,10 @@
 /** What a route of the management API declares of itself: all that is known of it is derived from this. */
-import type { TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import type { FailureCode } from '../core/failure-table.ts'
+import type { QueryOf } from '../core/schema.ts'
 import type { Needed } from './access/authorise.ts'
 import type { Call } from './call.ts'
+import type { BodyCheck } from './check-call.ts'
 import type { Api } from './services.ts'
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -29,10 +31,14 @@ export type Route<Path extends string = string> = Readonly<{
   /** Of the parameters in the path that are not described by their names (openapi.ts). */
   params?: Schemas
   query?: Schemas
+  /** What becomes of parameters without a schema: `handler` reads the query itself. By default they are refused. */
+  otherQuery?: 'ignored' | 'handler'
   headers?: Schemas
-  body?: Content & Readonly<{ required: boolean }>
+  body?: Content & Readonly<{ required: boolean; check?: BodyCheck }>
   /** By status, the one of success first. */
   answers?: Readonly<Record<number, Answer>>
+  /** Further schemas that OpenAPI lists: of what the route sends beside its answer. */
+  mentions?: readonly TSchema[]
   /** Beside those of every route with this role or a body. */
   fails?: readonly FailureCode[]
   /** `etag`: the answer is a representation with an ETag; `no-store`: others may use the same browser later. */
@@ -56,13 +62,25 @@ export type ParamsOf<Path extends string> = string extends Path
       ? Name
       : never
 
-type Handled<Path extends string> = Pick<Route<Path>, 'path' | 'handle'>
+type Handled<Path extends string, Query, Body> = Readonly<{
+  path: Path
+  query?: Query
+  body?: Body
+  handle(call: Call<ParamsOf<Path>, QueryOf<Query>, BodyOf<Body>>, api: Api): Promise<unknown>
+}>
+
+type BodyOf<B> = B extends { schema: infer S extends TSchema; check: BodyCheck } ? Static<S> : unknown
 
 /** A route whose declaration the compiler remembers: the types of its calls are derived from it (types.ts). */
 export type TypedRoute<Path extends string, R> = Route & Readonly<{ '~declared': R & Readonly<{ path: Path }> }>
 
-export const route = <const Path extends string, const R extends Omit<Route, 'path' | 'handle'>>(
-  declared: R & Handled<Path>,
+export const route = <
+  const Path extends string,
+  const R extends Omit<Route, 'path' | 'handle'>,
+  Query extends Schemas = Record<never, never>,
+  Body extends Route['body'] = undefined,
+>(
+  declared: R & Handled<Path, Query, Body>,
 ) => declared as unknown as TypedRoute<Path, Omit<R, 'path' | 'handle'>>
 
 export const answer = <S extends TSchema = never>(description: string, schema?: S) =>
@@ -70,6 +88,9 @@ export const answer = <S extends TSchema = never>(description: string, schema?: 
 
 export const body = <S extends TSchema>(schema: S) => ({ required: true, schema }) as const
 export const optionalBody = <S extends TSchema>(schema: S) => ({ required: false, schema }) as const
+/** A body that is checked before the handler runs. */
+export const checkedBody = <S extends TSchema>(schema: S, check: BodyCheck) =>
+  ({ required: !check.mayBeEmpty, schema, check }) as const
 
 /** The status of a call that succeeds. */
 export const successOf = ({ answers = {} }: Pick<Route, 'answers'>): number => Number(Object.keys(answers)[0] ?? 200)

@@ -1,7 +1,5 @@
 /** Tests of documents: those that come with a call, those that the service keeps, and those made from recorded messages. */
-import { MOST_STEPS, MOST_TEST_BYTES, MOST_TESTS } from '../try/tests/test-file.ts'
-import { setWarnings } from './answers.ts'
-import { answer, body, optionalBody, route } from './route.ts'
+
 import {
   anything,
   described,
@@ -21,7 +19,10 @@ import {
   time,
   values,
   whole,
-} from './schema.ts'
+} from '../core/schema.ts'
+import { MOST_STEPS, MOST_TEST_BYTES, MOST_TESTS } from '../try/tests/test-file.ts'
+import { setWarnings } from './answers.ts'
+import { answer, body, optionalBody, route } from './route.ts'
 
 const given = object(
   {},

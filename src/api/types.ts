@@ -1,5 +1,6 @@
 /** The types of the calls of the API for TypeScript callers, such as the console: derived from the table, in the form of openapi-fetch. */
 import type { Static, TSchema } from 'typebox'
+import type * as parts from '../core/schema.ts'
 import type * as access from './access.ts'
 import type * as authoring from './authoring.ts'
 import type * as counts from './counts.ts'
@@ -10,7 +11,6 @@ import type * as operation from './operation.ts'
 import type * as replays from './replays.ts'
 import type { Answer, Content } from './route.ts'
 import type { TypedRoutes } from './routes.ts'
-import type * as parts from './schema.ts'
 import type * as tests from './tests.ts'
 
 type Modules = typeof access &

@@ -1,6 +1,7 @@
 /** Cursors of lists that are read page by page. A cursor names the last id of a page. */
 import { Failure } from '../failure.ts'
 import { isId } from '../id.ts'
+import { described, noted, text } from '../schema.ts'
 
 /** Opaque to callers, so that it may come to hold more. */
 const cursorOf = (id: string): string => Buffer.from(id, 'hex').toString('base64url')
@@ -10,20 +11,15 @@ function idOf(cursor: string): string | undefined {
   return isId(id) && cursorOf(id) === cursor ? id : undefined
 }
 
-/**
- * In: the values of the query parameter `cursor`. Out: the id at which the previous page ended; undefined if there are no
- * values. Fails with FILTER_INVALID.
- */
-export function readCursor(texts: readonly string[] | undefined): string | undefined {
-  if (texts === undefined) return undefined
-  const [text = '', ...more] = texts
-  const id = more.length === 0 ? idOf(text) : undefined
-  if (id !== undefined) return id
-  throw new Failure(
-    'FILTER_INVALID',
-    'cursor must be what an earlier page gave as "next"; leave it out for the first page.',
-  )
-}
+/** The query parameter. */
+export const cursor = noted(described(text, '`next` of the page before.'), {
+  is: (written) => idOf(written) !== undefined,
+  fault: 'cursor must be what an earlier page gave as "next"; leave it out for the first page.',
+})
+
+/** The id at which the page before ended; undefined without a cursor. */
+export const readCursor = (written: string | undefined): string | undefined =>
+  written === undefined ? undefined : idOf(written)
 
 /** In: what was found, read one beyond `limit`. Out: the page; `next`: the cursor of the page after it, if there is one. */
 export function pageOf<T extends Readonly<{ id: string }>>(
@@ -44,20 +40,16 @@ const LONGEST_CURSOR = 4_000
 export const placeCursor = ({ sort, key, id }: SortedPlace): string =>
   Buffer.from(JSON.stringify([sort, key, id])).toString('base64url')
 
-/**
- * In: the values of the query parameter `cursor`, and the sort of the list. Out: where the previous page ended; undefined if
- * there are no values. Fails with FILTER_INVALID, also for a cursor of another sort.
- */
-export function readPlaceCursor(texts: readonly string[] | undefined, sort: string): SortedPlace | undefined {
-  if (texts === undefined) return undefined
-  const [text = '', ...more] = texts
-  const place = more.length === 0 && text.length <= LONGEST_CURSOR ? placeOf(text) : undefined
+/** Where the page before ended; undefined without a cursor. Fails with FILTER_INVALID, also for a cursor of another sort. */
+export function readPlaceCursor(written: string | undefined, sort: string): SortedPlace | undefined {
+  if (written === undefined) return undefined
+  const place = written.length <= LONGEST_CURSOR ? placeOf(written) : undefined
   if (place?.sort === sort) return place
-  throw new Failure(
-    'FILTER_INVALID',
-    'cursor must be what an earlier page of the same sort gave as "next"; leave it out for the first page.',
-  )
+  throw new Failure('FILTER_INVALID', PLACE_CURSOR_FAULT)
 }
+
+export const PLACE_CURSOR_FAULT =
+  'cursor must be what an earlier page of the same sort gave as "next"; leave it out for the first page.'
 
 function placeOf(text: string): SortedPlace | undefined {
   try {

@@ -4,13 +4,14 @@
  */
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { pageOf, placeCursor } from '../../core/records/cursor.ts'
+import type { QueryOf } from '../../core/schema.ts'
 import type { StoredDocument } from '../../core/stored-document.ts'
 import type { CompiledEndpoint } from '../compiled-endpoint.ts'
 import { compileFilters } from '../endpoint-reads.ts'
 import type { Registry } from '../endpoint-registry.ts'
 import type { InactiveDocuments, RefusedEndpoint } from '../stored-endpoints.ts'
 import { type FaultReason, reasonOf } from './endpoint-faults.ts'
-import { readSummaryQuery, type SummaryQuery, type SummarySort } from './summary-query.ts'
+import { readSummaryQuery, type SUMMARY_QUERY, type SummaryQuery, type SummarySort } from './summary-query.ts'
 
 export type EndpointSummary = Readonly<{
   id: string
@@ -38,8 +39,14 @@ export type EndpointSummary = Readonly<{
 /** `total`: how many endpoints match; `next`: the cursor of the next page, if there is one. */
 export type SummaryPage = Readonly<{ endpoints: readonly EndpointSummary[]; total: number; next?: string }>
 
-/** In: each query parameter with its values. Fails with FILTER_INVALID, STORE_UNAVAILABLE. */
-export type ListSummaries = (texts: ReadonlyMap<string, readonly string[]>) => Promise<SummaryPage>
+/**
+ * `filters`: field paths with the values that they must have, as in the list of documents. Fails with FILTER_INVALID,
+ * STORE_UNAVAILABLE.
+ */
+export type ListSummaries = (
+  query: QueryOf<typeof SUMMARY_QUERY>,
+  filters: readonly (readonly [path: string, values: readonly string[]])[],
+) => Promise<SummaryPage>
 
 export type ListSummariesOptions = Readonly<{
   registry: Pick<Registry, 'all' | 'get'>
@@ -73,9 +80,9 @@ export function createListSummaries({ registry, inactive, statsOf }: ListSummari
       registry.get(one.document._id) === undefined ? [rowOf(one, refusedRow)] : [],
     ),
   ]
-  return async (texts) => {
-    const query = readSummaryQuery(texts)
-    const isFiltered = compileFilters(query.filters)
+  return async (written, filters) => {
+    const query = readSummaryQuery(written)
+    const isFiltered = compileFilters(filters)
     const matching = rows().filter(
       ({ document, searched, summary }) =>
         (!query.isFaulty || summary.reason !== undefined) &&

@@ -1,21 +1,13 @@
 /** The answer of `GET /endpoints/{id}/drift`, from the counts of all processes. */
-import { Failure } from '../../core/failure.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import { type DriftCounts, hourOf, hourText, type ReadCount } from './endpoint-drift.ts'
 import { pathOfKeys } from './field-keys.ts'
-import { createUnreadFields, HOURS, slotOf } from './field-tree.ts'
+import { createUnreadFields, slotOf } from './field-tree.ts'
 import { TYPES } from './message-shape.ts'
 
 /** A document may read thousands of paths. */
 const MISSING_SHOWN = 1_000
-
-/** In: the parameter `hours`. Out: a number from 1 to 24, 24 without it. Fails with FILTER_INVALID. */
-export function readDriftHours(text: unknown = `${HOURS}`): number {
-  const hours = typeof text === 'string' && /^\d{1,2}$/.test(text) ? Number(text) : 0
-  if (hours >= 1 && hours <= HOURS) return hours
-  throw new Failure('FILTER_INVALID', `hours is given once, as a whole number from 1 to ${HOURS}.`)
-}
 
 export type DriftReportOptions = Readonly<{
   /** The setting DRIFT_SAMPLE. */

@@ -1,13 +1,98 @@
-/** Reads the filters of the message log as people write them, in a query or in JSON. */
+/** The filters of the message log: their schemas, in a query and in JSON, and what they select. */
+import type { TSchema } from 'typebox'
 import { Failure } from '../../core/failure.ts'
 import { FAILURES } from '../../core/failure-table.ts'
 import { isId } from '../../core/id.ts'
-import { readTime, TIME_ACCEPTS } from '../../core/iso-time.ts'
+import { readTime } from '../../core/iso-time.ts'
 import { didYouMean } from '../../core/nearest.ts'
-import type { GroupKey, MessageFilter } from '../../core/ports/message-store-port.ts'
+import type { MessageFilter } from '../../core/ports/message-store-port.ts'
 import { OUTCOMES, SOURCES } from '../../core/records/message-record.ts'
+import {
+  described,
+  extend,
+  flag,
+  id,
+  list,
+  moment,
+  noted,
+  oneOf,
+  type QueryOf,
+  text,
+  whole,
+} from '../../core/schema.ts'
 import { STAGE_NAMES } from '../../core/tracing/stages.ts'
 import { groupFilter, readGroupKey } from './groups/group-key.ts'
+
+/** Messages that one search names by their ids. */
+export const MAX_IDS = 1_000
+/** Values of a filter by path, error or version, and characters of a value. */
+const MAX_VALUES = 50
+const MAX_CHARACTERS = 1_000
+
+const messageId = noted(id, { expects: 'the id of a message, 24 lower-case hexadecimal digits' })
+const someText = extend(text, { minLength: 1, maxLength: MAX_CHARACTERS })
+
+/** A message matches any of several values. */
+const several = <S extends TSchema>(schema: S, description: string) => described(list(schema), description)
+const few = <S extends TSchema>(schema: S, description: string, maxItems = MAX_VALUES) =>
+  extend(several(schema, description), { maxItems })
+
+export const MESSAGE_FILTERS = {
+  endpoint: several(text, 'Name or id of an endpoint.'),
+  outcome: several(oneOf(OUTCOMES), 'How the message ended.'),
+  code: several(
+    noted(text, {
+      is: (code) => Object.hasOwn(FAILURES, code),
+      fault: (code) => {
+        const meant = didYouMean(code, Object.keys(FAILURES))
+        return `There is no code "${code}"${meant}${meant === '.' ? ' docs/failures.md lists them.' : ''}`
+      },
+    }),
+    'Code of its failure.',
+  ),
+  stage: several(oneOf(STAGE_NAMES), 'Stage at which it failed.'),
+  path: few(someText, 'Path at which it failed, exactly.'),
+  error: few(
+    someText,
+    'Part of the sentence of its failure. Needs `endpoint`, `code`, `path`, `group`, `id` or `from` beside it.',
+  ),
+  version: few(
+    noted(extend(whole, { minimum: 1 }), { expects: 'the number of a version, such as 3' }),
+    'Version of its endpoint. Needs `endpoint` or `group` beside it.',
+  ),
+  group: noted(
+    described(text, 'Key of a group of failures. Takes the place of `endpoint`, `stage`, `code` and `path`.'),
+    {
+      is: (key) => readGroupKey(key) !== undefined,
+      fault: () => 'group must be the key of a group of failures, as GET /messages/groups gives it.',
+    },
+  ),
+  id: few(messageId, `Id of the message; at most ${MAX_IDS}.`, MAX_IDS),
+  source: several(oneOf(SOURCES), 'How it came.'),
+  key: several(
+    noted(text, {
+      is: (key) => key !== '',
+      expects: 'a value such as 123, or a key and its value such as patient:123',
+    }),
+    'Value of a business key, or its name and value: `patient:123`.',
+  ),
+  status: several(
+    noted(text, {
+      is: (status) => /^[1-5](?:\d\d|xx)$/i.test(status),
+      expects: 'an HTTP status such as 502, or 5xx',
+    }),
+    'HTTP status of its answer: `502`, or `5xx`.',
+  ),
+  replayOf: several(messageId, 'The message that it repeats.'),
+  replayed: described(flag, 'Of messages that did not end done: whether a replay has.'),
+  captured: described(flag, 'Whether a capture recorded it.'),
+  from: moment('Inclusive'),
+  to: moment('Exclusive'),
+}
+
+export const FILTER_NAMES: readonly string[] = Object.keys(MESSAGE_FILTERS)
+
+export type MessageQuery = QueryOf<typeof MESSAGE_FILTERS>
 
 type FilterContext = Readonly<{
   /** The active ones. */
@@ -15,87 +100,39 @@ type FilterContext = Readonly<{
   nowMs: number
 }>
 
-/** The values of each filter; a message must match one of them. */
-export type FilterTexts = ReadonlyMap<string, readonly string[]>
-
-/** Fails with FILTER_INVALID. */
-type Read = (name: string, values: readonly string[], context: FilterContext) => MessageFilter
-
-const FILTERS: Readonly<Record<string, Read>> = {
-  endpoint: (_name, values, { endpoints }) => ({ endpointId: values.map((value) => endpointIdOf(value, endpoints)) }),
-  outcome: (name, values) => ({ outcome: values.map((value) => oneOf(name, value, OUTCOMES)) }),
-  code: (name, values) => ({
-    code: values.map((value) => oneOf(name, value, Object.keys(FAILURES), 'docs/failures.md')),
-  }),
-  stage: (name, values) => ({ stage: values.map((value) => oneOf(name, value, STAGE_NAMES)) }),
-  path: (name, values) => ({ path: few(name, values).map((value) => textOf(name, value)) }),
-  error: (name, values) => ({ error: few(name, values).map((value) => textOf(name, value)) }),
-  version: (name, values) => ({ version: few(name, values).map((value) => versionOf(name, value)) }),
-  group: (name, values) => groupFilter(groupOf(onceOf(name, values))),
-  id: (name, values) => ({ id: few(name, values, MOST_IDS).map((value) => messageIdOf(name, value)) }),
-  source: (name, values) => ({ source: values.map((value) => oneOf(name, value, SOURCES)) }),
-  key: (_name, values) => ({ key: values.flatMap(keysOf) }),
-  status: (name, values) => ({ status: values.flatMap((value) => statusesOf(name, value)) }),
-  replayOf: (name, values) => ({ replayOf: values.map((value) => messageIdOf(name, value)) }),
-  replayed: (name, values) => ({ replayed: flagOf(name, values) }),
-  captured: (name, values) => ({ captured: flagOf(name, values) }),
-  from: (name, values, { nowMs }) => ({ from: timeOf(name, values, nowMs) }),
-  to: (name, values, { nowMs }) => ({ to: timeOf(name, values, nowMs) }),
-}
-
-/** Messages that one search names by their ids. */
-export const MOST_IDS = 1_000
-/** Values of a filter by path, error or version, and characters of a value. */
-const MOST_VALUES = 50
-const LONGEST_TEXT = 1_000
-
 /** What a search by the text of errors needs beside it, so that the store does not read all failures. */
 const NARROWS_ERROR = ['endpoint', 'code', 'path', 'group', 'id', 'from'] as const
 
 /** What the key of a group says already. */
 const PARTS_OF_GROUP = ['endpoint', 'stage', 'code', 'path'] as const
 
-export const FILTER_NAMES: readonly string[] = Object.keys(FILTERS)
-
-/** `others`: names that are no filters and are left out. Fails with FILTER_INVALID. */
-export function readFilter(texts: FilterTexts, context: FilterContext, others: readonly string[] = []): MessageFilter {
-  const known = [...FILTER_NAMES, ...others]
-  const parts: MessageFilter[] = []
-  for (const [name, values] of texts) {
-    const read = Object.hasOwn(FILTERS, name) ? FILTERS[name] : undefined
-    if (read !== undefined) parts.push(read(name, values, context))
-    else if (!others.includes(name)) {
-      throw invalid(`There is no filter "${name}"${didYouMean(name, known)} There are: ${known.join(', ')}.`)
-    }
-  }
-  const twice = texts.has('group') ? PARTS_OF_GROUP.find((name) => texts.has(name)) : undefined
+/** Fails with FILTER_INVALID for an unknown endpoint, and for filters that do not go together. */
+export function readFilter(query: MessageQuery, { endpoints, nowMs }: FilterContext): MessageFilter {
+  const { endpoint, group, key, status, from, to, ...others } = query
+  const endpointId = endpoint?.map((value) => endpointIdOf(value, endpoints))
+  const has = (name: keyof MessageQuery): boolean => query[name] !== undefined
+  const twice = has('group') ? PARTS_OF_GROUP.find(has) : undefined
   if (twice !== undefined) throw invalid(`group says the ${twice} already: leave one of them out.`)
-  if (texts.has('version') && !texts.has('endpoint') && !texts.has('group')) {
+  if (has('version') && !has('endpoint') && !has('group')) {
     throw invalid('version needs endpoint beside it: each endpoint counts its own versions.')
   }
-  if (texts.has('error') && !NARROWS_ERROR.some((name) => texts.has(name))) {
+  if (has('error') && !NARROWS_ERROR.some(has)) {
     throw invalid(
       `error needs another filter beside it, so that not every failure is read: one of ${NARROWS_ERROR.join(', ')}, such as from=-1d.`,
     )
   }
-  return Object.assign({}, ...parts)
+  const groupKey = group === undefined ? undefined : readGroupKey(group)
+  return {
+    ...others,
+    ...(endpointId && { endpointId }),
+    ...(groupKey && groupFilter(groupKey)),
+    ...(key && { key: key.flatMap(keysFrom) }),
+    ...(status && { status: status.flatMap(statusesFrom) }),
+    ...timesIn({ from, to }, nowMs),
+  } as MessageFilter
 }
 
 export const invalid = (sentence: string): Failure => new Failure('FILTER_INVALID', sentence)
-
-export const wrongValue = (name: string, value: string, accepts: string): Failure =>
-  invalid(`${name} cannot be "${value}"; it is ${accepts}.`)
-
-/** Fails with FILTER_INVALID if the value is not a known one. `listedIn`: the page that has the values, if they are many. */
-export function oneOf<T extends string>(name: string, value: string, known: readonly T[], listedIn?: string): T {
-  const found = known.find((one) => one === value)
-  if (found !== undefined) return found
-  const meant = didYouMean(value, known)
-  const others = meant === '.' ? ` ${listedIn} lists them.` : ''
-  throw invalid(
-    `There is no ${name} "${value}"${meant}${listedIn === undefined ? ` There are: ${known.join(', ')}.` : others}`,
-  )
-}
 
 /** The name of an active endpoint, or the id of any, deleted ones too. */
 function endpointIdOf(value: string, endpoints: FilterContext['endpoints']): string {
@@ -111,35 +148,8 @@ function endpointIdOf(value: string, endpoints: FilterContext['endpoints']): str
   )
 }
 
-function groupOf(key: string): GroupKey {
-  const group = readGroupKey(key)
-  if (group !== undefined) return group
-  throw invalid('group must be the key of a group of failures, as GET /messages/groups gives it.')
-}
-
-function few(name: string, values: readonly string[], most = MOST_VALUES): readonly string[] {
-  if (values.length <= most) return values
-  throw invalid(`${name} takes ${most} values at most, and has ${values.length}.`)
-}
-
-function textOf(name: string, value: string): string {
-  if (value !== '' && value.length <= LONGEST_TEXT) return value
-  throw invalid(`${name} must have from 1 to ${LONGEST_TEXT} characters, and has ${value.length}.`)
-}
-
-function versionOf(name: string, value: string): number {
-  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value)
-  throw wrongValue(name, value, 'the number of a version, such as 3')
-}
-
-function messageIdOf(name: string, value: string): string {
-  if (isId(value)) return value
-  throw wrongValue(name, value, 'the id of a message, 24 lower-case hexadecimal digits')
-}
-
 /** `patient:123` and `patient=123` are the value 123 of the key patient, or, as `urn:oid:1`, the value of any key. */
-function keysOf(text: string): readonly Readonly<{ name?: string; value: string }>[] {
-  if (text === '') throw wrongValue('key', text, 'a value such as 123, or a key and its value such as patient:123')
+function keysFrom(text: string): readonly Readonly<{ name?: string; value: string }>[] {
   const named = [':', '='].flatMap((separator) => {
     const at = text.indexOf(separator)
     return at < 1 || at === text.length - 1 ? [] : [{ name: text.slice(0, at), value: text.slice(at + 1) }]
@@ -147,27 +157,17 @@ function keysOf(text: string): readonly Readonly<{ name?: string; value: string 
   return [...named, { value: text }]
 }
 
-function statusesOf(name: string, text: string): readonly number[] {
-  const [, hundred] = /^([1-5])xx$/i.exec(text) ?? []
-  if (hundred !== undefined) return Array.from({ length: 100 }, (_, index) => Number(hundred) * 100 + index)
-  if (/^[1-5]\d\d$/.test(text)) return [Number(text)]
-  throw wrongValue(name, text, 'an HTTP status such as 502, or 5xx')
+function statusesFrom(text: string): readonly number[] {
+  if (/^\d+$/.test(text)) return [Number(text)]
+  return Array.from({ length: 100 }, (_, index) => Number(text[0]) * 100 + index)
 }
 
-function onceOf(name: string, [text = '', ...more]: readonly string[]): string {
-  if (more.length > 0) throw invalid(`${name} can be given once only.`)
-  return text
-}
-
-function flagOf(name: string, values: readonly string[]): boolean {
-  const text = onceOf(name, values)
-  if (text !== 'true' && text !== 'false') throw wrongValue(name, text, 'true or false')
-  return text === 'true'
-}
-
-function timeOf(name: string, values: readonly string[], nowMs: number): number {
-  const text = onceOf(name, values)
-  const ms = readTime(text, nowMs)
-  if (ms === undefined) throw wrongValue(name, text, TIME_ACCEPTS)
-  return ms
+/** Times in a query in milliseconds since the epoch. */
+export function timesIn(
+  { from, to }: Readonly<{ from?: string | undefined; to?: string | undefined }>,
+  nowMs: number,
+): Readonly<{ from?: number; to?: number }> {
+  const fromMs = from === undefined ? undefined : readTime(from, nowMs)
+  const toMs = to === undefined ? undefined : readTime(to, nowMs)
+  return { ...(fromMs === undefined ? {} : { from: fromMs }), ...(toMs === undefined ? {} : { to: toMs }) }
 }

@@ -9,10 +9,10 @@ import type { MessageRecord, RecordedBody } from '../../core/records/message-rec
 import type { Clock } from '../../core/run.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
 import { NOT_DONE } from './groups/group-key.ts'
-import { type FilterTexts, readFilter, wrongValue } from './message-filter.ts'
+import { type MessageQuery, readFilter } from './message-filter.ts'
 
 export const DEFAULT_LIMIT = 50
-export const LARGEST_LIMIT = 500
+export const MAX_LIMIT = 500
 
 /** A record in a list: without its calls, of which there may be hundreds. */
 export type ListedMessage = Omit<MessageRecord, 'calls' | 'callsOmitted'>
@@ -22,11 +22,11 @@ type MessagePage = Readonly<{ messages: readonly ListedMessage[]; next?: string 
 
 /** Fails with FILTER_INVALID, ID_MALFORMED, MESSAGE_UNKNOWN, MESSAGE_BODY_UNKNOWN, STORE_UNAVAILABLE. */
 export interface MessageSearch {
-  /** Newest first. `texts` may also hold `limit` and `cursor`. */
-  list(texts: FilterTexts): Promise<MessagePage>
+  /** Newest first. */
+  list(query: MessageQuery & Readonly<{ limit?: number; cursor?: string }>): Promise<MessagePage>
   get(id: string): Promise<MessageRecord>
   body(id: string, which: string): Promise<RecordedBody>
-  filter(texts: FilterTexts): MessageFilter
+  filter(query: MessageQuery): MessageFilter
   /** Resolves when messages that were completed before can be found; see `Recorder`. */
   caughtUp(): Promise<void>
 }
@@ -39,8 +39,8 @@ type MessageSearchOptions = Readonly<{
 }>
 
 export function createMessageSearch({ store, registry, clock, caughtUp }: MessageSearchOptions): MessageSearch {
-  const filterOf = (texts: FilterTexts, others?: readonly string[]): MessageFilter =>
-    readFilter(texts, { endpoints: registry.all().map(({ document }) => document), nowMs: clock() }, others)
+  const filter = (query: MessageQuery): MessageFilter =>
+    readFilter(query, { endpoints: registry.all().map(({ document }) => document), nowMs: clock() })
 
   const get = async (id: string): Promise<MessageRecord> => {
     if (!isId(id)) throw new Failure('ID_MALFORMED', `'${id}' is not an ID: 24 lower-case hexadecimal digits.`)
@@ -51,13 +51,11 @@ export function createMessageSearch({ store, registry, clock, caughtUp }: Messag
   }
 
   return {
-    list: async (texts) => {
-      const read = filterOf(texts, ['limit', 'cursor'])
-      const filter = texts.has('group') ? { outcome: NOT_DONE, ...read } : read
-      const limit = limitOf(texts.get('limit'))
-      const before = readCursor(texts.get('cursor'))
+    list: async ({ limit = DEFAULT_LIMIT, cursor, ...query }) => {
+      const read = filter(query)
+      const wanted = query.group === undefined ? read : { outcome: NOT_DONE, ...read }
       await caughtUp()
-      const found = await callMessageLog(() => store.find(filter, limit + 1, before))
+      const found = await callMessageLog(() => store.find(wanted, limit + 1, readCursor(cursor)))
       const { page, ...next } = pageOf(found, limit)
       return { messages: page.map(listed), ...next }
     },
@@ -70,7 +68,7 @@ export function createMessageSearch({ store, registry, clock, caughtUp }: Messag
       if (body === undefined) throw bodyUnknown(record, which)
       return body
     },
-    filter: (texts) => filterOf(texts),
+    filter,
     caughtUp,
   }
 }
@@ -81,14 +79,6 @@ function listed({ calls, callsOmitted, ...rest }: MessageRecord): ListedMessage 
 
 /** Runs `work` on the message log. Fails with STORE_UNAVAILABLE. */
 export const callMessageLog = <T>(work: () => Promise<T>): Promise<T> => callStore('The message log', work)
-
-function limitOf(texts: readonly string[] | undefined): number {
-  if (texts === undefined) return DEFAULT_LIMIT
-  const [text = '', ...more] = texts
-  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
-  if (more.length === 0 && limit >= 1 && limit <= LARGEST_LIMIT) return limit
-  throw wrongValue('limit', texts.join(', '), `a whole number from 1 to ${LARGEST_LIMIT}`)
-}
 
 /** A generator of ids may be a little ahead of the clock. */
 function unknown(id: string, nowMs: number): Failure {

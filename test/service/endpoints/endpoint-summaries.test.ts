@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { checkQuery } from '../../../src/api/check-call.ts'
 import { Failure } from '../../../src/core/failure.ts'
 import type { JsonObject } from '../../../src/core/json.ts'
 import type { StoredDocument } from '../../../src/core/stored-document.ts'
@@ -11,6 +12,7 @@ import { createActiveEndpoints } from '../../../src/endpoints/active-endpoints.t
 import type { CompiledEndpoint } from '../../../src/endpoints/compiled-endpoint.ts'
 import { createFindFaults } from '../../../src/endpoints/listing/endpoint-faults.ts'
 import { createListSummaries, type SummaryPage } from '../../../src/endpoints/listing/endpoint-summaries.ts'
+import { SUMMARY_QUERY } from '../../../src/endpoints/listing/summary-query.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
@@ -251,7 +253,12 @@ describe('pages', () => {
   const openPages = (endpoints: readonly CompiledEndpoint[]) => {
     const active = createActiveEndpoints(endpoints)
     const inactive = { refused: new Map(), pending: new Map() }
-    const read = createListSummaries({ registry: active, inactive, statsOf: async () => new Map() })
+    const list = createListSummaries({ registry: active, inactive, statsOf: async () => new Map() })
+    const read = async (texts: ReadonlyMap<string, readonly string[]>) =>
+      list(
+        checkQuery(SUMMARY_QUERY, texts, 'ignored'),
+        [...texts].filter(([name]) => !Object.hasOwn(SUMMARY_QUERY, name)),
+      )
     const readPage = (texts: Readonly<Record<string, string>>) =>
       read(new Map(Object.entries(texts).map(([name, text]) => [name, [text]])))
     return { active, read, readPage }

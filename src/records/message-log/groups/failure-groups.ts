@@ -12,7 +12,7 @@ import {
   type GroupMark,
   type GroupState,
 } from '../../../store/sql/failure-group-store.ts'
-import { type FilterTexts, oneOf } from '../message-filter.ts'
+import type { MessageQuery } from '../message-filter.ts'
 import { callMessageLog, type MessageSearch } from '../message-search.ts'
 import { groupFilter, groupKeyText, NOT_DONE, readGroupKey } from './group-key.ts'
 
@@ -32,10 +32,12 @@ export type FailureGroup = MessageGroup &
 /** Fails with FILTER_INVALID, FAILURE_GROUP_UNKNOWN, FAILURE_GROUP_INVALID, STORE_UNAVAILABLE. */
 export interface FailureGroups {
   /**
-   * The largest group first. `texts` are filters of messages, and `state`. `minutesFrom` is the start of the first of the
-   * minutes of each group, in ISO 8601.
+   * The largest group first, of those with one of the states. `minutesFrom` is the start of the first of the minutes of each
+   * group, in ISO 8601.
    */
-  list(texts: FilterTexts): Promise<Readonly<{ minutesFrom: string; groups: readonly FailureGroup[] }>>
+  list(
+    query: MessageQuery & Readonly<{ state?: readonly GroupState[] }>,
+  ): Promise<Readonly<{ minutesFrom: string; groups: readonly FailureGroup[] }>>
   get(key: string): Promise<FailureGroup>
   /** In: the state and the note as JSON; `by`: who says it; `entryOf`: for its entry in the audit log. */
   mark(key: string, raw: Json, by: string, entryOf?: EntryOf): Promise<FailureGroup>
@@ -85,9 +87,8 @@ export function createFailureGroups({ store, messages, search, clock }: FailureG
   }
 
   return {
-    list: async (texts) => {
-      const states = texts.get('state')?.map((text) => oneOf('state', text, GROUP_STATES))
-      const filter = search.filter(new Map([...texts].filter(([name]) => name !== 'state')))
+    list: async ({ state: states, ...query }) => {
+      const filter = search.filter(query)
       await search.caughtUp()
       const span = { from: firstMinute(), count: MINUTES }
       const [found, marks] = await Promise.all([callMessageLog(() => messages.groups(filter, span)), marksByKey()])

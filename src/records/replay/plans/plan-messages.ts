@@ -6,7 +6,7 @@
 import type { MessageFilter, MessageStore } from '../../../core/ports/message-store-port.ts'
 import type { MessageRecord } from '../../../core/records/message-record.ts'
 import type { PlanBlocker, PlanGroup } from '../../../core/replays/replay-plan.ts'
-import { type FilterTexts, invalid } from '../../message-log/message-filter.ts'
+import { invalid, type MessageQuery } from '../../message-log/message-filter.ts'
 import { blocker, type ReplayBlocker } from '../replay-blocker.ts'
 import { everyMatch, succeededAmong } from '../replay-history.ts'
 
@@ -120,8 +120,8 @@ export function countBlockers(known: readonly PlanBlocker[] = []): BlockerCounts
 export const totalOf = (blockers: readonly PlanBlocker[]): number => blockers.reduce((sum, { count }) => sum + count, 0)
 
 /** The filter as texts, with absolute times. */
-export const describeFilter = (texts: FilterTexts, { outcome, source, from, to }: MessageFilter) => ({
-  ...Object.fromEntries(texts),
+export const describeFilter = (query: MessageQuery, { outcome, source, from, to }: MessageFilter) => ({
+  ...Object.fromEntries(Object.entries(query).map(([name, value]) => [name, [value].flat().map(String)])),
   outcome,
   source,
   from: timeText(from),

@@ -10,7 +10,7 @@ import { callStore, StoreUnavailable } from '../../../core/ports/store-port.ts'
 import type { RunLimits, StoredPlan } from '../../../core/replays/replay-plan.ts'
 import type { Clock } from '../../../core/run.ts'
 import type { PlanChange, ReplayPlanStore } from '../../../store/sql/replay-plan-store.ts'
-import { type FilterTexts, invalid } from '../../message-log/message-filter.ts'
+import { invalid, type MessageQuery } from '../../message-log/message-filter.ts'
 import { callMessageLog, type MessageSearch } from '../../message-log/message-search.ts'
 import type { Replay } from '../replay.ts'
 import type { Claims } from '../replay-history.ts'
@@ -22,7 +22,7 @@ import { type PlanView, viewOf } from './plan-view.ts'
 
 /** Fails with FILTER_INVALID, REPLAY_PLAN_UNKNOWN, REPLAY_PLAN_BUSY, STORE_UNAVAILABLE. */
 export interface ReplayPlans {
-  plan(texts: FilterTexts): Promise<PlanView>
+  plan(query: MessageQuery): Promise<PlanView>
   /** Starts a run and does not wait for it. */
   run(id: string, limits: RunLimits): Promise<PlanView>
   /** Goes on with a run after its first messages. */
@@ -143,13 +143,13 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
   }
 
   return {
-    plan: async (texts) => {
-      const filter = planFilter(search.filter(texts))
+    plan: async (query) => {
+      const filter = planFilter(search.filter(query))
       await search.caughtUp()
       const { ids, groups, cannot } = await callMessageLog(() => planMessages(messages, filter, replay.blockerOf))
       const content = {
         createdAt: new Date(clock()).toISOString(),
-        filter: describeFilter(texts, filter),
+        filter: describeFilter(query, filter),
         count: ids.length,
         groups,
         cannot,

@@ -136,7 +136,7 @@ describeLogged('the message log', (stage) => {
     { query: 'limit=0', says: /limit cannot be "0"; it is a whole number from 1 to 500/ },
     { query: 'limit=501', says: /limit cannot be "501"/ },
     { query: 'limit=1.5', says: /limit cannot be "1.5"/ },
-    { query: 'limit=1&limit=2', says: /limit cannot be "1, 2"/ },
+    { query: 'limit=1&limit=2', says: /limit can be given once only/ },
     { query: 'cursor=x', says: /cursor must be what an earlier page gave/ },
     { query: 'cursor=', says: /cursor must be/ },
   ]

@@ -1,10 +1,11 @@
 /** The filters of the message log as people write them, and the faults that they get for mistakes. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { checkQuery } from '../../../../src/api/check-call.ts'
 import { Failure } from '../../../../src/core/failure.ts'
 import type { MessageFilter } from '../../../../src/core/ports/message-store-port.ts'
 import { groupKeyText } from '../../../../src/records/message-log/groups/group-key.ts'
-import { FILTER_NAMES, readFilter } from '../../../../src/records/message-log/message-filter.ts'
+import { FILTER_NAMES, MESSAGE_FILTERS, readFilter } from '../../../../src/records/message-log/message-filter.ts'
 
 const id = '01a1fbe3fa25000082c722af'
 const endpoints = [
@@ -13,11 +14,10 @@ const endpoints = [
 ]
 const nowMs = Date.parse('2026-11-21T12:00:00Z')
 const read = (texts: Readonly<Record<string, readonly string[]>>): MessageFilter =>
-  readFilter(new Map(Object.entries(texts)), { endpoints, nowMs }, ['limit', 'cursor'])
+  readFilter(checkQuery(MESSAGE_FILTERS, new Map(Object.entries(texts))), { endpoints, nowMs })
 
 const accepted: readonly { texts: Record<string, string[]>; gives: MessageFilter }[] = [
   { texts: {}, gives: {} },
-  { texts: { limit: ['x'], cursor: ['y'] }, gives: {} },
   { texts: { endpoint: ['Orders'] }, gives: { endpointId: [id] } },
   {
     texts: { endpoint: ['00000000000000000000000f', 'Orders'] },
@@ -72,8 +72,7 @@ const refused: readonly { texts: Record<string, string[]>; says: RegExp }[] = [
     texts: { outcom: ['failed'] },
     says: /There is no filter "outcom"; did you mean "outcome"\? There are: endpoint, /,
   },
-  { texts: { limits: ['1'] }, says: /did you mean "limit"/ },
-  { texts: { something: ['1'] }, says: /There is no filter "something"\. There are: .*limit, cursor\./ },
+  { texts: { something: ['1'] }, says: /There is no filter "something"\. There are: .*from, to\./ },
   { texts: { constructor: ['1'] }, says: /There is no filter "constructor"/ },
   {
     texts: { endpoint: ['Order'] },
@@ -122,6 +121,19 @@ describe('refuses', () => {
       )
     })
   }
+
+  test('all that is wrong, each at its place', () => {
+    assert.throws(
+      () => read({ outcom: ['done'], replayed: ['no'], stage: ['map', 'x', 'y'] }),
+      ({ options: { details } }: Failure) => {
+        assert.deepEqual(
+          details?.map(({ path }) => path),
+          ['stage', 'stage', 'replayed', 'outcom'],
+        )
+        return true
+      },
+    )
+  })
 
   test('every filter with a value that is none', () => {
     for (const name of FILTER_NAMES.filter((one) => one !== 'key' && one !== 'path'))
