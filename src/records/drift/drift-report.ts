@@ -3,9 +3,7 @@ import { Failure } from '../../core/failure.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import { type DriftCounts, hourOf, hourText, type ReadCount } from './endpoint-drift.ts'
-import { pathOfKeys } from './field-keys.ts'
-import { createUnreadFields, HOURS, slotOf } from './field-tree.ts'
-import { TYPES } from './message-shape.ts'
+import { createUnreadFields, HOURS, pathOfKeys, slotOf, TYPES } from './field-tree.ts'
 
 /** A document may read thousands of paths. */
 const MISSING_SHOWN = 1_000

@@ -7,7 +7,7 @@ import { didYouMean } from '../../core/nearest.ts'
 import type { GroupKey, MessageFilter } from '../../core/ports/message-store-port.ts'
 import { OUTCOMES, SOURCES } from '../../core/records/message-record.ts'
 import { STAGE_NAMES } from '../../core/tracing/stages.ts'
-import { groupFilter, readGroupKey } from './groups/group-key.ts'
+import { groupFilter, readGroupKey } from './group-key.ts'
 
 type FilterContext = Readonly<{
   /** The active ones. */
