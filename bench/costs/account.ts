@@ -13,7 +13,7 @@ import { createMessageLines } from '../../src/inbound/message-line.ts'
 import { createLogger } from '../../src/observe/log/logger.ts'
 import { createMessageMetrics } from '../../src/observe/metrics/message-metrics.ts'
 import { spansOf } from '../../src/observe/traces/spans.ts'
-import { createMinutes } from '../../src/records/statistics/minutes.ts'
+import { createMinutes } from '../../src/records/statistics/stats.ts'
 import { spreadOf } from '../report/spread.ts'
 
 const MESSAGES = 200_000

@@ -10,26 +10,24 @@ import { createLoadShedder } from '../inbound/admission/load-shedder.ts'
 import { createIntake } from '../inbound/intake.ts'
 import { EndpointConsumers } from '../inbound/kafka/endpoint-consumers.ts'
 import { drain } from '../inbound/shutdown.ts'
-import { createMessageCaptures } from '../records/message-log/captures/message-captures.ts'
+import { createMessageCaptures } from '../records/message-log/captures.ts'
 import { createMessageRecords } from '../records/replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
 import { createDryRun, createDryRunValue } from '../try/dry-run/dry-run.ts'
 import { createRecordedTests } from '../try/tests/recorded/recorded-tests.ts'
 import { createRequestedTests } from '../try/tests/requested-tests.ts'
-import { createTestRunner } from '../try/tests/run-tests.ts'
+import { createTestRunner, type RunTests } from '../try/tests/run-tests.ts'
 import { createChangeTests } from '../try/tests/stored/change-tests.ts'
 import { createStoredTests } from '../try/tests/stored/stored-tests.ts'
 import { createHealth } from './health.ts'
-import { type ManagementRoute, openManagementAuth } from './management-auth.ts'
 import { openObservers } from './observers.ts'
 import { openBroker } from './open-broker.ts'
 import { openMediator, type RunningMediator } from './open-mediator.ts'
 import { openStore } from './open-store.ts'
 import { openPipelineServices } from './pipeline-services.ts'
-import { createServers } from './servers.ts'
+import { createServers, type ManagementRoute, openManagementAuth } from './servers.ts'
 import { createWatching } from './watching.ts'
-import { consumesFor } from './workers/share.ts'
-import type { WorkerCluster } from './workers/worker-cluster.ts'
+import { consumesFor, type WorkerCluster } from './workers/worker-cluster.ts'
 
 /** The bundle stands one folder below the root, this file two. */
 const CONSOLE = new URL(
@@ -65,6 +63,39 @@ export async function startApp(
   logger: Logger,
   workerCluster?: WorkerCluster,
 ): Promise<App> {
+  const context: Context = { settings, version, logger, workerCluster, running: { isStopping: false } }
+  const service = new Service(context, await openParts(context))
+  try {
+    await service.start()
+  } catch (thrown) {
+    await service.close()
+    throw thrown
+  }
+  await service.takeMessages()
+  const { servers, managementAuth } = service.parts
+  return {
+    messagePort: servers.messagePort(),
+    adminPort: servers.adminPort(),
+    administer: servers.administer,
+    managementRoutes: managementAuth.routes,
+    stop: () => service.stop(),
+  }
+}
+
+type Context = Readonly<{
+  settings: Settings
+  version: string
+  logger: Logger
+  workerCluster: WorkerCluster | undefined
+  /** What starts after the parts, which report it. */
+  running: { isStopping: boolean; consumers?: EndpointConsumers; mediator?: RunningMediator | undefined }
+}>
+
+type Parts = Awaited<ReturnType<typeof openParts>>
+
+/** Joins the parts of the service. None listens yet. */
+async function openParts(context: Context) {
+  const { settings, version, logger, workerCluster, running } = context
   const clock = Date.now
   const newId = createIds(clock, randomBytes(4).readUInt32BE())
   const store = await openStore(settings, logger, workerCluster !== undefined)
@@ -81,7 +112,7 @@ export async function startApp(
     adminPort: () => servers.adminPort() || settings.adminPort,
   })
   const observers = await openObservers({ settings, version, store, registry, workerSlot, clock, newId, logger })
-  const { observe, traceContext, recorder, stats } = observers
+  const { observe, traceContext, recorder } = observers
   const intake = createIntake({ ...settings, workerSlot, clock, newId, logger, observe, traceContext })
   registry.watch(() => intake.keep(registry.get))
   const runTests = createTestRunner({ services, settings, logger })
@@ -97,22 +128,10 @@ export async function startApp(
     logger,
     changeTests: createChangeTests({ mode: settings.testsOnChange, store: store.tests, runTests }),
   })
-  const storedTests = createStoredTests({ store: store.tests, endpointService })
   const loadShedder = createLoadShedder({
     capacity: settings.maxMessagesInFlight,
     waitMs: settings.messageWaitMs,
   })
-  const runRequestedTests = createRequestedTests({
-    runTests,
-    refusal: intake.refusal,
-    endpointService,
-    settings,
-    storedTests: storedTests.get,
-  })
-  let stopping = false
-  let consumers: EndpointConsumers | undefined
-  let mediator: RunningMediator | undefined
-
   const health = createHealth({
     version,
     store,
@@ -124,9 +143,9 @@ export async function startApp(
     httpClient: services.http.health,
     connections: () => servers.connections,
     isolation: services.sandbox.counts,
-    consumers: () => consumers?.status() ?? [],
-    mediator: settings.openhimRegister ? () => mediator?.status() : undefined,
-    isStopping: () => stopping,
+    consumers: () => running.consumers?.status() ?? [],
+    mediator: settings.openhimRegister ? () => running.mediator?.status() : undefined,
+    isStopping: () => running.isStopping,
     workerCluster,
   })
   const managementAuth = openManagementAuth({ settings, store, clock, newId, logger, workerSlot })
@@ -149,12 +168,7 @@ export async function startApp(
     clock,
     newId,
   })
-  const recorded = { search: records.search, store: store.messages }
-  const makeRecordedTest = createRecordedTests({ recorded, endpointService, runTests, settings, random: randomBytes })
-  const dryRunsOf = (messages?: typeof recorded) => {
-    const dryRunOptions = { endpointService, registry, intake, services, settings, clock, recorded: messages }
-    return { run: createDryRun(dryRunOptions), value: createDryRunValue(dryRunOptions) }
-  }
+  const trying = openTrying({ settings, store, services, registry, endpointService, intake, records, runTests, clock })
   const watching = createWatching({
     settings,
     registry,
@@ -175,37 +189,82 @@ export async function startApp(
     intake,
     loadShedder,
     endpointService,
-    dryRuns: { message: dryRunsOf(), admin: dryRunsOf(recorded) },
-    storedTests,
-    makeRecordedTest,
-    runTests: runRequestedTests,
+    ...trying,
     records,
     captures,
     health,
-    isStopping: () => stopping,
+    isStopping: () => running.isStopping,
     managementAuth,
     watching,
     consoleFolder: CONSOLE,
     clock,
     logger,
   })
-
-  const closeAll = async (givenUp = 0, stopBy = 0) => {
-    endpointService.stop()
-    await servers.close()
-    // Calls of messages that were given up may take as long as their own timeouts.
-    await services.close(givenUp === 0)
-    await records.plans.close()
-    await Promise.all([observers.close(stopBy), managementAuth.close()])
-    await store.close()
+  return {
+    clock,
+    store,
+    registry,
+    workerSlot,
+    consumer,
+    recordSettings,
+    services,
+    observers,
+    intake,
+    endpointService,
+    health,
+    managementAuth,
+    records,
+    watching,
+    servers,
   }
-  try {
+}
+
+/** Dry runs and tests of documents. */
+function openTrying(
+  options: Pick<Parts, 'store' | 'services' | 'registry' | 'endpointService' | 'intake' | 'records' | 'clock'> &
+    Readonly<{ settings: Settings; runTests: RunTests }>,
+) {
+  const { settings, store, services, registry, endpointService, intake, records, runTests, clock } = options
+  const storedTests = createStoredTests({ store: store.tests, endpointService })
+  const recorded = { search: records.search, store: store.messages }
+  const dryRunsOf = (messages?: typeof recorded) => {
+    const dryRunOptions = { endpointService, registry, intake, services, settings, clock, recorded: messages }
+    return { run: createDryRun(dryRunOptions), value: createDryRunValue(dryRunOptions) }
+  }
+  return {
+    dryRuns: { message: dryRunsOf(), admin: dryRunsOf(recorded) },
+    storedTests,
+    makeRecordedTest: createRecordedTests({ recorded, endpointService, runTests, settings, random: randomBytes }),
+    runTests: createRequestedTests({
+      runTests,
+      refusal: intake.refusal,
+      endpointService,
+      settings,
+      storedTests: storedTests.get,
+    }),
+  }
+}
+
+/** The life of the service, from its first start to its end. */
+class Service {
+  readonly parts: Parts
+  readonly #context: Context
+
+  constructor(context: Context, parts: Parts) {
+    this.#context = context
+    this.parts = parts
+  }
+
+  /** Loads the stored documents and listens. */
+  async start(): Promise<void> {
+    const { settings, workerCluster } = this.#context
+    const { endpointService, observers, watching, health, services, servers } = this.parts
     // Before loading, so that no change between loading and joining is missed.
     await workerCluster?.join({
       catchUp: endpointService.catchUp,
       reloadCaptures: observers.captures.reload,
-      flushRecords: recorder.caughtUp,
-      flushCounts: stats.write,
+      flushRecords: observers.recorder.caughtUp,
+      flushCounts: observers.stats.write,
       messageCounts: watching.ownCounts,
       drift: watching.ownDrift,
       ...health.own,
@@ -216,55 +275,65 @@ export async function startApp(
     endpointService.follow(observers.captures.follow)
     await servers.listenForMessages()
     if (workerCluster === undefined) await servers.administer(settings.adminPort)
-  } catch (thrown) {
-    await closeAll()
-    throw thrown
   }
-  const isConsumedHere = ({ document }: CompiledEndpoint) =>
-    workerCluster === undefined || consumesFor(document._id, workerCluster.workerSlot)
-  const { get, watch } = registry
-  const consumed = { get, watch, consuming: () => registry.consuming().filter(isConsumedHere) }
-  consumers = new EndpointConsumers({
-    registry: consumed,
-    consumer,
-    settings: recordSettings,
-    intake,
-    producer: services.producer,
-    logger,
-  })
-  records.plans.follow()
-  mediator = await openMediator({
-    settings,
-    productVersion: version,
-    registry,
-    messagePort: servers.messagePort(),
-    workerSlot,
-    uptimeMs: health.uptimeMs,
-    clock,
-    logger,
-  })
 
-  return {
-    messagePort: servers.messagePort(),
-    adminPort: servers.adminPort(),
-    administer: servers.administer,
-    managementRoutes: managementAuth.routes,
-    stop: async () => {
-      stopping = true
-      records.plans.stop()
-      watching.events.close()
-      const stopBy = performance.now() + settings.shutdownTimeoutMs
-      servers.endConnections()
-      const mediatorStopped = mediator?.stop()
-      const givenUp = await drain(intake, consumers, settings.shutdownTimeoutMs)
-      intake.giveUp()
-      await servers.quiet()
-      // Callers may still be reading their answers; one that does not read is not waited for.
-      const force = setTimeout(servers.closeAllConnections, FLUSH_MS)
-      await closeAll(givenUp, stopBy)
-      await mediatorStopped
-      clearTimeout(force)
-      return givenUp
-    },
+  /** Consumes records, runs stored replay plans, and registers with an OpenHIM core. */
+  async takeMessages(): Promise<void> {
+    const { settings, version, logger, workerCluster, running } = this.#context
+    const { registry, consumer, recordSettings, intake, services, records, servers, workerSlot, health, clock } =
+      this.parts
+    const isConsumedHere = ({ document }: CompiledEndpoint) =>
+      workerCluster === undefined || consumesFor(document._id, workerCluster.workerSlot)
+    const { get, watch } = registry
+    running.consumers = new EndpointConsumers({
+      registry: { get, watch, consuming: () => registry.consuming().filter(isConsumedHere) },
+      consumer,
+      settings: recordSettings,
+      intake,
+      producer: services.producer,
+      logger,
+    })
+    records.plans.follow()
+    running.mediator = await openMediator({
+      settings,
+      productVersion: version,
+      registry,
+      messagePort: servers.messagePort(),
+      workerSlot,
+      uptimeMs: health.uptimeMs,
+      clock,
+      logger,
+    })
+  }
+
+  async stop(): Promise<number> {
+    const { settings, running } = this.#context
+    const { records, watching, servers, intake } = this.parts
+    running.isStopping = true
+    records.plans.stop()
+    watching.events.close()
+    const stopBy = performance.now() + settings.shutdownTimeoutMs
+    servers.endConnections()
+    const mediatorStopped = running.mediator?.stop()
+    const givenUp = await drain(intake, { stop: async () => running.consumers?.stop() }, settings.shutdownTimeoutMs)
+    intake.giveUp()
+    await servers.quiet()
+    // Callers may still be reading their answers; one that does not read is not waited for.
+    const force = setTimeout(servers.closeAllConnections, FLUSH_MS)
+    await this.close(givenUp, stopBy)
+    await mediatorStopped
+    clearTimeout(force)
+    return givenUp
+  }
+
+  async close(givenUp = 0, stopBy = 0): Promise<void> {
+    const { endpointService, servers, services, records, observers, managementAuth, store } = this.parts
+    endpointService.stop()
+    await servers.close()
+    // Calls of messages that were given up may take as long as their own timeouts.
+    await services.close(givenUp === 0)
+    await records.plans.close()
+    await Promise.all([observers.close(stopBy), managementAuth.close()])
+    await store.close()
   }
 }

@@ -10,7 +10,7 @@ import { createMessageMetrics, type MessageMetrics } from '../observe/metrics/me
 import type { Exporter } from '../observe/traces/exporter.ts'
 import type { SampledMessage } from '../observe/traces/sampling.ts'
 import { createDrift, type Drift } from '../records/drift/drift.ts'
-import { type ActiveCaptures, createActiveCaptures } from '../records/message-log/captures/active-captures.ts'
+import { type ActiveCaptures, createActiveCaptures } from '../records/message-log/captures.ts'
 import { createRecorder, type Recorder } from '../records/message-log/recorder.ts'
 import { startRetention } from '../records/message-log/retention.ts'
 import { createStats, type Stats } from '../records/statistics/stats.ts'

@@ -4,10 +4,11 @@ import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
 import type { WorkerSlot } from '../core/worker-processes.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
-import type { MediatorStatus } from '../openhim/core-port.ts'
+import { type CoreClientOptions, createCoreClient } from '../openhim/core-client.ts'
+import type { MediatorStatus, OpenhimCore } from '../openhim/core-port.ts'
 import type { ServiceAddress } from '../openhim/mediator-document.ts'
+import { createHttpClient } from '../outbound/http/http-client.ts'
 import type { Settings } from '../settings/settings.ts'
-import { EVERY_ADDRESS } from './message-origin.ts'
 
 export type RunningMediator = Readonly<{
   status(): MediatorStatus
@@ -15,7 +16,7 @@ export type RunningMediator = Readonly<{
   stop(): Promise<void>
 }>
 
-export type RunningMediatorOptions = Readonly<{
+type RunningMediatorOptions = Readonly<{
   settings: Settings
   productVersion: string
   registry: Pick<Registry, 'all' | 'watch'>
@@ -26,6 +27,9 @@ export type RunningMediatorOptions = Readonly<{
   logger: Logger
 }>
 
+/** `HOST` of a port that listens on every address of the machine. */
+export const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::']
+
 const ANSWER_LIMIT_BYTES = 1024 * 1024
 
 /** Undefined without OPENHIM_REGISTER, and in all workers but one. */
@@ -35,7 +39,6 @@ export async function openMediator(options: RunningMediatorOptions): Promise<Run
   if (!openhimRegister || workerSlot.slot > 0) return undefined
   // The settings are checked: with OPENHIM_REGISTER, the three are given.
   if (username === undefined || password === undefined || urn === undefined) return undefined
-  const { openCore } = await import('./open-core.ts')
   const { startMediator } = await import('../openhim/mediator.ts')
   const { createMediatorVersions, describeMediator } = await import('../openhim/mediator-document.ts')
   const core = openCore({
@@ -71,4 +74,23 @@ function addressOf({ mediatorUrl, host }: Settings, messagePort: number): Servic
   const { hostname: name, port, protocol } = new URL(mediatorUrl)
   const secured = protocol === 'https:'
   return { host: name.replace(/^\[|\]$/g, ''), port: Number(port) || (secured ? 443 : 80), secured }
+}
+
+type CoreOptions = Omit<CoreClientOptions, 'http'> &
+  Pick<Settings, 'openhimTrustSelfSigned'> &
+  Readonly<{ answerLimitBytes: number }>
+
+const CONNECT_TIMEOUT_MS = 2_000
+
+/**
+ * A client of the API of an OpenHIM core, with an HTTP client of its own: the egress rules are for targets of
+ * documents, and the certificates of these stay checked.
+ */
+export function openCore({ answerLimitBytes, openhimTrustSelfSigned, ...options }: CoreOptions): OpenhimCore {
+  const http = createHttpClient({
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    answerLimitBytes,
+    acceptAnyCertificate: openhimTrustSelfSigned,
+  })
+  return createCoreClient({ ...options, http })
 }

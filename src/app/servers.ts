@@ -1,7 +1,12 @@
 /** The message port and the admin port with their routes; both serve the management of endpoints. */
+
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { createManagementAccess, type ManagementAccess } from '../api/access/management-access.ts'
+import { createTokenVerifier } from '../api/access/token-verifier.ts'
+import { type AuthorisedRoute, addAuthHook } from '../api/auth-hook.ts'
 import { CONSOLE_MISSING, ConsoleFiles } from '../api/console-files.ts'
 import { EventStreams } from '../api/event-streams.ts'
 import { describeApi } from '../api/openapi.ts'
@@ -24,10 +29,12 @@ import { createMessageListener, messageSide, serveMessages } from '../inbound/ht
 import { createServer } from '../inbound/http/server.ts'
 import type { Intake } from '../inbound/intake.ts'
 import { createCoreAnswers } from '../openhim/answers/core-answers.ts'
+import { createHttpClient } from '../outbound/http/http-client.ts'
 import { answerFailure } from '../pipeline/reply.ts'
-import type { MessageCaptures } from '../records/message-log/captures/message-captures.ts'
+import type { MessageCaptures } from '../records/message-log/captures.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { Store } from '../store/store.ts'
 import type { DryRun, DryRunValue } from '../try/dry-run/dry-run.ts'
 import { createLiveOpenApi, type LiveOpenApi } from '../try/openapi/live-openapi.ts'
 import { createDraftEndpoint } from '../try/suggestions/draft-endpoint.ts'
@@ -35,11 +42,10 @@ import type { MakeRecordedTest } from '../try/tests/recorded/recorded-tests.ts'
 import type { RunRequestedTests } from '../try/tests/requested-tests.ts'
 import type { StoredTests } from '../try/tests/stored/stored-tests.ts'
 import type { ServiceHealth } from './health.ts'
-import type { ManagementAuth } from './management-auth.ts'
-import { messageOrigin } from './message-origin.ts'
+import { EVERY_ADDRESS } from './open-mediator.ts'
 import type { Watching } from './watching.ts'
 
-export type Servers = Readonly<{
+type Servers = Readonly<{
   /** Rejects if the port is not available. */
   listenForMessages(): Promise<void>
   /** Listens on the admin port; resolves to its number. Rejects if it is not available. */
@@ -58,7 +64,7 @@ export type Servers = Readonly<{
   closeAllConnections(): void
 }>
 
-export type ServersOptions = Readonly<{
+type ServersOptions = Readonly<{
   settings: Settings
   workerSlot: WorkerSlot
   version: string
@@ -227,3 +233,64 @@ function createAdminServer(options: ServersOptions, api: Api, answer: AnswerFail
 }
 
 const portOf = (server: FastifyInstance): number => (server.server.address() as AddressInfo | null)?.port ?? 0
+
+export type ManagementRoute = AuthorisedRoute & Readonly<{ port: Port }>
+
+type ManagementAuth = Pick<ManagementAccess, 'keys' | 'audit'> &
+  Readonly<{
+    /** Requires a role for every route of a scope; to be called before the routes are added. */
+    protect(scope: FastifyInstance, port: Port): void
+    /** All management routes with the roles that may call them. */
+    routes: readonly ManagementRoute[]
+    close(): Promise<void>
+  }>
+
+type AuthOptions = Readonly<{
+  settings: Settings
+  store: Store
+  clock: Clock
+  newId: () => string
+  logger: Logger
+  workerSlot: WorkerSlot
+}>
+
+/** Authentication of management calls, with the client that asks the operator's identity provider. */
+export function openManagementAuth(options: AuthOptions): ManagementAuth {
+  const { settings } = options
+  const { requestConnectTimeoutMs: connectTimeoutMs, answerLimitBytes } = settings
+  // The operator names the provider, so the egress rules for documents do not apply to it.
+  const http = createHttpClient({ connectTimeoutMs, answerLimitBytes })
+  const access = createManagementAccess({
+    ...options,
+    tokens: createTokenVerifier(http),
+    http,
+    random: randomBytes,
+  })
+  const routes: ManagementRoute[] = []
+  return {
+    keys: access.keys,
+    audit: access.audit,
+    protect: (scope, port) => addAuthHook(scope, { ...access, onRoute: (route) => routes.push({ port, ...route }) }),
+    routes,
+    close: async () => {
+      await Promise.all([http.close(), access.audit.stop()])
+    },
+  }
+}
+
+/**
+ * In: the settings of the message port; the header `Host` of a call to the admin port. Out: a URL such as
+ * `http://10.0.0.7:3003`, without a last slash. A port on every address has the name that the caller used for the admin port.
+ */
+export function messageOrigin(
+  { publicUrl, host, serverPort }: Pick<Settings, 'publicUrl' | 'host' | 'serverPort'>,
+  calledAs: string | undefined,
+): string {
+  if (publicUrl !== undefined) return publicUrl
+  const name = EVERY_ADDRESS.includes(host) ? (nameIn(calledAs) ?? 'localhost') : host
+  return `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${serverPort}`
+}
+
+/** Undefined if the header is absent or malformed. An IPv6 address is in brackets. */
+const nameIn = (calledAs: string | undefined): string | undefined =>
+  calledAs === undefined ? undefined : URL.parse(`http://${calledAs}`)?.hostname

@@ -16,7 +16,7 @@ import {
 } from '../../migrate/import/imported-files.ts'
 import { isUrl, readSources, realpathOf, shownSource } from '../../migrate/import/read-sources.ts'
 import { type CheckedDocument, checkDocuments, registerDocuments } from '../../migrate/import/register-documents.ts'
-import { createOfflineServices } from '../app/offline-services.ts'
+import { createOfflineServices } from '../app/offline.ts'
 import { writeFault } from '../core/files/files.ts'
 import { missingScheme } from '../core/http.ts'
 import { readSettings } from '../settings/settings.ts'

@@ -1,6 +1,6 @@
 /** `crosswalk lint`: reads documents, fills in values, checks as a registration would, and reports. */
 
-import { createOfflineServices } from '../app/offline-services.ts'
+import { createOfflineServices } from '../app/offline.ts'
 import type { Json } from '../core/json.ts'
 import { checkFiles } from '../endpoints/check-files.ts'
 import { CommandFault, counted, jsonText, readSettingsOf, type Terminal } from './command.ts'

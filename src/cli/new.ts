@@ -1,8 +1,7 @@
 /** `crosswalk new`: writes a document that lints clean, with a test, beside the others. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createOfflineDryRun } from '../app/offline-dry-run.ts'
-import { createOfflineServices } from '../app/offline-services.ts'
+import { createOfflineDryRun, createOfflineServices } from '../app/offline.ts'
 import { makeFolder } from '../core/files/files.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Lint } from '../core/lint.ts'

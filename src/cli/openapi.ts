@@ -1,6 +1,6 @@
 /** `crosswalk openapi`: reads, checks as a registration would, and describes. */
 import { existsSync } from 'node:fs'
-import { createOfflineServices } from '../app/offline-services.ts'
+import { createOfflineServices } from '../app/offline.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import { checkFiles } from '../endpoints/check-files.ts'
 import { writeOpenApi } from '../try/openapi/openapi-document.ts'

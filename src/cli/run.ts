@@ -1,7 +1,7 @@
 /** `crosswalk run`: a dry run of one message, and its answer for people and pipes. */
 import { readFileSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
-import { createOfflineDryRun, createOfflineDryRunValue } from '../app/offline-dry-run.ts'
+import { createOfflineDryRun, createOfflineDryRunValue } from '../app/offline.ts'
 import { openHttpClient } from '../app/pipeline-services.ts'
 import { createSecretSource } from '../app/secret-source.ts'
 import { createEgressPolicy } from '../core/egress/egress-policy.ts'

@@ -1,6 +1,6 @@
 /** `crosswalk test` and `crosswalk coverage`: find tests and documents, run them, keep snapshots, and report. */
 import { resolve } from 'node:path'
-import { createOfflineTests } from '../app/offline-tests.ts'
+import { createOfflineTests } from '../app/offline.ts'
 import { Failure } from '../core/failure.ts'
 import { changeTexts, type Json, type JsonObject } from '../core/json.ts'
 import type { Lint } from '../core/lint.ts'

@@ -6,15 +6,13 @@ import { type Backoff, nextPauseMs } from '../core/backoff.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Program } from '../pipeline/sandbox.ts'
 import type { CpuQuota } from './cpu-quota.ts'
-import { frame, type IsolationResponse, type IsolationTask } from './isolation-protocol.ts'
+import { frame, type IsolationRequest, type IsolationResponse, type IsolationTask } from './isolation-protocol.ts'
 import type { EndedBy, PoolMember, PoolMemberEvents } from './pool-member.ts'
-import { createProgramCache, type ProgramCache } from './program-cache.ts'
-import { createQuotaQueue } from './quota-queue.ts'
 
 /** `size`: characters of the program as JSON. */
 export type ProgramOwner = Readonly<{ id: number; program: Program; size: number; quota: CpuQuota }>
 
-export type PoolCall = {
+type PoolCall = {
   owner: ProgramOwner
   task: IsolationTask
   /** The process of a call that runs longer is killed. */
@@ -33,7 +31,7 @@ export type CallOutcome =
   | Readonly<{ ended: 'time' | 'memory' }>
   | Readonly<{ refused: 'deadline' | 'full' }>
 
-export type ProcessPoolOptions = Readonly<{
+type ProcessPoolOptions = Readonly<{
   /** The most that run at once. */
   processes: number
   /** The word for a member in the log. */
@@ -47,211 +45,298 @@ export type ProcessPoolOptions = Readonly<{
   logger: Logger
 }>
 
-export type ProcessPool = Readonly<{
-  submit(call: PoolCall): void
-  /** Removes the calls of a program that have not started. */
-  withdraw(owner: ProgramOwner): PoolCall[]
-  counts(): ProcessPoolCounts
-  close(): void
-}>
-
 export type ProcessPoolCounts = Readonly<{
   processes: number
   waiting: number
   ended: Readonly<Record<'time' | 'memory' | 'others', number>>
 }>
 
-type ProcessRecord = {
-  member: PoolMember
-  isReady: boolean
-  call: PoolCall | undefined
-  timers: NodeJS.Timeout[]
-  cache: ProgramCache
-  /** Its call has exceeded its limit. */
-  isTimedOut: boolean
-  /** It takes no further calls: another process has replaced it. */
-  isRetired: boolean
-}
-
 /** A call in the quick pool that runs twice as long, and uses the processor in the second half, is not quick. */
 const OVERDUE_MS = 30
-const MOST_WAITING = 512
-const MOST_WAITING_EACH = 256
+const MAX_WAITING = 512
+const MAX_WAITING_EACH = 256
 
 /** The pauses after processes that ended before they were ready. */
 const BACKOFF: Backoff = { firstMs: 250, longestMs: 30_000 }
 
-export function createProcessPool(
-  name: 'quick' | 'slow',
-  { processes, kind, startMember, idleMs, logger }: ProcessPoolOptions,
-): ProcessPool {
-  const active = new Set<ProcessRecord>()
-  const retired = new Set<ProcessRecord>()
-  const queue = createQuotaQueue<PoolCall>(MOST_WAITING_EACH, MOST_WAITING)
-  const ended = { time: 0, memory: 0, others: 0 }
-  let pauseMs = 0
-  let isClosed = false
+/** A member with its call. */
+class PoolProcess {
+  readonly member: PoolMember
+  readonly cache = new ProgramCache()
+  isReady = false
+  /** Its call has exceeded its limit. */
+  isTimedOut = false
+  /** It takes no further calls: another process has replaced it. */
+  isRetired = false
+  call: PoolCall | undefined
+  #timers: NodeJS.Timeout[] = []
 
-  function startProcess(): void {
-    const member = startMember({
-      onReady: () => {
-        record.isReady = true
-        pauseMs = 0
-        dispatch()
-        endWhenIdle(record)
-      },
-      onResponse: (response) => {
-        const call = clearCall(record)
-        call?.finish({ response })
-        if (record.isRetired) member.kill()
-        else dispatch()
-        endWhenIdle(record)
-      },
-      onEnd: (endedBy) => handleEnd(record, endedBy),
-    })
-    const record: ProcessRecord = {
-      member,
-      isReady: false,
-      call: undefined,
-      timers: [],
-      cache: createProgramCache(),
-      isTimedOut: false,
-      isRetired: false,
-    }
-    if (name === 'slow') member.lowerPriority()
-    active.add(record)
+  constructor(startMember: (process: PoolProcess) => PoolMember) {
+    this.member = startMember(this)
   }
 
-  function endWhenIdle(record: ProcessRecord): void {
-    if (idleMs === undefined || record.call !== undefined || !active.has(record)) return
-    const end = () => {
-      active.delete(record)
-      record.member.kill()
-    }
-    record.timers.push(setTimeout(end, idleMs).unref())
+  after(ms: number, act: () => void): NodeJS.Timeout {
+    const timer = setTimeout(act, ms)
+    this.#timers.push(timer)
+    return timer
   }
 
-  function clearCall(record: ProcessRecord): PoolCall | undefined {
-    const { call } = record
-    clearTimers(record)
-    record.call = undefined
+  clearTimers(): void {
+    for (const timer of this.#timers.splice(0)) clearTimeout(timer)
+  }
+
+  clearCall(): PoolCall | undefined {
+    const { call } = this
+    this.clearTimers()
+    this.call = undefined
     return call
   }
+}
 
-  function clearTimers({ timers }: ProcessRecord): void {
-    for (const timer of timers.splice(0)) clearTimeout(timer)
+export class ProcessPool {
+  readonly #name: 'quick' | 'slow'
+  readonly #options: ProcessPoolOptions
+  readonly #active = new Set<PoolProcess>()
+  readonly #retired = new Set<PoolProcess>()
+  readonly #queue = new QuotaQueue<PoolCall>(MAX_WAITING_EACH, MAX_WAITING)
+  readonly #ended = { time: 0, memory: 0, others: 0 }
+  #pauseMs = 0
+  #isClosed = false
+
+  constructor(name: 'quick' | 'slow', options: ProcessPoolOptions) {
+    this.#name = name
+    this.#options = options
+    this.#fill()
   }
 
-  function handleEnd(record: ProcessRecord, endedBy: EndedBy): void {
-    const call = clearCall(record)
-    active.delete(record)
-    retired.delete(record)
-    if (isClosed) call?.finish({ refused: 'deadline' })
-    if (isClosed || (endedBy === 'service' && !record.isTimedOut)) return
-    // A process that was never ready had no program that could need memory.
-    const cause = record.isTimedOut ? 'time' : endedBy === 'itself' && record.isReady ? 'memory' : 'others'
-    ended[cause] += 1
-    logger.warn(
-      { lane: name, pid: record.member.pid, cause, endpoint: call?.owner.program.endpoint },
-      `An isolated ${kind} was ended`,
-    )
-    if (!record.isReady) pauseMs = nextPauseMs(pauseMs, BACKOFF)
-    if (call !== undefined) {
-      // The system may have killed the process because of this call: that shows if it happens twice.
-      if (cause === 'others' && !call.isRetry) {
-        call.isRetry = true
-        submit(call)
-      } else call.finish({ ended: cause === 'time' ? 'time' : 'memory' })
-    }
-    if (pauseMs === 0) fill()
-    else setTimeout(fill, pauseMs).unref()
-  }
-
-  function fill(): void {
-    while (!isClosed && active.size < Math.min(processes, neededNow())) startProcess()
-  }
-
-  function neededNow(): number {
-    if (idleMs === undefined) return processes
-    return queue.size + [...active].filter(({ call }) => call !== undefined).length
-  }
-
-  function submit(call: PoolCall): void {
-    if (!queue.add(call.owner.id, call.owner.quota, call)) {
+  submit(call: PoolCall): void {
+    const { owner } = call
+    if (!this.#queue.add(owner.id, owner.quota, call)) {
       call.finish({ refused: 'full' })
       return
     }
     const expire = () => {
-      queue.remove(call.owner.id, call)
+      this.#queue.remove(owner.id, call)
       call.finish({ refused: 'deadline' })
     }
     // This timer and that of the limit keep the service alive, since the processes do not: callers wait for the result.
     call.deadlineTimer = setTimeout(expire, Math.max(call.deadlineAt - Date.now(), 0))
-    dispatch()
+    this.#dispatch()
     // After a member that was never ready, the timer of its pause starts the next.
-    if (idleMs !== undefined && pauseMs === 0) fill()
+    if (this.#options.idleMs !== undefined && this.#pauseMs === 0) this.#fill()
   }
 
-  function dispatch(): void {
-    for (const record of active) {
-      if (!record.isReady || record.isTimedOut || record.call !== undefined) continue
-      const call = queue.next()
-      if (call === undefined) return
-      start(record, call)
+  /** Removes the calls of a program that have not started. */
+  withdraw({ id }: ProgramOwner): PoolCall[] {
+    const calls = this.#queue.takeAll(id)
+    for (const { deadlineTimer } of calls) clearTimeout(deadlineTimer)
+    return calls
+  }
+
+  counts(): ProcessPoolCounts {
+    const processes = this.#active.size + this.#retired.size
+    return { processes, waiting: this.#queue.size, ended: { ...this.#ended } }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const { member } of [...this.#active, ...this.#retired]) member.kill()
+    for (let call = this.#queue.next(); call !== undefined; call = this.#queue.next()) {
+      clearTimeout(call.deadlineTimer)
+      call.finish({ refused: 'deadline' })
     }
   }
 
-  function start(record: ProcessRecord, call: PoolCall): void {
+  #fill(): void {
+    const { processes } = this.#options
+    while (!this.#isClosed && this.#active.size < Math.min(processes, this.#neededNow())) this.#startProcess()
+  }
+
+  #neededNow(): number {
+    const { processes, idleMs } = this.#options
+    if (idleMs === undefined) return processes
+    return this.#queue.size + [...this.#active].filter(({ call }) => call !== undefined).length
+  }
+
+  #startProcess(): void {
+    const started = new PoolProcess((process) =>
+      this.#options.startMember({
+        onReady: () => {
+          process.isReady = true
+          this.#pauseMs = 0
+          this.#dispatch()
+          this.#endWhenIdle(process)
+        },
+        onResponse: (response) => {
+          process.clearCall()?.finish({ response })
+          if (process.isRetired) process.member.kill()
+          else this.#dispatch()
+          this.#endWhenIdle(process)
+        },
+        onEnd: (endedBy) => this.#handleEnd(process, endedBy),
+      }),
+    )
+    if (this.#name === 'slow') started.member.lowerPriority()
+    this.#active.add(started)
+  }
+
+  #endWhenIdle(process: PoolProcess): void {
+    const { idleMs } = this.#options
+    if (idleMs === undefined || process.call !== undefined || !this.#active.has(process)) return
+    const end = () => {
+      this.#active.delete(process)
+      process.member.kill()
+    }
+    process.after(idleMs, end).unref()
+  }
+
+  #handleEnd(process: PoolProcess, endedBy: EndedBy): void {
+    const call = process.clearCall()
+    this.#active.delete(process)
+    this.#retired.delete(process)
+    if (this.#isClosed) call?.finish({ refused: 'deadline' })
+    if (this.#isClosed || (endedBy === 'service' && !process.isTimedOut)) return
+    // A process that was never ready had no program that could need memory.
+    const cause = process.isTimedOut ? 'time' : endedBy === 'itself' && process.isReady ? 'memory' : 'others'
+    this.#ended[cause] += 1
+    this.#options.logger.warn(
+      { lane: this.#name, pid: process.member.pid, cause, endpoint: call?.owner.program.endpoint },
+      `An isolated ${this.#options.kind} was ended`,
+    )
+    if (!process.isReady) this.#pauseMs = nextPauseMs(this.#pauseMs, BACKOFF)
+    if (call !== undefined) {
+      // The system may have killed the process because of this call: that shows if it happens twice.
+      if (cause === 'others' && !call.isRetry) {
+        call.isRetry = true
+        this.submit(call)
+      } else call.finish({ ended: cause === 'time' ? 'time' : 'memory' })
+    }
+    if (this.#pauseMs === 0) this.#fill()
+    else setTimeout(() => this.#fill(), this.#pauseMs).unref()
+  }
+
+  #dispatch(): void {
+    for (const process of this.#active) {
+      if (!process.isReady || process.isTimedOut || process.call !== undefined) continue
+      const call = this.#queue.next()
+      if (call === undefined) return
+      this.#run(process, call)
+    }
+  }
+
+  #run(process: PoolProcess, call: PoolCall): void {
     const { owner, task } = call
-    const { member } = record
-    clearTimers(record)
-    record.call = call
+    const { member } = process
+    process.clearTimers()
+    process.call = call
     clearTimeout(call.deadlineTimer)
-    const after = (ms: number, act: () => void) => record.timers.push(setTimeout(act, ms))
-    after(call.limitMs, () => {
-      record.isTimedOut = true
+    process.after(call.limitMs, () => {
+      process.isTimedOut = true
       member.kill()
     })
-    const retireIfSlow = (before: number | undefined) => {
-      const now = member.cpuMs()
+    if (this.#name === 'quick') process.after(OVERDUE_MS, () => this.#retireIfSlow(process, member.cpuMs()))
+    member.send(frame({ id: owner.id, ...process.cache.add(owner), task }))
+  }
+
+  /** Lets a process whose call is slow finish it at low priority, and starts another one in its place. */
+  #retireIfSlow(process: PoolProcess, before: number | undefined): void {
+    process.after(OVERDUE_MS, () => {
+      const now = process.member.cpuMs()
       const runs = before === undefined || now === undefined || now - before >= OVERDUE_MS / 2
-      if (runs && queue.size > 0 && retired.size < processes) retire(record)
-      else after(OVERDUE_MS, () => retireIfSlow(now))
-    }
-    if (name === 'quick') {
-      after(OVERDUE_MS, () => {
-        const now = member.cpuMs()
-        after(OVERDUE_MS, () => retireIfSlow(now))
-      })
-    }
-    member.send(frame({ id: owner.id, ...record.cache.add(owner), task }))
-  }
-
-  /** Lets the process finish its call at low priority, and starts another one in its place. */
-  function retire(record: ProcessRecord): void {
-    record.isRetired = true
-    record.member.lowerPriority()
-    active.delete(record)
-    retired.add(record)
-    fill()
-  }
-
-  fill()
-  return {
-    submit,
-    withdraw: ({ id }) => {
-      const calls = queue.takeAll(id)
-      for (const { deadlineTimer } of calls) clearTimeout(deadlineTimer)
-      return calls
-    },
-    counts: () => ({ processes: active.size + retired.size, waiting: queue.size, ended: { ...ended } }),
-    close: () => {
-      isClosed = true
-      for (const { member } of [...active, ...retired]) member.kill()
-      for (let call = queue.next(); call !== undefined; call = queue.next()) {
-        clearTimeout(call.deadlineTimer)
-        call.finish({ refused: 'deadline' })
+      if (!runs || this.#queue.size === 0 || this.#retired.size >= this.#options.processes) {
+        this.#retireIfSlow(process, now)
+        return
       }
-    },
+      process.isRetired = true
+      process.member.lowerPriority()
+      this.#active.delete(process)
+      this.#retired.add(process)
+      this.#fill()
+    })
+  }
+}
+
+/** Characters of all programs; compiled, they may take a hundred times as much. */
+const MAX_CHARACTERS = 500_000
+const MAX_PROGRAMS = 500
+
+/** Which programs a process keeps compiled: the least recently used ones are dropped. */
+class ProgramCache {
+  readonly #sizes = new Map<number, number>()
+  #characters = 0
+
+  /** Marks a program as used. Out: the program, if the process does not have it, and the programs to drop for it. */
+  add({ id, size, program }: ProgramOwner): Pick<IsolationRequest, 'program' | 'forget'> {
+    const isNew = !this.#sizes.delete(id)
+    if (isNew) this.#characters += size
+    this.#sizes.set(id, size)
+    const forget: number[] = []
+    for (const [oldest, oldestSize] of this.#sizes) {
+      if (oldest === id || (this.#characters <= MAX_CHARACTERS && this.#sizes.size <= MAX_PROGRAMS)) break
+      this.#sizes.delete(oldest)
+      this.#characters -= oldestSize
+      forget.push(oldest)
+    }
+    return { program: isNew ? program : undefined, forget }
+  }
+}
+
+/**
+ * The FIFO queues of calls that wait for a process, one for each program. The program whose last call took the least
+ * processor time is next; programs with equal times take turns.
+ */
+export class QuotaQueue<Call> {
+  readonly #queues = new Map<number, { quota: CpuQuota; calls: Call[] }>()
+  readonly #maxEach: number
+  readonly #maxInAll: number
+  size = 0
+
+  constructor(maxEach: number, maxInAll: number) {
+    this.#maxEach = maxEach
+    this.#maxInAll = maxInAll
+  }
+
+  /** Returns false if the queue of the program, or all of them together, are full. */
+  add(key: number, quota: CpuQuota, call: Call): boolean {
+    const queue = this.#queues.get(key) ?? { quota, calls: [] }
+    if (queue.calls.length >= this.#maxEach || this.size >= this.#maxInAll) return false
+    queue.calls.push(call)
+    this.#queues.set(key, queue)
+    this.size += 1
+    return true
+  }
+
+  next(): Call | undefined {
+    let best: number | undefined
+    let least = Number.POSITIVE_INFINITY
+    for (const [key, { quota }] of this.#queues) {
+      const cost = quota.cpuMs ?? 0
+      if (cost < least) [best, least] = [key, cost]
+    }
+    const queue = best === undefined ? undefined : this.#queues.get(best)
+    if (best === undefined || queue === undefined) return undefined
+    const call = queue.calls.shift()
+    this.#queues.delete(best)
+    // Inserted again, it is behind the other programs of the same cost.
+    if (queue.calls.length > 0) this.#queues.set(best, queue)
+    this.size -= 1
+    return call
+  }
+
+  /** Removes the calls of a program; they are in their order. */
+  takeAll(key: number): Call[] {
+    const calls = this.#queues.get(key)?.calls ?? []
+    this.#queues.delete(key)
+    this.size -= calls.length
+    return calls
+  }
+
+  remove(key: number, call: Call): void {
+    const queue = this.#queues.get(key)
+    const at = queue?.calls.indexOf(call) ?? -1
+    if (queue === undefined || at < 0) return
+    queue.calls.splice(at, 1)
+    this.size -= 1
+    if (queue.calls.length === 0) this.#queues.delete(key)
   }
 }

@@ -1,14 +1,16 @@
 /** ISOLATION=process: the expressions and schemas of all documents run in isolated processes. */
+import { Failure } from '../core/failure.ts'
+import { fault } from '../core/lint.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
-import type { Program, Sandbox } from '../pipeline/sandbox.ts'
-import { newCpuQuota } from './cpu-quota.ts'
-import type { ProgramOptions } from './isolation-protocol.ts'
-import { startPoolProcess } from './pool-process.ts'
-import { createProcessPool, type ProcessPoolCounts } from './process-pool.ts'
-import { createProgramCalls } from './sandboxed-programs.ts'
+import type { Verdict } from '../language/json-schema/json-schema.ts'
+import type { Program, Sandbox, SandboxedProgram, Transformation } from '../pipeline/sandbox.ts'
+import { addCall, newCpuQuota } from './cpu-quota.ts'
+import type { Compilation, IsolationTask, ProgramOptions } from './isolation-protocol.ts'
+import { startPoolProcess } from './pool-member.ts'
+import { type CallOutcome, ProcessPool, type ProcessPoolCounts, type ProgramOwner } from './process-pool.ts'
 
 /** `processes`: in each of the two pools. `compileMs`: the limit for compiling a program, 10,000 by default. */
-export type SandboxOptions = Readonly<{
+type SandboxOptions = Readonly<{
   processes: number
   memoryMb: number
   programOptions: ProgramOptions
@@ -34,7 +36,7 @@ const REASONS = {
 export function createSandbox(options: SandboxOptions): IsolatedSandbox {
   const { processes, memoryMb, programOptions, compileMs, logger } = options
   const open = (name: 'quick' | 'slow') =>
-    createProcessPool(name, {
+    new ProcessPool(name, {
       processes,
       kind: 'process',
       startMember: (events) => startPoolProcess(memoryMb, programOptions, events),
@@ -58,3 +60,116 @@ export function createSandbox(options: SandboxOptions): IsolatedSandbox {
     },
   }
 }
+
+type ProgramCallsOptions = Readonly<{
+  /** May be the same pool. */
+  quick: ProcessPool
+  slow: ProcessPool
+  programOptions: ProgramOptions
+  compileMs?: number | undefined
+  /** The time that a call gets beyond the limits of its program, since it checks them between steps; 1,000 by default. */
+  graceMs?: number
+  /** Sentences about what ended a process or thread: they quote neither the program nor the message. */
+  reasons: Readonly<Record<'time' | 'memory', string>>
+}>
+
+const GRACE_MS = 1_000
+/** The time that it gets beyond the deadline of its message. */
+const LATE_MS = 100
+/** The limit for compiling a program, and for waiting for a process before that. */
+const COMPILE_MS = 10_000
+
+/** The calls of programs: each call is assigned to one of two pools, and has its limit. */
+export function createProgramCalls(options: ProgramCallsOptions) {
+  const { quick, slow, programOptions, compileMs = COMPILE_MS, graceMs = GRACE_MS, reasons } = options
+
+  const call = (owner: ProgramOwner, task: IsolationTask, limitMs: number, deadlineAt: number): Promise<CallOutcome> =>
+    new Promise((resolve) => {
+      const { quota } = owner
+      const finish = (outcome: CallOutcome) => {
+        const { quick: before } = quota
+        if (task.kind !== 'compile') {
+          if ('response' in outcome) addCall(quota, outcome.response.cpuMs, Date.now())
+          else if ('ended' in outcome) addCall(quota, limitMs, Date.now())
+        }
+        resolve(outcome)
+        if (quota.quick === before || quick === slow) return
+        const [from, to] = quota.quick ? [slow, quick] : [quick, slow]
+        for (const waiting of from.withdraw(owner)) to.submit(waiting)
+      }
+      const pool = quota.quick ? quick : slow
+      pool.submit({ owner, task, limitMs, deadlineAt, isRetry: false, deadlineTimer: undefined, finish })
+    })
+
+  /** `step`: the name of the task in failures. */
+  const resultOf = <T extends Compilation | Transformation | Verdict>(
+    outcome: CallOutcome,
+    step: string,
+  ): T | 'time' | 'memory' => {
+    if ('ended' in outcome) return outcome.ended
+    if ('response' in outcome) {
+      if (outcome.response.kind === 'done') return outcome.response.value as T
+      throw new TypeError(outcome.response.message)
+    }
+    if (outcome.refused === 'deadline') throw outOfTime(step)
+    throw new Failure('OVERLOADED', `Too many messages wait for their ${step}; send this one again in a moment.`)
+  }
+
+  const programFor = (owner: ProgramOwner, { expressions, lints }: Compilation): SandboxedProgram => {
+    const names = owner.program.expressions.map(([name]) => name)
+    const allMs = programOptions.limits.timeoutMs * Math.max(1, names.length) + graceMs
+    const late: Transformation = { ok: false, name: names[0] ?? '', why: 'late' }
+    return {
+      expressions: new Map(expressions),
+      lints,
+      transform: async (message, deadlineAt, { partial = false, ambient } = {}): Promise<Transformation> => {
+        const leftMs = deadlineAt - Date.now()
+        const limitMs = Math.min(allMs, leftMs + LATE_MS)
+        const task = { kind: 'transform', message, leftMs, ambient, ...(partial ? { partial } : {}) } as const
+        const outcome = await call(owner, task, limitMs, deadlineAt)
+        if ('refused' in outcome && outcome.refused === 'deadline') return late
+        const value = resultOf<Transformation>(outcome, 'expressions')
+        if (typeof value !== 'string') return value
+        if (value === 'time' && limitMs < allMs) return late
+        const name = names.length === 1 ? names[0] : undefined
+        return { ok: false, name, why: 'ended', message: `${reasons[value]}.` }
+      },
+      validate: async (data, deadlineAt): Promise<Verdict> => {
+        const allMs = programOptions.limits.timeoutMs + graceMs
+        const limitMs = Math.min(allMs, deadlineAt - Date.now() + LATE_MS)
+        const outcome = await call(owner, { kind: 'validate', data }, limitMs, deadlineAt)
+        const value = resultOf<Verdict>(outcome, 'validation')
+        if (typeof value !== 'string') return value
+        if (value === 'time' && limitMs < allMs) throw outOfTime('validation')
+        const message = `the message cannot be validated: ${reasons[value]}`
+        return { ok: false, path: '', faults: [{ pointer: '', message, custom: true }] }
+      },
+    }
+  }
+
+  return {
+    /** `cpuMs`: what compiling took. Faults of the program are in the result. Rejects with OVERLOADED. */
+    compile: async (owner: ProgramOwner): Promise<Readonly<{ compilation: Compilation; cpuMs: number }>> => {
+      const outcome = await call(owner, { kind: 'compile' }, compileMs, Date.now() + 2 * compileMs)
+      if ('refused' in outcome) throw notCompiled()
+      const value = resultOf<Compilation>(outcome, 'compiling')
+      const cpuMs = 'response' in outcome ? outcome.response.cpuMs : compileMs
+      if (typeof value !== 'string') return { compilation: value, cpuMs }
+      return { compilation: faulty(owner.program, `It cannot be compiled: ${reasons[value]}.`), cpuMs }
+    },
+    programFor,
+  }
+}
+
+/** A failure of the service: the program may be free of faults. */
+const notCompiled = (): Failure =>
+  new Failure('OVERLOADED', 'The expressions and schema could not be compiled in time; try again in a moment.')
+
+const outOfTime = (step: string) =>
+  new Failure('DEADLINE_EXCEEDED', `The deadline of the message passed before its ${step} was complete.`)
+
+/** The process does not show which part is to blame, so all parts get the fault. */
+const faulty = ({ expressions, schema }: Program, message: string): Compilation => ({
+  expressions: expressions.map(([name]) => [name, fault(message)]),
+  lints: schema === undefined ? [] : [{ path: '', message, severity: 'error' }],
+})

@@ -9,10 +9,9 @@ import { ExpressionFault } from '../language/jsonata/expression.ts'
 import type { LocalRuns, Program } from '../pipeline/sandbox.ts'
 import { ban, newCpuQuota, threadCpuMs } from './cpu-quota.ts'
 import type { ProgramOptions } from './isolation-protocol.ts'
-import { startPoolThread } from './pool-thread.ts'
-import { createProcessPool, type ProgramOwner } from './process-pool.ts'
-import type { IsolatedSandbox } from './process-sandbox.ts'
-import { createProgramCalls } from './sandboxed-programs.ts'
+import { startPoolThread } from './pool-member.ts'
+import { ProcessPool, type ProgramOwner } from './process-pool.ts'
+import { createProgramCalls, type IsolatedSandbox } from './process-sandbox.ts'
 
 export type ThreadSandboxOptions = Readonly<{
   programOptions: ProgramOptions
@@ -60,7 +59,7 @@ const REASONS = {
 export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSandbox {
   const { programOptions, logger, idleMs = IDLE_MS } = options
   const { timeoutMs } = programOptions.limits
-  const pool = createProcessPool('slow', {
+  const pool = new ProcessPool('slow', {
     processes: THREADS,
     kind: 'thread',
     startMember: (events) => startPoolThread(programOptions, events),
@@ -168,7 +167,7 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
     start: () => {
       isStarted = true
     },
-    close: pool.close,
+    close: () => pool.close(),
   }
 }
 

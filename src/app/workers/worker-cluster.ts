@@ -1,12 +1,24 @@
 /** The worker's view of all workers of the service, itself included, as one. */
+
+import { buffer } from 'node:stream/consumers'
 import { Failure } from '../../core/failure.ts'
-import type { WorkerCounts, WorkerSlot } from '../../core/worker-processes.ts'
+import { portion, type WorkerCounts, type WorkerSlot } from '../../core/worker-processes.ts'
 import { endpointOf, mergeExpositions } from '../../observe/metrics/add-expositions.ts'
 import { writeFamilies } from '../../observe/metrics/exposition.ts'
 import { OTHERS, type ProcessCounts } from '../../observe/metrics/message-metrics.ts'
 import type { DriftCounts } from '../../records/drift/endpoint-drift.ts'
-import type { WorkerReport, WorkerStatus } from './ipc-protocol.ts'
-import type { PrimaryChannel } from './primary-channel.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type {
+  Gathered,
+  GatherOptions,
+  Start,
+  ToPrimary,
+  ToWorker,
+  WorkerReport,
+  WorkerRequest,
+  WorkerResponses,
+  WorkerStatus,
+} from './ipc-protocol.ts'
 
 export type WorkerCluster = Readonly<{
   workerSlot: WorkerSlot
@@ -37,11 +49,11 @@ export type WorkerCluster = Readonly<{
 const MS_PER_DOCUMENT = 100
 
 export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerSlot, startedAt: number): WorkerCluster {
-  const { gather } = channel
+  const gather: PrimaryChannel['gather'] = (request, options) => channel.gather(request, options)
   return {
     workerSlot,
     uptimeMs: () => performance.timeOrigin + performance.now() - startedAt,
-    join: channel.join,
+    join: (own) => channel.join(own),
     announce: async (documents) => {
       demandAll(await gather('catchUp', { extraMs: documents * MS_PER_DOCUMENT }))
     },
@@ -91,3 +103,125 @@ const describeWorkers = ({ configured, running, lost }: WorkerCounts): string =>
     '# TYPE crosswalk_workers_lost_total counter',
     `crosswalk_workers_lost_total ${lost}\n`,
   ].join('\n')
+
+/** In: the settings of the service. Out: those of one worker; the shares add up to the whole if each gets at least one. */
+export function shareOf(settings: Settings, workerSlot: WorkerSlot): Settings {
+  return {
+    ...settings,
+    maxMessagesInFlight: portion(settings.maxMessagesInFlight, workerSlot),
+    maxMessagesWaiting:
+      settings.maxMessagesWaiting === undefined
+        ? undefined
+        : Math.ceil(settings.maxMessagesWaiting / workerSlot.workers),
+    inFlightMaxBytes: portion(settings.inFlightMaxBytes, workerSlot),
+    kafkaInFlightMaxBytes: portion(settings.kafkaInFlightMaxBytes, workerSlot),
+    databasePoolSize: portion(settings.databasePoolSize, workerSlot),
+  }
+}
+
+/**
+ * Whether this worker consumes for an endpoint. One worker does, so that the limits of the endpoint do not depend on the
+ * number of workers.
+ */
+export function consumesFor(endpointId: string, { slot, workers }: WorkerSlot): boolean {
+  const milliseconds = Number.parseInt(endpointId.slice(0, 12), 16)
+  const count = Number.parseInt(endpointId.slice(12, 16), 16)
+  return (milliseconds + count) % workers === slot
+}
+
+/** The worker's end of the channel to the primary. It listens at once. */
+export class PrimaryChannel {
+  readonly #started = Promise.withResolvers<Start>()
+  readonly #joined = Promise.withResolvers<void>()
+  readonly #administer = Promise.withResolvers<number>()
+  readonly #stopped = Promise.withResolvers<void>()
+  readonly #waiting = new Map<number, (gathered: Gathered) => void>()
+  #report: WorkerReport | undefined
+  #calls = 0
+
+  /** The first message of the primary. */
+  readonly started = this.#started.promise
+  /** Resolves to the admin port when this worker is to listen on it. */
+  readonly administer = this.#administer.promise
+  /** Resolves when the primary stops this worker. */
+  readonly stopped = this.#stopped.promise
+
+  constructor() {
+    process.on('message', (message: ToWorker) => this.#receive(message))
+  }
+
+  /** Resolves when the primary sends requests to this worker from then on. */
+  async join(report: WorkerReport): Promise<void> {
+    this.#report = report
+    await this.send({ kind: 'join' })
+    await this.#joined.promise
+  }
+
+  /** Sends a request to all workers, this one included. */
+  gather<R extends WorkerRequest>(
+    request: R,
+    { extraMs = 0, endpointId = '' }: Partial<GatherOptions> = {},
+  ): Promise<Gathered<R>> {
+    return new Promise((resolve) => {
+      this.#calls += 1
+      this.#waiting.set(this.#calls, (gathered) => resolve(gathered as Gathered<R>))
+      void this.send({ kind: 'gather', call: this.#calls, request, extraMs, endpointId })
+    })
+  }
+
+  /** Resolves when the message is sent. Without a primary it is dropped, since this process exits soon. */
+  send(message: ToPrimary): Promise<void> {
+    return new Promise((resolve) => {
+      if (process.send === undefined) resolve()
+      else process.send(message, undefined, undefined, () => resolve())
+    })
+  }
+
+  #receive(message: ToWorker): void {
+    switch (message.kind) {
+      case 'start':
+        this.#started.resolve(message.start)
+        return
+      case 'joined':
+        this.#joined.resolve()
+        return
+      case 'administer':
+        this.#administer.resolve(message.adminPort)
+        return
+      case 'request':
+        void this.#respond(message)
+        return
+      case 'gathered':
+        this.#waiting.get(message.call)?.(message.gathered)
+        this.#waiting.delete(message.call)
+        return
+      case 'stop':
+        this.#stopped.resolve()
+    }
+  }
+
+  async #respond({ call, request, endpointId }: Extract<ToWorker, { kind: 'request' }>): Promise<void> {
+    const report = this.#report
+    const response = report && (await responseOf(report, request, endpointId).catch(() => undefined))
+    await this.send({ kind: 'response', call, response })
+  }
+}
+
+async function responseOf(
+  own: WorkerReport,
+  request: WorkerRequest,
+  endpointId: string,
+): Promise<WorkerResponses[WorkerRequest]> {
+  switch (request) {
+    case 'drift':
+      return own.drift(endpointId)
+    case 'status':
+    case 'messageCounts':
+      return own[request]()
+    case 'metrics':
+      return (await buffer(own.metrics())).toString()
+    default:
+      await own[request]()
+      return true
+  }
+}

@@ -1,11 +1,9 @@
 /** A process that takes messages. The primary starts and stops it, and it exits when the primary does. */
 import type { Settings } from '../../settings/settings.ts'
-import { openPrimaryChannel } from './primary-channel.ts'
-import { shareOf } from './share.ts'
-import { createWorkerCluster, type WorkerCluster } from './worker-cluster.ts'
+import { createWorkerCluster, PrimaryChannel, shareOf, type WorkerCluster } from './worker-cluster.ts'
 
 /** The part of an app that a worker runs. */
-export type WorkerApp = Readonly<{
+type WorkerApp = Readonly<{
   messagePort: number
   /** Listens on the admin port; resolves to the port. */
   administer(adminPort: number): Promise<number>
@@ -13,7 +11,7 @@ export type WorkerApp = Readonly<{
   stop(): Promise<number>
 }>
 
-export type WorkerOptions = Readonly<{
+type WorkerOptions = Readonly<{
   settings: Settings
   start(settings: Settings, workerCluster: WorkerCluster): Promise<WorkerApp>
   /** Out: one sentence for the operator. */
@@ -23,7 +21,7 @@ export type WorkerOptions = Readonly<{
 export async function runWorker({ settings, start, faultOf }: WorkerOptions): Promise<void> {
   // A terminal or a supervisor signals the whole process group; only the primary decides when to stop.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
-  const channel = openPrimaryChannel()
+  const channel = new PrimaryChannel()
   const fail = async (thrown: unknown) => {
     await channel.send({ kind: 'failed', message: faultOf(thrown) })
     process.exit(1)
@@ -34,10 +32,10 @@ export async function runWorker({ settings, start, faultOf }: WorkerOptions): Pr
       { ...shareOf(settings, workerSlot), serverPort: messagePort, adminPort },
       createWorkerCluster(channel, workerSlot, startedAt),
     )
-    channel.onAdminister((port) => {
-      app.administer(port).then((adminPort) => channel.send({ kind: 'administering', adminPort }), fail)
-    })
-    channel.onStop(async () => {
+    void channel.administer.then((port) =>
+      app.administer(port).then((adminPort) => channel.send({ kind: 'administering', adminPort }), fail),
+    )
+    void channel.stopped.then(async () => {
       const left = await app.stop()
       await channel.send({ kind: 'stopped', left })
       process.exit(0)

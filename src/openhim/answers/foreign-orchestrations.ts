@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { headersOf } from '../../formats/openhim-wrapper.ts'
-import type { Credentialed } from '../../records/message-log/recorded-secrets.ts'
+import type { Credentialed } from '../../records/message-log/redaction.ts'
 import type { Privacy } from './orchestration-privacy.ts'
 
 /** `at`: ISO 8601, the time of one that names none. Undefined if it has no name, which the core requires. */

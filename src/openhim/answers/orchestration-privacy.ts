@@ -3,16 +3,17 @@ import { isUtf8 } from 'node:buffer'
 import type { JsonObject } from '../../core/json.ts'
 import { isSecretName, isSecretParameter } from '../../core/secrets/secrets.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
-import { createBodyCapture } from '../../records/message-log/body-capture.ts'
-import { captureBodies } from '../../records/message-log/recorded-bodies.ts'
+import { captureBodies, createBodyCapture } from '../../records/message-log/bodies.ts'
 import {
   type Credentialed,
+  compileRedaction,
   createSecretsOf,
+  hideValues,
   holdsToken,
+  REDACTED,
   secretHeadersOf,
   withoutSecretsIn,
-} from '../../records/message-log/recorded-secrets.ts'
-import { compileRedaction, hideValues, REDACTED } from '../../records/message-log/redaction.ts'
+} from '../../records/message-log/redaction.ts'
 
 export type PrivacySettings = Readonly<{
   redactHeaders: readonly string[]

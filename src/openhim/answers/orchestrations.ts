@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../core/json.ts'
 import type { CallSpan, Trace } from '../../core/tracing/trace.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
-import { keptCalls } from '../../records/message-log/record-of-message.ts'
+import { keptCalls } from '../../records/message-log/record-builder.ts'
 import { foreignOrchestration } from './foreign-orchestrations.ts'
 import type { Privacy } from './orchestration-privacy.ts'
 

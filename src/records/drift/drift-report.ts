@@ -2,9 +2,7 @@
 import type { JsonObject } from '../../core/json.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import { type DriftCounts, hourOf, hourText, type ReadCount } from './endpoint-drift.ts'
-import { pathOfKeys } from './field-keys.ts'
-import { createUnreadFields, slotOf } from './field-tree.ts'
-import { TYPES } from './message-shape.ts'
+import { createUnreadFields, pathOfKeys, slotOf, TYPES } from './field-tree.ts'
 
 /** A document may read thousands of paths. */
 const MISSING_SHOWN = 1_000

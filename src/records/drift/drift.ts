@@ -19,7 +19,7 @@ export type Drift = Readonly<{
   keep(get: (id: string) => CompiledEndpoint | undefined): void
 }>
 
-export type DriftOptions = Readonly<{
+type DriftOptions = Readonly<{
   /** One message of so many, 1 or more. */
   sample: number
   clock: Clock

@@ -1,5 +1,4 @@
 /** What the sampled messages of one version of an endpoint carried: fields that nothing reads, and paths that find nothing. */
-
 import { compileReferences, type SecretValues } from '../../core/secrets/secrets.ts'
 import { isLookupHeaders, readsOfDocument } from '../../document/reads/document-reads.ts'
 import { createReadRecorder } from '../../document/reads/read-recorder.ts'
@@ -7,9 +6,7 @@ import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import { isFound } from '../../language/mapping/mapping-trace.ts'
 import type { SourcePath } from '../../language/paths/path.ts'
 import { isElementName } from '../../language/paths/path-steps.ts'
-import { createKeys } from './field-keys.ts'
-import { createUnreadFields, type FieldKeys, HOURS, slotOf } from './field-tree.ts'
-import { shapeOf, typeOfLeaf } from './message-shape.ts'
+import { createKeys, createUnreadFields, type FieldKeys, HOURS, shapeOf, slotOf, typeOfLeaf } from './field-tree.ts'
 
 /** What comes with a message, and from other systems because of it. */
 const UNREAD_ROOTS = ['requestBody', 'query', 'urlParams', 'lookupRequests']

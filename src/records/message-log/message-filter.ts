@@ -21,7 +21,7 @@ import {
   whole,
 } from '../../core/schema.ts'
 import { STAGE_NAMES } from '../../core/tracing/stages.ts'
-import { groupFilter, readGroupKey } from './groups/group-key.ts'
+import { groupFilter, readGroupKey } from './group-key.ts'
 
 /** Messages that one search names by their ids. */
 export const MAX_IDS = 1_000

@@ -8,7 +8,7 @@ import { pageOf, readCursor } from '../../core/records/cursor.ts'
 import type { MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
 import type { Clock } from '../../core/run.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
-import { NOT_DONE } from './groups/group-key.ts'
+import { NOT_DONE } from './group-key.ts'
 import { type MessageQuery, readFilter } from './message-filter.ts'
 
 export const DEFAULT_LIMIT = 50

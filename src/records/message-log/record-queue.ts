@@ -6,8 +6,6 @@
  */
 import { kindOf } from '../../core/failure-table.ts'
 import type { MessageRecord, Recorded, RecordedOutcome } from '../../core/records/message-record.ts'
-import { createFifoQueue, type QueueLimits } from './fifo-queue.ts'
-import { createRecordBuffer, type Lines, mostBytesOf } from './record-buffer.ts'
 
 export interface RecordQueue {
   push(recorded: Recorded): void
@@ -164,4 +162,231 @@ function withoutBodies(one: QueuedRecord): QueuedRecord {
   const without = bodies.map(({ summary }) => ({ summary: { ...summary, cut: true as const }, content: NO_BYTES }))
   const recorded = { record: { ...record, bodies: without.map(({ summary }) => summary) }, bodies: without }
   return { recorded, bytes: sizeOf(recorded) }
+}
+
+/**
+ * A queue that knows its size. A writer takes the oldest items, and acknowledges them once they are written or puts them
+ * back. Every operation on the oldest items costs the same however long the queue is.
+ */
+export type QueueLimits = Readonly<{ records: number; bytes: number }>
+
+interface FifoQueue<Item extends Readonly<{ bytes: number }>> {
+  add(item: Item): void
+  /** Removes the oldest item that is not taken. */
+  shift(): Item | undefined
+  /** Gives the oldest items within the limits. `firstExceeds`: the first is given even if it exceeds the bytes. */
+  take(limits: QueueLimits, firstExceeds: boolean): readonly Item[]
+  /** Removes the first `count` of the taken items; gives how many there were to remove. */
+  acknowledge(count: number): number
+  /** Puts the taken items back to the front. */
+  requeue(): void
+  /** Replaces the oldest item that was not replaced before; false if there is none. */
+  changeNext(change: (item: Item) => Item): boolean
+  /** Removes and gives all items that are not taken. */
+  clear(): readonly Item[]
+  /** Taken items included, as in `bytes`. */
+  readonly count: number
+  readonly bytes: number
+}
+
+/** Removed items leave holes at the front of the array, which is cut when it has at least so many. */
+const MOST_HOLES = 1_024
+
+export function createFifoQueue<Item extends Readonly<{ bytes: number }>>(): FifoQueue<Item> {
+  let items: (Item | undefined)[] = []
+  let taken: readonly Item[] = []
+  let first = 0
+  let unchanged = 0
+  let bytes = 0
+
+  function cutHoles(): void {
+    if (first < MOST_HOLES || first * 2 < items.length) return
+    items = items.slice(first)
+    unchanged = Math.max(0, unchanged - first)
+    first = 0
+  }
+
+  /** The bytes of the item stay counted. */
+  function removeOldest(): Item | undefined {
+    const item = items[first]
+    if (item === undefined) return undefined
+    items[first] = undefined
+    first += 1
+    cutHoles()
+    return item
+  }
+
+  return {
+    add: (item) => {
+      items.push(item)
+      bytes += item.bytes
+    },
+    shift: () => {
+      const item = removeOldest()
+      bytes -= item?.bytes ?? 0
+      return item
+    },
+    take: (limits, firstExceeds) => {
+      const oldest: Item[] = []
+      let room = limits.bytes
+      for (let next = items[first]; next !== undefined && oldest.length < limits.records; next = items[first]) {
+        if (next.bytes > room && !(firstExceeds && oldest.length === 0)) break
+        room -= next.bytes
+        oldest.push(next)
+        removeOldest()
+      }
+      taken = oldest
+      return oldest
+    },
+    acknowledge: (count) => {
+      const removed = taken.slice(0, count)
+      taken = taken.slice(count)
+      for (const item of removed) bytes -= item.bytes
+      return removed.length
+    },
+    requeue: () => {
+      items = [...taken, ...items.slice(first)]
+      taken = []
+      first = 0
+      unchanged = 0
+    },
+    changeNext: (change) => {
+      const at = Math.max(unchanged, first)
+      const item = items[at]
+      if (item === undefined) return false
+      const changed = change(item)
+      items[at] = changed
+      bytes += changed.bytes - item.bytes
+      unchanged = at + 1
+      return true
+    },
+    clear: () => {
+      const cleared = items.slice(first) as Item[]
+      items = []
+      first = 0
+      unchanged = 0
+      bytes = 0
+      for (const item of taken) bytes += item.bytes
+      return cleared
+    },
+    get count() {
+      return items.length - first + taken.length
+    },
+    get bytes() {
+      return bytes
+    },
+  }
+}
+
+/**
+ * The queue of the lines of messages that ended done, as bytes. Lines that are queued as strings are copied again and again
+ * by the garbage collector: they took 60 MB more under full load (bench/EXPERIMENTS.md).
+ */
+export type Lines = Readonly<{ bytes: Uint8Array; count: number }>
+
+interface RecordBuffer {
+  add(line: string): void
+  /** Gives the oldest lines, a thousand or so; undefined if there are none. They count as queued until `acknowledge`. */
+  take(): Lines | undefined
+  /** Removes `lines`, the first of those that were taken. */
+  acknowledge(lines: Lines): void
+  /** Puts what was taken and not acknowledged back to the front. */
+  requeue(): void
+  /** Removes all lines that are not taken; gives how many. */
+  clear(): number
+  /** Taken lines included, as in `bytes`. */
+  readonly count: number
+  readonly bytes: number
+}
+
+const CHUNK_BYTES = 256 * 1024
+const LINE_END = 0x0a
+
+/** In UTF-8, of a code unit of a string. */
+const MOST_UNIT_BYTES = 3
+
+/** An upper bound of the bytes of a line in UTF-8. */
+const mostBytesOf = (line: string): number => line.length * MOST_UNIT_BYTES
+
+type Chunk = { readonly buffer: Buffer; start: number; end: number; count: number }
+
+/** Splits two or more lines. */
+export function halvesOf({ bytes, count }: Lines): readonly [Lines, Lines] {
+  const first = Math.floor(count / 2)
+  let end = 0
+  for (let line = 0; line < first; line += 1) end = bytes.indexOf(LINE_END, end) + 1
+  return [
+    { bytes: bytes.subarray(0, end), count: first },
+    { bytes: bytes.subarray(end), count: count - first },
+  ]
+}
+
+export function createRecordBuffer(): RecordBuffer {
+  let full: Chunk[] = []
+  /** The memory of a chunk that was written: new memory would cost as much as filling it. */
+  let spare: Buffer | undefined
+  let filling = startChunk(0)
+  let taken: Chunk | undefined
+  let count = 0
+  let bytes = 0
+
+  function startChunk(leastBytes: number): Chunk {
+    const isSpareEnough = spare !== undefined && leastBytes <= CHUNK_BYTES
+    // Shared, so that the thread that writes the lines gets them without a copy.
+    const buffer = isSpareEnough ? spare : Buffer.from(new SharedArrayBuffer(Math.max(CHUNK_BYTES, leastBytes)))
+    if (isSpareEnough) spare = undefined
+    return { buffer: buffer as Buffer, start: 0, end: 0, count: 0 }
+  }
+
+  return {
+    add: (line) => {
+      const most = mostBytesOf(line)
+      if (filling.buffer.length - filling.end < most) {
+        if (filling.count > 0) full.push(filling)
+        filling = startChunk(most)
+      }
+      const size = filling.buffer.write(line, filling.end)
+      filling.end += size
+      filling.count += 1
+      bytes += size
+      count += 1
+    },
+    take: () => {
+      taken = full.shift()
+      if (taken === undefined && filling.count > 0) {
+        taken = filling
+        filling = startChunk(0)
+      }
+      return taken && { bytes: taken.buffer.subarray(taken.start, taken.end), count: taken.count }
+    },
+    acknowledge: (lines) => {
+      if (taken === undefined) return
+      count -= lines.count
+      bytes -= lines.bytes.byteLength
+      taken.start += lines.bytes.byteLength
+      taken.count -= lines.count
+      if (taken.count > 0) return
+      if (taken.buffer.length === CHUNK_BYTES) spare = taken.buffer
+      taken = undefined
+    },
+    requeue: () => {
+      if (taken !== undefined) full.unshift(taken)
+      taken = undefined
+    },
+    clear: () => {
+      const cleared = count - (taken?.count ?? 0)
+      if (cleared === 0) return 0
+      full = []
+      filling = startChunk(0)
+      count -= cleared
+      bytes = taken === undefined ? 0 : taken.end - taken.start
+      return cleared
+    },
+    get count() {
+      return count
+    },
+    get bytes() {
+      return bytes
+    },
+  }
 }

@@ -5,9 +5,7 @@ import type { Logger } from '../../core/ports/logger-port.ts'
 import type { MessageStore } from '../../core/ports/message-store-port.ts'
 import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import type { Recorded } from '../../core/records/message-record.ts'
-import type { QueueLimits } from './fifo-queue.ts'
-import { halvesOf, type Lines } from './record-buffer.ts'
-import type { RecordQueue } from './record-queue.ts'
+import { halvesOf, type Lines, type QueueLimits, type RecordQueue } from './record-queue.ts'
 
 export type RecordWriter = Readonly<{
   /** Call it after records were queued. */

@@ -7,11 +7,9 @@ import type { Logger } from '../../core/ports/logger-port.ts'
 import type { MessageStore } from '../../core/ports/message-store-port.ts'
 import type { RecordedOutcome } from '../../core/records/message-record.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
-import type { ActiveCaptures } from './captures/active-captures.ts'
-import { createClaimQueue } from './captures/claim-queue.ts'
-import { createFifoQueue, type QueueLimits } from './fifo-queue.ts'
+import { type ActiveCaptures, createClaimQueue } from './captures.ts'
 import { createRecordBuilder, type MessageLogSettings } from './record-builder.ts'
-import { createRecordQueue } from './record-queue.ts'
+import { createFifoQueue, createRecordQueue, type QueueLimits } from './record-queue.ts'
 import { createRecordWriter } from './record-writer.ts'
 
 type RecorderOptions = Readonly<{

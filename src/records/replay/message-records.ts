@@ -4,13 +4,17 @@ import type { Clock } from '../../core/run.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
 import type { Intake } from '../../inbound/intake.ts'
 import type { Store } from '../../store/store.ts'
-import { createFailureGroups, type FailureGroups } from '../message-log/groups/failure-groups.ts'
+import { createFailureGroups, type FailureGroups } from '../message-log/failure-groups.ts'
 import { createMessageSearch, type MessageSearch } from '../message-log/message-search.ts'
-import { createReplayPlans, type ReplayPlans } from './plans/replay-plans.ts'
 import { createReplay, type ReplayOptions } from './replay.ts'
-import { createReplayByHand, type ReplayByHand } from './replay-by-hand.ts'
-import { createClaims } from './replay-history.ts'
-import { createReadReplayable, type ReadReplayable } from './replayable.ts'
+import {
+  createClaims,
+  createReadReplayable,
+  createReplayByHand,
+  type ReadReplayable,
+  type ReplayByHand,
+} from './replay-history.ts'
+import { createReplayPlans, type ReplayPlans } from './replay-plans.ts'
 
 export type MessageRecords = Readonly<{
   search: MessageSearch

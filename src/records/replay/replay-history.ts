@@ -1,7 +1,8 @@
 /** Which messages were replayed already, or are being replayed, so that plans replay each message once. */
-
 import type { MessageStore } from '../../core/ports/message-store-port.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
+import { callMessageLog } from '../message-log/message-search.ts'
+import { blocker, type EditedBody, type Replay, type ReplayBlocker, type Replayed } from './replay.ts'
 
 /**
  * The replays of this process, by hand and by plans alike. `underWay` has the ids of messages that are being replayed;
@@ -48,7 +49,7 @@ export async function succeededAmong(
 }
 
 /** The ids of the message and of those that it replays, up to the original one. Rejects with StoreUnavailable. */
-export async function originalsOf(store: MessageStore, { id, replayOf }: MessageRecord): Promise<readonly string[]> {
+async function originalsOf(store: MessageStore, { id, replayOf }: MessageRecord): Promise<readonly string[]> {
   const ids = [id]
   let next = replayOf
   while (next !== undefined && ids.length < LONGEST_CHAIN) {
@@ -75,5 +76,63 @@ export async function* everyMatch(
     yield* page
     before = page.at(-1)?.id
     if (page.length < PAGE || before === undefined) return
+  }
+}
+
+/** `alreadyDoneBy`: the id of an earlier replay whose outcome is done. Fails as Replay.run does. */
+export type ReplayByHand = (
+  record: MessageRecord,
+  edited?: EditedBody,
+) => Promise<Readonly<{ replayed: Replayed; alreadyDoneBy: string | undefined }>>
+
+export function createReplayByHand(store: MessageStore, replay: Replay, claims: Claims): ReplayByHand {
+  return async (record, edited) => {
+    const ids = await callMessageLog(() => originalsOf(store, record))
+    if (ids.some((id) => claims.underWay.has(id))) {
+      return { replayed: { blocker: blocker('under-way') }, alreadyDoneBy: undefined }
+    }
+    for (const id of ids) claims.underWay.add(id)
+    try {
+      const logged = await callMessageLog(() => succeededAmong(store, ids))
+      const [alreadyDoneBy] = ids.flatMap((id) => claims.succeeded.get(id) ?? logged.get(id) ?? [])
+      const replayed = await replay.run(record, edited)
+      if ('completed' in replayed && replayed.completed.outcome === 'done') {
+        for (const id of ids) rememberSuccess(claims, id, replayed.completed.messageId)
+      }
+      return { replayed, alreadyDoneBy }
+    } finally {
+      for (const id of ids) claims.underWay.delete(id)
+    }
+  }
+}
+
+type Replayable = Readonly<{
+  can: boolean
+  /** `reason` for programs, `why` for people; of a message that cannot be replayed. */
+  reason?: ReplayBlocker['reason']
+  why?: string
+  /** It can be replayed if the caller sends another body. */
+  withBody?: true
+  /** Another message: a replay of this one, or of the one that this one replays, that ended done. */
+  alreadyDoneBy?: string
+}>
+
+/** Answers for one message at a time, as it reads more than the record. Fails with STORE_UNAVAILABLE. */
+export type ReadReplayable = (record: MessageRecord) => Promise<Replayable>
+
+export function createReadReplayable(store: MessageStore, replay: Replay, claims: Claims): ReadReplayable {
+  return async (record) => {
+    const ids = await callMessageLog(() => originalsOf(store, record))
+    const found = ids.some((id) => claims.underWay.has(id)) ? blocker('under-way') : await replay.check(record)
+    const logged = await callMessageLog(() => succeededAmong(store, ids))
+    const done = ids.flatMap((id) => [claims.succeeded.get(id), logged.get(id)])
+    // The message that is asked for may be the replay that ended done.
+    const doneBy = done.find((id) => id !== undefined && id !== record.id)
+    return {
+      can: found === undefined,
+      ...(found === undefined ? {} : { reason: found.reason, why: found.error }),
+      ...(found !== undefined && replay.takesBody(record) ? { withBody: true as const } : {}),
+      ...(doneBy === undefined ? {} : { alreadyDoneBy: doneBy }),
+    }
   }
 }

@@ -1,14 +1,17 @@
 /** Runs a recorded message again, through its endpoint as it is now. */
-
+import type { Headers } from '../../core/message.ts'
 import type { MessageStore } from '../../core/ports/message-store-port.ts'
-import type { MessageRecord } from '../../core/records/message-record.ts'
+import type { BodyName, MaskCause, MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
+import type { Incoming } from '../../inbound/incoming-message.ts'
 import type { Intake } from '../../inbound/intake.ts'
+import { nullBody, refusesNull } from '../../inbound/kafka/process-record.ts'
+import { parseRoutePattern } from '../../language/route-pattern.ts'
 import type { PipelineSettings } from '../../pipeline/services.ts'
-import { blocker, endpointBlocker, type ReplayBlocker, recordBlocker } from './replay-blocker.ts'
-import { type EditedBody, type Original, type OriginalParts, readOriginal } from './replay-original.ts'
+import { readRequest, toReplay } from '../message-log/bodies.ts'
+import { callMessageLog } from '../message-log/message-search.ts'
 
 export type Replayed =
   | Readonly<{
@@ -69,3 +72,118 @@ export function createReplay({ store, registry, intake, settings }: ReplayOption
     },
   }
 }
+
+/** A body that replaces the recorded one; `headers` are those that describe it. */
+export type EditedBody = Readonly<{ body: Uint8Array; headers: Headers }>
+
+/** The headers that describe a body; an edited body replaces them. */
+export const BODY_HEADERS = ['content-type', 'content-encoding', 'content-length'] as const
+
+/** `bodyOnly`: nothing but the edited body is known. */
+type Original = Readonly<{ incoming: Incoming; bodyOnly: boolean }>
+
+/** `withBody`: whether the recorded body is read, if no edited one replaces it. */
+type OriginalParts = Readonly<{ edited?: EditedBody | undefined; withBody: boolean }>
+
+/**
+ * In: a record without a blocker (`recordBlocker`). Out: the message.
+ * Fails with STORE_UNAVAILABLE.
+ */
+async function readOriginal(
+  record: MessageRecord,
+  { edited, withBody }: OriginalParts,
+  store: MessageStore,
+): Promise<Original | ReplayBlocker> {
+  const has = (which: string): boolean => record.bodies.some((body) => body.which === which)
+  const read = (which: string) => callMessageLog(() => store.body(record.id, which))
+  if (!has('request')) {
+    if (edited === undefined) return blocker('not-kept')
+    const { headers: requestHeaders, body } = edited
+    return { incoming: toReplay(record, { requestHeaders, query: {}, urlParams: {} }, body), bodyOnly: true }
+  }
+  const needsBody = withBody && edited === undefined && has('incoming')
+  const [request, incoming] = await Promise.all([read('request'), needsBody ? read('incoming') : undefined])
+  if (request === undefined || (needsBody && incoming === undefined)) return blocker('removed')
+  if (isCut(request) || (incoming !== undefined && isCut(incoming))) return blocker('cut')
+  const recorded = readRequest(request)
+  const requestHeaders =
+    edited === undefined
+      ? recorded.requestHeaders
+      : { ...withoutBodyHeaders(recorded.requestHeaders), ...edited.headers }
+  const body = edited?.body ?? incoming?.content
+  return { incoming: toReplay(record, { ...recorded, requestHeaders }, body), bodyOnly: false }
+}
+
+const isCut = ({ summary, content }: RecordedBody): boolean => content.byteLength !== summary.size
+
+const withoutBodyHeaders = (headers: Headers): Headers =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !BODY_HEADERS.some((one) => one === name)))
+
+const BLOCKERS = {
+  'no-endpoint': 'No endpoint took the message.',
+  'endpoint-gone': 'Its endpoint is not active any more: it was deleted, or has faults.',
+  'no-topic': 'It came from a topic, and its endpoint consumes no topic any more.',
+  'route-changed': 'The route of its endpoint now has parameters that the message did not have.',
+  'not-kept':
+    'Its request was not recorded: the message log does not record its bodies (MESSAGE_LOG, or messageLog of its endpoint), or the message was refused before it was read.',
+  cut: 'Only the start of its request was recorded.',
+  masked: 'Parts of its recorded request are masked: they hold a credential, or REDACT_PATHS names them.',
+  tombstone: 'It is a record without a value, and the schema of its endpoint does not accept null.',
+  'tried-again': 'The consumer of its topic tried it again: a later message replaces it.',
+  replayed: 'A replay of it has succeeded already.',
+  'under-way': 'It is being replayed at this moment, by hand or by a plan.',
+  removed: 'Its record was removed from the message log.',
+} as const
+
+/** `reason` for programs, `error` for people. */
+export type ReplayBlocker = Readonly<{ reason: keyof typeof BLOCKERS; error: string }>
+
+/** More exact than that of `masked`, for records that have the causes. */
+const MASKED: Readonly<Record<MaskCause, string>> = {
+  credential: 'they hold a credential, such as a token or a secret',
+  'redact-paths': 'REDACT_PATHS names them',
+  unreadable: 'REDACT_PATHS is set, and the body could not be read to apply it',
+}
+
+export const blocker = (reason: ReplayBlocker['reason']): ReplayBlocker => ({ reason, error: BLOCKERS[reason] })
+
+/** The blocker that the record alone shows. `edited`: whether the caller replaces the body. */
+export function recordBlocker(record: MessageRecord, registry: Registry, edited: boolean): ReplayBlocker | undefined {
+  if (record.endpointId === undefined) return blocker('no-endpoint')
+  const compiled = registry.get(record.endpointId)
+  if (compiled === undefined) return blocker('endpoint-gone')
+  if (record.source === 'broker' && !consumes(compiled)) return blocker('no-topic')
+  const isRecorded = record.bodies.some(({ which }) => which === 'request')
+  if (!isRecorded) return edited ? undefined : blocker('not-kept')
+  return bodyBlocker(record, 'request') ?? (edited ? undefined : bodyBlocker(record, 'incoming'))
+}
+
+function bodyBlocker({ bodies }: MessageRecord, which: BodyName): ReplayBlocker | undefined {
+  const summary = bodies.find((one) => one.which === which)
+  if (summary?.masked) return maskedBlocker(summary.maskedFor)
+  return summary?.cut ? blocker('cut') : undefined
+}
+
+function maskedBlocker(causes: readonly MaskCause[] | undefined): ReplayBlocker {
+  if (causes === undefined) return blocker('masked')
+  const why = causes.map((cause) => MASKED[cause]).join('; ')
+  return { reason: 'masked', error: `Parts of its recorded request are masked: ${why}.` }
+}
+
+/** The blocker that the present endpoint causes: its route or topic may have changed since the message came. */
+function endpointBlocker(
+  compiled: CompiledEndpoint,
+  { urlParams, isRecord, body }: Incoming,
+  acceptsNull: boolean,
+): ReplayBlocker | undefined {
+  if (isRecord) {
+    if (!consumes(compiled)) return blocker('no-topic')
+    const isNull = body !== undefined && nullBody(compiled)?.equals(body)
+    return isNull && !acceptsNull && refusesNull(compiled) ? blocker('tombstone') : undefined
+  }
+  const pattern = parseRoutePattern(compiled.endpoint.endpoint.pattern)
+  const hasValue = (name: string): boolean => Object.hasOwn(urlParams, name)
+  return !pattern.ok || pattern.value.parameters.every(hasValue) ? undefined : blocker('route-changed')
+}
+
+const consumes = ({ endpoint }: CompiledEndpoint): boolean => endpoint.kafkaConsumerTopic !== undefined

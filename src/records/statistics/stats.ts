@@ -6,9 +6,8 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import { callStore } from '../../core/ports/store-port.ts'
 import type { Clock } from '../../core/run.ts'
-import type { MinuteCount, StatsStore } from '../../store/sql/stats-store.ts'
-import { addBuckets, percentile } from './histogram.ts'
-import { ALL_ENDPOINTS, createMinutes, MINUTE_MS, type Minutes } from './minutes.ts'
+import type { CompletedMessage } from '../../inbound/completed-message.ts'
+import type { Buckets, MinuteCount, StatsStore } from '../../store/sql/stats-store.ts'
 
 export type Stats = Readonly<{
   /** On the path of every message; never throws. */
@@ -28,7 +27,7 @@ export type Stats = Readonly<{
   close(): Promise<void>
 }>
 
-export type StatsOptions = Readonly<{
+type StatsOptions = Readonly<{
   store: StatsStore
   /** Identifies the counts of this process among those of all processes, also of earlier ones on this machine. */
   instance: string
@@ -142,4 +141,128 @@ function summaryOf(counts: readonly MinuteCount[]) {
     p95: percentile(buckets, 0.95),
     p99: percentile(buckets, 0.99),
   }
+}
+
+// Counts messages in memory: the current minute as plain numbers, which is cheap for each message, and unsaved minutes.
+
+const MINUTE_MS = 60_000
+
+/** While the store is unavailable, so many counts wait in memory, one for each minute and endpoint; the newest stay. */
+const MOST_UNSAVED = 50_000
+
+interface Minutes {
+  /** On the path of every message. */
+  count(completed: Pick<CompletedMessage, 'compiled' | 'outcome' | 'startedAt' | 'ms' | 'trace'>): void
+  /** The minutes that changed since the last call, each as a whole: the store replaces the earlier count. */
+  take(minute: number): readonly MinuteCount[]
+  /** Returns counts that could not be stored; the next `take` has them again. */
+  putBack(counts: readonly MinuteCount[]): void
+}
+
+/** Counts of all endpoints together have no id. Stored by themselves, since the rows of a day are too many to add up. */
+export const ALL_ENDPOINTS = ''
+
+/** In minutes. An idle endpoint is removed only after that, so that a clock set back does not start its minute again. */
+const OVER_AFTER = 5
+
+type Current = {
+  minute: number
+  count: number
+  failures: number
+  readonly buckets: Uint32Array
+  changed: boolean
+}
+
+export function createMinutes(): Minutes {
+  const current = new Map<string, Current>()
+  const unsaved = new Map<string, MinuteCount>()
+
+  const keep = (count: MinuteCount) => {
+    unsaved.set(`${count.minute} ${count.endpointId}`, count)
+    if (unsaved.size > MOST_UNSAVED) for (const oldest of unsaved.keys()) return void unsaved.delete(oldest)
+  }
+  const startMinute = (endpointId: string, minute: number): Current => {
+    const started = { minute, count: 0, failures: 0, buckets: new Uint32Array(BUCKETS), changed: false }
+    current.set(endpointId, started)
+    return started
+  }
+
+  const currentOf = (endpointId: string, minute: number): Current => {
+    const now = current.get(endpointId)
+    // Not for a lower minute: a clock that is set back must not start a minute twice.
+    if (now !== undefined && minute <= now.minute) return now
+    if (now?.changed) keep(countOf(endpointId, now))
+    return startMinute(endpointId, minute)
+  }
+
+  return {
+    count: ({ compiled, outcome, startedAt, ms, trace }) => {
+      if (compiled === undefined) return
+      const minute = Math.floor((startedAt + ms) / MINUTE_MS)
+      const bucket = trace === undefined ? undefined : bucketOf(ms)
+      addTo(currentOf(compiled.document._id, minute), outcome !== 'done', bucket)
+      addTo(currentOf(ALL_ENDPOINTS, minute), outcome !== 'done', bucket)
+    },
+    take: (minute) => {
+      for (const [endpointId, now] of current) {
+        if (now.changed) keep(countOf(endpointId, now))
+        else if (now.minute + OVER_AFTER <= minute) current.delete(endpointId)
+        now.changed = false
+      }
+      const taken = [...unsaved.values()]
+      unsaved.clear()
+      return taken
+    },
+    putBack: (counts) => {
+      const newer = [...unsaved.values()]
+      for (const count of [...counts, ...newer]) keep(count)
+    },
+  }
+}
+
+function addTo(now: Current, isFailure: boolean, bucket: number | undefined): void {
+  now.count += 1
+  if (isFailure) now.failures += 1
+  if (bucket !== undefined) (now.buckets[bucket] as number) += 1
+  now.changed = true
+}
+
+function countOf(endpointId: string, { minute, count, failures, buckets }: Current): MinuteCount {
+  const filled = new Map<number, number>()
+  for (const [bucket, messages] of buckets.entries()) if (messages > 0) filled.set(bucket, messages)
+  return { endpointId, minute, count, failures, buckets: filled }
+}
+
+// Durations in buckets that grow with the duration: percentiles are within 10 %, and a minute takes a few hundred bytes.
+
+/** With four buckets for each doubling, the middle of a bucket is at most 2^(1/8) - 1 = 9.1 % away from its bounds. */
+const BUCKETS_A_DOUBLING = 4
+const SHORTEST_MS = 0.01
+/** The last bucket starts at about 11 minutes. */
+const BUCKETS = 105
+
+export function bucketOf(ms: number): number {
+  if (ms <= SHORTEST_MS) return 0
+  return Math.min(Math.floor(Math.log2(ms / SHORTEST_MS) * BUCKETS_A_DOUBLING), BUCKETS - 1)
+}
+
+const middleOf = (bucket: number): number => SHORTEST_MS * 2 ** ((bucket + 0.5) / BUCKETS_A_DOUBLING)
+
+/** The duration in milliseconds, to three digits, that this share of the messages did not exceed; null without messages. */
+export function percentile(buckets: Buckets, share: number): number | null {
+  const inOrder = [...buckets].sort(([one], [other]) => one - other)
+  const all = inOrder.reduce((sum, [, count]) => sum + count, 0)
+  const rank = Math.max(Math.ceil(all * share), 1)
+  let seen = 0
+  for (const [bucket, count] of inOrder) {
+    seen += count
+    if (seen >= rank) return Number(middleOf(bucket).toPrecision(3))
+  }
+  return null
+}
+
+function addBuckets(many: readonly Buckets[]): Buckets {
+  const sum = new Map<number, number>()
+  for (const buckets of many) for (const [bucket, count] of buckets) sum.set(bucket, (sum.get(bucket) ?? 0) + count)
+  return sum
 }

@@ -8,7 +8,7 @@ import type { DryRunRequest } from '../../document/checks/dry-run-request.ts'
 import { type DocumentReads, readsOfDocument } from '../../document/reads/document-reads.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { usesState } from '../../pipeline/stages/state.ts'
-import { groupOf } from '../../records/message-log/groups/group-key.ts'
+import { groupOf } from '../../records/message-log/group-key.ts'
 import type { RecordedExchange, RecordedMessage } from './recorded-message.ts'
 
 /** `path`: the part of a dry run that can have it instead, such as `message.headers.authorization`. */

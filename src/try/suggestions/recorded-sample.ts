@@ -1,7 +1,7 @@
 /** A recorded message as the source of suggestions, as far as its parts were kept. */
 import type { RecordedBody } from '../../core/records/message-record.ts'
+import { lookupOf, type RecordedRequest, readRequest } from '../../records/message-log/bodies.ts'
 import type { MessageSearch } from '../../records/message-log/message-search.ts'
-import { lookupOf, type RecordedRequest, readRequest } from '../../records/message-log/recorded-bodies.ts'
 import type { SampleBody, SuggestSource } from './suggest-request.ts'
 
 /** Fails with ID_MALFORMED, MESSAGE_UNKNOWN, STORE_UNAVAILABLE. */

@@ -9,7 +9,7 @@ import {
   unframe,
 } from '../../../src/sandbox/isolation-protocol.ts'
 import { type PoolMemberEvents, readMember } from '../../../src/sandbox/pool-member.ts'
-import { type CallOutcome, createProcessPool, type ProgramOwner } from '../../../src/sandbox/process-pool.ts'
+import { type CallOutcome, ProcessPool, type ProgramOwner } from '../../../src/sandbox/process-pool.ts'
 import { silent } from '../../support/silent.ts'
 import { until } from '../../support/until.ts'
 
@@ -20,7 +20,7 @@ const RESPONSE: IsolationResponse = { kind: 'done', cpuMs: 1, value: { ok: true,
 /** A pool of one member at a time; the test plays the members. */
 function poolOfOne() {
   const members: Member[] = []
-  const pool = createProcessPool('slow', {
+  const pool = new ProcessPool('slow', {
     processes: 1,
     kind: 'thread',
     idleMs: 60_000,

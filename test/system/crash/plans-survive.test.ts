@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import type { PlanView } from '../../../src/records/replay/plans/plan-view.ts'
+import type { PlanView } from '../../../src/records/replay/replay-plans.ts'
 import { DATABASES, type Database } from '../../support/databases.ts'
 import { call } from '../../support/inbound/http/management/call.ts'
 import { endpointDocument, json, startService, startUpstream, type Upstream } from '../../support/service.ts'

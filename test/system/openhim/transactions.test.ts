@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readTransactions } from '../../../migrate/compare/openhim-transactions.ts'
-import { openCore } from '../../../src/app/open-core.ts'
+import { openCore } from '../../../src/app/open-mediator.ts'
 import { startService, startUpstream } from '../../support/service.ts'
 import { startCore, whyNoCore } from './core/start-core.ts'
 import { addChannel, addClient, sendThrough, transactionsOf } from './core/traffic.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { addCall, newCpuQuota } from '../../../src/sandbox/cpu-quota.ts'
 import { FRAME_LIMIT, frame, unframe } from '../../../src/sandbox/isolation-protocol.ts'
-import { createQuotaQueue } from '../../../src/sandbox/quota-queue.ts'
+import { QuotaQueue } from '../../../src/sandbox/process-pool.ts'
 import fc from '../../support/fast-check.ts'
 
 describe('frames', () => {
@@ -90,17 +90,20 @@ describe('a quota', () => {
 
 describe('what waits', () => {
   test('is served by what it asked for, and in turn among equals', () => {
-    const waiting = createQuotaQueue<string>(3, 6)
+    const waiting = new QuotaQueue<string>(3, 6)
     const of = (cpuMs: number | undefined) => ({ ...newCpuQuota(), cpuMs })
     const added = [waiting.add(1, of(900), 'slow'), waiting.add(2, of(5), 'a1'), waiting.add(2, of(5), 'a2')]
     added.push(waiting.add(3, of(5), 'b1'), waiting.add(4, of(undefined), 'new'))
     assert.deepEqual(added, [true, true, true, true, true])
-    assert.deepEqual(Array.from({ length: 6 }, waiting.next), ['new', 'a1', 'b1', 'a2', 'slow', undefined])
+    assert.deepEqual(
+      Array.from({ length: 6 }, () => waiting.next()),
+      ['new', 'a1', 'b1', 'a2', 'slow', undefined],
+    )
     assert.equal(waiting.size, 0)
   })
 
   test('is bounded, of each program and in all', () => {
-    const waiting = createQuotaQueue<number>(2, 3)
+    const waiting = new QuotaQueue<number>(2, 3)
     const quota = newCpuQuota()
     const added = [1, 1, 1, 2, 3].map((key, call) => waiting.add(key, quota, call))
     assert.deepEqual(added, [true, true, false, true, false])

@@ -5,9 +5,13 @@ import { StoreUnavailable } from '../../../../src/core/ports/store-port.ts'
 import { startTrace } from '../../../../src/core/tracing/trace.ts'
 import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoint.ts'
 import type { CompletedMessage } from '../../../../src/inbound/completed-message.ts'
-import { bucketOf, percentile } from '../../../../src/records/statistics/histogram.ts'
-import { ALL_ENDPOINTS, createMinutes } from '../../../../src/records/statistics/minutes.ts'
-import { createStats } from '../../../../src/records/statistics/stats.ts'
+import {
+  ALL_ENDPOINTS,
+  bucketOf,
+  createMinutes,
+  createStats,
+  percentile,
+} from '../../../../src/records/statistics/stats.ts'
 import type { MinuteCount, StatsStore } from '../../../../src/store/sql/stats-store.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
 import fc from '../../../support/fast-check.ts'

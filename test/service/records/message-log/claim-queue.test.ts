@@ -5,9 +5,10 @@ import { StoreUnavailable } from '../../../../src/core/ports/store-port.ts'
 import type { CompletedMessage } from '../../../../src/inbound/completed-message.ts'
 import {
   type ActiveCaptures,
+  type ClaimQueue,
   createActiveCaptures,
-} from '../../../../src/records/message-log/captures/active-captures.ts'
-import { type ClaimQueue, createClaimQueue } from '../../../../src/records/message-log/captures/claim-queue.ts'
+  createClaimQueue,
+} from '../../../../src/records/message-log/captures.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
 import { messageId } from '../../../support/contracts/message-records.ts'
 import { endpointOf, idOf } from '../../../support/contracts/records.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MessageRecord } from '../../../../src/core/records/message-record.ts'
-import { createBodyCapture } from '../../../../src/records/message-log/body-capture.ts'
+import { createBodyCapture } from '../../../../src/records/message-log/bodies.ts'
 import { createRecordQueue } from '../../../../src/records/message-log/record-queue.ts'
 import { recordedAt } from '../../../support/contracts/message-records.ts'
 import { describeDatabases } from '../../../support/databases.ts'

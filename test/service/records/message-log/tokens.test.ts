@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { JsonObject } from '../../../../src/core/json.ts'
-import { holdsToken } from '../../../../src/records/message-log/recorded-secrets.ts'
+import { holdsToken } from '../../../../src/records/message-log/redaction.ts'
 import { timesAsCostly } from '../../../support/cpu-time.ts'
 import { json, type Service, startService } from '../../../support/service.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
-import type { PlanView } from '../../../../src/records/replay/plans/plan-view.ts'
+import type { PlanView } from '../../../../src/records/replay/replay-plans.ts'
 import { call } from '../../../support/inbound/http/management/call.ts'
 import { describeLogged, until } from '../../../support/records/message-log/log-stage.ts'
 import { json, type Reply, startUpstream, type Upstream } from '../../../support/service.ts'

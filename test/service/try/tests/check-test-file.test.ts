@@ -1,7 +1,7 @@
 /** The check of a file of tests: all faults at once, each in place, and nothing that makes it throw. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createOfflineTests } from '../../../../src/app/offline-tests.ts'
+import { createOfflineTests } from '../../../../src/app/offline.ts'
 import type { Json } from '../../../../src/core/json.ts'
 import { checkTestFile } from '../../../../src/try/tests/check-test-file.ts'
 import fc from '../../../support/fast-check.ts'

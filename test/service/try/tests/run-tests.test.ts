@@ -1,7 +1,7 @@
 /** Running tests of a document: what they give, what they expect, and what makes them fail. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createOfflineTests } from '../../../../src/app/offline-tests.ts'
+import { createOfflineTests } from '../../../../src/app/offline.ts'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { checkTestFile } from '../../../../src/try/tests/check-test-file.ts'
 import type { RunTestsOptions } from '../../../../src/try/tests/run-tests.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import type { MessageRecord } from '../../../../src/core/records/message-record.ts'
-import type { CaptureView } from '../../../../src/records/message-log/captures/message-captures.ts'
+import type { CaptureView } from '../../../../src/records/message-log/captures.ts'
 import { call } from '../../inbound/http/management/call.ts'
 
 type Reply = Readonly<{ status: number; body: JsonObject }>

@@ -1,7 +1,7 @@
 /** What the messages of all tests of the samples do, and one more document that draws random numbers and reads the clock. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createOfflineTests } from '../../../../src/app/offline-tests.ts'
+import { createOfflineTests } from '../../../../src/app/offline.ts'
 import { fillFiles } from '../../../../src/cli/test-suites.ts'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { checkTestFile } from '../../../../src/try/tests/check-test-file.ts'

@@ -1,9 +1,8 @@
 /** The rules that workers live by, each for itself. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createScatterGather } from '../../../../src/app/workers/scatter-gather.ts'
-import { consumesFor, shareOf } from '../../../../src/app/workers/share.ts'
-import { restartDelayMs } from '../../../../src/app/workers/worker-handle.ts'
+import { restartDelayMs, ScatterGather } from '../../../../src/app/workers/primary.ts'
+import { consumesFor, shareOf } from '../../../../src/app/workers/worker-cluster.ts'
 import { addExpositions, endpointOf } from '../../../../src/observe/metrics/add-expositions.ts'
 import { readSettings } from '../../../../src/settings/settings.ts'
 import fc from '../../../support/fast-check.ts'
@@ -117,23 +116,23 @@ describe('metrics of several processes', () => {
 
 describe('responses of several workers', () => {
   test('are all there when each member has responded, failed or left', async () => {
-    const { gather, respond, leave } = createScatterGather<string, number>()
+    const calls = new ScatterGather<string, number>()
     const asked: string[] = []
-    const result = gather(['a', 'b', 'c', 'd'], (member, call) => asked.push(`${member}${call}`), 60_000)
+    const result = calls.gather(['a', 'b', 'c', 'd'], (member, call) => asked.push(`${member}${call}`), 60_000)
     assert.deepEqual(asked, ['a1', 'b1', 'c1', 'd1'])
-    respond('a', 1, 7)
-    respond('b', 1, undefined)
-    leave('c')
-    respond('d', 2, 8)
-    respond('d', 1, 9)
+    calls.respond('a', 1, 7)
+    calls.respond('b', 1, undefined)
+    calls.leave('c')
+    calls.respond('d', 2, 8)
+    calls.respond('d', 1, 9)
     const { responses, missing } = await result
     assert.deepEqual([...responses, missing], [['a', 7], ['d', 9], 1])
   })
 
   test('are counted as missing when they do not come in time', async () => {
-    const { gather } = createScatterGather<string, number>()
-    assert.equal((await gather(['a', 'b'], () => undefined, 5)).missing, 2)
-    assert.equal((await gather([], () => undefined, 60_000)).missing, 0)
+    const calls = new ScatterGather<string, number>()
+    assert.equal((await calls.gather(['a', 'b'], () => undefined, 5)).missing, 2)
+    assert.equal((await calls.gather([], () => undefined, 60_000)).missing, 0)
   })
 })
 

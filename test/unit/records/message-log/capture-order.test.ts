@@ -1,7 +1,7 @@
 /** A capture that is replaced or ended keeps the messages that were answered before. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createMessageCaptures } from '../../../../src/records/message-log/captures/message-captures.ts'
+import { createMessageCaptures } from '../../../../src/records/message-log/captures.ts'
 
 for (const [name, change] of [
   ['start', (captures) => captures.start('e', { messages: 2 }, 'tester')],

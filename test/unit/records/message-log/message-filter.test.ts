@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { checkQuery } from '../../../../src/api/check-call.ts'
 import { Failure } from '../../../../src/core/failure.ts'
 import type { MessageFilter } from '../../../../src/core/ports/message-store-port.ts'
-import { groupKeyText } from '../../../../src/records/message-log/groups/group-key.ts'
+import { groupKeyText } from '../../../../src/records/message-log/group-key.ts'
 import { FILTER_NAMES, MESSAGE_FILTERS, readFilter } from '../../../../src/records/message-log/message-filter.ts'
 
 const id = '01a1fbe3fa25000082c722af'

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Recorded } from '../../../../src/core/records/message-record.ts'
-import { createRecordBuffer } from '../../../../src/records/message-log/record-buffer.ts'
-import { createRecordQueue, type RecordQueue } from '../../../../src/records/message-log/record-queue.ts'
+import {
+  createRecordBuffer,
+  createRecordQueue,
+  type RecordQueue,
+} from '../../../../src/records/message-log/record-queue.ts'
 import { doneLineOf, recordAt, recordedAt, withBodies } from '../../../support/contracts/message-records.ts'
 import { timesAsCostly } from '../../../support/cpu-time.ts'
 

@@ -4,9 +4,9 @@ import { describe, test } from 'node:test'
 import type { BodySummary, MessageRecord } from '../../../../src/core/records/message-record.ts'
 import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoint.ts'
 import type { Registry } from '../../../../src/endpoints/endpoint-registry.ts'
-import { createBodyCapture } from '../../../../src/records/message-log/body-capture.ts'
+import { createBodyCapture } from '../../../../src/records/message-log/bodies.ts'
 import { compileRedaction } from '../../../../src/records/message-log/redaction.ts'
-import { recordBlocker } from '../../../../src/records/replay/replay-blocker.ts'
+import { recordBlocker } from '../../../../src/records/replay/replay.ts'
 
 const registry = { get: () => ({}) as CompiledEndpoint } as unknown as Registry
 

@@ -1,7 +1,7 @@
 /** The tests of a change have a time, and there is an end to those that it names. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { createOfflineTests } from '../../../../../src/app/offline-tests.ts'
+import { createOfflineTests } from '../../../../../src/app/offline.ts'
 import { openStore } from '../../../../../src/app/open-store.ts'
 import type { Store } from '../../../../../src/store/store.ts'
 import { createChangeTests } from '../../../../../src/try/tests/stored/change-tests.ts'

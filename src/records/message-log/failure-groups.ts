@@ -1,20 +1,20 @@
 /** Failures that are alike, with what people say of them: open, acknowledged or ignored, and a note. */
-import { Failure } from '../../../core/failure.ts'
-import { isObject, type Json } from '../../../core/json.ts'
-import { didYouMean } from '../../../core/nearest.ts'
-import type { GroupKey, MessageFilter, MessageGroup, MessageStore } from '../../../core/ports/message-store-port.ts'
-import { callStore } from '../../../core/ports/store-port.ts'
-import type { Clock } from '../../../core/run.ts'
-import type { EntryOf } from '../../../store/sql/audit-store.ts'
+import { Failure } from '../../core/failure.ts'
+import { isObject, type Json } from '../../core/json.ts'
+import { didYouMean } from '../../core/nearest.ts'
+import type { GroupKey, MessageFilter, MessageGroup, MessageStore } from '../../core/ports/message-store-port.ts'
+import { callStore } from '../../core/ports/store-port.ts'
+import type { Clock } from '../../core/run.ts'
+import type { EntryOf } from '../../store/sql/audit-store.ts'
 import {
   type FailureGroupStore,
   GROUP_STATES,
   type GroupMark,
   type GroupState,
-} from '../../../store/sql/failure-group-store.ts'
-import type { MessageQuery } from '../message-filter.ts'
-import { callMessageLog, type MessageSearch } from '../message-search.ts'
+} from '../../store/sql/failure-group-store.ts'
 import { groupFilter, groupKeyText, NOT_DONE, readGroupKey } from './group-key.ts'
+import type { MessageQuery } from './message-filter.ts'
+import { callMessageLog, type MessageSearch } from './message-search.ts'
 
 /** `state` is `open` for a group without a mark. */
 export type FailureGroup = MessageGroup &
@@ -43,7 +43,7 @@ export interface FailureGroups {
   mark(key: string, raw: Json, by: string, entryOf?: EntryOf): Promise<FailureGroup>
 }
 
-export type FailureGroupsOptions = Readonly<{
+type FailureGroupsOptions = Readonly<{
   store: FailureGroupStore
   messages: MessageStore
   search: MessageSearch

@@ -2,23 +2,32 @@
  * Plans to replay many messages: each is created, run, observed and cancelled. Plans are stored: any instance shows and
  * changes them; one at a time runs a plan, and another one continues it if that process ends.
  */
-import { Failure } from '../../../core/failure.ts'
-import { isId } from '../../../core/id.ts'
-import type { Logger } from '../../../core/ports/logger-port.ts'
-import type { MessageStore } from '../../../core/ports/message-store-port.ts'
-import { callStore, StoreUnavailable } from '../../../core/ports/store-port.ts'
-import type { RunLimits, StoredPlan } from '../../../core/replays/replay-plan.ts'
-import type { Clock } from '../../../core/run.ts'
-import type { PlanChange, ReplayPlanStore } from '../../../store/sql/replay-plan-store.ts'
-import { invalid, type MessageQuery } from '../../message-log/message-filter.ts'
-import { callMessageLog, type MessageSearch } from '../../message-log/message-search.ts'
-import type { Replay } from '../replay.ts'
-import type { Claims } from '../replay-history.ts'
-import { LEASE_MS } from './plan-lease.ts'
-import { describeFilter, planFilter, planMessages } from './plan-messages.ts'
-import { continueRun, startRun, UNSTARTED } from './plan-queue.ts'
-import { createPlanRuns } from './plan-runs.ts'
-import { type PlanView, viewOf } from './plan-view.ts'
+import { Failure } from '../../core/failure.ts'
+import { isId } from '../../core/id.ts'
+import { isObject, type Json } from '../../core/json.ts'
+import { didYouMean } from '../../core/nearest.ts'
+import type { Logger } from '../../core/ports/logger-port.ts'
+import type { MessageStore } from '../../core/ports/message-store-port.ts'
+import { callStore, StoreUnavailable } from '../../core/ports/store-port.ts'
+import type { PlanContent, PlanProgress, PlanState, RunLimits, StoredPlan } from '../../core/replays/replay-plan.ts'
+import type { Clock } from '../../core/run.ts'
+import type { PlanChange, ReplayPlanStore } from '../../store/sql/replay-plan-store.ts'
+import { invalid, type MessageQuery } from '../message-log/message-filter.ts'
+import { callMessageLog, type MessageSearch } from '../message-log/message-search.ts'
+import {
+  continueRun,
+  describeFilter,
+  LARGEST_PLAN,
+  leftOf,
+  planFilter,
+  planMessages,
+  startRun,
+  totalOf,
+  UNSTARTED,
+} from './plan-queue.ts'
+import { createPlanRuns, LEASE_MS } from './plan-runs.ts'
+import type { Replay } from './replay.ts'
+import type { Claims } from './replay-history.ts'
 
 /** Fails with FILTER_INVALID, REPLAY_PLAN_UNKNOWN, REPLAY_PLAN_BUSY, STORE_UNAVAILABLE. */
 export interface ReplayPlans {
@@ -42,7 +51,7 @@ export interface ReplayPlans {
   close(): Promise<void>
 }
 
-export type ReplayPlansOptions = Readonly<{
+type ReplayPlansOptions = Readonly<{
   plans: ReplayPlanStore
   messages: MessageStore
   /** The size of the message log. */
@@ -220,3 +229,103 @@ function unknown(id: string): never {
 }
 
 const callPlans = <T>(work: () => Promise<T>): Promise<T> => callStore('The store of replay plans', work)
+
+export type PlanView = Readonly<{
+  id: string
+  state: PlanState
+  /** ISO 8601. */
+  createdAt: string
+  filter: object
+  /** Messages that can be replayed. */
+  count: number
+  groups: PlanContent['groups']
+  cannot: PlanContent['cannot']
+  /** count = done + failed + skipped + left; messages in flight count as left. */
+  done: number
+  failed: number
+  skipped: number
+  skippedFor: PlanProgress['skipped']
+  left: number
+  /** Of the run that is under way, or of the last one. */
+  limits: RunLimits | undefined
+  /** The first messages of that run, if it asked for them. */
+  canaries: NonNullable<PlanProgress['run']>['canaries'] | undefined
+  /** The newest replays that did not end done. */
+  failures: PlanProgress['failures']
+  stoppedBy: string | undefined
+}>
+
+function viewOf(plan: StoredPlan): PlanView {
+  const { id, state, content, progress } = plan
+  const { createdAt, filter, count, groups, cannot } = content
+  const { done, failed, skipped, run, failures, stoppedBy } = progress
+  return {
+    id,
+    state,
+    createdAt,
+    filter,
+    count,
+    groups,
+    cannot,
+    done,
+    failed,
+    skipped: totalOf(skipped),
+    skippedFor: skipped,
+    left: leftOf(plan),
+    limits: run?.limits,
+    canaries: run === undefined || run.canaries.length === 0 ? undefined : run.canaries,
+    failures,
+    stoppedBy,
+  }
+}
+
+const DEFAULTS: RunLimits = { max: LARGEST_PLAN, concurrency: 1 }
+
+type LimitSchema = Readonly<{
+  type: 'integer' | 'number'
+  minimum: number
+  maximum: number
+  default?: number
+  description: string
+}>
+
+/** As JSON Schema, of which OpenAPI is made too. */
+export const LIMITS: Readonly<Record<keyof RunLimits, LimitSchema>> = {
+  max: { type: 'integer', minimum: 1, maximum: LARGEST_PLAN, description: 'Messages of this run.' },
+  concurrency: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 100,
+    default: DEFAULTS.concurrency,
+    description: 'Messages at once. 1 keeps their order.',
+  },
+  perSecond: { type: 'number', minimum: 0.01, maximum: 10_000, description: 'Messages started in a second.' },
+  canary: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 10,
+    description: 'Messages that are replayed first, one by one; the plan then waits to be continued.',
+  },
+}
+
+/** Fails with REPLAY_OPTION_INVALID. */
+export function readRunLimits(raw: Json): RunLimits {
+  if (!isObject(raw))
+    throw invalidLimit('The limits of a run must be an object such as { "concurrency": 4, "perSecond": 20 }.')
+  const known = Object.keys(LIMITS)
+  for (const name of Object.keys(raw)) {
+    if (known.includes(name)) continue
+    throw invalidLimit(`There is no limit "${name}"${didYouMean(name, known)} There are: ${known.join(', ')}.`)
+  }
+  for (const [name, { type, minimum, maximum }] of Object.entries(LIMITS)) {
+    const value = raw[name]
+    if (value === undefined) continue
+    const fits = typeof value === 'number' && value >= minimum && value <= maximum
+    if (fits && (type === 'number' || Number.isInteger(value))) continue
+    const accepts = `a ${type === 'integer' ? 'whole number' : 'number'} from ${minimum} to ${maximum}`
+    throw invalidLimit(`${name} cannot be ${JSON.stringify(value)}; it is ${accepts}.`)
+  }
+  return { ...DEFAULTS, ...raw }
+}
+
+const invalidLimit = (sentence: string): Failure => new Failure('REPLAY_OPTION_INVALID', sentence)

@@ -1,5 +1,6 @@
-/** Dry runs without a store, a network or a running service, for commands that check documents. */
+/** Dry runs and tests without a store, a network or a running service, for commands that check documents. */
 import { randomBytes } from 'node:crypto'
+import { createEgressPolicy } from '../core/egress/egress-policy.ts'
 import { createIds } from '../core/id.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
@@ -15,9 +16,9 @@ import {
   type DryRunValue,
 } from '../try/dry-run/dry-run.ts'
 import { createStandInSecrets } from '../try/dry-run/stand-in-secrets.ts'
-import { createOfflineServices } from './offline-services.ts'
+import { createTestRunner, type RunTests } from '../try/tests/run-tests.ts'
 
-export type LiveServices = Pick<Services, 'http' | 'secrets'>
+type LiveServices = Pick<Services, 'http' | 'secrets'>
 
 /**
  * In: the settings of messages, such as `PARSER_LIMIT`. Out: a dry run that never calls another system. Each reference to a
@@ -47,3 +48,24 @@ function offlineOptions(settings: Settings, logger: Logger, live?: LiveServices)
     clock,
   }
 }
+
+/**
+ * The lints of documents that are compiled with these are those of a service with these settings, except that every secret
+ * counts as there: the machine that checks a document is rarely the one that runs it. Each call rejects.
+ */
+export function createOfflineServices(settings: Settings): Services {
+  const refuse = () => Promise.reject(new Error('A document that is only checked reached out.'))
+  return {
+    http: { send: refuse, close: async () => {} },
+    states: { newest: refuse, append: refuse },
+    producer: { produce: refuse },
+    secrets: { resolve: (text) => text },
+    egress: createEgressPolicy(settings),
+    tokens: { verify: refuse },
+    idempotency: { process: refuse, stop: () => undefined },
+  }
+}
+
+/** In: the settings of messages, such as `VALIDATION_COERCE_TYPES`, and of documents, as a registration has them. */
+export const createOfflineTests = (settings: Settings, logger: Logger): RunTests =>
+  createTestRunner({ services: createOfflineServices(settings), settings, logger, bounds: settings })
