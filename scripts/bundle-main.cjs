@@ -1,6 +1,6 @@
 /**
  * dist/main.js: runs service.js with the code that V8 compiled while it started before (scripts/code-cache.ts,
- * docs/decisions/compiled-code-is-kept.md). V8 refuses that code for another version or other flags, and compiles again.
+ * docs/decisions/speed.md). V8 refuses that code for another version or other flags, and compiles again.
  */
 'use strict'
 const { readFileSync, writeFileSync } = require('node:fs')

@@ -1,6 +1,6 @@
 /**
  * Stores the code that V8 compiles while a bundled service starts and answers, so that no start compiles it again
- * (docs/decisions/compiled-code-is-kept.md).
+ * (docs/decisions/speed.md).
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

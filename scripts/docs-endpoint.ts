@@ -9,7 +9,7 @@ const INTRODUCTION = `${generatedBy('scripts/docs-endpoint.ts')}
 # The endpoint document
 
 An endpoint is one JSON document. This page lists each of its fields; **required** ones have no default. A default in
-_italics_ applies if the field is left out, but is not written into the stored document; any other default is filled in when
+_italics_ applies if the field is left out, but is not written into the stored document. Any other default is filled in when
 the document is stored, and is part of it from then on.
 
 A document is checked as a whole before it is stored. One answer lists every fault with its path: names joined by dots,
@@ -18,10 +18,10 @@ elements of an array as \`[0]\` or \`.0\`, a dot within a name as \`\\.\`. A fie
 The service sets \`_id\`, \`createdAt\`, \`updatedAt\` and \`__v\`. It ignores them in a document that is sent, so a document that
 was read can be changed and sent back.
 
-Documents that another service of this kind returned are accepted too. These fields are read as if they were left out, and
-are not stored: \`_id\` in \`requests\` and in each request, \`forEach: {}\`, \`params: {}\`, \`allowedStatuses: []\`, a
-\`prefix\` or \`postfix\` of null. So are two more, with a warning: \`forwardExistingRequestBody\` in a response request, and a
-parameter written directly in \`params\` instead of \`params.query\` or \`params.url\`.
+Documents that an openhim-mediator-mapping returned are accepted too. These fields are ignored and not stored: \`_id\` in
+\`requests\` and in each request, \`forEach: {}\`, \`params: {}\`, \`allowedStatuses: []\`, a \`prefix\` or \`postfix\` of null. Two
+more are ignored with a warning: \`forwardExistingRequestBody\` in a response request, and a parameter written directly in
+\`params\` instead of \`params.query\` or \`params.url\`.
 
 The smallest document:
 

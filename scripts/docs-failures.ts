@@ -8,18 +8,18 @@ const INTRODUCTION = `${generatedBy('scripts/docs-failures.ts')}
 
 A failure is answered in this shape, or as an [OperationOutcome](#operationoutcomes-of-fhir):
 
-| field | holds |
+| field | contains |
 |---|---|
 | \`error\` | one sentence: the fault and its remedy |
-| \`code\` | one of the codes below; programs should look at this, not at \`error\` |
+| \`code\` | one of the codes below; programs should use this, not \`error\` |
 | \`stage\` | the stage of the pipeline that failed |
 | \`path\` | the field of the endpoint document that failed, such as \`inputTransforms.age\` |
 | \`messageId\` | the id of the message in the log |
 | \`details\` | the single faults, if there can be several: each has \`path\` and \`message\` |
 
-Fields that do not apply are left out. The answer comes in the endpoint's output type: as JSON, or as XML with the
-same fields under \`<root>\`. Where no endpoint is known, as for an unknown path, or for a request that is refused before its
-headers are complete and right (\`REQUEST_…\`, \`EXPECTATION_REFUSED\`, \`HEADERS_TOO_LARGE\`), it is JSON.
+Fields that do not apply are left out. The answer has the endpoint's output type: JSON, or XML with the
+same fields under \`<root>\`. It is JSON if the path is unknown, and for a request that is refused before its
+headers are complete and valid (\`REQUEST_…\`, \`EXPECTATION_REFUSED\`, \`HEADERS_TOO_LARGE\`).
 
 A code marked *yes* under "try again" may succeed later with the same message and the same configuration. An answer
 with status 503 has the header \`Retry-After\` with the number of seconds to wait.
@@ -31,9 +31,10 @@ with status 503 has the header \`Retry-After\` with the number of seconds to wai
 const OUTCOMES = `
 ## OperationOutcomes of FHIR
 
-Where the output type is \`FHIR+JSON\`, every failure is a FHIR R4 OperationOutcome, \`application/fhir+json\`, with the code in the header
-\`X-Crosswalk-Code\`. \`"failures": "fhir"\` does the same for an endpoint of any other output type, \`"fhirResponse": true\` in a lookup for
-the failures of this lookup. \`"failures": "plain"\` keeps the shape above, in the output type, whatever lookups ask for.
+If the output type is \`FHIR+JSON\`, every failure is a FHIR R4 OperationOutcome, \`application/fhir+json\`, with the code in the header
+\`X-Crosswalk-Code\`. \`"failures": "fhir"\` has the same effect for an endpoint with any other output type, \`"fhirResponse": true\` in a lookup for
+the failures of this lookup. An OperationOutcome is always JSON, even if the output type is XML. \`"failures": "plain"\` keeps the shape above, in
+the output type, whatever lookups ask for.
 
 \`\`\`json endpoint
 {
@@ -96,14 +97,14 @@ X-Crosswalk-Code: VALIDATION_FAILED
 \`\`\`
 
 - There is one issue for each of the \`details\`, and one for a failure without any. \`severity\` is \`error\`, for \`INTERNAL\` \`fatal\`.
-- \`diagnostics\` holds the message id, the stage, the path in the endpoint document (of a validation: the keyword that failed first) and the
+- \`diagnostics\` contains the message id, the stage, the path in the endpoint document (for a validation, the keyword that failed first) and the
   JSON Pointer of the fault, as far as they are known.
-- \`expression\` is the field of the body as FHIRPath. It is left out where a name of the body cannot stand in a path of FHIR, and for
+- \`expression\` is the field of the body as FHIRPath. It is left out if a name in the body is not allowed in FHIRPath, and for
   faults that are not in the body.
-- \`code\` is the issue type of the table above. If the code may be tried again, it is one of the types below \`transient\` in FHIR.
+- \`code\` is the issue type from the table above. If the failure may be tried again, it is one of the types below \`transient\` in FHIR.
 
-The issue of a validation depends on the keyword of the schema; a message of \`errorMessage\` has the type of the keywords that it replaces,
-or \`invariant\` if these have several:
+The issue of a validation depends on the keyword of the schema; a text of \`errorMessage\` has the type of the keywords that it replaces,
+or \`invariant\` if they have several:
 
 | issue | keywords |
 |---|---|
@@ -125,10 +126,10 @@ The issue of a refusal depends on the status that the other system answered with
 | 504 | \`timeout\` |
 | other 5xx, and a status that is no failure | \`transient\` |
 
-The status also decides whether a refused lookup may be tried again: a 5xx may, a 4xx may not. So a 429 counts as refused, though its
-issue is \`throttled\`; the [retries](requests.md#time-and-retries) of the lookup itself wait as its \`Retry-After\` says.
+The status also decides whether a refused lookup may be tried again: a 5xx may, a 4xx may not. So a 429 counts as refused, although its
+issue is \`throttled\`; the [retries](requests.md#time-and-retries) of the lookup itself respect its \`Retry-After\`.
 
-If a lookup was refused with an OperationOutcome in JSON of at most 256 KiB, its issues come first, unchanged, and ours is the last:
+If a lookup was refused with an OperationOutcome in JSON of at most 256 KiB, its issues come first, unchanged, and Crosswalk's is the last:
 
 \`\`\`http
 POST /patients
@@ -167,7 +168,7 @@ X-Crosswalk-Code: LOOKUP_REFUSED
 }
 \`\`\`
 
-Issues that FHIR R4 does not know, such as those of R5 with \`"severity": "success"\`, are left out; the values of extensions are not checked.
+Issues that are not valid in FHIR R4, such as those of R5 with \`"severity": "success"\`, are left out; the values of extensions are not checked.
 White space other than spaces, tabs and line ends, which the schema of R4 refuses in texts, becomes spaces.
 Values of [secrets](security.md) in them are replaced by their references.
 `

@@ -1,12 +1,12 @@
 /**
- * Writes the tables of docs/performance.md and of the README from bench/report.json, and for the table of runs also from
- * bench/reports/. `--check` compares instead. The README shows only whole runs on a quiet machine; after any other run its
- * section does not change.
+ * Writes the tables of docs/performance.md and the sentence of the README from bench/report.json, and the table of runs also
+ * from bench/reports/. `--check` compares instead. The README quotes only whole runs on a quiet machine; after any other run
+ * its section does not change.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { REPORT_FILE, REPORTS_FOLDER, type Report, reservation } from '../bench/report/report.ts'
-import { asMarkdown, asShortMarkdown, conditions, runsTable } from '../bench/report/tables.ts'
+import { asMarkdown, asSentence, runsTable } from '../bench/report/tables.ts'
 import { type GeneratedFile, generate, withSection } from './generated.ts'
 
 const SCRIPT = 'scripts/docs-performance.ts'
@@ -22,9 +22,7 @@ function page(path: string, text: string): GeneratedFile {
   return { path: file, text: withSection(readFileSync(file, 'utf8'), SCRIPT, text) }
 }
 
-const short = reservation(report) === undefined ? asShortMarkdown(report) : undefined
-
 generate([
   page('docs/performance.md', `${asMarkdown(report)}\n\n${runs}`),
-  ...(short === undefined ? [] : [page('README.md', `${short}\n\n${conditions(report)}\n\n${runs}`)]),
+  ...(reservation(report) === undefined ? [page('README.md', asSentence(report))] : []),
 ])

@@ -2,7 +2,7 @@
 
 import { ratio } from '../load/rounds.ts'
 import { WORKLOADS } from '../workloads/all.ts'
-import { AIMS, bound, figureOf, loadOf, NOT_JUDGED, verdict } from './aims.ts'
+import { AIMS, bound, loadOf, NOT_JUDGED, verdict } from './aims.ts'
 import { type Conditions, flaw, type Loaded, type Report, reservation, type ServerName, type Unit } from './report.ts'
 import type { Spread } from './spread.ts'
 import * as units from './units.ts'
@@ -43,23 +43,17 @@ export function asMarkdown(report: Report): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** The rows of the README that one report has. Undefined where the report lacks one of them. */
-export function asShortMarkdown(report: Report): string | undefined {
-  const load = loadOf(report, 'W1', 'crosswalk')
-  const start = figureOf(report, 'start-empty')
-  if (load === undefined || start === undefined) return undefined
-  const row = (what: string, spread: Spread, format: (value: number) => string) => [
-    what,
-    format(spread.median),
-    range(spread, format),
-  ]
-  return table(
-    ['measured', 'median', 'lowest to highest'],
-    [
-      row('start to first answer', start.spread, units.milliseconds),
-      row('resident memory under load, after 10,000 messages and more', load.residentBytes, units.megabytes),
-    ],
-  )
+/** The sentence of the README: the range of the ratios to the bare server, over all workloads that it takes part in. */
+export function asSentence({ loads }: Report): string {
+  const ratios = loads.flatMap((load) => {
+    const bare = loads.find(({ workload, server }) => workload === load.workload && server === 'bare')
+    return load.server !== 'crosswalk' || bare === undefined ? [] : [ratio(load, bare).byMessagesPerSecond.median]
+  })
+  const [lowest, highest] = [Math.min(...ratios), Math.max(...ratios)].map(units.fraction)
+  return [
+    `Depending on the workload, Crosswalk handles ${lowest} to ${highest} times the messages per second of a bare \`node:http\` server with code`,
+    'for that one workload and nothing else: see [Performance](docs/performance.md).',
+  ].join('\n')
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Adds up the expositions of several processes, in steps: prom-client adds up in one step, during which no message is answered
- * (docs/decisions/message-metrics-are-written-directly.md).
+ * (docs/decisions/speed.md).
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { type FamilyText, OMITTED_NAME } from './exposition.ts'

@@ -1,7 +1,7 @@
 /**
  * Writes Prometheus' text format, version 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/), in steps:
  * 1,000 endpoints have a hundred thousand lines. prom-client writes them in one step, during which no message is answered
- * (docs/decisions/message-metrics-are-written-directly.md).
+ * (docs/decisions/speed.md).
  */
 import { setImmediate as turn } from 'node:timers/promises'
 

@@ -1,4 +1,4 @@
-/** Counts of messages since the process started, as plain numbers (docs/decisions/message-metrics-are-written-directly.md). */
+/** Counts of messages since the process started, as plain numbers (docs/decisions/speed.md). */
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import type { OutcomeName } from '../../pipeline/outcome.ts'

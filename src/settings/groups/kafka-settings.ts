@@ -37,7 +37,7 @@ export const kafka = {
     kind: wholeNumber(1, 10_000),
     default: '64',
     means:
-      'How many records of one endpoint may be started and not yet committed, unless `kafka.inFlight` of its document says so.',
+      'How many records of one endpoint may be started and not yet committed, unless `kafka.inFlight` of its document says otherwise.',
   },
   kafkaInFlightMaxBytes: {
     name: 'KAFKA_IN_FLIGHT_MAX_BYTES',

@@ -33,7 +33,7 @@ export const limits = {
     kind: size(100_000),
     default: '256mb',
     means:
-      'How many bytes all messages in flight may make together in all `WORKERS`, as `MESSAGE_MAX_BYTES` counts them; the first 256 KiB of each do not count. A message that needs more than is left is answered with 503. Each of the `WORKERS` has room for one message of `MESSAGE_MAX_BYTES`.',
+      'How many bytes all messages in flight may produce together in all `WORKERS`, as `MESSAGE_MAX_BYTES` counts them; the first 256 KiB of each do not count. A message that needs more than is left is answered with 503. Each of the `WORKERS` has room for one message of `MESSAGE_MAX_BYTES`.',
   },
   maxIncompleteBodiesBytes: {
     name: 'MAX_INCOMPLETE_BODIES',

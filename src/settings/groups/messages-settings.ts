@@ -20,14 +20,14 @@ export const messages = {
     kind: wholeNumber(1, 100_000_000),
     default: '300000',
     means:
-      'The most names of a message or of the answer of another system: members of JSON objects, or elements and attributes of XML, all together. Of JSON over 1 MiB, also the most objects and arrays. One more is answered with 413; in an answer with 502. A body of 1 MiB has less.',
+      'The most names in a message or in an answer of another system: members of JSON objects, or elements and attributes of XML, all together. In JSON over 1 MiB, also the most objects and arrays. A message with more is answered with 413; an answer with more counts as a 502. A body of 1 MiB cannot have as many.',
   },
   parserMaxNamesPerObject: {
     name: 'PARSER_MAX_NAMES_PER_OBJECT',
     kind: wholeNumber(1, 100_000_000),
     default: '10000',
     means:
-      'The most different names in one place of them: members of a JSON object, attributes of an XML element, names of its children.',
+      'The most different names in one object or element: members of a JSON object, attributes of an XML element, names of its children.',
   },
   parserXmlTrim: {
     name: 'PARSER_XML_OPTIONS_TRIM',
@@ -71,7 +71,7 @@ export const messages = {
     kind: optional(size(10_000)),
     default: '',
     means:
-      'How many bytes one message may make in all: URLs and bodies of its requests, answers that it reads, its state and its output. A message that needs more is answered with 413. If it is not set, `24mb`, or four times `PARSER_LIMIT` where that is more.',
+      'How many bytes one message may produce in all: URLs and bodies of its requests, answers that it reads, its state and its output. A message that needs more is answered with 413. If it is not set, `24mb`, or four times `PARSER_LIMIT` where that is more.',
   },
   stateLimitBytes: {
     name: 'STATE_LIMIT',

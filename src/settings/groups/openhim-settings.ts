@@ -89,7 +89,7 @@ export const openhim = {
     kind: callers,
     default: '',
     means:
-      'Addresses whose header `X-OpenHIM-TransactionID` is believed without the `auth` of an endpoint: those from which the core sends messages.',
+      'Addresses whose header `X-OpenHIM-TransactionID` is trusted without the `auth` of an endpoint: those from which the core sends messages.',
   },
   openhimOrchestrations: {
     name: 'OPENHIM_ORCHESTRATIONS',

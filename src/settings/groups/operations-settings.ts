@@ -13,7 +13,7 @@ export const log = {
     kind: choice('failed', 'all', 'none'),
     default: 'failed',
     means:
-      'Which messages have a line in the log: those that did not end `done`, all, or none. A fault of the service itself has one always, with its cause.',
+      'Which messages have a line in the log: those that did not end `done`, all, or none. A fault of the service itself always has one, with its cause.',
   },
   enableLogging: {
     name: 'ENABLE_LOGGING',
@@ -36,6 +36,6 @@ export const metrics = {
     kind: wholeNumber(0, 1_000_000_000),
     default: '1000',
     means:
-      'One of so many messages of an endpoint, at most one a second, is examined for the names of its fields (`GET /endpoints/{id}/drift`); 0 examines none.',
+      'One in this many messages of an endpoint, at most one a second, is examined for the names of its fields (`GET /endpoints/{id}/drift`); 0 examines none.',
   },
 } as const satisfies Record<string, Setting<unknown>>

@@ -40,7 +40,7 @@ export const requests = {
     kind: wholeNumber(0, 1000),
     default: '5',
     means:
-      'After so many failures in a row (no answer, 502, 503, 504), the circuit of an origin opens: calls to it fail at once. `0` switches this off.',
+      'After this many failures in a row (no answer, 502, 503, 504), the circuit of an origin opens: calls to it fail at once. `0` switches this off.',
   },
   circuitBreakerPauseMs: {
     name: 'CIRCUIT_BREAKER_PAUSE_MS',
@@ -65,7 +65,8 @@ export const requests = {
     name: 'REQUEST_URL_LIMIT',
     kind: size(1),
     default: '64kb',
-    means: 'The longest URL of a lookup or response request; a message that makes a longer one is answered with 400.',
+    means:
+      'The longest URL of a lookup or response request; a message that produces a longer one is answered with 400.',
   },
   forEachMaxItems: {
     name: 'FOREACH_MAX_ITEMS',

@@ -70,7 +70,7 @@ export const tracing = {
     ),
     default: 'parentbased_always_on',
     means:
-      'Which messages are traced. `parentbased_`: if the caller has decided, as it decided; `traceidratio`: the share `OTEL_TRACES_SAMPLER_ARG` of them.',
+      'Which messages are traced. `parentbased_`: follows the decision of the caller, if there is one; `traceidratio`: the share `OTEL_TRACES_SAMPLER_ARG` of them.',
   },
   otelSamplerRatio: {
     name: 'OTEL_TRACES_SAMPLER_ARG',

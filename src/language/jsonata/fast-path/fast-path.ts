@@ -1,6 +1,6 @@
 /**
  * The fast path: expressions as closures. The engine's evaluator takes a promise and a walk through its scopes for every
- * step; without the fast path W2 has 0.55 to 0.60 of the messages a second (docs/decisions/expression-fast-path.md).
+ * step; without the fast path W2 has 0.55 to 0.60 of the messages a second (docs/decisions/speed.md).
  *
  * The fast path computes single values from single values: paths, texts, numbers, conditions, variables, objects, and calls
  * of the engine's own built-ins. Every other expression runs in the engine. So does every message with a list in a path,
