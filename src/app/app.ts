@@ -6,7 +6,7 @@ import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
 import { createEndpointService } from '../endpoints/endpoint-service.ts'
 import { createLoadShedder } from '../inbound/admission/load-shedder.ts'
-import { createIntake } from '../inbound/intake.ts'
+import { Intake } from '../inbound/intake.ts'
 import { EndpointConsumers } from '../inbound/kafka/endpoint-consumers.ts'
 import { drain } from '../inbound/shutdown.ts'
 import { createMessageCaptures } from '../records/message-log/captures/message-captures.ts'
@@ -78,7 +78,7 @@ export async function startApp(
   })
   const observers = await openObservers({ settings, version, store, registry, workerSlot, clock, newId, logger })
   const { observe, traceContext, recorder, stats } = observers
-  const intake = createIntake({ ...settings, workerSlot, clock, newId, logger, observe, traceContext })
+  const intake = new Intake({ ...settings, workerSlot, clock, newId, logger, observe, traceContext })
   registry.watch(() => intake.keep(registry.get))
   const runTests = createTestRunner({ services, settings, logger })
   const endpointService = createEndpointService({
@@ -100,7 +100,7 @@ export async function startApp(
   })
   const runRequestedTests = createRequestedTests({
     runTests,
-    refusal: intake.refusal,
+    refusal: () => intake.refusal(),
     endpointService,
     settings,
     storedTests: storedTests.get,
