@@ -7,7 +7,7 @@ import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
 import { createEndpointService } from '../endpoints/endpoint-service.ts'
 import { createLoadShedder } from '../inbound/admission/load-shedder.ts'
-import { createIntake } from '../inbound/intake.ts'
+import { Intake } from '../inbound/intake.ts'
 import { EndpointConsumers } from '../inbound/kafka/endpoint-consumers.ts'
 import { drain } from '../inbound/shutdown.ts'
 import { createMessageCaptures } from '../records/message-log/captures.ts'
@@ -113,7 +113,7 @@ async function openParts(context: Context) {
   })
   const observers = await openObservers({ settings, version, store, registry, workerSlot, clock, newId, logger })
   const { observe, traceContext, recorder } = observers
-  const intake = createIntake({ ...settings, workerSlot, clock, newId, logger, observe, traceContext })
+  const intake = new Intake({ ...settings, workerSlot, clock, newId, logger, observe, traceContext })
   registry.watch(() => intake.keep(registry.get))
   const runTests = createTestRunner({ services, settings, logger })
   const endpointService = createEndpointService({
@@ -237,7 +237,7 @@ function openTrying(
     makeRecordedTest: createRecordedTests({ recorded, endpointService, runTests, settings, random: randomBytes }),
     runTests: createRequestedTests({
       runTests,
-      refusal: intake.refusal,
+      refusal: () => intake.refusal(),
       endpointService,
       settings,
       storedTests: storedTests.get,

@@ -5,7 +5,7 @@ import { createIds } from '../core/id.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
 import * as failures from '../endpoints/management-failures.ts'
-import { createIntake } from '../inbound/intake.ts'
+import { Intake } from '../inbound/intake.ts'
 import type { Services } from '../pipeline/services.ts'
 import type { Settings } from '../settings/settings.ts'
 import {
@@ -42,7 +42,7 @@ function offlineOptions(settings: Settings, logger: Logger, live?: LiveServices)
       },
     },
     registry: createEndpointRegistry(),
-    intake: createIntake({ ...settings, clock, newId, logger, observe: () => undefined }),
+    intake: new Intake({ ...settings, clock, newId, logger, observe: () => undefined }),
     services: { ...createOfflineServices(settings), secrets: createStandInSecrets(() => undefined), ...live },
     settings,
     clock,

@@ -5,7 +5,7 @@
 import { Failure } from '../core/failure.ts'
 import { createIsoTime } from '../core/iso-time.ts'
 import type { Awaitable } from '../core/json.ts'
-import type { Received } from '../core/message.ts'
+import type { Headers, Received } from '../core/message.ts'
 import { type BudgetLimits, createBudgets } from '../core/message-budget.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock, Run } from '../core/run.ts'
@@ -15,43 +15,12 @@ import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
 import { codeOf, nameOf, type Outcome } from '../pipeline/outcome.ts'
 import { failedOutcome } from '../pipeline/reply.ts'
-import { type AdmissionLimits, createAdmission, type Peer } from './admission/admission.ts'
+import { type Admission, type AdmissionLimits, createAdmission, type Peer } from './admission/admission.ts'
 import type { PermitPool } from './admission/concurrency-limiter.ts'
-import { type AdmitRequest, createRequestAdmission } from './admit-request.ts'
 import type { CompletedMessage } from './completed-message.ts'
 import { type Incoming, sourceOf } from './incoming-message.ts'
 import { createMessageLines, type MessageLogging } from './message-line.ts'
 import { stoppedBefore, stopping } from './shutdown.ts'
-
-export interface Intake {
-  /** Whether the message of a request may come in; asked once, before its body is read. */
-  admit: AdmitRequest
-  /**
-   * Runs a message; never throws or rejects. A request waits for a permit first if it must, until its `peer` leaves.
-   * A replay does not wait: it is rejected if there is no permit.
-   */
-  accept(compiled: CompiledEndpoint, incoming: Incoming, peer?: Peer): Awaitable<CompletedMessage>
-  /** Runs the message of a dry run: nothing reports it but its `trace`. Throws OVERLOADED or SHUTTING_DOWN. */
-  rehearse(compiled: CompiledEndpoint, incoming: Incoming, trace: Trace): Awaitable<CompletedMessage>
-  /**
-   * The reason to reject a message that does not wait: OVERLOADED or SHUTTING_DOWN; undefined if it can run now.
-   * Without `compiled`, the message belongs to no active endpoint.
-   */
-  refusal(compiled?: CompiledEndpoint): Failure | undefined
-  /** Answers and reports a failure of a message that does not reach the pipeline. */
-  refuse(compiled: CompiledEndpoint | undefined, failure: Failure, incoming?: Incoming): CompletedMessage
-  readonly inFlight: number
-  /** Messages that wait for a permit. */
-  readonly waiting: number
-  /** Whether the intake rejects every new message because the service stops. */
-  readonly isDraining: boolean
-  /** Forgets the counts of removed endpoints; `get` finds the active ones, by id. */
-  keep(get: (id: string) => CompiledEndpoint | undefined): void
-  /** Rejects every new message; resolves when none runs or waits any more. */
-  drain(): Promise<void>
-  /** Reports the messages that still run as failed; how they end later is not reported again. */
-  giveUp(): void
-}
 
 export type IntakeOptions = AdmissionLimits &
   BudgetLimits &
@@ -69,50 +38,204 @@ export type IntakeOptions = AdmissionLimits &
     traceContext?: ((incoming: Incoming) => TraceContext) | undefined
   }>
 
-export function createIntake(options: IntakeOptions): Intake {
-  const { clock, newId, logger, logMessages, messageTimeoutMs, parserLimitBytes, observe, traceContext } = options
-  const isoOf = createIsoTime()
-  const logMessage = createMessageLines(logger, logMessages)
-  /** Messages that have returned a promise; any other is completed before it could be listed. */
-  const running = new Set<Running>()
-  const admission = createAdmission(options)
-  /** Rejects the messages that wait for a permit. */
-  const queued = new Set<(failure: Failure) => void>()
-  const newBudget = createBudgets(options)
-  let inFlight = 0
-  let whenIdle: (() => void) | undefined
-  let isDraining = false
+/** What is known of a request before its body is read. */
+export type Arrival = Readonly<{ headers: Headers; hasLeft(): boolean }>
 
-  const open = (incoming: Incoming): Trace => startTrace(traceContext?.(incoming), incoming.sentBytes)
-  const report = (completed: CompletedMessage): CompletedMessage => {
-    logMessage(completed)
-    observe(completed)
-    return completed
+/**
+ * What the message of an admitted request starts with, or the refusal, which is recorded already. `caller`: authenticated,
+ * even if the message is refused for another reason.
+ */
+export type RequestAdmission =
+  | (Pick<Incoming, 'requestHeaders' | 'caller'> & Readonly<{ refused?: undefined }>)
+  | Readonly<{ refused: CompletedMessage; caller?: string | undefined }>
+
+type Notify = (completed: CompletedMessage) => CompletedMessage
+
+export class Intake {
+  readonly #options: IntakeOptions
+  readonly #admission: Admission
+  readonly #newBudget: ReturnType<typeof createBudgets>
+  readonly #formatTime = createIsoTime()
+  readonly #logMessage: (completed: CompletedMessage) => void
+  /** Messages that have returned a promise; any other is completed before it could be listed. */
+  readonly #running = new Set<Running>()
+  /** Rejects the messages that wait for a permit. */
+  readonly #queued = new Set<(failure: Failure) => void>()
+  #inFlight = 0
+  #isDraining = false
+  #whenIdle: (() => void) | undefined
+
+  constructor(options: IntakeOptions) {
+    this.#options = options
+    this.#admission = createAdmission(options)
+    this.#newBudget = createBudgets(options)
+    this.#logMessage = createMessageLines(options.logger, options.logMessages)
   }
-  const complete = ({ compiled, incoming, pool }: Admitted, run: Run, result: Outcome): CompletedMessage => {
-    inFlight -= 1
-    if (!isConsumed(incoming)) admission.release(pool)
-    if (inFlight + queued.size === 0) whenIdle?.()
-    const { messageId, startedAt, trace, budget } = run
-    budget.release()
-    return completedOf(result, { messageId, compiled, incoming, startedAt, trace })
+
+  get inFlight(): number {
+    return this.#inFlight
   }
+
+  /** Messages that wait for a permit. */
+  get waiting(): number {
+    return this.#queued.size
+  }
+
+  /** Whether the intake rejects every new message because the service stops. */
+  get isDraining(): boolean {
+    return this.#isDraining
+  }
+
+  /**
+   * Whether the message of a request may be accepted; asked once, before its body is read. The cheapest check first, but the
+   * rate last: a request without good credentials must not use up the rate of others. Out: undefined if the caller left
+   * meanwhile. A promise only if the endpoint authenticates its callers.
+   */
+  admit(compiled: CompiledEndpoint, arrival: Arrival): Awaitable<RequestAdmission | undefined> {
+    const failure = this.#refusal(compiled, true)
+    if (failure !== undefined) return { refused: this.refuse(compiled, failure) }
+    const { auth } = compiled
+    return auth === undefined ? this.#limitRate(compiled, arrival.headers) : this.#authenticate(compiled, auth, arrival)
+  }
+
+  /**
+   * Runs a message; never throws or rejects. A request waits for a permit first if it must, until its `peer` leaves.
+   * A replay does not wait: it is rejected if there is no permit.
+   */
+  accept(compiled: CompiledEndpoint, incoming: Incoming, peer?: Peer): Awaitable<CompletedMessage> {
+    const refused = this.#isDraining ? stopping() : this.#refusalOfBody(incoming)
+    if (refused !== undefined) return this.refuse(compiled, refused, incoming)
+    const pool = this.#admission.poolOf(compiled)
+    const { handleKeyed, handle } = compiled
+    const admitted = {
+      compiled,
+      incoming,
+      pool,
+      handle: handleKeyed === undefined || !isRequest(incoming) ? handle : handleKeyed,
+    }
+    if (isConsumed(incoming) || this.#admission.acquire(pool)) {
+      return this.#run(admitted, this.#options.clock(), this.#startTrace(incoming), this.#report)
+    }
+    const failure = this.#admission.refusal(compiled, incoming.replayOf === undefined)
+    return failure === undefined ? this.#queue(admitted, peer) : this.refuse(compiled, failure, incoming)
+  }
+
+  /** Runs the message of a dry run: nothing reports it but its `trace`. Throws OVERLOADED or SHUTTING_DOWN. */
+  rehearse(compiled: CompiledEndpoint, incoming: Incoming, trace: Trace): Awaitable<CompletedMessage> {
+    const failure = this.refusal()
+    if (failure !== undefined) throw failure
+    const startedAt = this.#options.clock()
+    const refused = this.#refusalOfBody(incoming)
+    if (refused !== undefined) return this.#fail(refused, { compiled, incoming, startedAt, trace })
+    this.#admission.acquire(undefined)
+    return this.#run(
+      { compiled, incoming, pool: undefined, handle: compiled.handle },
+      startedAt,
+      trace,
+      this.#reportBug,
+    )
+  }
+
+  /**
+   * The reason to reject a message that does not wait: OVERLOADED or SHUTTING_DOWN; undefined if it can run now.
+   * Without `compiled`, the message belongs to no active endpoint.
+   */
+  refusal(compiled?: CompiledEndpoint): Failure | undefined {
+    return this.#refusal(compiled, false)
+  }
+
+  /** Answers and reports a failure of a message that does not reach the pipeline. */
+  refuse(
+    compiled: CompiledEndpoint | undefined,
+    failure: Failure,
+    incoming?: Incoming,
+    startedAt = this.#options.clock(),
+  ): CompletedMessage {
+    return this.#report(this.#fail(failure, { compiled, incoming, startedAt, trace: undefined }))
+  }
+
+  /** Forgets the counts of removed endpoints; `get` finds the active ones, by id. */
+  keep(get: (id: string) => CompiledEndpoint | undefined): void {
+    this.#admission.keep(get)
+  }
+
+  /** Rejects every new message; resolves when none runs or waits any more. */
+  drain(): Promise<void> {
+    this.#isDraining = true
+    if (this.#inFlight + this.#queued.size === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#whenIdle = resolve
+    })
+  }
+
+  /** Reports the messages that still run as failed; how they end later is not reported again. */
+  giveUp(): void {
+    for (const reject of this.#queued) reject(stopping())
+    for (const { notify, ...one } of this.#running) {
+      const outcome = failedOutcome(stoppedBefore(), one.compiled.endpoint, one.messageId)
+      notify(completedOf(outcome, { ...one, trace: traceSoFar(one.trace) }))
+    }
+    this.#running.clear()
+  }
+
+  #refusal(compiled: CompiledEndpoint | undefined, mayWait: boolean): Failure | undefined {
+    return this.#isDraining ? stopping() : this.#admission.refusal(compiled, mayWait)
+  }
+
+  #refusalOfBody({ body }: Incoming): Failure | undefined {
+    const { parserLimitBytes } = this.#options
+    const bytes = body?.byteLength ?? 0
+    if (bytes <= parserLimitBytes) return undefined
+    return new Failure('BODY_TOO_LARGE', `The body has ${bytes} bytes; PARSER_LIMIT is ${parserLimitBytes}.`)
+  }
+
+  async #authenticate(
+    compiled: CompiledEndpoint,
+    auth: NonNullable<CompiledEndpoint['auth']>,
+    { headers, hasLeft }: Arrival,
+  ): Promise<RequestAdmission | undefined> {
+    const caller = await auth.identify(headers)
+    if (caller instanceof Failure) return { refused: this.refuse(compiled, caller) }
+    return hasLeft() ? undefined : this.#limitRate(compiled, auth.withoutCredentials(headers), caller)
+  }
+
+  #limitRate(compiled: CompiledEndpoint, requestHeaders: Headers, caller?: string): RequestAdmission {
+    const failure = this.#admission.overRate(compiled)
+    return failure === undefined ? { requestHeaders, caller } : { refused: this.refuse(compiled, failure), caller }
+  }
+
+  /** The deadline of the message counts from now on, not from when it starts. */
+  #queue(admitted: Admitted, peer: Peer | undefined): Promise<CompletedMessage> {
+    return new Promise((resolve) => {
+      const { compiled, incoming, pool } = admitted
+      const startedAt = this.#options.clock()
+      const trace = this.#startTrace(incoming)
+      const reject = (failure: Failure): void => {
+        if (this.#queued.delete(reject)) resolve(this.refuse(compiled, failure, incoming, startedAt))
+      }
+      const start = (): void => {
+        trace.lastMs = performance.now()
+        if (this.#queued.delete(reject)) resolve(this.#run(admitted, startedAt, trace, this.#report))
+        else this.#admission.release(pool)
+      }
+      this.#queued.add(reject)
+      // The message that released the permit is answered first.
+      this.#admission.wait(compiled, pool, { start: () => void setImmediate(start), reject }, peer)
+    })
+  }
+
   /** The caller has acquired a permit, unless the message is a record. */
-  const run = (
-    admitted: Admitted,
-    startedAt: number,
-    trace: Trace,
-    notify: (completed: CompletedMessage) => CompletedMessage,
-  ) => {
+  #run(admitted: Admitted, startedAt: number, trace: Trace, notify: Notify): Awaitable<CompletedMessage> {
     const { compiled, incoming, handle } = admitted
-    inFlight += 1
+    const { clock, newId, messageTimeoutMs } = this.#options
+    this.#inFlight += 1
     const messageId = newId()
-    const account: Run = {
+    const run: Run = {
       messageId,
       clock,
       startedAt,
       deadlineAt: startedAt + messageTimeoutMs,
-      budget: newBudget(),
+      budget: this.#newBudget(),
       isRecord: incoming.isRecord ?? false,
       isPatient: !isRequest(incoming),
       turn: incoming.turn,
@@ -124,118 +247,46 @@ export function createIntake(options: IntakeOptions): Intake {
       trace,
       extracted: undefined,
     }
-    const outcome = handle(receive(compiled, incoming, isoOf(startedAt)), account, incoming.caller)
-    if (!(outcome instanceof Promise)) return notify(complete(admitted, account, outcome))
+    const outcome = handle(receive(compiled, incoming, this.#formatTime(startedAt)), run, incoming.caller)
+    if (!(outcome instanceof Promise)) return notify(this.#complete(admitted, run, outcome))
     const one: Running = { messageId, compiled, incoming, startedAt, trace, notify }
-    running.add(one)
+    this.#running.add(one)
     return outcome.then((result) => {
-      const completed = complete(admitted, account, result)
-      return running.delete(one) ? notify(completed) : completed
+      const completed = this.#complete(admitted, run, result)
+      return this.#running.delete(one) ? notify(completed) : completed
     })
-  }
-  /** The deadline of the message counts from now on, not from when it starts. */
-  const queue = (admitted: Admitted, peer: Peer | undefined): Promise<CompletedMessage> =>
-    new Promise((resolve) => {
-      const { compiled, incoming, pool } = admitted
-      const startedAt = clock()
-      const trace = open(incoming)
-      const reject = (failure: Failure): void => {
-        if (queued.delete(reject)) resolve(refuse(compiled, failure, incoming, startedAt))
-      }
-      const start = (): void => {
-        trace.lastMs = performance.now()
-        if (queued.delete(reject)) resolve(run(admitted, startedAt, trace, report))
-        else admission.release(pool)
-      }
-      queued.add(reject)
-      // The message that released the permit is answered first.
-      admission.wait(compiled, pool, { start: () => void setImmediate(start), reject }, peer)
-    })
-  /** A dry run has no line in the log, but a bug of the service does. */
-  const reportBug = (completed: CompletedMessage): CompletedMessage => {
-    if (completed.failure?.kind.bug) logMessage(completed)
-    return completed
-  }
-  const refusalOfBody = ({ body }: Incoming): Failure | undefined => {
-    const bytes = body?.byteLength ?? 0
-    if (bytes <= parserLimitBytes) return undefined
-    return new Failure('BODY_TOO_LARGE', `The body has ${bytes} bytes; PARSER_LIMIT is ${parserLimitBytes}.`)
-  }
-  const refusal = (compiled: CompiledEndpoint | undefined, mayWait: boolean): Failure | undefined =>
-    isDraining ? stopping() : admission.refusal(compiled, mayWait)
-  const refuse = (
-    compiled: CompiledEndpoint | undefined,
-    failure: Failure,
-    incoming?: Incoming,
-    startedAt = clock(),
-  ): CompletedMessage => {
-    const messageId = newId()
-    const outcome = failedOutcome(failure, compiled?.endpoint, messageId)
-    return report(completedOf(outcome, { messageId, compiled, incoming, startedAt, trace: undefined }))
   }
 
-  return {
-    admit: createRequestAdmission({
-      refusal: (compiled) => refusal(compiled, true),
-      overRate: admission.overRate,
-      refuse,
-    }),
-    refusal: (compiled) => refusal(compiled, false),
-    refuse,
-    keep: admission.keep,
-    accept: (compiled, incoming, peer) => {
-      const refused = isDraining ? stopping() : refusalOfBody(incoming)
-      if (refused !== undefined) return refuse(compiled, refused, incoming)
-      const pool = admission.poolOf(compiled)
-      const { handleKeyed, handle } = compiled
-      const admitted = {
-        compiled,
-        incoming,
-        pool,
-        handle: handleKeyed === undefined || !isRequest(incoming) ? handle : handleKeyed,
-      }
-      if (isConsumed(incoming) || admission.acquire(pool)) {
-        return run(admitted, clock(), open(incoming), report)
-      }
-      const failure = admission.refusal(compiled, incoming.replayOf === undefined)
-      return failure === undefined ? queue(admitted, peer) : refuse(compiled, failure, incoming)
-    },
-    rehearse: (compiled, incoming, trace) => {
-      const failure = refusal(undefined, false)
-      if (failure !== undefined) throw failure
-      const refused = refusalOfBody(incoming)
-      if (refused !== undefined) {
-        const messageId = newId()
-        const outcome = failedOutcome(refused, compiled.endpoint, messageId)
-        return completedOf(outcome, { messageId, compiled, incoming, startedAt: clock(), trace })
-      }
-      admission.acquire(undefined)
-      return run({ compiled, incoming, pool: undefined, handle: compiled.handle }, clock(), trace, reportBug)
-    },
-    get waiting() {
-      return queued.size
-    },
-    get inFlight() {
-      return inFlight
-    },
-    get isDraining() {
-      return isDraining
-    },
-    drain: () => {
-      isDraining = true
-      if (inFlight + queued.size === 0) return Promise.resolve()
-      return new Promise((resolve) => {
-        whenIdle = resolve
-      })
-    },
-    giveUp: () => {
-      for (const reject of queued) reject(stopping())
-      for (const { notify, ...one } of running) {
-        const outcome = failedOutcome(stoppedBefore(), one.compiled.endpoint, one.messageId)
-        notify(completedOf(outcome, { ...one, trace: traceSoFar(one.trace) }))
-      }
-      running.clear()
-    },
+  #complete({ compiled, incoming, pool }: Admitted, run: Run, result: Outcome): CompletedMessage {
+    this.#inFlight -= 1
+    if (!isConsumed(incoming)) this.#admission.release(pool)
+    if (this.#inFlight + this.#queued.size === 0) this.#whenIdle?.()
+    const { messageId, startedAt, trace, budget } = run
+    budget.release()
+    return completedOf(result, { messageId, compiled, incoming, startedAt, trace })
+  }
+
+  /** A message that does not reach the pipeline. */
+  #fail(failure: Failure, circumstances: Omit<Circumstances, 'messageId'>): CompletedMessage {
+    const messageId = this.#options.newId()
+    const outcome = failedOutcome(failure, circumstances.compiled?.endpoint, messageId)
+    return completedOf(outcome, { messageId, ...circumstances })
+  }
+
+  #startTrace(incoming: Incoming): Trace {
+    return startTrace(this.#options.traceContext?.(incoming), incoming.sentBytes)
+  }
+
+  readonly #report: Notify = (completed) => {
+    this.#logMessage(completed)
+    this.#options.observe(completed)
+    return completed
+  }
+
+  /** A dry run has no line in the log, but a bug of the service does. */
+  readonly #reportBug: Notify = (completed) => {
+    if (completed.failure?.kind.bug) this.#logMessage(completed)
+    return completed
   }
 }
 
@@ -255,8 +306,7 @@ type Admitted = Readonly<{
   handle: KeyedHandle
 }>
 
-type Running = Circumstances &
-  Readonly<{ compiled: CompiledEndpoint; trace: Trace; notify: (completed: CompletedMessage) => CompletedMessage }>
+type Running = Circumstances & Readonly<{ compiled: CompiledEndpoint; trace: Trace; notify: Notify }>
 
 const completedOf = (
   result: Outcome,

@@ -61,7 +61,8 @@ export class RecordSession {
   static async open(options: RecordSessionOptions): Promise<RecordSession> {
     const { consumer, groupId, topic, isNewTopic, groupStart, exactlyOnce, onTrouble, onRecovered } = options
     const startAt = isNewTopic ? 'earliest' : 'committed'
-    // The listener is called only when the session is open.
+    const ending = Promise.withResolvers<unknown>()
+    // Only `onEnd` may be called before the session is open.
     const session: RecordSession = new RecordSession(
       options,
       await consumer.open(
@@ -84,19 +85,19 @@ export class RecordSession {
           onReplaced: (error) => {
             session.#commits.discard()
             options.onReplaced()
-            session.#end(error)
+            ending.resolve(error)
           },
-          onEnd: (error) => session.#end(error),
+          onEnd: ending.resolve,
         },
       ),
+      ending,
     )
     return session
   }
 
-  private constructor(options: RecordSessionOptions, member: ConsumerSession) {
-    const { promise, resolve } = Promise.withResolvers<unknown>()
-    this.ended = promise
-    this.#end = resolve
+  private constructor(options: RecordSessionOptions, member: ConsumerSession, ending: PromiseWithResolvers<unknown>) {
+    this.ended = ending.promise
+    this.#end = ending.resolve
     this.#options = options
     this.#member = member
     this.#isNewTopic = options.isNewTopic
@@ -108,7 +109,7 @@ export class RecordSession {
       isStopping: () => this.#isStopping,
       onCommitted: this.#noteStart,
       onTrouble: options.onTrouble,
-      onEnd: resolve,
+      onEnd: ending.resolve,
     })
   }
 

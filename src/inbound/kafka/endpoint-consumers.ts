@@ -78,8 +78,6 @@ export class EndpointConsumers {
   readonly #running = new Map<string, EndpointConsumer>()
   /** Endpoints whose former consumer is leaving its group; a new one joins it after that. */
   readonly #leaving = new Map<string, Promise<void>>()
-  /** The version of each endpoint that its consumer was last notified of. */
-  readonly #known = new Map<string, CompiledEndpoint | undefined>()
   #isStopped = false
 
   /** Starts a consumer for each active endpoint with a topic, and follows every change from then on. */
@@ -108,7 +106,7 @@ export class EndpointConsumers {
     for (const [id, consumer] of [...this.#running]) {
       const compiled = wanted.get(id)
       if (compiled === undefined || !consumer.consumes(compiled)) this.#stopOne(id, consumer)
-      else if (this.#known.get(id) !== registry.get(id)) consumer.wake()
+      else consumer.wake()
     }
     for (const [endpointId, { endpoint }] of wanted) {
       const { kafkaConsumerTopic: topic } = endpoint
@@ -124,8 +122,6 @@ export class EndpointConsumers {
       })
       this.#running.set(endpointId, consumer)
     }
-    this.#known.clear()
-    for (const id of this.#running.keys()) this.#known.set(id, registry.get(id))
   }
 
   #stopOne(id: string, consumer: EndpointConsumer): void {
@@ -171,11 +167,14 @@ export class EndpointConsumer {
   #trouble: string | undefined
   #pauseMs = 0
   #changed = Promise.withResolvers<void>()
+  /** The version of the endpoint that applies. */
+  #known: CompiledEndpoint | undefined
 
   /** Starts to consume. */
   constructor(options: EndpointConsumerOptions) {
     const { settings, endpointId, topic, get, intake, producer, logger } = options
     this.#options = options
+    this.#known = get()
     this.#groupId = `${settings.groupId}.${endpointId}`
     const deadLetterTopic = deadLetterTopicFor(topic, settings.deadLetterTopic)
     this.#processing = {
@@ -186,10 +185,8 @@ export class EndpointConsumer {
       intake,
       producer,
       logger,
+      ...settings,
       deadLetterTopic,
-      retryPausesMs: settings.retryPausesMs,
-      validationAcceptNullValues: settings.validationAcceptNullValues,
-      produceTimeoutMs: settings.produceTimeoutMs,
     }
     if (deadLetterTopic === undefined && settings.deadLetterTopic !== 'off') {
       logger.warn(
@@ -228,8 +225,11 @@ export class EndpointConsumer {
     }
   }
 
-  /** Applies a change of the endpoint: to records that wait for their next attempt, and to a consumer that waits to start. */
+  /** Applies a change of the endpoint, if there is one: to records that wait for their next attempt, and to a consumer that waits to start. */
   wake(): void {
+    const compiled = this.#options.get()
+    if (compiled === this.#known) return
+    this.#known = compiled
     this.#session?.wake(this.#maxInFlight())
     if (this.#isAssigned) return
     this.#pauseMs = 0

@@ -258,7 +258,12 @@ class GroupMembership {
   #partitionCount = 0
   #checkedAt = 0
 
-  constructor(settings: KafkaSettings, groupId: string, topic: string, events: MembershipEvents) {
+  constructor(
+    settings: KafkaSettings,
+    groupId: string,
+    topic: string,
+    { onRebalance, onAssigned, onEnd }: MembershipEvents,
+  ) {
     this.#settings = settings
     this.#groupId = groupId
     this.#topic = topic
@@ -278,10 +283,6 @@ class GroupMembership {
       metadataMaxAge: METADATA_MS,
     })
     this.#committer = new GroupClient(settings, groupId)
-    this.#follow(events)
-  }
-
-  #follow({ onRebalance, onAssigned, onEnd }: MembershipEvents): void {
     this.#member.topics.track(this.#topic)
     this.#member.on('consumer:group:rebalance', onRebalance)
     this.#member.on('consumer:group:join', ({ generationId = 0, memberId, assignments = [] }) => {

@@ -294,7 +294,7 @@ export class PartitionQueue {
     const turn = this.#openTurn()
     let retry: Retry | undefined
     const openRetry = () => {
-      retry = new Retry(this.#retries)
+      retry = this.#retries.open()
       return retry
     }
     let done: boolean | Promise<boolean>
@@ -377,9 +377,16 @@ export class PartitionQueue {
 
 const RUNNING: RecordState = { state: 'running' }
 
+/** The handle of one record. */
+type Retry = RecordHandle & {
+  hasPermit: boolean
+  /** The record is not processed any more: its state does not count, and the caller has its permit. */
+  readonly close: () => void
+}
+
 /** The records of a partition that did not succeed at once: their states, and their pauses. */
 class Retries {
-  readonly semaphore: RecordSemaphore
+  readonly #semaphore: RecordSemaphore
   readonly #onReport: (state: RecordState) => void
   readonly #closing = new AbortController()
   /** The records that wait or are stopped. */
@@ -388,16 +395,12 @@ class Retries {
   #pausing = 0
 
   constructor(semaphore: RecordSemaphore, onReport: (state: RecordState) => void) {
-    this.semaphore = semaphore
+    this.#semaphore = semaphore
     this.#onReport = onReport
   }
 
-  get signal(): AbortSignal {
-    return this.#closing.signal
-  }
-
   get isClosed(): boolean {
-    return this.signal.aborted
+    return this.#closing.signal.aborted
   }
 
   get worst(): RecordState {
@@ -411,31 +414,31 @@ class Retries {
     return this.#pausing
   }
 
-  report(retry: Retry, next: RecordState): void {
-    if (next.state === 'running') this.forget(retry)
-    else this.#troubled.set(retry, next)
-    this.#onReport(next)
-  }
-
-  forget(retry: Retry): void {
-    this.#troubled.delete(retry)
-  }
-
-  /** For a record without a permit. Resolves to whether it has one again; if not, the partition is closed. */
-  async pause(timeMs: number | undefined): Promise<boolean> {
-    this.#pausing += 1
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = timeMs === undefined ? undefined : setTimeout(resolve, timeMs)
-    if (this.isClosed) resolve()
-    this.#pauses.add(resolve)
-    await promise
-    this.#pauses.delete(resolve)
-    clearTimeout(timer)
-    // Records of this partition may hold all permits until it is closed.
-    const isGranted = await this.semaphore.acquire(this.signal)
-    this.#pausing -= 1
-    if (!isGranted) this.#closing.abort()
-    return isGranted
+  /** For a record that has a permit. */
+  open(): Retry {
+    const { signal } = this.#closing
+    const retry: Retry = {
+      signal,
+      hasPermit: true,
+      report: (next) => {
+        if (next.state === 'running') this.#troubled.delete(retry)
+        else this.#troubled.set(retry, next)
+        this.#onReport(next)
+      },
+      pause: async (timeMs) => {
+        if (retry.hasPermit) this.#semaphore.release(1)
+        retry.hasPermit = false
+        this.#pausing += 1
+        await this.#pause(timeMs)
+        // Records of this partition may hold all permits until it is closed.
+        retry.hasPermit = await this.#semaphore.acquire(signal)
+        this.#pausing -= 1
+        if (!retry.hasPermit) this.#closing.abort()
+        signal.throwIfAborted()
+      },
+      close: () => void this.#troubled.delete(retry),
+    }
+    return retry
   }
 
   /** Ends all pauses. */
@@ -447,38 +450,14 @@ class Retries {
     this.#closing.abort()
     this.wake()
   }
-}
 
-/** The retries of one record, which has a permit at first. */
-class Retry implements RecordHandle {
-  readonly #retries: Retries
-  #hasPermit = true
-
-  constructor(retries: Retries) {
-    this.#retries = retries
-  }
-
-  get signal(): AbortSignal {
-    return this.#retries.signal
-  }
-
-  get hasPermit(): boolean {
-    return this.#hasPermit
-  }
-
-  report(next: RecordState): void {
-    this.#retries.report(this, next)
-  }
-
-  async pause(timeMs: number | undefined): Promise<void> {
-    if (this.#hasPermit) this.#retries.semaphore.release(1)
-    this.#hasPermit = false
-    this.#hasPermit = await this.#retries.pause(timeMs)
-    this.signal.throwIfAborted()
-  }
-
-  /** The record is not processed any more: its state does not count, and the caller has its permit. */
-  close(): void {
-    this.#retries.forget(this)
+  async #pause(timeMs: number | undefined): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = timeMs === undefined ? undefined : setTimeout(resolve, timeMs)
+    if (this.isClosed) resolve()
+    this.#pauses.add(resolve)
+    await promise
+    this.#pauses.delete(resolve)
+    clearTimeout(timer)
   }
 }

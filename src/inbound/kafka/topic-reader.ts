@@ -12,7 +12,6 @@ import {
   type CommitOptionsPartition,
   Consumer,
   FetchIsolationLevels,
-  type FetchOptions,
   kGetApi,
   ListOffsetTimestamps,
 } from '@platformatic/kafka'
@@ -23,6 +22,9 @@ import type { ConsumedRecord, ConsumerListener, FetchDemand } from './record-con
 const RETRY_MS = 500
 const MAX_RETRIES = 20
 const CLOSE_MS = 1_000
+/** A fetch returns as soon as there are records, or after this long; after the short one if a partition is paused. */
+const IDLE_WAIT_MS = 500
+const BUSY_WAIT_MS = 20
 /** https://kafka.apache.org/protocol#protocol_error_codes */
 const OFFSET_OUT_OF_RANGE = 1
 
@@ -127,9 +129,27 @@ export class TopicReader {
 
   async #fetchFrom(node: number, topicId: string, group: readonly FetchPosition[], demand: FetchDemand): Promise<void> {
     const starts = new Map(group.map((position) => [position.partition, { position, offset: position.offset }]))
-    const isIdle = [...this.#positions.keys()].every((partition) => demand.partitionBytes.has(partition))
+    const { maxBytes, partitionBytes } = demand
+    // Then no partition waits for the next fetch.
+    const isIdle = [...this.#positions.keys()].every((partition) => partitionBytes.has(partition))
+    const partitions = [...starts].map(([partition, { offset }]) => ({
+      partition,
+      fetchOffset: offset,
+      partitionMaxBytes: partitionBytes.get(partition) ?? maxBytes,
+      currentLeaderEpoch: -1,
+      lastFetchedEpoch: -1,
+    }))
     try {
-      this.#deliver(await this.#client.fetch(fetchOptions(node, topicId, starts, demand, isIdle)), starts)
+      const fetched = await this.#client.fetch({
+        node,
+        topics: [{ topicId, partitions }],
+        minBytes: 1,
+        maxBytes,
+        maxWaitTime: isIdle ? IDLE_WAIT_MS : BUSY_WAIT_MS,
+        // What GroupClient replaces, so that the library leaves out nothing.
+        isolationLevel: FetchIsolationLevels.READ_UNCOMMITTED,
+      })
+      this.#deliver(fetched, starts)
     } catch (error) {
       if (!this.#isClosed) await this.#deliverDespite(error, starts).catch((fault) => this.#failAll(fault, starts))
     }
@@ -277,39 +297,6 @@ class RestingPartitions {
 
   close(): void {
     clearTimeout(this.#timer)
-  }
-}
-
-/** A fetch returns as soon as there are records, or after this long; after the short one if a partition is paused. */
-const IDLE_WAIT_MS = 500
-const BUSY_WAIT_MS = 20
-
-/**
- * In: the starts of one fetch from one broker, by partition; `isIdle`: no assigned partition is paused, so none waits for
- * the next fetch.
- */
-function fetchOptions(
-  node: number,
-  topicId: string,
-  starts: FetchStarts,
-  { maxBytes, partitionBytes }: FetchDemand,
-  isIdle: boolean,
-): FetchOptions<Buffer, Buffer, Buffer, Buffer> {
-  const partitions = [...starts].map(([partition, { offset }]) => ({
-    partition,
-    fetchOffset: offset,
-    partitionMaxBytes: partitionBytes.get(partition) ?? maxBytes,
-    currentLeaderEpoch: -1,
-    lastFetchedEpoch: -1,
-  }))
-  return {
-    node,
-    topics: [{ topicId, partitions }],
-    minBytes: 1,
-    maxBytes,
-    maxWaitTime: isIdle ? IDLE_WAIT_MS : BUSY_WAIT_MS,
-    // What GroupClient replaces, so that the client leaves out nothing.
-    isolationLevel: FetchIsolationLevels.READ_UNCOMMITTED,
   }
 }
 

@@ -8,7 +8,7 @@ import type { CallSpan } from '../../core/tracing/trace.ts'
 import type { DocumentBounds } from '../../document/checks/document-bounds.ts'
 import { compileDocument } from '../../endpoints/compile-document.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
-import { createIntake, type Intake } from '../../inbound/intake.ts'
+import { Intake } from '../../inbound/intake.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
 import { incomingOf } from '../dry-run/dry-run.ts'
 import { type Course, createCourse } from '../dry-run/report/course.ts'
@@ -167,7 +167,7 @@ function coverageOf({ endpoint }: CompiledEndpoint, course: Course, calls: reado
 
 /** One message at a time runs in it, and its clock stands still. */
 const intakeAt = (nowMs: number, settings: PipelineSettings, logger: Logger): Intake =>
-  createIntake({
+  new Intake({
     ...settings,
     maxMessagesInFlight: 1,
     messageWaitMs: 0,

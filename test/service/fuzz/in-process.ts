@@ -21,7 +21,7 @@ import { createBodyReader } from '../../../src/inbound/http/bodies.ts'
 import { createMessageListener, serveMessages } from '../../../src/inbound/http/message-listener.ts'
 import { createServer } from '../../../src/inbound/http/server.ts'
 import type { Incoming } from '../../../src/inbound/incoming-message.ts'
-import { createIntake } from '../../../src/inbound/intake.ts'
+import { Intake } from '../../../src/inbound/intake.ts'
 import type { Outcome } from '../../../src/pipeline/outcome.ts'
 import { answerFailure } from '../../../src/pipeline/reply.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
@@ -62,7 +62,7 @@ export async function openInProcess() {
   const registry = createEndpointRegistry()
   const shared = { settings, clock, newId, logger: silent }
   const catalogue = createEndpointService({ store: store.endpoints, registry, services, ...shared })
-  const intake = createIntake({ ...settings, ...shared, observe: () => {} })
+  const intake = new Intake({ ...settings, ...shared, observe: () => {} })
   const dryRun = { endpointService: catalogue, registry, intake, services, settings, clock }
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
   const audit = { record: async () => {}, entryOf: (note: AuditNote) => ({ id: newId(), at: '', ...note }) }

@@ -8,10 +8,9 @@ import type { Run } from '../../../src/core/run.ts'
 import { endStage, startTrace } from '../../../src/core/tracing/trace.ts'
 import { checkDocument } from '../../../src/document/checks/check-document.ts'
 import type { CompiledEndpoint } from '../../../src/endpoints/compiled-endpoint.ts'
-import type { RequestAdmission } from '../../../src/inbound/admit-request.ts'
 import type { CompletedMessage } from '../../../src/inbound/completed-message.ts'
 import type { Incoming } from '../../../src/inbound/incoming-message.ts'
-import { createIntake } from '../../../src/inbound/intake.ts'
+import { Intake, type IntakeOptions, type RequestAdmission } from '../../../src/inbound/intake.ts'
 import type { MessageLogging } from '../../../src/inbound/message-line.ts'
 import type { Handle, Outcome } from '../../../src/pipeline/outcome.ts'
 import { loggerInto } from '../../support/service.ts'
@@ -40,11 +39,11 @@ const done: Outcome = { answer: { status: 200, headers: {}, body: '' }, failure:
 
 type Line = { level: string; fields: Record<string, unknown>; message: string }
 
-function open(limits: Partial<Parameters<typeof createIntake>[0]> = {}) {
+function open(limits: Partial<IntakeOptions> = {}) {
   const log: Line[] = []
   const counted: CompletedMessage[] = []
   let ids = 0
-  const intake = createIntake({
+  const intake = new Intake({
     clock: () => 1_000,
     newId: () => `id ${++ids}`,
     logger: loggerInto(log),

@@ -5,7 +5,7 @@ import { collectInto, type Lint } from '../../../src/core/lint.ts'
 import type { HttpClient } from '../../../src/core/ports/http-client-port.ts'
 import type { Logger } from '../../../src/core/ports/logger-port.ts'
 import { checkDocument } from '../../../src/document/checks/check-document.ts'
-import { createIntake } from '../../../src/inbound/intake.ts'
+import { Intake } from '../../../src/inbound/intake.ts'
 import { compileEndpoint } from '../../../src/pipeline/compile.ts'
 import type { Outcome } from '../../../src/pipeline/outcome.ts'
 import type { Services } from '../../../src/pipeline/services.ts'
@@ -43,7 +43,7 @@ function compile(changes: JsonObject, services: Partial<Services> = {}): { send:
   const log: object[] = []
   const logger: Logger = { ...silent, error: (fields) => void log.push(fields) }
   const newId = () => 'the message'
-  const intake = createIntake({ ...settings, clock: Date.now, newId, logger, observe: () => {} })
+  const intake = new Intake({ ...settings, clock: Date.now, newId, logger, observe: () => {} })
   const document = { _id: id, name: endpoint.name, createdAt: '', updatedAt: '', __v: 0 } as const
   const send: Send = (body) =>
     intake.accept(

@@ -7,8 +7,12 @@ import { runInNewContext } from 'node:vm'
 import type { FailureCode } from '../../../../src/core/failure-table.ts'
 import type { JsonObject } from '../../../../src/core/json.ts'
 import type { Run } from '../../../../src/core/run.ts'
-import type { Intake } from '../../../../src/inbound/intake.ts'
-import { deadLetterTopicFor, processRecord, type RecordState } from '../../../../src/inbound/kafka/process-record.ts'
+import {
+  deadLetterTopicFor,
+  type ProcessRecordOptions,
+  processRecord,
+  type RecordState,
+} from '../../../../src/inbound/kafka/process-record.ts'
 import type { ConsumedRecord } from '../../../../src/inbound/kafka/record-consumer.ts'
 import { silent } from '../../../support/silent.ts'
 import {
@@ -286,11 +290,12 @@ test('the dead-letter topic follows from the template, and is none where it woul
 })
 
 /** An intake that drains while the first messages come. */
-function busyAtFirst(times: number): Intake {
+function busyAtFirst(times: number): ProcessRecordOptions['intake'] {
   const intake = openIntake(silent)
   let left = times
   return {
-    ...intake,
+    accept: (...message) => intake.accept(...message),
+    refuse: (...message) => intake.refuse(...message),
     get isDraining() {
       left -= 1
       return left >= 0

@@ -7,7 +7,7 @@ import type { Logger } from '../../../../src/core/ports/logger-port.ts'
 import type { BrokerRecord, RecordProducer } from '../../../../src/core/ports/record-producer.ts'
 import { checkDocument } from '../../../../src/document/checks/check-document.ts'
 import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoint.ts'
-import { createIntake, type Intake } from '../../../../src/inbound/intake.ts'
+import { Intake } from '../../../../src/inbound/intake.ts'
 import type { ProcessRecordOptions } from '../../../../src/inbound/kafka/process-record.ts'
 import type { ConsumedRecord } from '../../../../src/inbound/kafka/record-consumer.ts'
 import type { Handle } from '../../../../src/pipeline/outcome.ts'
@@ -48,7 +48,7 @@ export const outcomeOf = (result: 'ok' | FailureCode): Awaited<ReturnType<Handle
 })
 
 export const openIntake = (logger: Logger): Intake =>
-  createIntake({
+  new Intake({
     clock: Date.now,
     newId: () => 'id',
     logger,
