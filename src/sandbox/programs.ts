@@ -4,7 +4,7 @@ import { jsonLength } from '../core/json-size.ts'
 import { collectInto, found, type Lint, type Result } from '../core/lint.ts'
 import { compileJsonSchema, type Validator } from '../language/json-schema/json-schema.ts'
 import { type Ambient, type Expression, ExpressionFault, parseExpression } from '../language/jsonata/expression.ts'
-import { TOTAL_LIMIT } from '../language/jsonata/expression-size.ts'
+import { TOTAL_LIMIT } from '../language/jsonata/expression-limits.ts'
 import type { Program, Transformation } from '../pipeline/sandbox.ts'
 import { threadCpuMs } from './cpu-quota.ts'
 import type {
