@@ -4,9 +4,9 @@ import { type FailureCode, kindOf } from '../../src/core/failure-table.ts'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { Unwritable } from '../../src/formats/body-faults.ts'
 import { codecOfFormat, MEDIA_TYPES } from '../../src/formats/codecs.ts'
-import { sharedConstants } from '../../src/language/mapping/shared-constants.ts'
 import { attempt } from '../attempt.ts'
 import { pathsOfRequests } from '../import/lookup-forms.ts'
+import { sharedConstants } from '../import/shared-constants.ts'
 import {
   type ComparedSide,
   type Comparison,

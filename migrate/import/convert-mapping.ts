@@ -4,13 +4,13 @@ import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { ROOTS } from '../../src/core/message.ts'
 import { checkPath } from '../../src/document/checks/path-roots.ts'
 import { compileMapping } from '../../src/language/mapping/mapping.ts'
-import { sharedConstants } from '../../src/language/mapping/shared-constants.ts'
 import { parseTarget } from '../../src/language/mapping/target.ts'
 import { parsePath } from '../../src/language/paths/path.ts'
 import { pathText } from '../../src/language/paths/path-steps.ts'
 import { freeName, type PathContext } from './convert-requests.ts'
 import { type DocumentPart, faultsIn } from './draft.ts'
 import { type Lookup, readsAllLookups, withData } from './lookup-forms.ts'
+import { sharedConstants } from './shared-constants.ts'
 
 type Entry = Readonly<{ place: DocumentPart; source: string; target: Json }>
 

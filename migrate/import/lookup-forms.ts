@@ -4,9 +4,8 @@
  */
 
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
-import { pathsOf } from '../../src/language/jsonata/expression-analysis.ts'
 import { parseTree } from '../../src/language/jsonata/expression-engine.ts'
-import type { Node } from '../../src/language/jsonata/expression-tree.ts'
+import { type Node, pathsOf } from '../../src/language/jsonata/expression-tree.ts'
 import type { PathStep } from '../../src/language/paths/path.ts'
 import { isElementName, parseSteps, pathText } from '../../src/language/paths/path-steps.ts'
 import { attempt } from '../attempt.ts'

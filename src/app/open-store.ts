@@ -5,7 +5,7 @@ import { isPostgres, sqlitePath } from '../settings/setting-kinds.ts'
 import type { Settings } from '../settings/settings.ts'
 import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts'
 import { type ServiceLock, takeServiceLock, tryServiceLock } from '../store/sqlite/service-lock.ts'
-import { holdsStore } from '../store/sqlite/snapshot.ts'
+import { holdsStore } from '../store/sqlite/sqlite-file.ts'
 import type { Store } from '../store/store.ts'
 
 /** Locks the file of a service whose workers share it. Throws StoreUnavailable with a sentence for the operator. */

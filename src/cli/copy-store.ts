@@ -7,7 +7,7 @@ import { databaseUrl, isPostgres, shownStore, sqlitePath } from '../settings/set
 import type { Settings } from '../settings/settings.ts'
 import { copyInto } from '../store/postgres/copy-into.ts'
 import type { StoreSummary } from '../store/sql/copied-tables.ts'
-import { openSnapshot } from '../store/sqlite/snapshot.ts'
+import { openSnapshot } from '../store/sqlite/sqlite-file.ts'
 import type { Store } from '../store/store.ts'
 import { CommandFault, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'

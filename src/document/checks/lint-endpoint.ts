@@ -4,8 +4,8 @@
  */
 import { isObject, type Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
-import { hasComputedKey } from '../../language/jsonata/expression-analysis.ts'
 import { parseTree } from '../../language/jsonata/expression-engine.ts'
+import { hasComputedKey } from '../../language/jsonata/expression-tree.ts'
 import { parsePath } from '../../language/paths/path.ts'
 import { parseRoutePattern } from '../../language/route-pattern.ts'
 import { type Endpoint, hasBody } from '../schema/schema.ts'

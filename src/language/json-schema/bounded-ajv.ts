@@ -9,7 +9,7 @@ import contains from 'ajv/dist/vocabularies/applicator/contains.js'
 import addFormats from 'ajv-formats'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { pointerName } from '../../core/lint.ts'
-import { identityOf } from '../jsonata/expression-order.ts'
+import { identityOf } from '../jsonata/expression-functions.ts'
 import { compilePattern } from '../re2-pattern.ts'
 
 export type Draft = 'draft-07' | '2020-12'

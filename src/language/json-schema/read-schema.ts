@@ -6,7 +6,7 @@
 import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
-import { identityOf } from '../jsonata/expression-order.ts'
+import { identityOf } from '../jsonata/expression-functions.ts'
 import { compilePattern } from '../re2-pattern.ts'
 import { type Draft, EMPTY_NAME, FORMAT_NAMES } from './bounded-ajv.ts'
 

@@ -4,9 +4,7 @@
  */
 import jsonata from 'jsonata'
 import { fault, found, type Result } from '../../core/lint.ts'
-import { AMBIENT_BUILT_INS, type Ambient, ambientBuiltIns } from './expression-ambient.ts'
-import { type ExpressionReads, readsOf } from './expression-analysis.ts'
-import { LimitReached, TimeLimitReached } from './expression-fault.ts'
+import { compilePattern, type Pattern } from '../re2-pattern.ts'
 import {
   BUILT_INS,
   type BuiltIn,
@@ -16,19 +14,20 @@ import {
   orderByBuiltIn,
   withLimits,
 } from './expression-functions.ts'
-import { doublesTooOften, harden, type Marks } from './expression-harden.ts'
-import { type KnownSizes, sizeOf, TEXT_LIMIT, tooLong } from './expression-size.ts'
-import type { Node } from './expression-tree.ts'
+import { type KnownSizes, LimitReached, sizeOf, TEXT_LIMIT, TimeLimitReached, tooLong } from './expression-limits.ts'
+import { type ExpressionReads, type Node, readsOf, walk } from './expression-tree.ts'
 
 export type ExpressionLimits = Readonly<{
   timeoutMs: number
-  /** Steps that may run at once: levels of calls and of nested parts, and parts side by side, which the engine counts too. */
+  /**
+   * Steps that may run at once: levels of calls and of nested parts, and parts side by side, which the engine counts too.
+   */
   maxDepth: number
   /** Items of any list that an expression builds. */
   maxSequence: number
   /**
-   * Runs each evaluation of the engine, with a limit of its own. Evaluations that start together take turns at every step, so
-   * that each takes the time of all; by default nothing prevents that.
+   * Runs each evaluation of the engine, with a limit of its own. Evaluations that start together take turns at every step,
+   * so that each takes the time of all; by default nothing prevents that.
    */
   takeTurn?: (<T>(work: (timeoutMs: number) => Promise<T>) => Promise<T>) | undefined
 }>
@@ -69,8 +68,8 @@ export function readsOfText(text: string): ExpressionReads {
 }
 
 /**
- * In: a text that `parseTree` accepts; `ambient` if its evaluations take time and chance from there. Fails with one sentence
- * for an expression that `harden` refuses.
+ * In: a text that `parseTree` accepts; `ambient` if its evaluations take time and chance from there. Fails with one
+ * sentence for an expression that `harden` refuses.
  */
 export function openInstance(text: string, limits: ExpressionLimits, ambient?: () => Ambient): Result<Instance> {
   const state = { deadlineAt: 0, known: new WeakMap() as KnownSizes }
@@ -146,7 +145,7 @@ export function builtInOf(name: string): (...values: readonly unknown[]) => unkn
   return implementation as (...values: readonly unknown[]) => unknown
 }
 
-export type BuiltInSignature = Readonly<{
+type BuiltInSignature = Readonly<{
   name: string
   parameters: readonly string[]
   /** As JSONata writes it: https://docs.jsonata.org/embedding-extending#function-signature-syntax */
@@ -220,4 +219,204 @@ function regexEngine({ patterns }: Marks, limits: CallLimits): RegExpConstructor
     return engine
   }
   return LinearRegExp as unknown as RegExpConstructor
+}
+
+/** Facts about hardened trees, by node. The sets are weak, since `$eval` adds trees that live for one call. */
+type Marks = Readonly<{
+  /** Nodes whose results may be larger than their inputs; the engine's exit hook weighs these results. */
+  growing: WeakSet<object>
+  patterns: WeakMap<RegExp, Pattern>
+}>
+
+/** Steps of a path that read parts of their input and build nothing. */
+const READING = new Set(['name', 'wildcard', 'number'])
+
+/**
+ * Hardens the tree and adds its marks. Out: one sentence for the first regular expression or function signature that
+ * cannot run in bounded time; undefined if there is none.
+ */
+function harden(tree: Node, { growing, patterns }: Marks): string | undefined {
+  let wrong: string | undefined
+  walk(tree, (node) => {
+    wrong ??= addPattern(node, patterns) ?? wrongSignature(node)
+    // Before the walk reads the parts of the node, which this replaces.
+    replaceSort(node)
+    if (mayGrow(node)) growing.add(node)
+  })
+  return wrong
+}
+
+function mayGrow(node: Node): boolean {
+  if (node.group !== undefined) return true
+  if (node.type === 'path') return node.steps?.some((step) => !READING.has(step.type) || step.tuple === true) ?? false
+  return ['unary', 'function', 'apply', 'descendant', 'sort'].includes(node.type)
+}
+
+function addPattern(node: Node, patterns: Marks['patterns']): string | undefined {
+  if (node.type !== 'regex') return undefined
+  const place = `near character ${node.position}`
+  // The engine copies the left side of `?:` and `??` as JSON, which has no regular expressions.
+  if (!(node.value instanceof RegExp)) {
+    return `A regular expression on the left of "?:" or "??" is lost (${place}); bind it to a variable first.`
+  }
+  const pattern = compilePattern(node.value.source, node.value.flags)
+  if (!pattern.ok) return `${pattern.message.replace(/^t/, 'T').replace(/\.$/, '')} (${place}).`
+  patterns.set(node.value, pattern.value)
+  return undefined
+}
+
+/** The engine matches arguments with a backtracking expression made from the signature. */
+function wrongSignature(node: Node): string | undefined {
+  const definition = node.signature?.definition ?? ''
+  const repeats = definition.match(/\+/g)?.length ?? 0
+  const optional = definition.match(/[-?]/g)?.length ?? 0
+  if (repeats <= 2 && optional <= 8) return undefined
+  return `The function signature ${definition.slice(0, 100)} has too many optional or repeated parameters; leave it out.`
+}
+
+/**
+ * Turns `list^(terms)` into a call of `$orderBy`: `($ordered := $orderBy(list, …); $ordered)`, followed by the rest of the
+ * path. Tuple paths (`@`, `#`, `%`) keep the engine's ordering, whose terms see their bindings.
+ */
+function replaceSort(node: Node): void {
+  const at = node.type === 'path' ? (node.steps ?? []).findLastIndex((step) => step.type === 'sort') : -1
+  const steps = node.steps ?? []
+  const sort = steps[at]
+  if (at < 1 || sort?.terms === undefined || steps.some((step) => step.tuple === true)) return
+  const list: Node = { type: 'path', steps: steps.slice(0, at) }
+  const variable = '\0ordered'
+  const order: Node = {
+    type: 'function',
+    value: '(',
+    procedure: { type: 'variable', value: ORDER_BY },
+    arguments: [list, ...sort.terms.flatMap(termArguments)],
+    ...(sort.position === undefined ? {} : { position: sort.position }),
+  }
+  const head: Node = { type: 'variable', value: variable, ...(sort.stages ? { stages: sort.stages } : {}) }
+  const rest: Node = { ...node, steps: [head, ...steps.slice(at + 1)] }
+  for (const key of Object.keys(node)) if (key !== 'position' && key !== 'keepArray') delete node[key as keyof Node]
+  node.type = 'block'
+  node.expressions = [{ type: 'bind', value: ':=', lhs: { type: 'variable', value: variable }, rhs: order }, rest]
+}
+
+function termArguments({ expression, descending }: { expression: Node; descending: boolean }): Node[] {
+  const item: Node = { type: 'variable', value: '\0item' }
+  const body: Node = { type: 'path', steps: [item, expression] }
+  return [
+    { type: 'lambda', arguments: [item], body },
+    { type: 'value', value: descending },
+  ]
+}
+
+/**
+ * Whether parsing the text would take exponential time. The engine copies the left side of `?:` and `??`, so a chain
+ * nested to the left, `((a ?? b) ?? c) ?? d`, doubles with every level.
+ */
+function doublesTooOften(text: string): boolean {
+  const tokens = text.matchAll(/"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'|`[^`]*`|\/\*[\s\S]*?\*\/|\?[?:]|[^\s]/g)
+  const groups = [{ whole: 0, left: 0 }]
+  for (const [token] of tokens) {
+    const group = groups.at(-1) ?? { whole: 0, left: 0 }
+    if ('([{'.includes(token)) groups.push({ whole: 0, left: 0 })
+    else if (')]}'.includes(token) && groups.length > 1) {
+      groups.pop()
+      const outer = groups.at(-1)
+      if (outer !== undefined) outer.left += group.whole + group.left
+    } else if (token === '??' || token === '?:') {
+      group.whole += 2 * group.left
+      group.left = 0
+    } else group.left += 1
+  }
+  return groups.reduce((sum, { whole, left }) => sum + whole + left, 0) > 16 * text.length + 1000
+}
+
+/**
+ * What an evaluation takes in place of the clock and of chance, if it must give the same result at every run: in tests of
+ * documents. The built-ins that depend on them are replaced when the expression is compiled, so that others do not even
+ * ask.
+ */
+export type Ambient = Readonly<{
+  /** Milliseconds since the epoch. */
+  nowMs: number
+  /** Evaluations with the same seed and text draw the same numbers. */
+  seed: string
+}>
+
+/** Built-ins that depend on the time, on chance or on the time zone of the machine. */
+const AMBIENT_BUILT_INS = ['now', 'millis', 'toMillis', 'random', 'shuffle'] as const
+
+type AmbientBuiltIns = Readonly<{
+  /** Starts an evaluation: takes its time, and draws from the start again. */
+  start(): void
+  /** The built-in to use in place of the engine's own. */
+  replace(name: string, original: BuiltIn): BuiltIn
+}>
+
+/** `text`: the expression. `formatMillis`: the engine's `$fromMillis`. */
+function ambientBuiltIns(
+  text: string,
+  ambient: () => Ambient,
+  formatMillis: BuiltIn['implementation'],
+): AmbientBuiltIns {
+  let nowMs = 0
+  let random = (): number => 0
+  const instead: Readonly<Record<string, (original: BuiltIn['implementation']) => BuiltIn['implementation']>> = {
+    now: () =>
+      function (this: Focus, picture, timezone) {
+        return formatMillis.call(this, nowMs, picture, timezone)
+      },
+    millis: () => () => nowMs,
+    random: () => () => random(),
+    shuffle: () => (list) => (Array.isArray(list) ? shuffled(list, random) : list),
+    toMillis: (original) =>
+      function (this: Focus, time, ...pictures) {
+        // The engine takes the parts that a picture lacks from the time of the evaluation.
+        const environment = Object.assign(Object.create(this.environment as object), { timestamp: new Date(nowMs) })
+        const given = pictures[0] === undefined && typeof time === 'string' ? withOffset(time) : time
+        return original.apply({ ...this, environment }, [given, ...pictures])
+      },
+  }
+  return {
+    start: () => {
+      const { nowMs: givenMs, seed } = ambient()
+      nowMs = givenMs
+      random = createRandom(`${seed}\n${text}`)
+    },
+    replace: (name, original) => {
+      const own = instead[name]
+      if (own === undefined) return original
+      const implementation = own(original.implementation)
+      // The engine reads the number and names of the parameters from these.
+      Object.defineProperty(implementation, 'length', { value: original.implementation.length })
+      implementation.toString = () => original.implementation.toString()
+      return { ...original, implementation }
+    },
+  }
+}
+
+/** ECMAScript reads a time without an offset in the time zone of the machine (ECMA-262, section 21.4.3.2). */
+const withOffset = (time: string): string => (/T\d\d:\d\d:\d\d(?:\.\d+)?$/.test(time) ? `${time}Z` : time)
+
+/** Fisher and Yates. */
+function shuffled(list: readonly unknown[], random: () => number): unknown[] {
+  const items = [...list]
+  for (let at = items.length - 1; at > 0; at -= 1) {
+    const other = Math.floor(random() * (at + 1))
+    const item = items[at]
+    items[at] = items[other]
+    items[other] = item
+  }
+  return items
+}
+
+/** Numbers from 0 to below 1: a counter through the finaliser of MurmurHash3, started at the FNV-1a hash of the seed. */
+function createRandom(seed: string): () => number {
+  let state = 0x811c9dc5
+  for (let at = 0; at < seed.length; at += 1) state = Math.imul(state ^ seed.charCodeAt(at), 0x01000193)
+  return () => {
+    state = (state + 0x9e3779b9) | 0
+    let mixed = Math.imul(state ^ (state >>> 16), 0x85ebca6b)
+    mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+    return ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32
+  }
 }

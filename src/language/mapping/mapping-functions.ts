@@ -5,8 +5,8 @@ import { nearest } from '../../core/nearest.ts'
 import { isArray } from '../paths/path-read.ts'
 
 /**
- * In: the value at a path, undefined for none. Out: the value to write; null to write nothing; undefined if there is no value,
- * or one that cannot be converted.
+ * In: the value at a path, undefined for none. Out: the value to write; null to write nothing; undefined if there is no
+ * value, or one that cannot be converted.
  */
 export type Convert = (value: Json | undefined) => Json | undefined
 
@@ -171,7 +171,10 @@ function overLists(convert: Convert): Convert {
   return (value) => at(value, NESTING_MAX)
 }
 
-/** Of an array that is spread over the elements of a target, each element alone. `otherwise`: for one that cannot be converted. */
+/**
+ * Of an array that is spread over the elements of a target, each element alone. `otherwise`: for one that cannot be
+ * converted.
+ */
 export function convertEach(convert: Convert, otherwise: (element: Json) => Json | undefined): Convert {
   return (value) => {
     if (!isArray(value)) return convert(value)

@@ -11,7 +11,7 @@ import type { WriteObserver } from './target-write.ts'
 const PLACES_KEPT = 5
 
 /** `nothing`: neither a value nor a default was there to write. */
-export type TargetWrote = 'value' | 'default' | 'null' | 'nothing'
+type TargetWrote = 'value' | 'default' | 'null' | 'nothing'
 
 export type TracedTarget = Readonly<{
   /** The target as the document writes it. */

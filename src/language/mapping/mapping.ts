@@ -1,29 +1,38 @@
-/** `inputMapping`: turns a message into the output object. The document is read once; each message runs its entries in order. */
+/**
+ * `inputMapping`: turns a message into the output object. The document is read once; each message runs its entries in
+ * order.
+ */
 import { Failure } from '../../core/failure.ts'
-import { type Json, type JsonObject, typeName } from '../../core/json.ts'
+import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { type PathSource, parsePath, type SourcePath } from '../paths/path.ts'
-import { isArray, type Read } from '../paths/path-read.ts'
+import { compileRead, isArray, isInherited, type Read } from '../paths/path-read.ts'
 import { type Convert, convertEach, type MappingFunction } from './mapping-functions.ts'
 import { type Plan, readTargets } from './mapping-targets.ts'
 import type { MappingTrace, TargetTrace } from './mapping-trace.ts'
-import { fieldsAlong, findObjects, noSourcePlaces, type SourceField, type SourcePlaces } from './source-places.ts'
 import { FIRST_ELEMENT, spreads, type TargetStep } from './target.ts'
-import { noPlaces, type Places, startRun } from './target-places.ts'
-import { elementsAlong, nothingWritten, recordWritten, type Written } from './target-sharing.ts'
+import {
+  elementsAlong,
+  noPlaces,
+  nothingWritten,
+  type Places,
+  recordWritten,
+  startRun,
+  type Written,
+} from './target-places.ts'
 import { compileWrite, type WriteEach, type Writer } from './target-write.ts'
 
 /** The most array elements that the indexes of one target may make in every message. */
 const FIXED_ELEMENTS_MAX = 100_000
 
 /** Characters of a value that a failure quotes. */
-const LONGEST_QUOTED = 100
+const MAX_QUOTED = 100
 
 export type Mapping = Readonly<{
   /**
-   * Out: a new object, which shares values with the message and the document but never changes them.
-   * Fails with OUTPUT_TOO_LARGE (`compileWrite`), and with MAPPING_FAILED at the first entry whose value cannot be converted
-   * or written, unless it has a default.
+   * Out: a new object, which shares values with the message and the document but never changes them. Fails with
+   * OUTPUT_TOO_LARGE (`compileWrite`), and with MAPPING_FAILED at the first entry whose value cannot be converted or
+   * written, unless it has a default.
    */
   apply(source: PathSource): JsonObject
   /** The paths of all entries, also of those with a faulty target. */
@@ -31,15 +40,17 @@ export type Mapping = Readonly<{
 }>
 
 /**
- * Compiles `inputMapping`, an object of source paths (`parsePath`) and their targets: a target's text (`parseTarget`),
- * an object `{ key, default?, transform? }`, or an array of those and of `[key, transform, default]`.
+ * Compiles `inputMapping`, an object of source paths (`parsePath`) and their targets: a target's text (`parseTarget`), an
+ * object `{ key, default?, transform? }`, or an array of those and of `[key, transform, default]`.
  *
- * Entries apply in the order written; a later one overwrites an earlier one of the same shape. The default replaces a value that
- * is missing or null, before or after the function of the target, or that the function cannot convert; it is not converted. Without a default, nothing is
- * written, or null if the target ends in `?`. For an array that is spread over elements, this holds for each element.
+ * Entries apply in the order written; a later one overwrites an earlier one of the same shape. The default replaces a value
+ * that is missing or null, before or after the function of the target, or that the function cannot convert; it is not
+ * converted. Without a default, nothing is written, or null if the target ends in `?`. For an array that is spread over
+ * elements, this holds for each element.
  *
  * Lints, each at its entry: every fault of every path, target, function and parameter; unknown keys with the nearest known
- * one; more than FIXED_ELEMENTS_MAX elements. Warns of entries that replace what an earlier one writes, or that fail beside it. A faulty entry is left out.
+ * one; more than FIXED_ELEMENTS_MAX elements. Warns of entries that replace what an earlier one writes, or that fail beside
+ * it. A faulty entry is left out.
  *
  * `trace`: gets the course of the one message that is mapped.
  */
@@ -119,9 +130,9 @@ type Earlier = Readonly<{
 }>
 
 /**
- * Warns if an earlier entry has the same target, or one below it, unless this one appends; and if an earlier entry writes fields
- * where this one writes elements, or the reverse. A `[]` has an element 0 too. With a
- * default, an entry may replace a value of another shape.
+ * Warns if an earlier entry has the same target, or one below it, unless this one appends; and if an earlier entry writes
+ * fields where this one writes elements, or the reverse. A `[]` has an element 0 too. With a default, an entry may replace
+ * a value of another shape.
  */
 function warnOfRepeat({ target, function: applied, hasDefault, sink }: Plan, earlier: Earlier): void {
   if (applied?.placement === 'root') return
@@ -191,7 +202,7 @@ function compileRefusal({ name, remedy }: MappingFunction, source: string, docum
       `${name} cannot convert ${what} that "${source}" gave. ${remedy}, or give the target a default.`
     const unquoted = sentence(`the ${typeName(value)}`)
     const quoted = sentence(`the ${typeName(value)} ${JSON.stringify(value)}`)
-    const isShort = typeof value !== 'object' && String(value).length <= LONGEST_QUOTED
+    const isShort = typeof value !== 'object' && String(value).length <= MAX_QUOTED
     throw new Failure('MAPPING_FAILED', isShort ? quoted : unquoted, { path: documentPath, unquoted })
   }
 }
@@ -217,4 +228,53 @@ function compileChoice(plan: Plan, refuse: Refuse | undefined, trace: TargetTrac
     if (converted === undefined && value !== undefined && value !== null) refuse?.(value)
     return takesNull && (value === null || converted === null) ? null : undefined
   }
+}
+
+/** A field of the object of an earlier number; 0 is the source itself. */
+type SourceField = Readonly<{ within: number; name: string }>
+
+/**
+ * The objects that the sources of a mapping lead through by names alone, while it is compiled: the first has the number 1.
+ * Paths that start alike share them, so that a message looks up each object once, and not again for every path below it.
+ */
+type SourcePlaces = { readonly places: SourceField[]; readonly known: Map<string, number> }
+
+const noSourcePlaces = (): SourcePlaces => ({ places: [], known: new Map() })
+
+type Along = Readonly<{
+  /** What a path of nothing but names reads. */
+  field?: SourceField
+  /** Of a path with a `[]` behind its names: the list, and the steps behind it in one element. */
+  list?: SourceField
+  readElement?: Read
+}>
+
+/** Nothing for a path that only its own `read` can read. */
+function fieldsAlong({ names, steps }: SourcePath, { places, known }: SourcePlaces): Along {
+  const last = names.at(-1)
+  const [first, ...rest] = steps.slice(names.length - 1)
+  const isInElements = first?.kind === 'each' && rest.length > 0
+  if (last === undefined || names.some(isInherited) || (first !== undefined && !isInElements)) return {}
+  let within = 0
+  for (const name of names.slice(0, -1)) {
+    const text = JSON.stringify([within, name])
+    const number = known.get(text) ?? places.push({ within, name })
+    known.set(text, number)
+    within = number
+  }
+  const field = { within, name: last }
+  return isInElements ? { list: field, readElement: compileRead(rest) } : { field }
+}
+
+/** Of one message, by their numbers; undefined for what is no object. */
+type SourceObjects = readonly (JsonObject | undefined)[]
+
+function findObjects({ places }: SourcePlaces, source: PathSource): SourceObjects {
+  // The parts of a source that are no JSON are no roots of documents.
+  const objects: (JsonObject | undefined)[] = [source as JsonObject]
+  for (const { within, name } of places) {
+    const found: Json | undefined = objects[within]?.[name]
+    objects.push(isObject(found) ? found : undefined)
+  }
+  return objects
 }

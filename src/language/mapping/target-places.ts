@@ -1,13 +1,13 @@
 /**
- * The objects and lists of the output that targets lead through. Targets that start alike share their places, so that a message
- * looks up or makes each object once, and not again for every target below it.
+ * The objects and lists of the output that targets lead through. Targets that start alike share their places, so that a
+ * message looks up or makes each object once, and not again for every target below it.
  */
-import { isObject, type Json } from '../../core/json.ts'
+
+import { Failure } from '../../core/failure.ts'
+import { isObject, type Json, typeName } from '../../core/json.ts'
 import { isArray, isInherited, ownField } from '../paths/path-read.ts'
-import { checkShape, type Entry } from './shapes.ts'
-import type { TargetStep } from './target.ts'
-import { type Account, BYTES_PER_VALUE, charge } from './target-budget.ts'
-import type { Before } from './target-sharing.ts'
+import type { Placement } from './mapping-functions.ts'
+import { EACH_ELEMENT, type MappingTarget, type TargetStep, writeSteps } from './target.ts'
 
 export type Output = { [name: string]: Json }
 
@@ -36,8 +36,8 @@ export type Places = { count: number; readonly known: Map<string, Place> }
 export const noPlaces = (): Places => ({ count: 0, known: new Map() })
 
 /**
- * The places that the steps lead to, with what was done there before. They are those of earlier entries, unless one of these
- * may have replaced what another found there.
+ * The places that the steps lead to, with what was done there before. They are those of earlier entries, unless one of
+ * these may have replaced what another found there.
  */
 export function placesAlong(
   places: Places,
@@ -70,8 +70,8 @@ export const keyOf = (step: TargetStep | undefined): string | number | undefined
   step?.kind === 'name' ? step.name : step?.kind === 'index' ? step.index : undefined
 
 /**
- * One message. `reached`: what entries have found or made at each place, by its number. `reachedIn`: the same for places in a
- * loop, by the index of the element too.
+ * One message. `reached`: what entries have found or made at each place, by its number. `reachedIn`: the same for places in
+ * a loop, by the index of the element too.
  */
 export type Run = Readonly<{
   output: Output
@@ -183,4 +183,173 @@ export function put(
     while (elements.length < key) elements.push(null)
     elements.push(value)
   }
+}
+
+/**
+ * The targets that entries have written to, as a tree of steps: it shows which parts of an output may be shared with the
+ * message. The mapping puts values into the output by reference. A later entry that writes into such a value must not
+ * change it. The compiler finds these entries, and they alone copy each object and array on their way, one level each,
+ * before they write.
+ */
+export type Written = {
+  /** Whether a whole value was written here. */
+  whole: boolean
+  /** Of an array: the elements that the indexes of targets make. */
+  length: number
+  readonly fields: Map<string, Written>
+  /** By their indexes, and `each` or `all` for what a placement writes to every element. */
+  readonly elements: Map<number | 'each' | 'all', Written>
+}
+
+export const nothingWritten = (): Written => ({ whole: false, length: 0, fields: new Map(), elements: new Map() })
+
+export function recordWritten(written: Written, target: MappingTarget, placement: Placement): void {
+  let at = written
+  // Fields that are passed through may have any name, so any part of the output may be shared from then on.
+  for (const step of placement === 'root' ? [] : writeSteps(target, placement)) {
+    if (step.kind === 'index') at.length = Math.max(at.length, step.index + 1)
+    at = innerOf(at, step, placement) ?? addInner(at, step, placement)
+  }
+  at.whole = true
+}
+
+const innerOf = (at: Written, step: TargetStep, placement: Placement): Written | undefined =>
+  step.kind === 'name' ? at.fields.get(step.name) : at.elements.get(elementKey(step, placement))
+
+function addInner(at: Written, step: TargetStep, placement: Placement): Written {
+  const inner = nothingWritten()
+  if (step.kind === 'name') at.fields.set(step.name, inner)
+  else at.elements.set(elementKey(step, placement), inner)
+  return inner
+}
+
+const elementKey = (step: Exclude<TargetStep, { kind: 'name' }>, placement: Placement) =>
+  step.kind === 'index' ? step.index : placement === 'all' ? 'all' : 'each'
+
+/** What a step leads to from these; an element of some index is among those of every `[]` too. */
+const sameParts = (parts: readonly Written[], step: TargetStep): readonly Written[] =>
+  parts.flatMap(({ fields, elements }) => {
+    if (step.kind === 'each') return [...elements.values()]
+    const same =
+      step.kind === 'name'
+        ? [fields.get(step.name)]
+        : [elements.get(step.index), elements.get('each'), elements.get('all')]
+    return same.filter((part) => part !== undefined)
+  })
+
+/** What earlier entries may have done to the part of the output that a step leads to. */
+type Before = Readonly<{
+  /** Wrote there, or below it. */
+  isWritten: boolean
+  /** Wrote a whole value that it is part of. */
+  isShared: boolean
+  /** Replaced what another one made there, whole or by another shape. */
+  isContested: boolean
+  /** Made it by other steps than these. */
+  isMadeOtherwise: boolean
+}>
+
+export function beforeAlong(written: Written, steps: readonly TargetStep[], placement: Placement): readonly Before[] {
+  let own: Written | undefined = written
+  let parts: readonly Written[] = [written]
+  let isShared = written.whole
+  let isContested = written.whole
+  let isMadeOtherwise = false
+  return steps.map((step, index) => {
+    own = own === undefined ? undefined : innerOf(own, step, placement)
+    parts = sameParts(parts, step)
+    const isList = steps[index + 1]?.kind !== 'name'
+    isShared ||= parts.some(({ whole }) => whole)
+    isContested ||= isShared || parts.some(({ fields, elements }) => (isList ? fields : elements).size > 0)
+    isMadeOtherwise ||= parts.some((part) => part !== own)
+    return { isWritten: isShared || parts.length > 0, isShared, isContested, isMadeOtherwise }
+  })
+}
+
+/**
+ * How many array elements writing to a target visits or makes in every message: an index makes all elements before it, and
+ * `all` writes to each element that indexes made.
+ */
+export function elementsAlong(written: Written, { steps }: MappingTarget, placement: Placement): number {
+  let parts: readonly Written[] = [written]
+  let times = 1
+  let elements = 0
+  for (const [index, step] of steps.entries()) {
+    if (step.kind === 'index') elements += times * (step.index + 1)
+    else if (step.kind === 'each' && placement === 'all' && index < steps.length - 1) {
+      times *= parts.reduce((most, { length }) => Math.max(most, length), 1)
+      elements += times
+    }
+    parts = sameParts(parts, step.kind === 'index' ? EACH_ELEMENT : step)
+  }
+  return elements
+}
+
+/** Bytes that the mapping of one message has added to the values of the message; see `charge`. */
+export type Account = { addedBytes: number }
+
+/**
+ * The most that a mapping may add to one message, roughly in bytes of memory or text: nulls before an index, copies, the
+ * value of `oneToAllElements` and of a default in each element. Without it, a message of 1 MiB could grow to gigabytes.
+ */
+const ADDED_BYTES_MAX = 64 * 1024 * 1024
+/** Of an element or field, and of any value without its parts. */
+const BYTES_PER_VALUE = 8
+/** Deeper than any message; a deeper value counts as too heavy. */
+const NESTING_MAX = 256
+
+/** Adds to the account. Fails with OUTPUT_TOO_LARGE at `documentPath` if the account exceeds ADDED_BYTES_MAX. */
+export function charge(bytes: number, account: Account, documentPath: string): void {
+  account.addedBytes += bytes
+  if (account.addedBytes <= ADDED_BYTES_MAX) return
+  const limit = `${ADDED_BYTES_MAX / 1024 / 1024} MiB`
+  throw new Failure(
+    'OUTPUT_TOO_LARGE',
+    `The mapping of this message would add more than ${limit} to it at ${documentPath}: high indexes, defaults or oneToAllElements over many elements.`,
+    { path: documentPath },
+  )
+}
+
+/** About the length of the value's JSON text in bytes; the count stops above ADDED_BYTES_MAX. */
+export function weighBytes(value: Json, nesting = 0): number {
+  if (typeof value === 'string') return BYTES_PER_VALUE + value.length
+  if (typeof value !== 'object' || value === null) return BYTES_PER_VALUE
+  if (nesting === NESTING_MAX) return ADDED_BYTES_MAX + 1
+  let bytes = BYTES_PER_VALUE
+  if (isArray(value)) {
+    for (let at = 0; at < value.length && bytes <= ADDED_BYTES_MAX; at++)
+      bytes += weighBytes(value[at] ?? null, nesting + 1)
+    return bytes
+  }
+  for (const name of Object.keys(value)) bytes += name.length + weighBytes(value[name] ?? null, nesting + 1)
+  return bytes
+}
+
+type Shape = 'an object' | 'a list' | 'a single value'
+
+/** Of the entry that writes. */
+export type Entry = Readonly<{
+  /** Its path in the document, for failures. */
+  documentPath: string
+  /** The text of its target. */
+  target: string
+  /** Whether its target has a default, so that it replaces what it meets. */
+  replaces: boolean
+}>
+
+export const shapeOf = (value: Json): Shape =>
+  isArray(value) ? 'a list' : isObject(value) ? 'an object' : 'a single value'
+
+/**
+ * An entry that would go through or replace what another entry wrote in another shape ends the message, so that no value is
+ * lost in silence. Fails with MAPPING_FAILED if the existing part of the output has another shape than the entry needs
+ * there.
+ */
+export function checkShape(existing: Json | undefined, needed: Shape, entry: Entry): void {
+  if (existing === undefined || existing === null || entry.replaces || shapeOf(existing) === needed) return
+  throw new Failure(
+    'MAPPING_FAILED',
+    `The target "${entry.target}" needs ${needed} where an earlier entry wrote ${shapeOf(existing)} (${typeName(existing)}). Write to another target, or give this one a default if it may replace that value.`,
+    { path: entry.documentPath },
+  )
 }

@@ -1,12 +1,18 @@
-/** Writing to a target. Compiling it finds its places; each message loops over lists, and sets a field or appends an element. */
+/**
+ * Writing to a target. Compiling it finds its places; each message loops over lists, and sets a field or appends an
+ * element.
+ */
 import { isObject, type Json, REFUSED_NAMES } from '../../core/json.ts'
 import { isArray, isInherited, ownField, type Read } from '../paths/path-read.ts'
 import type { Placement } from './mapping-functions.ts'
-import { checkShape, type Entry, shapeOf } from './shapes.ts'
 import { type MappingTarget, type TargetStep, writeSteps } from './target.ts'
-import { type Account, charge, weighBytes } from './target-budget.ts'
 import {
+  type Account,
+  beforeAlong,
   type Container,
+  charge,
+  checkShape,
+  type Entry,
   find,
   findOrMake,
   keyOf,
@@ -19,14 +25,16 @@ import {
   reach,
   reachIn,
   read,
+  shapeOf,
+  type Written,
+  weighBytes,
 } from './target-places.ts'
-import { beforeAlong, type Written } from './target-sharing.ts'
 
-export type Write = (value: Json, run: Run) => void
+type Write = (value: Json, run: Run) => void
 
 /**
- * Writes what is read of each element, without a list of it in between. False once that is an array, which may add elements:
- * the list has to be read and written whole, over what is written so far.
+ * Writes what is read of each element, without a list of it in between. False once that is an array, which may add
+ * elements: the list has to be read and written whole, over what is written so far.
  */
 export type WriteEach = (elements: readonly Json[], read: Read, run: Run) => boolean
 
@@ -38,13 +46,15 @@ export type Writer = Readonly<{
 
 /** Gets where a traced target writes. */
 export interface WriteObserver {
-  /** Goes on in an element of a list; `loop` counts the lists around it. `isMissing`: the default stands in for its value. */
+  /**
+   * Goes on in an element of a list; `loop` counts the lists around it. `isMissing`: the default stands in for its value.
+   */
   element(loop: number, at: number, isMissing: boolean): void
   /** Wrote a value at these steps, or into what is there, as this field or element. */
   wrote(steps: readonly TargetStep[], within?: string | number): void
 }
 
-export type WriteOptions = Readonly<{
+type WriteOptions = Readonly<{
   placement: Placement
   /** Replaces a missing element of an array that is spread. */
   fill: Json | undefined

@@ -10,10 +10,16 @@ import { type Backoff, nextPauseMs } from '../../core/backoff.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import { documentOf } from '../sql/tables.ts'
 import type { ChangeFeed, StoreChanges } from '../store.ts'
-import { CONNECT_TIMEOUT_MS, type Connections, prepareText, type RunStatement, runOn } from './connection-pool.ts'
-import { storeEmpty } from './error-codes.ts'
+import {
+  CONNECT_TIMEOUT_MS,
+  type Connections,
+  prepareText,
+  type RunStatement,
+  runOn,
+  storeEmpty,
+} from './connection-pool.ts'
 
-export type ChangeFeedOptions = Readonly<{ url: string; connections: Connections; logger: Logger }>
+type ChangeFeedOptions = Readonly<{ url: string; connections: Connections; logger: Logger }>
 
 const POLL_MS = 5_000
 const ANSWER_TIMEOUT_MS = 2_000

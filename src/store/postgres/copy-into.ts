@@ -15,9 +15,7 @@ import {
   summaryOf,
   type TableSummary,
 } from '../sql/copied-tables.ts'
-import { chunksOf } from './chunks.ts'
-import { ask, CONNECT_TIMEOUT_MS } from './connection-pool.ts'
-import { storeFault } from './error-codes.ts'
+import { ask, CONNECT_TIMEOUT_MS, chunksOf, storeFault } from './connection-pool.ts'
 
 const DIFFERENT =
   'The source or the target has changed during the copy, so nothing was copied: stop the services that work on them, and try again.'

@@ -9,8 +9,10 @@ import {
   prepareText,
   READS_ONLY,
   type RunStatement,
+  storeEmpty,
+  TakesNoWrites,
+  violatedIndex,
 } from './connection-pool.ts'
-import { storeEmpty, TakesNoWrites, violatedIndex } from './error-codes.ts'
 
 /** About 100 kB. */
 const ROWS_PER_WRITE = 1_000

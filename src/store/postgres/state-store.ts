@@ -3,8 +3,7 @@ import type { StateFilter, StateRecord, StateStore } from '../../core/ports/stat
 import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import { storeClosed } from '../sql/database.ts'
 import { cacheNewestReads, type StateRow, stateOf, stateRow } from '../sql/states.ts'
-import { CHUNK_LIMIT, ROW_SIZE } from './chunks.ts'
-import { type Connections, prepare, prepareText } from './connection-pool.ts'
+import { CHUNK_LIMIT, type Connections, prepare, prepareText, ROW_SIZE } from './connection-pool.ts'
 
 /** A row to write, with its endpoint. */
 type StateItem = Readonly<{ endpointId: string }> & StateRow

@@ -2,9 +2,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { MessageFilter } from '../../core/ports/message-store-port.ts'
 import { StoreUnavailable } from '../../core/ports/store-port.ts'
-import { storeFault } from './error-codes.ts'
+import { checkpoint } from './group-commit.ts'
 import { type EncodedBatch, type MessageFile, openMessageFile, type TextQuery } from './message-file.ts'
-import { checkpoint } from './write-ahead-log.ts'
+import { storeFault } from './sqlite-file.ts'
 
 export type LogCall = Readonly<
   | { kind: 'append'; batch: EncodedBatch }

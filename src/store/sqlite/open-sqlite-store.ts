@@ -2,27 +2,16 @@
 
 import { realpathSync } from 'node:fs'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import { compileAuditStore } from '../sql/audit-store.ts'
-import { compileCaptureStore } from '../sql/capture-store.ts'
-import { compileEndpointStore } from '../sql/endpoint-store.ts'
-import { compileEndpointTestStore } from '../sql/endpoint-test-store.ts'
-import { compileFailureGroupStore } from '../sql/failure-group-store.ts'
-import { compileIdempotencyStore } from '../sql/idempotency-store.ts'
-import { compileKeyStore } from '../sql/key-store.ts'
-import { compileReplayPlanStore } from '../sql/replay-plan-store.ts'
 import { migrationsOf } from '../sql/schema.ts'
-import { compileStatsStore } from '../sql/stats-store.ts'
+import { compileSqlStores } from '../sql/sql-stores.ts'
 import type { Store } from '../store.ts'
-import { compileChangeFeed } from './change-feed.ts'
-import { GroupCommit } from './group-commit.ts'
+import { compileLogFile, GroupCommit } from './group-commit.ts'
 import { createMessageStore } from './message-store.ts'
-import { demandVersion, migrate } from './migrate.ts'
-import { openFile } from './open-file.ts'
-import { createSqliteDatabase } from './sqlite-database.ts'
+import { compileChangeFeed, createSqliteDatabase } from './sqlite-database.ts'
+import { demandVersion, migrate, openFile } from './sqlite-file.ts'
 import { compileStateStore } from './state-store.ts'
-import { compileLogFile } from './write-ahead-log.ts'
 
-export type SqliteStoreOptions = Readonly<{
+type SqliteStoreOptions = Readonly<{
   /** Of the file, which is created with its folder if absent; or `:memory:`. */
   path: string
   logger: Logger
@@ -40,8 +29,9 @@ export type SqliteStoreOptions = Readonly<{
  * Opens the store and brings its tables up to date.
  *
  * Out: the stores over one connection, and that of the message log. `close` (also as `endpoints.close`) accepts no more
- * calls, finishes the queued writes and closes the files. Rejects with StoreUnavailable, whose message is one sentence
- * for the operator, if the file cannot be opened, is no database, or was written by a version whose tables this one does not know.
+ * calls, finishes the queued writes and closes the files. Rejects with StoreUnavailable, whose message is one sentence for
+ * the operator, if the file cannot be opened, is no database, or was written by a version whose tables this one does not
+ * know.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, logger, busyTimeoutMs = 5_000, shared = false, beside = false, messageReserveBytes } = options
@@ -82,18 +72,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     await closing
   }
   return {
-    endpoints: compileEndpointStore(database, close),
-    tests: compileEndpointTestStore(database),
+    ...compileSqlStores(database, close),
     states: compileStateStore({ db, writer }),
-    idempotency: compileIdempotencyStore(database),
-    stats: compileStatsStore(database),
     messages,
     ...(changes === undefined ? {} : { changes }),
-    keys: compileKeyStore(database),
-    audit: compileAuditStore(database),
-    replayPlans: compileReplayPlanStore(database),
-    failureGroups: compileFailureGroupStore(database),
-    captures: compileCaptureStore(database),
-    close,
   }
 }

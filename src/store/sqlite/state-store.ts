@@ -12,7 +12,7 @@ import { cacheNewestReads, stateOf, stateRow } from '../sql/states.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { prepare } from './sqlite-database.ts'
 
-export type StateStoreOptions = Readonly<{ db: DatabaseSync; writer: GroupCommit }>
+type StateStoreOptions = Readonly<{ db: DatabaseSync; writer: GroupCommit }>
 
 type CachedState = Readonly<{ filter: StateFilter; record: StateRecord | undefined }>
 

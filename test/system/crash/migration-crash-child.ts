@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { migrationsOf } from '../../../src/store/sql/schema.ts'
-import { migrate } from '../../../src/store/sqlite/migrate.ts'
+import { migrate } from '../../../src/store/sqlite/sqlite-file.ts'
 
 function* endless(): Generator<string> {
   yield 'alter table endpoints add column half text'

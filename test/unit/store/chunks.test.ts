@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { CHUNK_LIMIT, chunksOf } from '../../../src/store/postgres/chunks.ts'
+import { CHUNK_LIMIT, chunksOf } from '../../../src/store/postgres/connection-pool.ts'
 
 const cases = [
   { name: 'no rows', sizes: [], expect: [] },

@@ -1,10 +1,10 @@
 /** A database that an earlier version has made is brought up to date, with what it holds. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { migrate as migratePostgres } from '../../../../src/store/postgres/migrate.ts'
+import { migrate as migratePostgres } from '../../../../src/store/postgres/open-postgres-store.ts'
 import { MIGRATIONS, type Migration, migrationsOf } from '../../../../src/store/sql/schema.ts'
 import { sql } from '../../../../src/store/sql/sql.ts'
-import { migrate as migrateSqlite } from '../../../../src/store/sqlite/migrate.ts'
+import { migrate as migrateSqlite } from '../../../../src/store/sqlite/sqlite-file.ts'
 import { freshDatabase, postgresMissing } from '../../../support/services/postgres.ts'
 import { freshPath, lookInto } from '../../../support/store/folder.ts'
 

@@ -2,11 +2,11 @@
  * Constants that a mapping copies whole and then writes into: openhim-mediator-mapping changes the constants themselves
  * there.
  */
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { collectInto } from '../../core/lint.ts'
-import { parseSteps } from '../paths/path-steps.ts'
-import { readTargets } from './mapping-targets.ts'
-import type { MappingTarget, TargetStep } from './target.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
+import { collectInto } from '../../src/core/lint.ts'
+import { readTargets } from '../../src/language/mapping/mapping-targets.ts'
+import type { MappingTarget, TargetStep } from '../../src/language/mapping/target.ts'
+import { parseSteps } from '../../src/language/paths/path-steps.ts'
 
 /** `names`: of the place in the output, without its elements. */
 export type SharedConstant = Readonly<{ source: string; names: readonly string[] }>

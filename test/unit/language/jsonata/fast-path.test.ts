@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import jsonata from 'jsonata'
-import type { Json, JsonObject } from '../../../../../src/core/json.ts'
-import { parseExpression } from '../../../../../src/language/jsonata/expression.ts'
-import type { Node } from '../../../../../src/language/jsonata/expression-tree.ts'
-import { compileFastPath, type FastPath } from '../../../../../src/language/jsonata/fast-path/fast-path.ts'
-import fc from '../../../../support/fast-check.ts'
-import { LONG } from '../../../../support/form.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
+import { parseExpression } from '../../../../src/language/jsonata/expression.ts'
+import type { Node } from '../../../../src/language/jsonata/expression-tree.ts'
+import { compileFastPath, type FastPath } from '../../../../src/language/jsonata/fast-path.ts'
+import fc from '../../../support/fast-check.ts'
+import { LONG } from '../../../support/form.ts'
 
 const RUNS = LONG ? 5_000 : 600
 const limits = { timeoutMs: 10_000, maxDepth: 10_000, maxSequence: 100_000 }

@@ -1,0 +1,25 @@
+/** The stores that both databases have in the same statements. */
+import { compileAuditStore } from './audit-store.ts'
+import { compileCaptureStore } from './capture-store.ts'
+import type { Database } from './database.ts'
+import { compileEndpointStore } from './endpoint-store.ts'
+import { compileEndpointTestStore } from './endpoint-test-store.ts'
+import { compileFailureGroupStore } from './failure-group-store.ts'
+import { compileIdempotencyStore } from './idempotency-store.ts'
+import { compileKeyStore } from './key-store.ts'
+import { compileReplayPlanStore } from './replay-plan-store.ts'
+import { compileStatsStore } from './stats-store.ts'
+
+/** `close`: closes the database, also as that of the endpoints. */
+export const compileSqlStores = (database: Database, close: () => Promise<void>) => ({
+  endpoints: compileEndpointStore(database, close),
+  tests: compileEndpointTestStore(database),
+  idempotency: compileIdempotencyStore(database),
+  stats: compileStatsStore(database),
+  keys: compileKeyStore(database),
+  audit: compileAuditStore(database),
+  replayPlans: compileReplayPlanStore(database),
+  failureGroups: compileFailureGroupStore(database),
+  captures: compileCaptureStore(database),
+  close,
+})
