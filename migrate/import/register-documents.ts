@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import type { Lint } from '../../src/core/lint.ts'
 import { contentOf } from '../../src/core/stored-document.ts'
 import { checkOperation } from '../../src/document/checks/batch-operation.ts'
-import { checkFiles, type FileCheckOptions } from '../../src/endpoints/batch/check-files.ts'
+import { checkFiles, type FileCheckOptions } from '../../src/endpoints/check-files.ts'
 import { faultsIn } from './draft.ts'
 
 export type FoundFault = Readonly<{ path: string; message: string }>

@@ -1,7 +1,7 @@
 /** Sending the answers of management calls. */
 import type { FastifyReply } from 'fastify'
 import type { Json } from '../core/json.ts'
-import type { Accepted } from '../endpoints/endpoint-writer.ts'
+import type { Accepted } from '../endpoints/endpoint-service.ts'
 import { etagOf, isKnownEtag } from '../endpoints/precondition.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
 import type { Call } from './call.ts'

@@ -5,8 +5,8 @@ import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { Failure } from '../core/failure.ts'
 import type { Json } from '../core/json.ts'
-import { MOST_OPERATIONS } from '../endpoints/batch/read-batch.ts'
-import type { Accepted } from '../endpoints/endpoint-writer.ts'
+import { MAX_OPERATIONS } from '../endpoints/batch.ts'
+import type { Accepted } from '../endpoints/endpoint-service.ts'
 import {
   MAX_SEARCH_CHARACTERS,
   SUMMARY_DEFAULT_LIMIT,
@@ -244,7 +244,7 @@ export const BatchOperation = named(
 
 export const Batch = named(
   'Batch',
-  { operations: extend(list(BatchOperation), { maxItems: MOST_OPERATIONS }) },
+  { operations: extend(list(BatchOperation), { maxItems: MAX_OPERATIONS }) },
   {
     dryRun: described(flag, 'Checks everything and stores nothing.'),
     note: described(text, 'For the versions and the audit log; cut after 200 characters.'),

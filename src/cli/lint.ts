@@ -2,7 +2,7 @@
 
 import { createOfflineServices } from '../app/offline-services.ts'
 import type { Json } from '../core/json.ts'
-import { checkFiles } from '../endpoints/batch/check-files.ts'
+import { checkFiles } from '../endpoints/check-files.ts'
 import { CommandFault, counted, jsonText, readSettingsOf, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 import { lineOf, type PlacedLint, placeLints } from './project/placed-lint.ts'

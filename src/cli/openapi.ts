@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { createOfflineServices } from '../app/offline-services.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
-import { checkFiles } from '../endpoints/batch/check-files.ts'
+import { checkFiles } from '../endpoints/check-files.ts'
 import { writeOpenApi } from '../try/openapi/openapi-document.ts'
 import { examplesIn } from '../try/openapi/published-examples.ts'
 import type { PublishedEndpoint } from '../try/openapi/published-operation.ts'

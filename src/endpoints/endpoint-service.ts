@@ -1,38 +1,30 @@
 /**
- * The management of endpoints: one change at a time is checked, compiled, stored and activated, in this order. When the
- * promise of a change resolves, the change is active and durable.
+ * The management of endpoints: changes one after the other are checked, compiled, stored and activated, in this order. When
+ * the promise of a change resolves, the change is active and durable.
  */
-
-import { withStoreAccess } from '../core/ports/store-port.ts'
+import type { Lint } from '../core/lint.ts'
 import { NOTE_CHARACTERS, type Origin, type StoredDocument } from '../core/stored-document.ts'
 import { createPipelineCache } from '../pipeline/pipeline-cache.ts'
 import type { EntryOf } from '../store/sql/audit-store.ts'
 import type { ChangeFeed } from '../store/store.ts'
-import { createActiveEndpoints } from './active-endpoints.ts'
-import { type BatchReport, createBatchWriter } from './batch/batch-writer.ts'
-import { readBatch } from './batch/read-batch.ts'
-import { createEndpointChanges } from './endpoint-changes.ts'
+import { type BatchReport, changeOf, collectFaults, readBatch, resultOf } from './batch.ts'
 import { createEndpointReads, type EndpointReads } from './endpoint-reads.ts'
 import {
-  type Accepted,
-  createEndpointWriter,
+  type Checked,
+  type EndpointChange,
+  EndpointWriter,
   type EndpointWriterOptions,
-  type WriteDetails,
+  FIRST_FAULT,
+  isWarning,
 } from './endpoint-writer.ts'
 import * as failures from './management-failures.ts'
-import { mergePatch } from './merge-patch.ts'
-import { parseDocument } from './parse-document.ts'
-import { etagOf, matchesEtag, retryOnConflict } from './precondition.ts'
-import { createStoreQueue } from './store-queue.ts'
-import {
-  createLoadStoredEndpoint,
-  type InactiveDocuments,
-  type LoadStoredEndpointOptions,
-  REFUSED,
-} from './sync/load-stored-endpoint.ts'
-import { createStartChecks } from './sync/start-checks.ts'
-import { createStoreSync } from './sync/store-sync.ts'
-import { createUncertainWrites } from './sync/uncertain-writes.ts'
+import { mergePatch, parseDocument } from './parse-document.ts'
+import { Reconciler } from './reconciler.ts'
+import { createStoreQueue, retryOnConflict } from './store-queue.ts'
+import type { InactiveDocuments, StoredEndpointsOptions } from './stored-endpoints.ts'
+
+/** The document of a change, as it is active or was removed, with the warnings of its check. */
+export type Accepted = Readonly<{ document: StoredDocument; version: number; warnings: readonly Lint[] }>
 
 /**
  * Documents are passed as JSON text, so that duplicate names can be reported. `ifMatch` is the If-Match header; undefined
@@ -77,12 +69,7 @@ export interface EndpointService extends EndpointReads {
     entryOf?: EntryOf,
   ): Promise<Accepted>
   /** Resolves to the removed document and the version of its deletion. */
-  remove(
-    id: string,
-    ifMatch: string | undefined,
-    origin?: Origin,
-    entryOf?: EntryOf,
-  ): Promise<Pick<Accepted, 'document' | 'version'>>
+  remove(id: string, ifMatch: string | undefined, origin?: Origin, entryOf?: EntryOf): Promise<Accepted>
   /**
    * Makes many changes, or none of them. In: the batch as JSON text; its note replaces that of `origin`. Also fails with
    * BATCH_INVALID; the faults of operations are in `details`.
@@ -99,148 +86,105 @@ export type EndpointServiceOptions = EndpointWriterOptions &
      * answered then.
      */
     announce?: ((documents: number) => Promise<void>) | undefined
-    /** As `StartChecksOptions` has it. */
-    beforeOpenMs?: number | undefined
+    /** As `StoredEndpointsOptions` has it. */
+    beforeOpenMs?: StoredEndpointsOptions['beforeOpenMs']
   }>
 
 export function createEndpointService(options: EndpointServiceOptions): EndpointService {
-  const { store, changes, announce, registry, settings, logger } = options
-  /** Changes are checked against each other. */
+  const { store, changes, announce, settings } = options
   const enqueue = createStoreQueue()
-  const inactive: InactiveDocuments = { refused: new Map(), pending: new Map() }
   const pipelines = createPipelineCache({ maxBytes: settings.compiledEndpointsBytes })
-  const onFaults: LoadStoredEndpointOptions['onFaults'] = (document, faults) => {
-    logger.error({ endpointId: document._id, endpoint: document.name, faults }, REFUSED)
-    void startChecks.refuse(document, faults)
-  }
-  const loadStoredEndpoint = createLoadStoredEndpoint({ ...options, pipelines, onFaults })
-  const startChecks = createStartChecks({ ...options, loadStoredEndpoint, refused: inactive.refused, enqueue })
+  const reconciler = new Reconciler({ ...options, pipelines, enqueue })
+  const writer = new EndpointWriter({ ...options, pipelines }, reconciler)
   const reads = createEndpointReads(store)
-  const storeSync =
-    changes && createStoreSync({ ...options, changes, inactive, loadStoredEndpoint, loadAtStart: startChecks.load })
-  // With a shared store, the sync also activates writes that were not confirmed.
-  const uncertain = storeSync ? undefined : createUncertainWrites({ ...options, inactive, loadStoredEndpoint })
-  const confirm = uncertain?.confirm ?? (<T>(_ids: readonly string[], write: () => Promise<T>) => write())
-  const endpointChanges = createEndpointChanges(options, inactive)
-  const writer = createEndpointWriter({ ...options, pipelines }, endpointChanges, confirm)
-  const batches = createBatchWriter({ ...options, pipelines }, endpointChanges, confirm)
 
-  /** In a shared store a change is checked against the store's present documents, not against the last ones seen here. */
-  const change = async <T>(
-    ifMatch: string | undefined,
-    work: () => Promise<T>,
-    countDocuments: (result: T) => number = () => 1,
-  ): Promise<T> => {
+  /** A change is checked against what the store holds now, and against the changes before it. */
+  const inOrder = <T>(ifMatch: string | undefined, work: () => Promise<T>): Promise<T> => {
     const checked = async (): Promise<T> => {
-      await (storeSync?.catchUp() ?? uncertain?.reconcile())
+      await reconciler.refresh()
       return work()
     }
-    const result = await failures.callEndpointStore(() =>
-      enqueue(storeSync ? () => retryOnConflict(ifMatch, checked) : checked),
+    return failures.callEndpointStore(() =>
+      enqueue(changes === undefined ? checked : () => retryOnConflict(ifMatch, checked)),
     )
-    // Outside the queue: two processes that announce at once would wait for each other.
-    const documents = countDocuments(result)
-    if (documents > 0) await announce?.(documents)
-    return result
   }
 
-  const loadAll = async (): Promise<void> => {
-    const active = createActiveEndpoints()
-    const newest = await store.newestVersions()
-    for (const document of await store.list()) {
-      const loaded = await startChecks.load(document, newest.get(document._id) ?? 1, active)
-      if ('refused' in loaded) inactive.refused.set(document._id, loaded.refused)
-      else active.add(loaded.compiled)
-    }
-    registry.load(active.all())
+  /** Announced outside the queue: two processes that announce at once would wait for each other. */
+  const announced = async (made: readonly Checked[]): Promise<readonly Checked[]> => {
+    if (made.length > 0) await announce?.(made.length)
+    return made
   }
 
-  const readMatching = async (id: string, ifMatch: string | undefined): Promise<StoredDocument> => {
-    const document = await reads.get(id)
-    if (ifMatch !== undefined && !matchesEtag(ifMatch, etagOf(document))) throw failures.stale()
-    return document
+  const changeOne = async (
+    origin: Origin,
+    entryOf: EntryOf | undefined,
+    change: Omit<EndpointChange, 'operation'> | (() => Promise<Omit<EndpointChange, 'operation'>>),
+    ifMatch?: string,
+  ): Promise<Accepted> => {
+    const made = await inOrder(ifMatch, async () => {
+      const one = { ...(typeof change === 'function' ? await change() : change), operation: 0, ifMatch }
+      return writer.write({ changes: [one], origin, collectFaults: () => FIRST_FAULT }, entryOf)
+    })
+    const [{ compiled, current, stamp, lints }] = (await announced(made)) as readonly [Checked]
+    const document = (compiled?.document ?? current) as StoredDocument
+    return { document, version: stamp.version, warnings: lints.filter(isWarning) }
   }
 
   return {
     ...reads,
-    load: async () => {
-      startChecks.begin()
-      await enqueue(storeSync?.catchUpWholly ?? loadAll)
-      void startChecks.run()
-    },
-    follow: (onVersion) => {
-      let isQueued = false
-      const catchUp = async () => {
-        isQueued = false
-        await storeSync?.catchUp()
-      }
-      changes?.watch((version) => {
-        onVersion?.(version)
-        if (isQueued || storeSync?.isAt(version)) return
-        isQueued = true
-        // Calls wait behind it, so it waits for the store no longer than one of them.
-        enqueue(() => withStoreAccess({ lost: undefined, isOver: false }, catchUp)).catch((err: unknown) => {
-          isQueued = false
-          logger.warn({ err }, 'Changes of other instances could not be read')
-        })
-      })
-    },
-    catchUp: () => failures.callEndpointStore(() => enqueue(async () => storeSync?.catchUpWholly())),
-    version: () => storeSync?.version,
-    inactive: () => [...inactive.refused.keys(), ...inactive.pending.keys()],
+    load: () => reconciler.load(),
+    follow: (onVersion) => reconciler.follow(onVersion),
+    catchUp: () => failures.callEndpointStore(() => enqueue(() => reconciler.catchUpWholly())),
+    version: () => reconciler.version,
+    inactive: () => [...reconciler.inactive.refused.keys(), ...reconciler.inactive.pending.keys()],
     get unchecked() {
-      return startChecks.left
+      return reconciler.stored.unchecked
     },
-    check: startChecks.check,
+    check: (id) => reconciler.stored.check(id),
     stop: () => {
-      startChecks.stop()
+      reconciler.stored.stop()
       pipelines.stop()
     },
-    inactiveDocuments: inactive,
-    create: (text, origin = {}, entryOf) => change(undefined, () => writer.create(text, origin, entryOf)),
-    replace: (id, text, ifMatch, origin = {}, entryOf) =>
-      change(ifMatch, async () => {
-        const current = await readMatching(id, ifMatch)
-        return writer.replace(current, parseDocument(text), { method: 'replace', origin }, entryOf)
-      }),
-    patch: (id, text, ifMatch, origin = {}, entryOf) =>
-      change(ifMatch, async () => {
-        const current = await readMatching(id, ifMatch)
+    inactiveDocuments: reconciler.inactive,
+    create: (text, origin = {}, entryOf) =>
+      changeOne(origin, entryOf, { method: 'create', read: async () => undefined, draft: () => parseDocument(text) }),
+    replace: (id, text, ifMatch, origin = {}, entryOf) => {
+      const draft = () => parseDocument(text)
+      return changeOne(origin, entryOf, { method: 'replace', id, read: () => reads.get(id), draft }, ifMatch)
+    },
+    patch: (id, text, ifMatch, origin = {}, entryOf) => {
+      const draft = (current: StoredDocument | undefined) => {
         const { raw, faults } = parseDocument(text)
-        const patched = { raw: mergePatch(current, raw), faults }
-        return writer.replace(current, patched, { method: 'patch', origin }, entryOf)
-      }),
-    restore: (id, version, ifMatch, origin = {}, entryOf) =>
-      change(ifMatch, async () => {
+        return { raw: mergePatch(current, raw), faults }
+      }
+      return changeOne(origin, entryOf, { method: 'patch', id, read: () => reads.get(id), draft }, ifMatch)
+    },
+    restore: (id, version, ifMatch, origin = {}, entryOf) => {
+      const change = async () => {
         const { document } = await reads.versions.get(id, version)
         if (document === null) throw failures.emptyVersion(version)
-        const details: WriteDetails = { method: 'restore', origin, restored: version }
-        if ((await store.get(id)) !== undefined) {
-          return writer.replace(await readMatching(id, ifMatch), { raw: document, faults: [] }, details, entryOf)
-        }
-        if (ifMatch !== undefined) throw failures.stale()
-        return writer.recreate(document, details, entryOf)
-      }),
+        const draft = () => ({ raw: document, faults: [] })
+        return { method: 'restore', id, read: () => store.get(id), draft, restored: { version, document } } as const
+      }
+      return changeOne(origin, entryOf, change, ifMatch)
+    },
     remove: (id, ifMatch, origin = {}, entryOf) =>
-      change(ifMatch, async () => writer.remove(await readMatching(id, ifMatch), origin, entryOf)),
+      changeOne(origin, entryOf, { method: 'delete', id, read: () => reads.get(id) }, ifMatch),
     batch: async (text, origin = {}, entryOf) => {
-      const batch = await readBatch(text)
-      const { operations, note = origin.note } = batch
-      const ifMatch = operations.find(({ operation }) => operation.ifMatch !== undefined)?.operation.ifMatch
-      const noted = note === undefined ? origin : { ...origin, note: note.slice(0, NOTE_CHARACTERS) }
+      const { operations, faults, dryRun, note = origin.note } = await readBatch(text)
+      const set = {
+        changes: operations.map((one) => changeOf(one, (id) => writer.current(id))),
+        origin: note === undefined ? origin : { ...origin, note: note.slice(0, NOTE_CHARACTERS) },
+        collectFaults: () => collectFaults(faults),
+      }
       // Compared with what other instances have stored. What takes long holds no other change up.
-      await change(
-        undefined,
-        async () => undefined,
-        () => 0,
-      )
-      const prepared = await failures.callEndpointStore(() => batches.prepare(batch, noted))
-      if (batch.dryRun) return failures.callEndpointStore(() => batches.write(prepared))
-      return change(
-        ifMatch,
-        () => batches.write(prepared, entryOf),
-        ({ results }) => results.length,
-      )
+      await inOrder(undefined, async () => undefined)
+      const ahead = await failures.callEndpointStore(() => writer.prepare(set))
+      const ifMatch = set.changes.find((one) => one.ifMatch !== undefined)?.ifMatch
+      const checked = dryRun
+        ? await failures.callEndpointStore(() => writer.check(set, ahead))
+        : await announced(await inOrder(ifMatch, () => writer.write(set, entryOf, ahead)))
+      return { results: checked.map((one) => resultOf(one, dryRun)), dryRun }
     },
   }
 }

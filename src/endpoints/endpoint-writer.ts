@@ -1,42 +1,28 @@
-/** Changes one endpoint: compiles its document, checks it for clashes, stores it, then activates it. */
-
+/**
+ * The path of every change of endpoints; a single change is a batch of one. A change is prepared (its document compiled, its
+ * tests run), checked against what is stored afterwards, committed in one transaction with all others, then activated.
+ */
+import { setImmediate as turn } from 'node:timers/promises'
+import { Failure } from '../core/failure.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { Lint } from '../core/lint.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
-import { StoreUnavailable } from '../core/ports/store-port.ts'
 import type { Clock } from '../core/run.ts'
-import type { Change, Origin, StoredDocument } from '../core/stored-document.ts'
+import type { ChangeMethod, Origin, StoredDocument } from '../core/stored-document.ts'
 import type { DocumentBounds } from '../document/checks/document-bounds.ts'
 import type { PipelineCache } from '../pipeline/pipeline-cache.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
-import type { AuditEntry, EntryOf } from '../store/sql/audit-store.ts'
-import type { EndpointStore } from '../store/sql/endpoint-store.ts'
-import { findClashes, storeClash } from './clash.ts'
+import { recordOf, usesState } from '../pipeline/stages/state.ts'
+import type { AuditEffect, EntryOf } from '../store/sql/audit-store.ts'
+import type { EndpointStore, EndpointWrite, RefusedWrite } from '../store/sql/endpoint-store.ts'
+import { createActiveEndpoints, findClashes, hasNameAndRoute } from './active-endpoints.ts'
 import { compileDocument, type Stamp } from './compile-document.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
-import { type EndpointChanges, effectOf } from './endpoint-changes.ts'
 import type { Registry } from './endpoint-registry.ts'
 import * as failures from './management-failures.ts'
-import { type ParsedDocument, parseDocument } from './parse-document.ts'
-import type { UncertainWrites } from './sync/uncertain-writes.ts'
-
-/** An active document with the warnings of its check. */
-export type Accepted = Readonly<{ document: StoredDocument; version: number; warnings: readonly Lint[] }>
-
-export type WriteDetails = Omit<Change, 'at'>
-
-/**
- * `entryOf`: for the entry of a change in the audit log. Calls must not overlap. Each rejects with StoreUnavailable, or fails
- * with the codes of EndpointService.
- */
-export interface EndpointWriter {
-  create(text: string, origin: Origin, entryOf?: EntryOf): Promise<Accepted>
-  /** `current`: the stored document. */
-  replace(current: StoredDocument, parsed: ParsedDocument, details: WriteDetails, entryOf?: EntryOf): Promise<Accepted>
-  /** Stores a deleted document again, under its id. */
-  recreate(document: StoredDocument, details: WriteDetails, entryOf?: EntryOf): Promise<Accepted>
-  /** Resolves to the removed document and the version of its deletion. */
-  remove(current: StoredDocument, origin: Origin, entryOf?: EntryOf): Promise<Pick<Accepted, 'document' | 'version'>>
-}
+import type { ParsedDocument } from './parse-document.ts'
+import { etagOf, matchesEtag } from './precondition.ts'
+import type { Reconciler } from './reconciler.ts'
 
 /** The stored tests of endpoints, in one change. All fail with STORE_UNAVAILABLE. */
 export type TestsOfChange = Readonly<{
@@ -64,93 +50,366 @@ export type EndpointWriterOptions = Readonly<{
   changeTests?: ChangeTests | undefined
 }>
 
-export type EndpointWriterParts = EndpointWriterOptions & Readonly<{ pipelines: PipelineCache }>
+/** One change of one endpoint. */
+export type EndpointChange = Readonly<{
+  /** Its index among the operations of a batch. */
+  operation: number
+  method: ChangeMethod
+  /** Undefined for an endpoint that is new. */
+  id?: string
+  /** The If-Match header of the change. */
+  ifMatch?: string | undefined
+  /** Reads the stored document, if there is one. */
+  read(): Promise<StoredDocument | undefined>
+  /** The new document; left out for a deletion. May fail with BODY_UNREADABLE and BODY_TOO_DEEP. */
+  draft?(current: StoredDocument | undefined): ParsedDocument
+  /** The version that is restored, which creates the endpoint again if it was deleted. */
+  restored?: Readonly<{ version: number; document: StoredDocument }>
+  /** Becomes the newest state of the endpoint. */
+  state?: JsonObject | undefined
+}>
 
-export function createEndpointWriter(
-  { store, services, settings, pipelines, clock, newId, logger, changeTests }: EndpointWriterParts,
-  changes: EndpointChanges,
-  confirm: UncertainWrites['confirm'],
-): EndpointWriter {
-  const { nextStamp } = changes
+/** Changes that are made together: all of them, or none. No two of them are of one endpoint. */
+export type ChangeSet = Readonly<{
+  changes: readonly EndpointChange[]
+  origin: Origin
+  /** How faults are answered, each time that the changes are checked. */
+  collectFaults(): Faults
+}>
 
-  const makeRoom = (): void => {
-    if (changes.count() >= settings.maxEndpoints) throw failures.tooMany(settings.maxEndpoints)
-  }
+/** Gets the faults of changes, each with the `operation` of its change. May throw the first one. */
+export interface Faults {
+  /** `path`: of the fault, if the failure has no details. */
+  add(operation: number, failure: Failure, path?: string): void
+  /** The document has errors, or its name or route is taken. `isSound`: whether it has a name and a route of its own. */
+  addDocument(operation: number, errors: readonly Lint[], clashes: readonly Lint[], isSound: boolean): void
+  /** Throws what was collected, if anything was. */
+  settle(): void
+}
 
-  const save = async (
-    { raw, faults }: ParsedDocument,
-    stamp: Stamp,
-    origin: Origin,
-    entryOf: EntryOf | undefined,
-    write: (compiled: CompiledEndpoint, entry: AuditEntry | undefined) => ReturnType<EndpointStore['replace']>,
-  ): Promise<Accepted> => {
-    const { lints, compiled } = await compileDocument(raw, stamp, services, settings, {
-      bounds: settings,
-      pipelines,
-    })
-    const clashes = findClashes(compiled, changes)
-    const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
+/** A single change fails with its first fault. */
+export const FIRST_FAULT: Faults = {
+  add: (_operation, failure) => {
+    throw failure
+  },
+  addDocument: (_operation, errors, clashes) => {
     if (errors.length > 0) throw failures.invalid([...errors, ...clashes])
     if (clashes.length > 0) throw failures.clash(clashes)
-    const failing = stamp.version === 1 ? [] : ((await changeTests?.(origin).run(stamp._id, compiled.document)) ?? [])
-    if (failing.some(({ severity }) => severity === 'error')) throw failures.testsFailed(failing)
-    const result = await confirm([stamp._id], () => write(compiled, entryOf?.(effectOf(stamp, origin))))
-    if (result === 'gone') throw failures.unknown(stamp._id)
-    if (result === 'stale') throw failures.stale()
-    if (result !== 'stored') throw failures.clash([storeClash(result)])
-    changes.activate([], [compiled])
-    const { document, version } = compiled
-    return { document, version, warnings: logWarnings([...lints, ...failing], document, logger) }
+  },
+  settle: () => undefined,
+}
+
+/** A change that was checked; `compiled`: undefined for a deletion. */
+export type Checked = Readonly<{
+  change: EndpointChange
+  stamp: Stamp
+  current: StoredDocument | undefined
+  compiled: CompiledEndpoint | undefined
+  lints: readonly Lint[]
+}>
+
+/** A document of a change, compiled. `failure`: why it could not be read or compiled. */
+type Draft = Readonly<
+  | { stamp: Stamp; compiled: CompiledEndpoint | undefined; lints: readonly Lint[]; errors: readonly Lint[] }
+  | { failure: Failure }
+>
+
+/** What comes of a change if its endpoint still has the document `current` and its stored tests. */
+type Prepared = Readonly<{
+  current: StoredDocument | undefined
+  draft: Draft
+  /** Of its stored tests, `none` without any; left out if none were to run. */
+  testsEtag: string | undefined
+  failing: readonly Lint[]
+}>
+
+/** The changes that are compiled, as their endpoints were then, and the tests that ran. */
+type PreparedChanges = Readonly<{
+  known: ReadonlyMap<EndpointChange, Prepared>
+  tests: TestsOfChange | undefined
+}>
+
+/** Changes that are checked without a pause for messages, where all that takes long is done already. */
+const CHECKED_AT_ONCE = 20
+
+export class EndpointWriter {
+  readonly #options: EndpointWriterOptions & Readonly<{ pipelines: PipelineCache }>
+  readonly #reconciler: Pick<Reconciler, 'inactive' | 'confirm'>
+  #lastPrepared: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    options: EndpointWriterOptions & Readonly<{ pipelines: PipelineCache }>,
+    reconciler: Pick<Reconciler, 'inactive' | 'confirm'>,
+  ) {
+    this.#options = options
+    this.#reconciler = reconciler
   }
 
-  return {
-    create: async (text, origin, entryOf) => {
-      makeRoom()
-      const parsed = parseDocument(text)
-      return save(parsed, newStamp(newId(), clock()), origin, entryOf, (compiled, entry) =>
-        store.insert(compiled, { origin }, entry),
-      )
-    },
-    replace: async (current, parsed, details, entryOf) =>
-      save(parsed, await nextStamp(current), details.origin, entryOf, (compiled, entry) =>
-        store.replace(compiled, current, details, entry),
-      ),
-    recreate: async (document, details, entryOf) => {
-      makeRoom()
-      const stamp = await nextStamp(document)
-      return save({ raw: document, faults: [] }, stamp, details.origin, entryOf, async (compiled, entry) => {
-        try {
-          return await store.insert(compiled, details, entry)
-        } catch (thrown) {
-          // Another instance has created it again in between.
-          if (!(thrown instanceof StoreUnavailable) && (await store.get(stamp._id)) !== undefined) return 'stale'
-          throw thrown
-        }
+  /** The stored document, of an active endpoint without a read of the store. Rejects with StoreUnavailable. */
+  async current(id: string): Promise<StoredDocument | undefined> {
+    return this.#findStored(id)?.document ?? (await this.#options.store.get(id))
+  }
+
+  /**
+   * Does ahead all that takes long: compiles the documents and runs their tests. Other changes may be made meanwhile. One
+   * document after the other: together they would leave messages less of the processor. Large sets let small ones in between.
+   */
+  async prepare({ changes, origin }: ChangeSet): Promise<PreparedChanges> {
+    const tests = this.#options.changeTests?.(origin)
+    const known = new Map<EndpointChange, Prepared>()
+    for (const change of changes) {
+      const prepared = this.#lastPrepared.then(async () => {
+        const current = await change.read()
+        if (current !== undefined || isCreation(change))
+          known.set(change, await this.#prepareOne(change, current, tests))
+        // Messages run between two documents.
+        await turn()
       })
-    },
-    remove: async (current, origin, entryOf) => {
-      const stamp = await nextStamp(current)
-      const { _id, updatedAt: at, version } = stamp
-      const result = await confirm([_id], () =>
-        store.remove(current, { at, origin }, entryOf?.(effectOf(stamp, origin))),
-      )
-      if (result === 'stale') throw failures.stale()
-      if (result === 'gone') throw failures.unknown(_id)
-      changes.activate([_id], [])
-      return { document: current, version }
-    },
+      this.#lastPrepared = prepared.catch(() => undefined)
+      await prepared
+    }
+    return { known, tests }
+  }
+
+  /**
+   * Checks the changes against what is stored afterwards. `ahead`: what was prepared; what is not, or is out of date, is
+   * compiled now. Fails with the codes of EndpointService; rejects with StoreUnavailable.
+   */
+  async check({ changes, origin, collectFaults }: ChangeSet, ahead?: PreparedChanges): Promise<readonly Checked[]> {
+    const faults = collectFaults()
+    const testsNow = this.#options.changeTests?.(origin)
+    const { known, tests } = ahead ?? { known: new Map<EndpointChange, Prepared>(), tests: testsNow }
+    const mayCreate = this.#countRoom(changes)
+    const rivals = this.#rivalsAfter(changes)
+    const checked: Checked[] = []
+    for (const [count, change] of changes.entries()) {
+      const { operation } = change
+      const current = await change.read()
+      if (current === undefined && !isCreation(change)) {
+        faults.add(operation, failures.unknown(change.id ?? ''))
+        continue
+      }
+      if (change.ifMatch !== undefined && (current === undefined || !matchesEtag(change.ifMatch, etagOf(current)))) {
+        faults.add(operation, failures.stale(), `operations[${operation}].ifMatch`)
+      }
+      if (current === undefined && !mayCreate())
+        faults.add(operation, failures.tooMany(this.#options.settings.maxEndpoints))
+      const before = known.get(change)
+      const isSame = before !== undefined && (await isUpToDate(before, change, current, testsNow))
+      const draft = isSame ? before.draft : await this.#compile(change, current)
+      if ('failure' in draft) {
+        faults.add(operation, draft.failure)
+        continue
+      }
+      const { stamp, compiled, errors } = draft
+      if (compiled !== undefined) {
+        const isSound = hasNameAndRoute(draft.lints)
+        faults.addDocument(operation, errors, rivals.findClashes(compiled), isSound)
+        if (isSound) rivals.add(compiled, operation)
+      }
+      const failing = isSame ? before.failing : await runTests(draft, current, tests)
+      if (failing.some(isError)) faults.add(operation, failures.testsFailed(failing))
+      checked.push({
+        change,
+        stamp,
+        current,
+        compiled,
+        lints: [...draft.lints, ...failing, ...lintState(change, compiled)],
+      })
+      if (count % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) await turn()
+    }
+    faults.settle()
+    return checked
+  }
+
+  /**
+   * Checks the changes, stores them with their entries in the audit log, and activates them. Calls must not overlap with
+   * other changes of the registry.
+   */
+  async write(set: ChangeSet, entryOf: EntryOf | undefined, ahead?: PreparedChanges): Promise<readonly Checked[]> {
+    const { store, logger } = this.#options
+    const checked = await this.check(set, ahead)
+    const writes = checked.map((one) => ({
+      ...writeOf(one, set.origin),
+      entry: entryOf?.(effectOf(one.stamp, set.origin)),
+    }))
+    const ids = checked.map(({ stamp }) => stamp._id)
+    const result = await this.#reconciler.confirm(ids, () => store.writeAll(writes))
+    if (result !== 'stored') {
+      const faults = set.collectFaults()
+      faults.add(checked[result.index]?.change.operation ?? 0, refusal(result, ids))
+      faults.settle()
+    }
+    this.#activate(checked)
+    for (const { compiled, lints } of checked) {
+      for (const { path, message } of compiled === undefined ? [] : lints.filter(isWarning)) {
+        logger.warn({ endpointId: compiled?.document._id, endpoint: compiled?.document.name, path }, message)
+      }
+    }
+    return checked
+  }
+
+  async #prepareOne(
+    change: EndpointChange,
+    current: StoredDocument | undefined,
+    tests: TestsOfChange | undefined,
+  ): Promise<Prepared> {
+    const draft = await this.#compile(change, current)
+    // Read before the tests run: a change meanwhile is seen later.
+    const testsEtag = isTested(draft, current) ? await testsEtagOf(change, tests) : undefined
+    return { current, draft, testsEtag, failing: await runTests(draft, current, tests) }
+  }
+
+  async #compile(change: EndpointChange, current: StoredDocument | undefined): Promise<Draft> {
+    const { services, settings, pipelines, clock, newId } = this.#options
+    const before = current ?? change.restored?.document
+    const stamp = before === undefined ? newStamp(newId(), clock()) : await this.#nextStamp(before)
+    if (change.draft === undefined) return { stamp, compiled: undefined, lints: [], errors: [] }
+    try {
+      const { raw, faults } = change.draft(current)
+      const options = { bounds: settings, pipelines }
+      const { lints, compiled } = await compileDocument(raw, stamp, services, settings, options)
+      return { stamp, compiled, lints, errors: [...faults, ...lints.filter(isError)] }
+    } catch (thrown) {
+      if (thrown instanceof Failure && thrown.status < 500) return { failure: thrown }
+      throw thrown
+    }
+  }
+
+  /** The active endpoint whose document is the one in the store: for a pending compilation the store has another one. */
+  #findStored(id: string): CompiledEndpoint | undefined {
+    return this.#reconciler.inactive.pending.has(id) ? undefined : this.#options.registry.get(id)
+  }
+
+  /** The fields of the version after `document`: if another instance changes the document in between, the write is stale. */
+  async #nextStamp(document: StoredDocument): Promise<Stamp> {
+    const { store, clock } = this.#options
+    const { _id, createdAt, updatedAt } = document
+    const active = this.#findStored(_id)
+    const known = active?.document === document ? { version: active.version, at: updatedAt } : undefined
+    const newest = known ?? (await store.versions(_id))[0]
+    const before = newest === undefined || newest.at < updatedAt ? updatedAt : newest.at
+    return { _id, createdAt, updatedAt: later(before, clock()), version: (newest?.version ?? 0) + 1 }
+  }
+
+  /** Out: false for the first endpoint beyond the limit, which is reported once. */
+  #countRoom(changes: readonly EndpointChange[]): () => boolean {
+    const { registry, settings } = this.#options
+    const { refused, pending } = this.#reconciler.inactive
+    // An earlier document of a pending compilation may be active.
+    const inactive = [...refused.keys(), ...pending.keys()].filter((id) => registry.get(id) === undefined)
+    const removed = changes.filter(({ draft }) => draft === undefined).length
+    const room = Math.max(settings.maxEndpoints - registry.size - inactive.length + removed, 0)
+    let created = 0
+    return () => created++ !== room
+  }
+
+  /** The names and routes of what is stored after the changes: of the changes so far, and of endpoints that none changes. */
+  #rivalsAfter(changes: readonly EndpointChange[]) {
+    const { registry } = this.#options
+    const changed = new Set(changes.map(({ id }) => id))
+    const added = createActiveEndpoints()
+    const places = new Map<string, number>()
+    const stays = ({ document: { _id } }: CompiledEndpoint) => !changed.has(_id) && this.#findStored(_id) !== undefined
+    const rivalsOf = (one: CompiledEndpoint) => [...added.rivalsOf(one), ...registry.rivalsOf(one).filter(stays)]
+    const nameOf = ({ document: { _id } }: CompiledEndpoint): string => {
+      const place = places.get(_id)
+      return `The endpoint ${place === undefined ? _id : `of operation ${place}`}`
+    }
+    return {
+      findClashes: (one: CompiledEndpoint) => findClashes(one, { rivalsOf }, nameOf),
+      add: (one: CompiledEndpoint, place: number): void => {
+        added.add(one)
+        places.set(one.document._id, place)
+      },
+    }
+  }
+
+  /** Activates at once what is stored. */
+  #activate(checked: readonly Checked[]): void {
+    const { registry } = this.#options
+    const { refused, pending } = this.#reconciler.inactive
+    const changed = new Set(checked.map(({ stamp }) => stamp._id))
+    const compiled = checked.flatMap((one) => one.compiled ?? [])
+    const removed = checked.flatMap((one) => (one.compiled === undefined ? [one.stamp._id] : []))
+    const overtaken = compiled.flatMap(registry.rivalsOf).map(({ document }) => document._id)
+    const gone = [...removed, ...overtaken.filter((id) => !changed.has(id))]
+    const [first, ...others] = compiled
+    if (first !== undefined && others.length === 0 && gone.length === 0) registry.put(first)
+    else registry.update(gone, compiled)
+    for (const id of changed) {
+      refused.delete(id)
+      pending.delete(id)
+    }
   }
 }
 
+export const isWarning = ({ severity }: Lint): boolean => severity === 'warning'
+const isError = ({ severity }: Lint): boolean => severity === 'error'
+
+const isCreation = ({ id, restored }: EndpointChange): boolean => id === undefined || restored !== undefined
+
+const isTested = (draft: Draft, current: StoredDocument | undefined): boolean =>
+  current !== undefined && !('failure' in draft) && draft.compiled !== undefined && draft.errors.length === 0
+
+async function runTests(
+  draft: Draft,
+  current: StoredDocument | undefined,
+  tests: TestsOfChange | undefined,
+): Promise<readonly Lint[]> {
+  if (tests === undefined || 'failure' in draft || draft.compiled === undefined || !isTested(draft, current)) return []
+  return tests.run(draft.stamp._id, draft.compiled.document)
+}
+
+async function testsEtagOf({ id }: EndpointChange, tests: TestsOfChange | undefined): Promise<string | undefined> {
+  if (id === undefined || tests === undefined) return undefined
+  const version = await tests.versionOf(id)
+  return version === undefined ? 'none' : etagOf(version)
+}
+
+async function isUpToDate(
+  { current: before, testsEtag }: Prepared,
+  change: EndpointChange,
+  current: StoredDocument | undefined,
+  testsNow: TestsOfChange | undefined,
+): Promise<boolean> {
+  const isSame =
+    before === current || (before !== undefined && current !== undefined && etagOf(before) === etagOf(current))
+  return isSame && (testsEtag === undefined || (await testsEtagOf(change, testsNow)) === testsEtag)
+}
+
+function lintState({ operation, state }: EndpointChange, compiled: CompiledEndpoint | undefined): readonly Lint[] {
+  if (state === undefined || compiled === undefined || usesState(compiled.endpoint)) return []
+  const message = 'The document reads no state, so nothing reads this one.'
+  return [{ path: `operations[${operation}].state`, message, severity: 'warning' }]
+}
+
+function writeOf({ change, stamp, current, compiled }: Checked, origin: Origin): EndpointWrite {
+  const { method, restored, state } = change
+  const details = { method, at: stamp.updatedAt, origin, ...(restored && { restored: restored.version }) }
+  if (compiled === undefined) return { op: 'remove', expected: current as StoredDocument, change: details }
+  const written = { record: compiled, change: details, ...(state && { state: recordOf(state) }) }
+  return current === undefined ? { op: 'insert', ...written } : { op: 'replace', expected: current, ...written }
+}
+
+/** The failure for a write that another instance, or a stored document that is not active, is in the way of. */
+function refusal({ index, reason }: RefusedWrite, ids: readonly string[]): Failure {
+  if (reason === 'gone') return failures.unknown(ids[index] as string)
+  return reason === 'stale' ? failures.stale() : failures.storeClash(reason)
+}
+
+/** For the entry of a change in the audit log. */
+function effectOf({ _id, version }: Stamp, { note, testsOverride }: Origin): AuditEffect {
+  const parts = [note ?? '', testsOverride === undefined ? '' : `Tests overridden: ${testsOverride}`]
+  const written = parts.filter((part) => part !== '').join('. ')
+  return { target: _id, before: version - 1, after: version, ...(written === '' ? {} : { note: written }) }
+}
+
 /** Of a new endpoint; `now` in milliseconds since the epoch. */
-export function newStamp(_id: string, now: number): Stamp {
+function newStamp(_id: string, now: number): Stamp {
   const at = new Date(now).toISOString()
   return { _id, createdAt: at, updatedAt: at, version: 1 }
 }
 
-/** Logs the warnings of a document that was stored, and returns them. */
-export function logWarnings(lints: readonly Lint[], { _id, name }: StoredDocument, logger: Logger): readonly Lint[] {
-  const warnings = lints.filter(({ severity }) => severity === 'warning')
-  for (const { path, message } of warnings) logger.warn({ endpointId: _id, endpoint: name, path }, message)
-  return warnings
-}
+/** An `updatedAt` that differs from the one before, even within one millisecond. */
+const later = (before: string, now: number): string => new Date(Math.max(now, Date.parse(before) + 1)).toISOString()

@@ -3,6 +3,7 @@ import { Failure } from '../core/failure.ts'
 import { FAILURES, type FailureCode } from '../core/failure-table.ts'
 import type { Lint } from '../core/lint.ts'
 import { callStore } from '../core/ports/store-port.ts'
+import type { StoreClash } from '../store/sql/endpoint-store.ts'
 
 export function invalid(faults: readonly Lint[]): Failure {
   const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`
@@ -41,6 +42,18 @@ export function clash(clashes: readonly Lint[]): Failure {
     },
   )
 }
+
+/** The store has a document with the same name or route, of an endpoint that is not active here. */
+export const storeClash = (taken: StoreClash): Failure =>
+  clash([
+    taken === 'name'
+      ? { path: 'name', message: 'Another endpoint has this name already; choose another one.', severity: 'error' }
+      : {
+          path: 'endpoint.pattern',
+          message: 'Another endpoint answers the same paths already; change the pattern or the method.',
+          severity: 'error',
+        },
+  ])
 
 export const tooMany = (most: number): Failure =>
   new Failure(

@@ -1,5 +1,6 @@
+/** Reads the documents and merge patches that callers send. */
 import { Failure } from '../core/failure.ts'
-import type { Json } from '../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Lint } from '../core/lint.ts'
 import { Unreadable } from '../formats/body-faults.ts'
 import { findDuplicateNames, parseJson } from '../formats/json-read.ts'
@@ -32,3 +33,15 @@ export const unreadable = (thrown: unknown): unknown =>
   thrown instanceof Unreadable
     ? new Failure(thrown.reason === 'too-deep' ? 'BODY_TOO_DEEP' : 'BODY_UNREADABLE', thrown.message)
     : thrown
+
+/** JSON Merge Patch, RFC 7396 §2: null removes a member, objects merge, anything else replaces. Changes neither argument. */
+export function mergePatch(target: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch
+  const members = new Map(Object.entries(isObject(target) ? target : {}))
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) members.delete(name)
+    else members.set(name, mergePatch(members.get(name), value))
+  }
+  // fromEntries defines own properties, whatever their names.
+  return Object.fromEntries(members) satisfies JsonObject
+}

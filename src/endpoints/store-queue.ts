@@ -40,3 +40,22 @@ export function createStoreQueue(): StoreQueue {
 
 const isStoreUnavailable = (thrown: unknown): boolean =>
   thrown instanceof StoreUnavailable || (thrown instanceof Failure && thrown.kind.store === 'management')
+
+/** Of instances that change one endpoint at once, one succeeds in each round, so all of them finish. */
+const MAX_ATTEMPTS = 50
+
+/**
+ * Repeats `work` when another instance has changed the endpoint in between: a request without If-Match matches any
+ * version. Rejects with StoreUnavailable after 50 conflicts.
+ */
+export async function retryOnConflict<T>(ifMatch: string | undefined, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (thrown) {
+      const isConflict = thrown instanceof Failure && thrown.kind.stale === true
+      if (ifMatch !== undefined || !isConflict) throw thrown
+      if (attempt === MAX_ATTEMPTS) throw new StoreUnavailable('Too many conflicting changes.', { cause: thrown })
+    }
+  }
+}

@@ -2,7 +2,7 @@
 import type { Lint } from '../../core/lint.ts'
 import type { EndpointReads } from '../endpoint-reads.ts'
 import type { Registry } from '../endpoint-registry.ts'
-import type { InactiveDocuments, RefusedEndpoint } from '../sync/load-stored-endpoint.ts'
+import type { InactiveDocuments, RefusedEndpoint } from '../stored-endpoints.ts'
 
 /**
  * Why an endpoint has faults. `invalid`: this version of the service refuses the stored document; `clash`: an active endpoint

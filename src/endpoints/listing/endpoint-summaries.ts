@@ -8,7 +8,7 @@ import type { StoredDocument } from '../../core/stored-document.ts'
 import type { CompiledEndpoint } from '../compiled-endpoint.ts'
 import { compileFilters } from '../endpoint-reads.ts'
 import type { Registry } from '../endpoint-registry.ts'
-import type { InactiveDocuments, RefusedEndpoint } from '../sync/load-stored-endpoint.ts'
+import type { InactiveDocuments, RefusedEndpoint } from '../stored-endpoints.ts'
 import { type FaultReason, reasonOf } from './endpoint-faults.ts'
 import { readSummaryQuery, type SummaryQuery, type SummarySort } from './summary-query.ts'
 

@@ -12,6 +12,7 @@ import type { CompiledEndpoint } from '../../../src/endpoints/compiled-endpoint.
 import { createFindFaults } from '../../../src/endpoints/listing/endpoint-faults.ts'
 import { createListSummaries, type SummaryPage } from '../../../src/endpoints/listing/endpoint-summaries.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
+import { insertEndpoint } from '../../support/contracts/records.ts'
 import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 import { call } from '../../support/inbound/http/management/call.ts'
@@ -165,7 +166,7 @@ describe('endpoints that are not active', () => {
     folder = mkdtempSync(join(tmpdir(), 'crosswalk-'))
     const store = await openSqliteStore({ path: join(folder, 'test.db'), logger: loggerInto([]) })
     for (const [index, one] of stored.entries()) {
-      await store.endpoints.insert({ document: one, routeKey: `route ${index}` })
+      await insertEndpoint(store.endpoints, { document: one, routeKey: `route ${index}` })
     }
     await store.close()
     service = await startService({}, folder)

@@ -10,6 +10,7 @@ import { createEndpointService } from '../../../src/endpoints/endpoint-service.t
 import { createFindFaults } from '../../../src/endpoints/listing/endpoint-faults.ts'
 import type { Services } from '../../../src/pipeline/services.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
+import { insertEndpoint } from '../../support/contracts/records.ts'
 import { guards } from '../../support/guards.ts'
 import { endpointDocument, type LogLine, loggerInto, readTestSettings } from '../../support/service.ts'
 import { silent } from '../../support/silent.ts'
@@ -24,7 +25,7 @@ async function start(test: TestContext, documents: readonly JsonObject[], before
     const _id = String(index + 1).padStart(24, '0')
     const document = { _id, ...endpointDocument(changes), createdAt: AT, updatedAt: AT, __v: 0 }
     const record = { document: document as unknown as StoredDocument, routeKey: `POST /${index}`, version: 1 }
-    assert.equal(await store.endpoints.insert(record), 'stored')
+    assert.equal(await insertEndpoint(store.endpoints, record), 'stored')
   }
   const registry = createEndpointRegistry()
   const log: LogLine[] = []

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../../src/core/json.ts'
-import { mergePatch } from '../../../src/endpoints/merge-patch.ts'
+import { mergePatch } from '../../../src/endpoints/parse-document.ts'
 
 /** The examples of RFC 7396, appendix A, and one for each thing that they leave open. */
 const cases: readonly { target: Json; patch: Json; gives: Json }[] = [

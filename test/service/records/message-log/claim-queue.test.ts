@@ -10,7 +10,7 @@ import {
 import { type ClaimQueue, createClaimQueue } from '../../../../src/records/message-log/captures/claim-queue.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
 import { messageId } from '../../../support/contracts/message-records.ts'
-import { endpointOf, idOf } from '../../../support/contracts/records.ts'
+import { endpointOf, idOf, insertEndpoint } from '../../../support/contracts/records.ts'
 import { silent } from '../../../support/silent.ts'
 
 type Stage = Readonly<{
@@ -28,7 +28,7 @@ async function withQueue(
 ): Promise<void> {
   const store = await openSqliteStore({ path: ':memory:', logger: silent })
   try {
-    await store.endpoints.insert(endpointOf(1))
+    await insertEndpoint(store.endpoints, endpointOf(1))
     const until = Date.now() + 60_000
     await store.captures.put({ endpointId: idOf(1), id: 'c', messages: 5, until, startedAt: '', by: '' })
     const captures = createActiveCaptures({

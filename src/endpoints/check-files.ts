@@ -1,14 +1,13 @@
 /** Checks documents of files as registering them one after the other would, without a service. */
 
-import { Failure } from '../../core/failure.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
-import type { Lint } from '../../core/lint.ts'
-import type { DocumentBounds } from '../../document/checks/document-bounds.ts'
-import type { PipelineSettings, Services } from '../../pipeline/services.ts'
-import { createActiveEndpoints } from '../active-endpoints.ts'
-import { findClashes, hasOwnPlace } from '../clash.ts'
-import { compileDocument } from '../compile-document.ts'
-import type { CompiledEndpoint } from '../compiled-endpoint.ts'
+import { Failure } from '../core/failure.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import type { Lint } from '../core/lint.ts'
+import type { DocumentBounds } from '../document/checks/document-bounds.ts'
+import type { PipelineSettings, Services } from '../pipeline/services.ts'
+import { createActiveEndpoints, findClashes, hasNameAndRoute } from './active-endpoints.ts'
+import { compileDocument } from './compile-document.ts'
+import type { CompiledEndpoint } from './compiled-endpoint.ts'
 
 /** `file`: its name for people, since there are no ids. `lints`: what reading it found. */
 export type DocumentFile = Readonly<{ file: string; document: Json; lints?: readonly Lint[] }>
@@ -39,7 +38,7 @@ export async function checkFiles(
     const faulty = new Set(known.flatMap(({ path, severity }) => (severity === 'error' ? [path] : [])))
     // A text whose value is missing is no URL and no expression either; one fault is enough.
     const all = [...known, ...lints.filter(({ path }) => path === '' || !faulty.has(path))]
-    if (compiled !== undefined && hasOwnPlace(lints)) {
+    if (compiled !== undefined && hasNameAndRoute(lints)) {
       const clashes = findClashes(compiled, active, nameOf)
       all.push(...clashes)
       if (clashes.length === 0) active.add(compiled)
