@@ -5,14 +5,14 @@ import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { Failure } from '../core/failure.ts'
 import type { Json } from '../core/json.ts'
-import { MAX_OPERATIONS } from '../endpoints/batch.ts'
+import { MOST_OPERATIONS } from '../endpoints/batch.ts'
 import type { Accepted } from '../endpoints/endpoint-service.ts'
 import {
   MAX_SEARCH_CHARACTERS,
   SUMMARY_DEFAULT_LIMIT,
   SUMMARY_LARGEST_LIMIT,
   SUMMARY_SORTS,
-} from '../endpoints/listing/summary-query.ts'
+} from '../endpoints/endpoint-summaries.ts'
 import { isKnownEtag } from '../endpoints/precondition.ts'
 import { readDriftHours } from '../records/drift/drift-report.ts'
 import { HOURS } from '../records/drift/field-tree.ts'
@@ -244,7 +244,7 @@ export const BatchOperation = named(
 
 export const Batch = named(
   'Batch',
-  { operations: extend(list(BatchOperation), { maxItems: MAX_OPERATIONS }) },
+  { operations: extend(list(BatchOperation), { maxItems: MOST_OPERATIONS }) },
   {
     dryRun: described(flag, 'Checks everything and stores nothing.'),
     note: described(text, 'For the versions and the audit log; cut after 200 characters.'),

@@ -28,7 +28,7 @@ type Batch = Readonly<{
   note: string | undefined
 }>
 
-export const MAX_OPERATIONS = 1_000
+export const MOST_OPERATIONS = 1_000
 
 /** In a document the paths are those of the document; elsewhere they start at the batch. */
 const IN_DOCUMENT = 'document.'
@@ -45,10 +45,10 @@ export async function readBatch(text: string): Promise<Batch> {
   const lints: Lint[] = [...repeated]
   const sink = collectInto(lints)
   const isBatch = checkBatch(raw, sink)
-  if (elements.length > MAX_OPERATIONS) {
+  if (elements.length > MOST_OPERATIONS) {
     sink
       .at('operations')
-      .error(`The batch has ${elements.length} operations, and ${MAX_OPERATIONS} is the most; divide it.`)
+      .error(`The batch has ${elements.length} operations, and ${MOST_OPERATIONS} is the most; divide it.`)
   }
   if (!isBatch || lints.length > 0) throw failures.batchInvalid(lints)
   const operations: PlacedOperation[] = []

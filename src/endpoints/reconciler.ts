@@ -10,8 +10,8 @@ import type { Clock } from '../core/run.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
 import type { EndpointStore } from '../store/sql/endpoint-store.ts'
 import type { ChangeFeed } from '../store/store.ts'
-import { createActiveEndpoints, findClashes } from './active-endpoints.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
+import { ActiveEndpoints, findClashes } from './endpoint-registry.ts'
 import { type InactiveDocuments, StoredEndpoints, type StoredEndpointsOptions } from './stored-endpoints.ts'
 
 export type ReconcilerOptions = Omit<StoredEndpointsOptions, 'refused'> &
@@ -201,7 +201,7 @@ export class Reconciler {
     const { refused, pending } = this.inactive
     const ids = new Set(found.map(({ id }) => id))
     const before = registry.all()
-    const active = createActiveEndpoints(before.filter(({ document }) => !ids.has(document._id)))
+    const active = new ActiveEndpoints(before.filter(({ document }) => !ids.has(document._id)))
     const loaded: CompiledEndpoint[] = []
     const nowPending = new Map<string, Failure>()
     const isDue = clock() >= this.#retryAt

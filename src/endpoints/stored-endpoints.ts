@@ -10,10 +10,10 @@ import type { Logger } from '../core/ports/logger-port.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
 import type { PipelineCache } from '../pipeline/pipeline-cache.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
-import { type ActiveEndpoints, findClashes } from './active-endpoints.ts'
-import { type CompileOptions, compileDocument } from './compile-document.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
+import { type CompileOptions, compileDocument } from './compiled-endpoint.ts'
 import type { Registry } from './endpoint-registry.ts'
+import { type ActiveEndpoints, findClashes } from './endpoint-registry.ts'
 import type { StoreQueue } from './store-queue.ts'
 
 /** A stored document that cannot be active, with all reasons: its own faults, and its clashes with active endpoints. */

@@ -7,10 +7,10 @@ import { after, before, describe, test } from 'node:test'
 import { Failure } from '../../../src/core/failure.ts'
 import type { JsonObject } from '../../../src/core/json.ts'
 import type { StoredDocument } from '../../../src/core/stored-document.ts'
-import { createActiveEndpoints } from '../../../src/endpoints/active-endpoints.ts'
 import type { CompiledEndpoint } from '../../../src/endpoints/compiled-endpoint.ts'
-import { createFindFaults } from '../../../src/endpoints/listing/endpoint-faults.ts'
-import { createListSummaries, type SummaryPage } from '../../../src/endpoints/listing/endpoint-summaries.ts'
+import { createFindFaults } from '../../../src/endpoints/endpoint-faults.ts'
+import { ActiveEndpoints } from '../../../src/endpoints/endpoint-registry.ts'
+import { createListSummaries, type SummaryPage } from '../../../src/endpoints/endpoint-summaries.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { insertEndpoint } from '../../support/contracts/records.ts'
 import fc from '../../support/fast-check.ts'
@@ -250,7 +250,7 @@ describe('pages', () => {
     return { version: 1, document, endpoint: {}, routeKey: _id, handle: () => {} } as unknown as CompiledEndpoint
   }
   const openPages = (endpoints: readonly CompiledEndpoint[]) => {
-    const active = createActiveEndpoints(endpoints)
+    const active = new ActiveEndpoints(endpoints)
     const inactive = { refused: new Map(), pending: new Map() }
     const read = createListSummaries({ registry: active, inactive, statsOf: async () => new Map() })
     const readPage = (texts: Readonly<Record<string, string>>) =>

@@ -2,15 +2,41 @@
  * The list of endpoints for people: a row each, searched, sorted and page by page. Rows are made from the endpoints in
  * memory, so that a list of ten thousand neither reads nor parses their documents.
  */
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { pageOf, placeCursor } from '../../core/records/cursor.ts'
-import type { StoredDocument } from '../../core/stored-document.ts'
-import type { CompiledEndpoint } from '../compiled-endpoint.ts'
-import { compileFilters } from '../endpoint-reads.ts'
-import type { Registry } from '../endpoint-registry.ts'
-import type { InactiveDocuments, RefusedEndpoint } from '../stored-endpoints.ts'
+
+import { Failure } from '../core/failure.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { didYouMean } from '../core/nearest.ts'
+import { pageOf, placeCursor, readPlaceCursor, type SortedPlace } from '../core/records/cursor.ts'
+import type { StoredDocument } from '../core/stored-document.ts'
+import type { CompiledEndpoint } from './compiled-endpoint.ts'
 import { type FaultReason, reasonOf } from './endpoint-faults.ts'
-import { readSummaryQuery, type SummaryQuery, type SummarySort } from './summary-query.ts'
+import { compileFilters } from './endpoint-reads.ts'
+import type { Registry } from './endpoint-registry.ts'
+import type { InactiveDocuments, RefusedEndpoint } from './stored-endpoints.ts'
+
+/** The fields that summaries can be sorted by. A `-` before the name sorts descending. */
+export const SUMMARY_SORTS = ['name', 'pattern', 'method', 'createdAt', 'updatedAt'] as const
+type SummarySort = (typeof SUMMARY_SORTS)[number]
+
+export const SUMMARY_DEFAULT_LIMIT = 50
+export const SUMMARY_LARGEST_LIMIT = 200
+export const MAX_SEARCH_CHARACTERS = 200
+
+type SummaryQuery = Readonly<{
+  /** Texts in lower case, all of which a summary must contain. */
+  words: readonly string[]
+  sort: SummarySort
+  descending: boolean
+  limit: number
+  /** Whether only endpoints with faults are listed. */
+  isFaulty: boolean
+  /** Where the page before ended. */
+  after: SortedPlace | undefined
+  /** Field paths with the values that they must have, as in the list of documents. */
+  filters: readonly (readonly [path: string, values: readonly string[]])[]
+}>
+
+const RESERVED = ['view', 'q', 'sort', 'limit', 'cursor', 'faults']
 
 export type EndpointSummary = Readonly<{
   id: string
@@ -57,7 +83,7 @@ type Row = Readonly<{
 }>
 
 /** Cursors hold keys, and a URL must hold a cursor. */
-const LONGEST_KEY = 200
+const MAX_KEY_CHARACTERS = 200
 
 export function createListSummaries({ registry, inactive, statsOf }: ListSummariesOptions): ListSummaries {
   // Compiled endpoints and refusals never change, so their rows hold as long as they are there.
@@ -173,8 +199,8 @@ function rowFrom(
     document,
     searched: searchable.map(textOf).join('\n').toLowerCase(),
     keys: {
-      name: name.toLowerCase().slice(0, LONGEST_KEY),
-      pattern: pattern.toLowerCase().slice(0, LONGEST_KEY),
+      name: name.toLowerCase().slice(0, MAX_KEY_CHARACTERS),
+      pattern: pattern.toLowerCase().slice(0, MAX_KEY_CHARACTERS),
       method,
       createdAt,
       updatedAt,
@@ -184,3 +210,55 @@ function rowFrom(
 
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
+
+/** Reads the query of `GET /endpoints?view=summary`. In: each parameter with its values. Fails with FILTER_INVALID. */
+function readSummaryQuery(texts: ReadonlyMap<string, readonly string[]>): SummaryQuery {
+  const sorted = once(texts, 'sort') ?? 'name'
+  const descending = sorted.startsWith('-')
+  const sort = descending ? sorted.slice(1) : sorted
+  if (!isSort(sort)) {
+    throw invalid(`sort cannot be "${sorted}"${didYouMean(sort, SUMMARY_SORTS)} It is ${SORTS}.`)
+  }
+  const after = readPlaceCursor(texts.get('cursor'), sorted)
+  return {
+    words: wordsOf(once(texts, 'q') ?? ''),
+    sort,
+    descending,
+    limit: limitOf(once(texts, 'limit')),
+    isFaulty: isTrue(once(texts, 'faults')),
+    after,
+    filters: [...texts].filter(([name]) => !RESERVED.includes(name)),
+  }
+}
+
+const SORTS = `one of ${SUMMARY_SORTS.join(', ')}, with "-" before it for descending`
+
+const isSort = (text: string): text is SummarySort => SUMMARY_SORTS.some((sort) => sort === text)
+
+const invalid = (sentence: string): Failure => new Failure('FILTER_INVALID', sentence)
+
+function isTrue(text: string | undefined): boolean {
+  if (text === undefined || text === 'true') return text === 'true'
+  throw invalid(`faults is "true" or left out, not "${text}".`)
+}
+
+function once(texts: ReadonlyMap<string, readonly string[]>, name: string): string | undefined {
+  const [text, ...more] = texts.get(name) ?? []
+  if (more.length > 0) throw invalid(`${name} can be given once only.`)
+  return text
+}
+
+function wordsOf(text: string): readonly string[] {
+  if (text.length > MAX_SEARCH_CHARACTERS) throw invalid(`q can have at most ${MAX_SEARCH_CHARACTERS} characters.`)
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+}
+
+function limitOf(text: string | undefined): number {
+  if (text === undefined) return SUMMARY_DEFAULT_LIMIT
+  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= SUMMARY_LARGEST_LIMIT) return limit
+  throw invalid(`limit cannot be "${text}"; it is a whole number from 1 to ${SUMMARY_LARGEST_LIMIT}.`)
+}
