@@ -4,11 +4,11 @@
  */
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { isViaDocument } from '../core/http.ts'
-import { withStoreAccess } from '../core/ports/store-port.ts'
 import { pathOf } from '../inbound/http/replies.ts'
 import { failureOf } from '../inbound/http/server.ts'
 import { askForBody, isTooLong } from '../inbound/http/unread-bodies.ts'
 import { methodsOf } from '../inbound/http/unrouted-methods.ts'
+import { withStoreAccess } from '../store/store-access.ts'
 import type { AuditLog, AuditNote } from './access/audit-log.ts'
 import type { Authorise, Needed } from './access/authorise.ts'
 import { Call, callOf } from './call.ts'

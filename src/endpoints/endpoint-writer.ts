@@ -70,7 +70,7 @@ export type EndpointChange = Readonly<{
 }>
 
 /** Changes that are made together: all of them, or none. No two of them are of one endpoint. */
-export type ChangeSet = Readonly<{
+type ChangeSet = Readonly<{
   changes: readonly EndpointChange[]
   origin: Origin
   /** How faults are answered, each time that the changes are checked. */

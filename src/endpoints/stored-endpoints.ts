@@ -32,10 +32,10 @@ export type InactiveDocuments = Readonly<{
   pending: Map<string, Failure>
 }>
 
-export type LoadedEndpoint = Readonly<{ compiled: CompiledEndpoint } | { refused: RefusedEndpoint }>
+type LoadedEndpoint = Readonly<{ compiled: CompiledEndpoint } | { refused: RefusedEndpoint }>
 
 /** What a load decides beside the document. */
-export type LoadOptions = Readonly<{
+type LoadOptions = Readonly<{
   /** Thrown instead of waiting for an isolated process. */
   overload?: Failure | undefined
   /** `later` leaves the faults of the pipeline, and the log, to the check that follows. */

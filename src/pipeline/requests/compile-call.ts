@@ -2,12 +2,11 @@
 
 import { refusalOf } from '../../core/egress/egress-policy.ts'
 import { Failure } from '../../core/failure.ts'
-import { IDEMPOTENT_METHODS, REDIRECT_STATUSES } from '../../core/http.ts'
+import { IDEMPOTENT_METHODS, REDIRECT_STATUSES, type StatusSet } from '../../core/http.ts'
 import { isObject } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { ownTurn } from '../../core/own-turn.ts'
 import { OutboundError } from '../../core/ports/http-client-port.ts'
-import type { StatusSet } from '../../core/ports/state-store-port.ts'
 import { endCall, noteSecrets, startCall } from '../../core/tracing/trace.ts'
 import { checkPath } from '../../document/checks/path-roots.ts'
 import type { Endpoint, LookupRequest, ResponseRequest } from '../../document/schema/schema.ts'

@@ -1,7 +1,7 @@
 import type { Failure } from '../../core/failure.ts'
+import type { StatusSet } from '../../core/http.ts'
 import type { Json } from '../../core/json.ts'
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
-import type { StatusSet } from '../../core/ports/state-store-port.ts'
 import type { Run } from '../../core/run.ts'
 import type { SecretValues } from '../../core/secrets/secrets.ts'
 import type { CallScope } from './request-parameters.ts'

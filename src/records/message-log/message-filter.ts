@@ -4,9 +4,9 @@ import { FAILURES } from '../../core/failure-table.ts'
 import { isId } from '../../core/id.ts'
 import { readTime, TIME_ACCEPTS } from '../../core/iso-time.ts'
 import { didYouMean } from '../../core/nearest.ts'
-import type { GroupKey, MessageFilter } from '../../core/ports/message-store-port.ts'
 import { OUTCOMES, SOURCES } from '../../core/records/message-record.ts'
 import { STAGE_NAMES } from '../../core/tracing/stages.ts'
+import type { GroupKey, MessageFilter } from '../../store/sql/messages.ts'
 import { groupFilter, readGroupKey } from './groups/group-key.ts'
 
 type FilterContext = Readonly<{

@@ -4,9 +4,9 @@
  */
 
 import type { Logger } from '../../core/ports/logger-port.ts'
-import type { MessageStore } from '../../core/ports/message-store-port.ts'
 import type { RecordedOutcome } from '../../core/records/message-record.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
+import type { MessageStore } from '../../store/sql/messages.ts'
 import type { ActiveCaptures } from './captures/active-captures.ts'
 import { createClaimQueue } from './captures/claim-queue.ts'
 import { createFifoQueue, type QueueLimits } from './fifo-queue.ts'

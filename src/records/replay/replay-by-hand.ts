@@ -1,7 +1,7 @@
 /** Replays one message that a person names, even if an earlier replay succeeded: the answer names that one. */
 
-import type { MessageStore } from '../../core/ports/message-store-port.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
+import type { MessageStore } from '../../store/sql/messages.ts'
 import { callMessageLog } from '../message-log/message-search.ts'
 import type { Replay, Replayed } from './replay.ts'
 import { blocker } from './replay-blocker.ts'

@@ -1,7 +1,7 @@
 /** Which messages were replayed already, or are being replayed, so that plans replay each message once. */
 
-import type { MessageStore } from '../../core/ports/message-store-port.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
+import type { MessageStore } from '../../store/sql/messages.ts'
 
 /**
  * The replays of this process, by hand and by plans alike. `underWay` has the ids of messages that are being replayed;

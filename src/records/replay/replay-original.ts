@@ -1,8 +1,8 @@
 /** Rebuilds an incoming message from its record. */
 import type { Headers } from '../../core/message.ts'
-import type { MessageStore } from '../../core/ports/message-store-port.ts'
 import type { MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
 import type { Incoming } from '../../inbound/incoming-message.ts'
+import type { MessageStore } from '../../store/sql/messages.ts'
 import { callMessageLog } from '../message-log/message-search.ts'
 import { readRequest, toReplay } from '../message-log/recorded-bodies.ts'
 import { blocker, type ReplayBlocker } from './replay-blocker.ts'

@@ -1,12 +1,12 @@
 /** Runs a recorded message again, through its endpoint as it is now. */
 
-import type { MessageStore } from '../../core/ports/message-store-port.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import type { Intake } from '../../inbound/intake.ts'
 import type { PipelineSettings } from '../../pipeline/services.ts'
+import type { MessageStore } from '../../store/sql/messages.ts'
 import { blocker, endpointBlocker, type ReplayBlocker, recordBlocker } from './replay-blocker.ts'
 import { type EditedBody, type Original, type OriginalParts, readOriginal } from './replay-original.ts'
 

@@ -1,6 +1,7 @@
 /** Whether a message can be replayed, as its record says. */
-import type { MessageStore } from '../../core/ports/message-store-port.ts'
+
 import type { MessageRecord } from '../../core/records/message-record.ts'
+import type { MessageStore } from '../../store/sql/messages.ts'
 import { callMessageLog } from '../message-log/message-search.ts'
 import type { Replay } from './replay.ts'
 import { blocker, type ReplayBlocker } from './replay-blocker.ts'

@@ -4,9 +4,9 @@
  */
 import type { JsonObject } from '../../core/json.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import { callStore } from '../../core/ports/store-port.ts'
 import type { Clock } from '../../core/run.ts'
 import type { MinuteCount, StatsStore } from '../../store/sql/stats-store.ts'
+import { callStore } from '../../store/store-access.ts'
 import { addBuckets, percentile } from './histogram.ts'
 import { ALL_ENDPOINTS, createMinutes, MINUTE_MS, type Minutes } from './minutes.ts'
 

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import { waitForStore } from '../../core/ports/store-port.ts'
 import { storeClosed } from '../sql/database.ts'
 import { render, type Sql, type SqlValues } from '../sql/sql.ts'
+import { waitForStore } from '../store-access.ts'
 import { isReadOnly, isRefusal, storeFault } from './error-codes.ts'
 
 export type ConnectionOptions = Readonly<{

@@ -1,7 +1,7 @@
 /** The errors of PostgreSQL and of the connection to it as reasons why the store is unavailable. */
 import pg from 'pg'
-import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import { compileStoreFault, storeUnavailable } from '../sql/database.ts'
+import { StoreUnavailable } from '../store-access.ts'
 
 /**
  * Classes and codes of https://www.postgresql.org/docs/current/errcodes-appendix.html for faults of the server, the

@@ -1,8 +1,8 @@
 /** Brings the tables of a database up to the schema of this version, or refuses to change them. */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import { dueMigrations, RAN_MIGRATIONS, type RanMigration, type TextMigration } from '../sql/schema.ts'
+import { StoreUnavailable } from '../store-access.ts'
 import { ask, CONNECT_TIMEOUT_MS, sessionText } from './connection-pool.ts'
 
 export type MigrateOptions = Readonly<{

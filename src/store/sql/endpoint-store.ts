@@ -1,9 +1,9 @@
 /**
- * The store of endpoint documents with their versions, of both databases. A promise that resolves is durable: the change
+ * The stores of endpoint documents with their versions, and of their tests, of both databases. A promise that resolves is durable: the change
  * survives `kill -9`. Each write adds a version, and `entry` to the audit log, in one transaction with the change itself.
  * `change` describes it beyond the operation: by default, `at` is the `updatedAt` of the document and the origin is unknown.
  */
-import type { StateRecord } from '../../core/ports/state-store-port.ts'
+
 import {
   type Change,
   type ChangeMethod,
@@ -15,10 +15,9 @@ import {
 } from '../../core/stored-document.ts'
 import { type AuditEntry, addEntries } from './audit-store.ts'
 import { type Database, rowsStatement, step, type TransactionWork } from './database.ts'
-import { elements, LOCK_ROWS, nextStateSequence, textBytes } from './dialect.ts'
-import { type NoValues, named, raw, sql } from './sql.ts'
-import { stateRow } from './states.ts'
-import { documentOf, documentText, indexable, keyText, type Tables } from './tables.ts'
+import { documentOf, documentText, indexable, keyText, type Tables } from './schema.ts'
+import { elements, LOCK_ROWS, type NoValues, named, nextStateSequence, raw, sql, textBytes } from './sql.ts'
+import { type StateRecord, stateRow } from './states.ts'
 
 /** The reason why a write is refused. */
 export type StoreClash = 'name' | 'route'
@@ -360,4 +359,53 @@ function vacatingOf(writes: readonly RowWrite[], stored: ReadonlyMap<string, Row
     const givesName = row.name !== values.name && names.has(row.name)
     return givesName || (row.route_key !== values.routeKey && routes.has(row.route_key))
   })
+}
+
+type TestsRow = Tables['endpoint_tests']
+
+const GET_TESTS = sql<ById, Pick<TestsRow, 'tests'>>`select tests from endpoint_tests where endpoint_id = :id`
+const TESTED = sql<NoValues, Pick<TestsRow, 'endpoint_id'>>`select endpoint_id from endpoint_tests`
+/** A row for every endpoint that exists. */
+const FIND_TESTS = sql<ById, Readonly<{ tests: string | null }>>`
+  select endpoint_tests.tests from endpoints
+  left join endpoint_tests on endpoint_tests.endpoint_id = endpoints.id where endpoints.id = :id`
+const PUT_TESTS = sql<ById & Readonly<{ tests: string }>>`
+  insert into endpoint_tests (endpoint_id, tests) values (:id, :tests)
+  on conflict (endpoint_id) do update set tests = excluded.tests`
+const REMOVE_TESTS = sql<ById>`delete from endpoint_tests where endpoint_id = :id`
+
+export type EndpointTestStore = ReturnType<typeof compileEndpointTestStore>
+
+/**
+ * Builds the store of tests: one file of tests as JSON text for each endpoint. They are deleted with it and stay when it is
+ * replaced. Writes are as durable as those of endpoints; each call rejects with StoreUnavailable if the database does not
+ * answer.
+ */
+export function compileEndpointTestStore(database: Database) {
+  return {
+    /** Undefined if the endpoint has no tests, or does not exist. */
+    get: async (id: string): Promise<string | undefined> => (await database.read(GET_TESTS, { id }))[0]?.tests,
+    /** The ids of the endpoints that have tests. */
+    endpoints: async (): Promise<ReadonlySet<string>> =>
+      new Set((await database.read(TESTED, {})).map(({ endpoint_id: endpointId }) => endpointId)),
+    /**
+     * Stores `tests`, or removes them if undefined, if the stored ones still equal `expected`, with `entry` in the audit log.
+     * 'gone': no such endpoint; 'stale': its tests have changed since they were read.
+     */
+    write: (
+      id: string,
+      tests: string | undefined,
+      expected: string | undefined,
+      entry?: AuditEntry,
+    ): Promise<'stored' | 'gone' | 'stale'> =>
+      database.transaction(function* () {
+        const [stored] = yield* step(FIND_TESTS, { id })
+        if (stored === undefined) return 'gone'
+        if ((stored.tests ?? undefined) !== expected) return 'stale'
+        if (tests === undefined) yield* step(REMOVE_TESTS, { id })
+        else yield* step(PUT_TESTS, { id, tests })
+        yield* addEntries([entry])
+        return 'stored'
+      }),
+  }
 }

@@ -3,8 +3,8 @@
  * `endpoint_versions` in its own transaction, so the number of the newest row shows whether anything is new.
  */
 import type { DatabaseSync } from 'node:sqlite'
+import { documentOf } from '../sql/schema.ts'
 import { type NoValues, sql } from '../sql/sql.ts'
-import { documentOf } from '../sql/tables.ts'
 import type { ChangeFeed } from '../store.ts'
 import { prepare } from './sqlite-database.ts'
 

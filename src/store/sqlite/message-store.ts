@@ -5,7 +5,6 @@
 import { existsSync } from 'node:fs'
 import { format, parse } from 'node:path'
 import { idFrom } from '../../core/id.ts'
-import type { MessageStore } from '../../core/ports/message-store-port.ts'
 import {
   createLogShares,
   type OldRecord,
@@ -14,8 +13,14 @@ import {
   type PurgedLog,
   USED,
 } from '../sql/message-purge.ts'
-import { createMessageHolds, createMessageReads, type RunOnce } from '../sql/message-queries.ts'
-import { type MessageRow, recordOf } from '../sql/message-rows.ts'
+import {
+  createMessageHolds,
+  createMessageReads,
+  type MessageRow,
+  type MessageStore,
+  type RunOnce,
+  recordOf,
+} from '../sql/messages.ts'
 import { render, type Sql } from '../sql/sql.ts'
 import { DONE_USED, doneOlder, doneOldestOf, newestFirst } from './done-messages.ts'
 import { encodeBatch } from './message-file.ts'

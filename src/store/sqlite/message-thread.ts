@@ -1,8 +1,8 @@
 /** Calls to the thread of the message log, from the thread of the messages. */
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import { storeClosed } from '../sql/database.ts'
+import { StoreUnavailable } from '../store-access.ts'
 import type { LogCall, LogReply, ThreadData } from './message-worker.ts'
 
 /** In the folder of this file, in the source as in the bundle. */

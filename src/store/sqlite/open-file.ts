@@ -4,8 +4,8 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { makeFolder } from '../../core/files/files.ts'
-import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import { UnknownSchema } from '../sql/schema.ts'
+import { StoreUnavailable } from '../store-access.ts'
 import { isBusy, unavailableReason } from './error-codes.ts'
 
 export type FileOptions = Readonly<{

@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { StoreUnavailable } from '../../core/ports/store-port.ts'
+import { StoreUnavailable } from '../store-access.ts'
 import { isBusy } from './error-codes.ts'
 import { makeFile, openFault } from './open-file.ts'
 

@@ -2,8 +2,8 @@
 import { closeSync, fdatasync, openSync, readSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
-import type { StoreUnavailable } from '../../core/ports/store-port.ts'
 import { storeUnavailable } from '../sql/database.ts'
+import type { StoreUnavailable } from '../store-access.ts'
 
 /** Resolves when all transactions committed before the call are on the disk; rejects with StoreUnavailable. */
 export type FlushLog = () => Promise<void>

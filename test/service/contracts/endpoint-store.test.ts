@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { it } from 'node:test'
 import type { JsonObject } from '../../../src/core/json.ts'
-import { StoreUnavailable } from '../../../src/core/ports/store-port.ts'
 import { type StoredDocument, VERSIONS_OF_AN_ENDPOINT } from '../../../src/core/stored-document.ts'
+import { StoreUnavailable } from '../../../src/store/store-access.ts'
 import {
   EVERYTHING,
   endpointOf,

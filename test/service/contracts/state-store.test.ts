@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, it } from 'node:test'
-import type { StateFilter, StateRecord } from '../../../src/core/ports/state-store-port.ts'
+import type { StateFilter, StateRecord } from '../../../src/store/sql/states.ts'
 import {
   EVERYTHING,
   endpointOf,

@@ -1,6 +1,5 @@
 /** Documents and states for tests of stores: as small as the types allow, and recognisable. */
 import type { JsonObject } from '../../../src/core/json.ts'
-import type { StateFilter, StateRecord } from '../../../src/core/ports/state-store-port.ts'
 import type { Change, StoredDocument } from '../../../src/core/stored-document.ts'
 import type { AuditEntry } from '../../../src/store/sql/audit-store.ts'
 import type {
@@ -9,6 +8,7 @@ import type {
   EndpointWrite,
   RefusedWrite,
 } from '../../../src/store/sql/endpoint-store.ts'
+import type { StateFilter, StateRecord } from '../../../src/store/sql/states.ts'
 
 /** A time-ordered id. */
 export const idOf = (number: number): string => number.toString(16).padStart(24, '0')

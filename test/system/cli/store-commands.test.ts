@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { StoreUnavailable } from '../../../src/core/ports/store-port.ts'
 import { copyInto } from '../../../src/store/postgres/copy-into.ts'
 import type { AuditEntry } from '../../../src/store/sql/audit-store.ts'
 import { COPIED } from '../../../src/store/sql/copied-tables.ts'
@@ -12,6 +11,7 @@ import { MIGRATIONS } from '../../../src/store/sql/schema.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { StoreUnavailable } from '../../../src/store/store-access.ts'
 import {
   EVERYTHING,
   endpointOf,

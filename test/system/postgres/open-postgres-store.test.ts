@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import pg from 'pg'
-import { StoreUnavailable } from '../../../src/core/ports/store-port.ts'
 import { Connections, prepareText } from '../../../src/store/postgres/connection-pool.ts'
 import { MIGRATIONS } from '../../../src/store/sql/schema.ts'
 import type { ChangeFeed } from '../../../src/store/store.ts'
+import { StoreUnavailable } from '../../../src/store/store-access.ts'
 import {
   EVERYTHING,
   endpointOf,

@@ -3,9 +3,9 @@
  * instance that takes the plan over repeats no more than the messages that were in flight.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { StoreUnavailable } from '../../../core/ports/store-port.ts'
 import type { PlanProgress } from '../../../core/replays/replay-plan.ts'
 import type { ReplayPlanStore } from '../../../store/sql/replay-plan-store.ts'
+import { StoreUnavailable } from '../../../store/store-access.ts'
 
 /** Another instance runs the plan, or may do so by now. */
 export class LeaseLost extends Error {

@@ -3,9 +3,9 @@
  * nor its own replays.
  */
 
-import type { MessageFilter, MessageStore } from '../../../core/ports/message-store-port.ts'
 import type { MessageRecord } from '../../../core/records/message-record.ts'
 import type { PlanBlocker, PlanGroup } from '../../../core/replays/replay-plan.ts'
+import type { MessageFilter, MessageStore } from '../../../store/sql/messages.ts'
 import { type FilterTexts, invalid } from '../../message-log/message-filter.ts'
 import { blocker, type ReplayBlocker } from '../replay-blocker.ts'
 import { everyMatch, succeededAmong } from '../replay-history.ts'

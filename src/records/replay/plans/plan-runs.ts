@@ -1,10 +1,10 @@
 /** The plans that this instance runs, one lease for each. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from '../../../core/ports/logger-port.ts'
-import type { MessageStore } from '../../../core/ports/message-store-port.ts'
-import { StoreUnavailable } from '../../../core/ports/store-port.ts'
 import type { StoredPlan } from '../../../core/replays/replay-plan.ts'
+import type { MessageStore } from '../../../store/sql/messages.ts'
 import type { ReplayPlanStore } from '../../../store/sql/replay-plan-store.ts'
+import { StoreUnavailable } from '../../../store/store-access.ts'
 import type { Replay } from '../replay.ts'
 import type { Claims } from '../replay-history.ts'
 import { holdLease, LeaseLost } from './plan-lease.ts'

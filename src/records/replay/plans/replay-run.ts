@@ -1,8 +1,8 @@
 /** Runs the messages of a plan, each once, even if another plan or a call by hand has the same messages. */
 import { asFailure, type Failure, isOverload } from '../../../core/failure.ts'
-import type { MessageStore } from '../../../core/ports/message-store-port.ts'
 import type { RunLimits } from '../../../core/replays/replay-plan.ts'
 import type { CompletedMessage } from '../../../inbound/completed-message.ts'
+import type { MessageStore } from '../../../store/sql/messages.ts'
 import { callMessageLog } from '../../message-log/message-search.ts'
 import type { Replay } from '../replay.ts'
 import { blocker, type ReplayBlocker } from '../replay-blocker.ts'

@@ -1,7 +1,6 @@
 /** Messages that wait for a place in a capture: a store that does not answer must not keep their records. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StoreUnavailable } from '../../../../src/core/ports/store-port.ts'
 import type { CompletedMessage } from '../../../../src/inbound/completed-message.ts'
 import {
   type ActiveCaptures,
@@ -9,6 +8,7 @@ import {
 } from '../../../../src/records/message-log/captures/active-captures.ts'
 import { type ClaimQueue, createClaimQueue } from '../../../../src/records/message-log/captures/claim-queue.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
+import { StoreUnavailable } from '../../../../src/store/store-access.ts'
 import { messageId } from '../../../support/contracts/message-records.ts'
 import { endpointOf, idOf, insertEndpoint } from '../../../support/contracts/records.ts'
 import { silent } from '../../../support/silent.ts'

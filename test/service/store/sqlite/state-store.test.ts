@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import type { StateRecord } from '../../../../src/core/ports/state-store-port.ts'
+import type { StateRecord } from '../../../../src/store/sql/states.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, insertEndpoint, stateOf } from '../../../support/contracts/records.ts'
 import { silent } from '../../../support/silent.ts'
