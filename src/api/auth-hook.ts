@@ -4,10 +4,10 @@
  */
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { isViaDocument } from '../core/http.ts'
-import { withStoreAccess } from '../core/ports/store-port.ts'
 import { askForBody, isTooLong } from '../inbound/http/bodies.ts'
 import { methodsOf, pathOf } from '../inbound/http/replies.ts'
 import { failureOf } from '../inbound/http/server.ts'
+import { withStoreAccess } from '../store/store-access.ts'
 import type { AuditLog, AuditNote } from './access/audit-log.ts'
 import type { Authorise, Needed } from './access/authorise.ts'
 import { Call, callOf } from './call.ts'

@@ -1,12 +1,12 @@
 /** Health, status and metrics of this process and, if it is a worker, of the whole service. */
 import type { Health } from '../api/services.ts'
 import type { JsonObject } from '../core/json.ts'
-import { StoreUnavailable } from '../core/ports/store-port.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import type { Intake } from '../inbound/intake.ts'
 import { createMetrics, type Metrics, type MetricsSource } from '../observe/metrics/metric-families.ts'
 import type { Store } from '../store/store.ts'
+import { StoreUnavailable } from '../store/store-access.ts'
 import type { Observers } from './observers.ts'
 import type { WorkerStatus } from './workers/ipc-protocol.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'

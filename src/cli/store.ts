@@ -2,11 +2,11 @@
 
 import { hasStore, openSoleStore } from '../app/open-store.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
-import { StoreUnavailable } from '../core/ports/store-port.ts'
 import { createLogger } from '../observe/log/logger.ts'
 import { isPostgres, shownStore, sqlitePath } from '../settings/setting-kinds.ts'
 import type { Settings } from '../settings/settings.ts'
 import { migratePostgres } from '../store/postgres/open-postgres-store.ts'
+import { StoreUnavailable } from '../store/store-access.ts'
 import { CommandFault, readSettingsOf, startFault, type Terminal } from './command.ts'
 
 /** Runs work on the store of the settings. Whatever keeps it from the store is a fault. */

@@ -57,3 +57,6 @@ export const missingScheme = (text: string): string | undefined =>
   /^(?:\[[0-9a-f:.]+\]|[\w.-]+):\d+(?:\/|$)/i.test(text)
     ? `"${text}" has no scheme; did you mean http://${text}?`
     : undefined
+
+/** Inclusive ranges of HTTP statuses. `any` also matches a record without a status. */
+export type StatusSet = Readonly<{ any: boolean; ranges: readonly (readonly [from: number, to: number])[] }>

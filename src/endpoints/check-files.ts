@@ -5,9 +5,8 @@ import type { Json, JsonObject } from '../core/json.ts'
 import type { Lint } from '../core/lint.ts'
 import type { DocumentBounds } from '../document/checks/document-bounds.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
-import { createActiveEndpoints, findClashes, hasNameAndRoute } from './active-endpoints.ts'
-import { compileDocument } from './compile-document.ts'
-import type { CompiledEndpoint } from './compiled-endpoint.ts'
+import { type CompiledEndpoint, compileDocument } from './compiled-endpoint.ts'
+import { ActiveEndpoints, findClashes, hasNameAndRoute } from './endpoint-registry.ts'
 
 /** `file`: its name for people, since there are no ids. `lints`: what reading it found. */
 export type DocumentFile = Readonly<{ file: string; document: Json; lints?: readonly Lint[] }>
@@ -27,7 +26,7 @@ export async function checkFiles(
   files: readonly DocumentFile[],
   { services, settings, progress }: FileCheckOptions,
 ): Promise<readonly FileCheck[]> {
-  const active = createActiveEndpoints()
+  const active = new ActiveEndpoints()
   const names = new Map<string, string>()
   const nameOf = ({ document }: CompiledEndpoint): string => names.get(document._id) ?? ''
   const checks: FileCheck[] = []

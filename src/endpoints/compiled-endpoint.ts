@@ -1,11 +1,21 @@
-/** An endpoint document, compiled once; its messages only run it. */
-
-import type { Lint } from '../core/lint.ts'
+/** An endpoint document, checked and compiled once, so that its messages only run closures. */
+import type { Failure } from '../core/failure.ts'
+import type { Json } from '../core/json.ts'
+import { collectInto, keepsOut, type Lint, type LintSink } from '../core/lint.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
+import { checkDocument } from '../document/checks/check-document.ts'
+import { type DocumentBounds, lintBounds } from '../document/checks/document-bounds.ts'
+import { lintEndpoint } from '../document/checks/lint-endpoint.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
-import type { EndpointAuth } from '../pipeline/endpoint-auth.ts'
-import type { KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
+import { parseRoutePattern } from '../language/route-pattern.ts'
+import { compileEndpoint } from '../pipeline/compile.ts'
+import { compileAuth, type EndpointAuth } from '../pipeline/endpoint-auth.ts'
+import { compileIdempotency, type KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
 import type { Handle } from '../pipeline/outcome.ts'
+import type { CachedPipeline, PipelineCache } from '../pipeline/pipeline-cache.ts'
+import { producedRecords } from '../pipeline/produced-records.ts'
+import { failedOutcome } from '../pipeline/reply.ts'
+import type { PipelineSettings, Services } from '../pipeline/services.ts'
 
 /** Which message of the endpoint is sampled next; changed with each message. */
 export type Sampling = {
@@ -36,3 +46,119 @@ export type CompiledEndpoint = Readonly<{
   /** Absent where messages are not sampled. */
   sampling?: Sampling
 }>
+
+/** The fields of a document that the service sets. Timestamps are ISO 8601 with milliseconds and `Z`. */
+export type Stamp = Readonly<{ _id: string; createdAt: string; updatedAt: string; version: number }>
+
+export type CompileOptions = Readonly<{
+  /** Limits for documents that are being registered; stored documents stay active if the limits were lowered since. */
+  bounds?: DocumentBounds | undefined
+  /** Rejects with this failure instead of waiting for the sandbox. */
+  overload?: Failure | undefined
+  /**
+   * When the pipeline is compiled: `now` by default. `checked`: its faults are reported, and it is compiled when the first
+   * message needs it. `later`: its faults are not reported either. Both need `pipelines`.
+   */
+  pipeline?: 'now' | 'checked' | 'later' | undefined
+  /** Which pipelines stay in memory; without it, this one does. */
+  pipelines?: PipelineCache | undefined
+  /** Gets the faults that keep the document out, if only a message found them. The message fails with INTERNAL. */
+  onFaults?: ((faults: readonly Lint[]) => void) | undefined
+}>
+
+/** Characters of a document to bytes of its compiled pipeline, as bench/costs/many-endpoints.ts measures it. */
+const BYTES_PER_CHARACTER = 50
+
+/**
+ * In: the document as JSON. Out: all lints; `compiled` may be activated only if none of them is an error.
+ *
+ * Fails with DOCUMENT_TOO_LARGE, and with OVERLOADED if the sandbox could not compile its expressions and schema in time.
+ */
+export async function compileDocument(
+  raw: Json,
+  { _id, createdAt, updatedAt, version }: Stamp,
+  services: Services,
+  settings: PipelineSettings,
+  { bounds, overload, pipeline = 'now', pipelines, onFaults }: CompileOptions = {},
+): Promise<Readonly<{ lints: readonly Lint[]; compiled: CompiledEndpoint }>> {
+  const { endpoint, lints: structural } = checkDocument(raw)
+  const isolated = pipeline === 'later' ? services : await isolate(endpoint, services, overload)
+  const lints: Lint[] = [...structural]
+  const sink = collectInto(lints)
+  if (bounds !== undefined) lintBounds(endpoint, bounds, sink)
+  lintEndpoint(endpoint, sink)
+  const compileWith = (own: Services, to: LintSink) => compileEndpoint(endpoint, _id, own, settings, to)
+  const compiledNow = pipeline === 'now' ? compileWith(isolated, sink) : undefined
+  if (pipeline === 'checked') compileWith({ ...isolated, generatesLater: true }, sink)
+  const cached = cachedPipeline(endpoint, () => isolate(endpoint, services, undefined), compileWith, onFaults)
+  const run = pipelines?.add(cached, compiledNow) ?? compiledNow
+  if (run === undefined) throw new TypeError('A pipeline that is not compiled now needs a cache.')
+  const auth = compileAuth(endpoint, isolated, sink)
+  const handle = auth === undefined ? run : notingSecrets(auth, run)
+  const keyed = compileIdempotency(endpoint, _id, run, isolated.idempotency)
+  const handleKeyed = auth === undefined || keyed === undefined ? keyed : notingSecrets(auth, keyed)
+  const pattern = parseRoutePattern(endpoint.endpoint.pattern)
+  const routeKey = pattern.ok ? pattern.value.routeKey(endpoint.endpoint.method) : ''
+  const document = { _id, ...endpoint, createdAt, updatedAt, __v: 0 } as unknown as StoredDocument
+  const sampling = { left: 0, sampledAtMs: Number.NEGATIVE_INFINITY, intervalMs: 0 }
+  const compiled = {
+    version,
+    document,
+    endpoint,
+    routeKey,
+    handle,
+    handleKeyed,
+    auth,
+    sampling,
+    produces: producedRecords(endpoint, sink),
+  }
+  return { lints: distinct(lints), compiled }
+}
+
+/** A pipeline that messages compile. `isolateOnce` is called once, so that what the sandbox knows of slow expressions is kept. */
+function cachedPipeline(
+  endpoint: Endpoint,
+  isolateOnce: () => Promise<Services>,
+  compileWith: (services: Services, lint: LintSink) => Handle,
+  onFaults: CompileOptions['onFaults'],
+): CachedPipeline {
+  let isolated: Services | undefined
+  return {
+    bytes: () => JSON.stringify(endpoint).length * BYTES_PER_CHARACTER,
+    compile: async () => {
+      isolated ??= { ...(await isolateOnce()), generatesLater: true }
+      const lints: Lint[] = []
+      const handle = compileWith(isolated, collectInto(lints))
+      const faults = distinct(lints.filter(keepsOut))
+      if (faults.length === 0) return handle
+      onFaults?.(faults)
+      throw new Error(
+        `The stored document has faults: ${faults.map(({ path, message }) => `${path}: ${message}`).join(' ')}`,
+      )
+    },
+    fail: (thrown, { messageId }) => failedOutcome(thrown, endpoint, messageId),
+  }
+}
+
+/** The services with the expressions and schema of the document compiled in the sandbox, if there are any. */
+async function isolate(endpoint: Endpoint, services: Services, overload: Failure | undefined): Promise<Services> {
+  if (services.sandbox === undefined) return services
+  const { name, inputTransforms, inputValidation: schema } = endpoint
+  const expressions = Object.entries(inputTransforms ?? {})
+  if (expressions.length === 0 && schema === undefined) return services
+  const program = { endpoint: name, expressions, schema }
+  if (overload !== undefined && services.sandbox.compilesHere?.(program) !== true) throw overload
+  return { ...services, sandboxed: await services.sandbox.compile(program) }
+}
+
+const notingSecrets =
+  ({ noteSecrets }: EndpointAuth, handle: KeyedHandle): KeyedHandle =>
+  (message, run, caller) => {
+    noteSecrets(run)
+    return handle(message, run, caller)
+  }
+
+/** Two checks may find the same fault. */
+const distinct = (lints: readonly Lint[]): readonly Lint[] => [
+  ...new Map(lints.map((lint) => [`${lint.path}\n${lint.message}`, lint])).values(),
+]

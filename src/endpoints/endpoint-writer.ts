@@ -14,12 +14,9 @@ import type { PipelineCache } from '../pipeline/pipeline-cache.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { recordOf, usesState } from '../pipeline/stages/state.ts'
 import type { AuditEffect, EntryOf } from '../store/sql/audit-store.ts'
-import type { EndpointStore } from '../store/sql/endpoint-store.ts'
-import type { EndpointWrite, RefusedWrite } from '../store/sql/endpoint-writes.ts'
-import { createActiveEndpoints, findClashes, hasNameAndRoute } from './active-endpoints.ts'
-import { compileDocument, type Stamp } from './compile-document.ts'
-import type { CompiledEndpoint } from './compiled-endpoint.ts'
-import type { Registry } from './endpoint-registry.ts'
+import type { EndpointStore, EndpointWrite, RefusedWrite } from '../store/sql/endpoint-store.ts'
+import { type CompiledEndpoint, compileDocument, type Stamp } from './compiled-endpoint.ts'
+import { ActiveEndpoints, findClashes, hasNameAndRoute, type Registry } from './endpoint-registry.ts'
 import * as failures from './management-failures.ts'
 import type { ParsedDocument } from './parse-document.ts'
 import { etagOf, matchesEtag } from './precondition.ts'
@@ -71,7 +68,7 @@ export type EndpointChange = Readonly<{
 }>
 
 /** Changes that are made together: all of them, or none. No two of them are of one endpoint. */
-export type ChangeSet = Readonly<{
+type ChangeSet = Readonly<{
   changes: readonly EndpointChange[]
   origin: Origin
   /** How faults are answered, each time that the changes are checked. */
@@ -309,7 +306,7 @@ export class EndpointWriter {
   #rivalsAfter(changes: readonly EndpointChange[]) {
     const { registry } = this.#options
     const changed = new Set(changes.map(({ id }) => id))
-    const added = createActiveEndpoints()
+    const added = new ActiveEndpoints()
     const places = new Map<string, number>()
     const stays = ({ document: { _id } }: CompiledEndpoint) => !changed.has(_id) && this.#findStored(_id) !== undefined
     const rivalsOf = (one: CompiledEndpoint) => [...added.rivalsOf(one), ...registry.rivalsOf(one).filter(stays)]

@@ -2,8 +2,8 @@
 import { Failure } from '../core/failure.ts'
 import { FAILURES, type FailureCode } from '../core/failure-table.ts'
 import type { Lint } from '../core/lint.ts'
-import { callStore } from '../core/ports/store-port.ts'
-import type { StoreClash } from '../store/sql/endpoint-writes.ts'
+import type { StoreClash } from '../store/sql/endpoint-store.ts'
+import { callStore } from '../store/store-access.ts'
 
 export function invalid(faults: readonly Lint[]): Failure {
   const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`

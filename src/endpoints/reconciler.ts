@@ -5,13 +5,13 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Backoff, nextPauseMs } from '../core/backoff.ts'
 import { type Failure, isOverload } from '../core/failure.ts'
-import { StoreUnavailable, withStoreAccess } from '../core/ports/store-port.ts'
 import type { Clock } from '../core/run.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
 import type { EndpointStore } from '../store/sql/endpoint-store.ts'
 import type { ChangeFeed } from '../store/store.ts'
-import { createActiveEndpoints, findClashes } from './active-endpoints.ts'
+import { StoreUnavailable, withStoreAccess } from '../store/store-access.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
+import { ActiveEndpoints, findClashes } from './endpoint-registry.ts'
 import { type InactiveDocuments, StoredEndpoints, type StoredEndpointsOptions } from './stored-endpoints.ts'
 
 export type ReconcilerOptions = Omit<StoredEndpointsOptions, 'refused'> &
@@ -201,7 +201,7 @@ export class Reconciler {
     const { refused, pending } = this.inactive
     const ids = new Set(found.map(({ id }) => id))
     const before = registry.all()
-    const active = createActiveEndpoints(before.filter(({ document }) => !ids.has(document._id)))
+    const active = new ActiveEndpoints(before.filter(({ document }) => !ids.has(document._id)))
     const loaded: CompiledEndpoint[] = []
     const nowPending = new Map<string, Failure>()
     const isDue = clock() >= this.#retryAt

@@ -3,7 +3,7 @@
  * the last of many for the timeouts of all others: those in the queue fail together instead.
  */
 import { Failure } from '../core/failure.ts'
-import { noteStoreLost, StoreUnavailable } from '../core/ports/store-port.ts'
+import { noteStoreLost, StoreUnavailable } from '../store/store-access.ts'
 
 /** Runs work in the order of the calls. Rejects as earlier work did that found the store unavailable while this waited. */
 export type StoreQueue = <T>(work: () => Promise<T>) => Promise<T>

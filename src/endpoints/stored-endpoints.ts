@@ -10,10 +10,8 @@ import type { Logger } from '../core/ports/logger-port.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
 import type { PipelineCache } from '../pipeline/pipeline-cache.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
-import { type ActiveEndpoints, findClashes } from './active-endpoints.ts'
-import { type CompileOptions, compileDocument } from './compile-document.ts'
-import type { CompiledEndpoint } from './compiled-endpoint.ts'
-import type { Registry } from './endpoint-registry.ts'
+import { type CompiledEndpoint, type CompileOptions, compileDocument } from './compiled-endpoint.ts'
+import { type ActiveEndpoints, findClashes, type Registry } from './endpoint-registry.ts'
 import type { StoreQueue } from './store-queue.ts'
 
 /** A stored document that cannot be active, with all reasons: its own faults, and its clashes with active endpoints. */
@@ -32,10 +30,10 @@ export type InactiveDocuments = Readonly<{
   pending: Map<string, Failure>
 }>
 
-export type LoadedEndpoint = Readonly<{ compiled: CompiledEndpoint } | { refused: RefusedEndpoint }>
+type LoadedEndpoint = Readonly<{ compiled: CompiledEndpoint } | { refused: RefusedEndpoint }>
 
 /** What a load decides beside the document. */
-export type LoadOptions = Readonly<{
+type LoadOptions = Readonly<{
   /** Thrown instead of waiting for an isolated process. */
   overload?: Failure | undefined
   /** `later` leaves the faults of the pipeline, and the log, to the check that follows. */

@@ -1,7 +1,7 @@
 /** Sets of HTTP statuses as documents write them: `"*"`, `"2xx"`, `"404"`, 404. */
 
+import type { StatusSet } from '../core/http.ts'
 import { fault, found, type Result } from '../core/lint.ts'
-import type { StatusSet } from '../core/ports/state-store-port.ts'
 
 type Range = readonly [from: number, to: number]
 

@@ -1,15 +1,15 @@
 /** All that the service stores, in one database, and how the instances that share it learn of each other's changes. */
-import type { MessageStore } from '../core/ports/message-store-port.ts'
-import type { StateStore } from '../core/ports/state-store-port.ts'
+
 import type { StoredDocument } from '../core/stored-document.ts'
 import type { AuditStore } from './sql/audit-store.ts'
 import type { CaptureStore } from './sql/capture-store.ts'
-import type { EndpointStore } from './sql/endpoint-store.ts'
-import type { EndpointTestStore } from './sql/endpoint-test-store.ts'
+import type { EndpointStore, EndpointTestStore } from './sql/endpoint-store.ts'
 import type { FailureGroupStore } from './sql/failure-group-store.ts'
 import type { IdempotencyStore } from './sql/idempotency-store.ts'
 import type { KeyStore } from './sql/key-store.ts'
+import type { MessageStore } from './sql/messages.ts'
 import type { ReplayPlanStore } from './sql/replay-plan-store.ts'
+import type { StateStore } from './sql/states.ts'
 import type { StatsStore } from './sql/stats-store.ts'
 
 export type Store = Readonly<{

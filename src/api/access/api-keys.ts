@@ -4,10 +4,10 @@ import { type Caller, isRole, ROLES, type Role } from '../../core/access.ts'
 import { Failure } from '../../core/failure.ts'
 import { readMoment } from '../../core/iso-time.ts'
 import { didYouMean } from '../../core/nearest.ts'
-import { callStore } from '../../core/ports/store-port.ts'
 import type { Clock } from '../../core/run.ts'
 import type { EntryOf } from '../../store/sql/audit-store.ts'
 import type { KeyStore, StoredKey } from '../../store/sql/key-store.ts'
+import { callStore } from '../../store/store-access.ts'
 
 /** `expiresAt`: RFC 3339; without it, the key does not expire. */
 export type KeyRequest = Readonly<{ name: string; roles: readonly string[]; expiresAt?: string | undefined }>

@@ -5,10 +5,10 @@
  */
 
 import type { Logger } from '../../core/ports/logger-port.ts'
-import { callStore } from '../../core/ports/store-port.ts'
 import type { Clock } from '../../core/run.ts'
 import type { WorkerSlot } from '../../core/worker-processes.ts'
 import { type AuditEntry, type AuditFilter, type AuditStore, isRefused } from '../../store/sql/audit-store.ts'
+import { callStore } from '../../store/store-access.ts'
 
 export type AuditNote = Omit<AuditEntry, 'id' | 'at'>
 

@@ -5,7 +5,7 @@
 import { refusalOf } from '../../core/egress/egress-policy.ts'
 import { Failure } from '../../core/failure.ts'
 import type { FailureCode } from '../../core/failure-table.ts'
-import { IDEMPOTENT_METHODS, REDIRECT_STATUSES } from '../../core/http.ts'
+import { IDEMPOTENT_METHODS, REDIRECT_STATUSES, type StatusSet } from '../../core/http.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { MessageBudget } from '../../core/message-budget.ts'
@@ -18,7 +18,6 @@ import {
   type OutboundRequest,
 } from '../../core/ports/http-client-port.ts'
 import type { RecordOffset, RecordProducer } from '../../core/ports/record-producer.ts'
-import type { StatusSet } from '../../core/ports/state-store-port.ts'
 import type { Run } from '../../core/run.ts'
 import type { SecretValues } from '../../core/secrets/secrets.ts'
 import { type CallSpan, endCall, keepsSent, noteSecrets, noteSent, startCall } from '../../core/tracing/trace.ts'

@@ -5,12 +5,12 @@ import { readTime } from '../../core/iso-time.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import { callStore } from '../../core/ports/store-port.ts'
 import type { Clock } from '../../core/run.ts'
 import type { EndpointService } from '../../endpoints/endpoint-service.ts'
 import * as failures from '../../endpoints/management-failures.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import type { CaptureStore, StoredCapture } from '../../store/sql/capture-store.ts'
+import { callStore } from '../../store/store-access.ts'
 
 /** Times in ISO 8601. */
 export type CaptureView = Readonly<{

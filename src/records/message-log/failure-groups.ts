@@ -2,8 +2,6 @@
 import { Failure } from '../../core/failure.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import { didYouMean } from '../../core/nearest.ts'
-import type { GroupKey, MessageFilter, MessageGroup, MessageStore } from '../../core/ports/message-store-port.ts'
-import { callStore } from '../../core/ports/store-port.ts'
 import type { Clock } from '../../core/run.ts'
 import type { EntryOf } from '../../store/sql/audit-store.ts'
 import {
@@ -12,6 +10,8 @@ import {
   type GroupMark,
   type GroupState,
 } from '../../store/sql/failure-group-store.ts'
+import type { GroupKey, MessageFilter, MessageGroup, MessageStore } from '../../store/sql/messages.ts'
+import { callStore } from '../../store/store-access.ts'
 import { groupFilter, groupKeyText, NOT_DONE, readGroupKey } from './group-key.ts'
 import type { MessageQuery } from './message-filter.ts'
 import { callMessageLog, type MessageSearch } from './message-search.ts'

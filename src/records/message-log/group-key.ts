@@ -1,6 +1,7 @@
 /** The key of a failure group in URLs and filters. It says what the group has in common, so that no search is needed for it. */
-import type { GroupKey, MessageFilter } from '../../core/ports/message-store-port.ts'
+
 import { type MessageRecord, OUTCOMES } from '../../core/records/message-record.ts'
+import type { GroupKey, MessageFilter } from '../../store/sql/messages.ts'
 
 export function groupKeyText({ endpointId, stage, code, path }: GroupKey): string {
   const parts = [endpointId, stage, code, path].map((part) => part ?? null)

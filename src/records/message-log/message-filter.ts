@@ -5,7 +5,6 @@ import { FAILURES } from '../../core/failure-table.ts'
 import { isId } from '../../core/id.ts'
 import { readTime } from '../../core/iso-time.ts'
 import { didYouMean } from '../../core/nearest.ts'
-import type { MessageFilter } from '../../core/ports/message-store-port.ts'
 import { OUTCOMES, SOURCES } from '../../core/records/message-record.ts'
 import {
   described,
@@ -21,6 +20,7 @@ import {
   whole,
 } from '../../core/schema.ts'
 import { STAGE_NAMES } from '../../core/tracing/stages.ts'
+import type { MessageFilter } from '../../store/sql/messages.ts'
 import { groupFilter, readGroupKey } from './group-key.ts'
 
 /** Messages that one search names by their ids. */

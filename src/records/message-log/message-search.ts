@@ -2,12 +2,12 @@
 
 import { Failure } from '../../core/failure.ts'
 import { isId, timeOfId } from '../../core/id.ts'
-import type { MessageFilter, MessageStore } from '../../core/ports/message-store-port.ts'
-import { callStore } from '../../core/ports/store-port.ts'
 import { pageOf, readCursor } from '../../core/records/cursor.ts'
 import type { MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
 import type { Clock } from '../../core/run.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
+import type { MessageFilter, MessageStore } from '../../store/sql/messages.ts'
+import { callStore } from '../../store/store-access.ts'
 import { NOT_DONE } from './group-key.ts'
 import { type MessageQuery, readFilter } from './message-filter.ts'
 

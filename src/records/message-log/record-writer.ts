@@ -2,9 +2,9 @@
 
 import { type Backoff, nextPauseMs } from '../../core/backoff.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import type { MessageStore } from '../../core/ports/message-store-port.ts'
-import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import type { Recorded } from '../../core/records/message-record.ts'
+import type { MessageStore } from '../../store/sql/messages.ts'
+import { StoreUnavailable } from '../../store/store-access.ts'
 import { halvesOf, type Lines, type QueueLimits, type RecordQueue } from './record-queue.ts'
 
 export type RecordWriter = Readonly<{

@@ -4,9 +4,9 @@
  */
 
 import type { Logger } from '../../core/ports/logger-port.ts'
-import type { MessageStore } from '../../core/ports/message-store-port.ts'
 import type { RecordedOutcome } from '../../core/records/message-record.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
+import type { MessageStore } from '../../store/sql/messages.ts'
 import { type ActiveCaptures, createClaimQueue } from './captures.ts'
 import { createRecordBuilder, type MessageLogSettings } from './record-builder.ts'
 import { createFifoQueue, createRecordQueue, type QueueLimits } from './record-queue.ts'

@@ -1,8 +1,8 @@
 /** Keeps the message log within its age and size: removes records in small batches, so that other calls do not wait. */
 import { idFrom } from '../../core/id.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import type { MessageStore } from '../../core/ports/message-store-port.ts'
 import type { Clock } from '../../core/run.ts'
+import type { MessageStore } from '../../store/sql/messages.ts'
 import type { ReplayPlanStore } from '../../store/sql/replay-plan-store.ts'
 
 export type RetentionOptions = Readonly<{

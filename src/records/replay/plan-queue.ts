@@ -1,5 +1,5 @@
 /** The messages of a plan in their order, and their results. */
-import type { MessageFilter, MessageStore } from '../../core/ports/message-store-port.ts'
+
 import type { MessageRecord } from '../../core/records/message-record.ts'
 import type {
   PlanBlocker,
@@ -11,6 +11,7 @@ import type {
   StoredPlan,
 } from '../../core/replays/replay-plan.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
+import type { MessageFilter, MessageStore } from '../../store/sql/messages.ts'
 import { invalid, type MessageQuery } from '../message-log/message-filter.ts'
 import { blocker, type ReplayBlocker } from './replay.ts'
 import { everyMatch, succeededAmong } from './replay-history.ts'

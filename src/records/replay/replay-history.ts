@@ -1,6 +1,7 @@
 /** Which messages were replayed already, or are being replayed, so that plans replay each message once. */
-import type { MessageStore } from '../../core/ports/message-store-port.ts'
+
 import type { MessageRecord } from '../../core/records/message-record.ts'
+import type { MessageStore } from '../../store/sql/messages.ts'
 import { callMessageLog } from '../message-log/message-search.ts'
 import { blocker, type EditedBody, type Replay, type ReplayBlocker, type Replayed } from './replay.ts'
 

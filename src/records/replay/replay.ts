@@ -1,6 +1,5 @@
 /** Runs a recorded message again, through its endpoint as it is now. */
 import type { Headers } from '../../core/message.ts'
-import type { MessageStore } from '../../core/ports/message-store-port.ts'
 import type { BodyName, MaskCause, MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
@@ -10,6 +9,7 @@ import type { Intake } from '../../inbound/intake.ts'
 import { nullBody, refusesNull } from '../../inbound/kafka/process-record.ts'
 import { parseRoutePattern } from '../../language/route-pattern.ts'
 import type { PipelineSettings } from '../../pipeline/services.ts'
+import type { MessageStore } from '../../store/sql/messages.ts'
 import { readRequest, toReplay } from '../message-log/bodies.ts'
 import { callMessageLog } from '../message-log/message-search.ts'
 

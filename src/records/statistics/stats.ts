@@ -4,10 +4,10 @@
  */
 import type { JsonObject } from '../../core/json.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import { callStore } from '../../core/ports/store-port.ts'
 import type { Clock } from '../../core/run.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import type { Buckets, MinuteCount, StatsStore } from '../../store/sql/stats-store.ts'
+import { callStore } from '../../store/store-access.ts'
 
 export type Stats = Readonly<{
   /** On the path of every message; never throws. */

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { type Backoff, nextPauseMs } from '../../core/backoff.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import { documentOf } from '../sql/tables.ts'
+import { documentOf } from '../sql/schema.ts'
 import type { ChangeFeed, StoreChanges } from '../store.ts'
 import {
   CONNECT_TIMEOUT_MS,

@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import { StoreUnavailable, waitForStore } from '../../core/ports/store-port.ts'
 import { compileStoreFault, storeClosed, storeUnavailable } from '../sql/database.ts'
 import { render, type Sql, type SqlValues } from '../sql/sql.ts'
+import { StoreUnavailable, waitForStore } from '../store-access.ts'
 
 type ConnectionOptions = Readonly<{
   url: string

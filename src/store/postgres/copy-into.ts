@@ -1,6 +1,5 @@
 /** Copies another store into an empty database: all of it, verified, or nothing. */
 import pg from 'pg'
-import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import {
   COPIED,
   COPIED_NAMES,
@@ -15,6 +14,7 @@ import {
   summaryOf,
   type TableSummary,
 } from '../sql/copied-tables.ts'
+import { StoreUnavailable } from '../store-access.ts'
 import { ask, CONNECT_TIMEOUT_MS, chunksOf, storeFault } from './connection-pool.ts'
 
 const DIFFERENT =

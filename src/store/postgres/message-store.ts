@@ -4,13 +4,22 @@
  */
 
 import { idFrom } from '../../core/id.ts'
-import type { MessageStore } from '../../core/ports/message-store-port.ts'
 import { columnsOf } from '../../core/records/done-line.ts'
 import type { Recorded, RecordedBody } from '../../core/records/message-record.ts'
 import { createLogShares, type OldRecord, olderQuery, oldestOfQuery, USED } from '../sql/message-purge.ts'
-import { createMessageHolds, createMessageReads, type RunOnce } from '../sql/message-queries.ts'
-import { doneRow, type KeyRow, keyRows, MESSAGE_COLUMNS, type MessageRow, messageRow } from '../sql/message-rows.ts'
-import { keyText } from '../sql/tables.ts'
+import {
+  createMessageHolds,
+  createMessageReads,
+  doneRow,
+  type KeyRow,
+  keyRows,
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  type MessageStore,
+  messageRow,
+  type RunOnce,
+} from '../sql/messages.ts'
+import { keyText } from '../sql/schema.ts'
 import { type Connections, prepareOnce, prepareText } from './connection-pool.ts'
 
 /** Rows of `message_sizes`: connections that share one add to it one after the other. */

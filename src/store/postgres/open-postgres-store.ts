@@ -2,7 +2,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import {
   dueMigrations,
   migrationsOf,
@@ -13,6 +12,7 @@ import {
 } from '../sql/schema.ts'
 import { compileSqlStores } from '../sql/sql-stores.ts'
 import type { Store } from '../store.ts'
+import { StoreUnavailable } from '../store-access.ts'
 import { PostgresChangeFeed } from './change-feed.ts'
 import {
   ask,

@@ -1,8 +1,16 @@
 /** The state store of PostgreSQL: every instance reads the newest state that any instance has committed. */
-import type { StateFilter, StateRecord, StateStore } from '../../core/ports/state-store-port.ts'
-import { StoreUnavailable } from '../../core/ports/store-port.ts'
+
 import { storeClosed } from '../sql/database.ts'
-import { cacheNewestReads, type StateRow, stateOf, stateRow } from '../sql/states.ts'
+import {
+  cacheNewestReads,
+  type StateFilter,
+  type StateRecord,
+  type StateRow,
+  type StateStore,
+  stateOf,
+  stateRow,
+} from '../sql/states.ts'
+import { StoreUnavailable } from '../store-access.ts'
 import { CHUNK_LIMIT, type Connections, prepare, prepareText, ROW_SIZE } from './connection-pool.ts'
 
 /** A row to write, with its endpoint. */

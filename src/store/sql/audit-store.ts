@@ -1,9 +1,8 @@
 /** The store of the audit log, of both databases: one entry a management call. Entries are never changed. */
 import { idFrom, timeOfId } from '../../core/id.ts'
 import { type Database, step, type TransactionWork } from './database.ts'
-import { elements } from './dialect.ts'
-import { among, anyOf, named, type Sql, sql, where } from './sql.ts'
-import { keyText, type Tables } from './tables.ts'
+import { keyText, type Tables } from './schema.ts'
+import { among, anyOf, elements, named, type Sql, sql, where } from './sql.ts'
 
 export type AuditEntry = Readonly<{
   /** Time-ordered (core/id.ts). */

@@ -1,8 +1,7 @@
 /** The store of captures, of both databases. A capture records the next messages of an endpoint with all bodies. */
 import { type Database, step } from './database.ts'
-import { LOCK_ROWS, NOW } from './dialect.ts'
-import { type NoValues, sql } from './sql.ts'
-import type { Tables } from './tables.ts'
+import type { Tables } from './schema.ts'
+import { LOCK_ROWS, NOW, type NoValues, sql } from './sql.ts'
 
 export type NewCapture = Readonly<{
   endpointId: string

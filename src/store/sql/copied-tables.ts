@@ -1,7 +1,7 @@
 /** The tables that are copied from one store into another, and the checksums that show that both hold the same. */
 import { createHash } from 'node:crypto'
+import type { Tables } from './schema.ts'
 import type { SqlValue } from './sql.ts'
-import type { Tables } from './tables.ts'
 
 export type CopiedRow = Readonly<Record<string, SqlValue>>
 

@@ -3,7 +3,7 @@
  * both.
  */
 import type { Awaitable } from '../../core/json.ts'
-import { StoreUnavailable } from '../../core/ports/store-port.ts'
+import { StoreUnavailable } from '../store-access.ts'
 import { type Fragment, join, named, type Sql, type SqlValue, type SqlValues, sql } from './sql.ts'
 
 /** A statement of a transaction, with its values. */

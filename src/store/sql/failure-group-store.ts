@@ -1,9 +1,10 @@
 /** The store of what people say of groups of failures, of both databases. */
-import type { GroupKey } from '../../core/ports/message-store-port.ts'
+
 import { type AuditEntry, addEntries } from './audit-store.ts'
 import { type Database, step } from './database.ts'
+import type { GroupKey } from './messages.ts'
+import { indexable, type Tables } from './schema.ts'
 import { type NoValues, sql } from './sql.ts'
-import { indexable, type Tables } from './tables.ts'
 
 export const GROUP_STATES = ['open', 'acknowledged', 'ignored'] as const
 export type GroupState = (typeof GROUP_STATES)[number]

@@ -8,9 +8,8 @@
  */
 import type { Answer } from '../../core/message.ts'
 import type { Database } from './database.ts'
-import { BYTES, elements, NOW } from './dialect.ts'
-import { type NoValues, named, raw, sql } from './sql.ts'
-import type { Tables } from './tables.ts'
+import type { Tables } from './schema.ts'
+import { BYTES, elements, NOW, type NoValues, named, raw, sql } from './sql.ts'
 
 /** What identifies a request and its repetitions. */
 export type KeyedRequest = Readonly<{

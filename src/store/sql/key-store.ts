@@ -2,8 +2,8 @@
 import { isRole, type Role } from '../../core/access.ts'
 import { type AuditEntry, addEntries } from './audit-store.ts'
 import { type Database, step } from './database.ts'
+import { keyText, type Tables } from './schema.ts'
 import { type NoValues, sql } from './sql.ts'
-import { keyText, type Tables } from './tables.ts'
 
 /** An API key without the key itself, which is stored nowhere. */
 export type StoredKey = Readonly<{

@@ -4,9 +4,8 @@
  */
 import type { PlanProgress, PlanState, StoredPlan } from '../../core/replays/replay-plan.ts'
 import { type Database, step, type TransactionWork } from './database.ts'
-import { elements, NOW } from './dialect.ts'
-import { type NoValues, named, sql } from './sql.ts'
-import type { Tables } from './tables.ts'
+import type { Tables } from './schema.ts'
+import { elements, NOW, type NoValues, named, sql } from './sql.ts'
 
 export type NewPlan = Pick<StoredPlan, 'id' | 'content' | 'progress'>
 

@@ -1,9 +1,159 @@
+/** The tables of both databases: their rows, the texts in their columns, and the migrations that create them. */
+import { createHash } from 'node:crypto'
+import type { StoredDocument } from '../../core/stored-document.ts'
+import { BYTES, differing, type Fragment, render, sql } from './sql.ts'
+
+export type Tables = {
+  /** One row per migration that has run. */
+  schema_version: { version: number; name: string }
+  endpoints: {
+    /** The document's `_id`: ordering by it is ordering by age. */
+    id: string
+    /** `keyText` of the document's name. */
+    name: string
+    /** `indexable` of the record's. */
+    route_key: string
+    document: string
+  }
+  /** Versions outlive their endpoint. */
+  endpoint_versions: {
+    endpoint_id: string
+    version: number
+    /** ISO 8601, so that texts sort by time. */
+    at: string
+    /** The rest of the `Change`. */
+    about: string
+    /** Empty for a deletion. */
+    document: string
+  }
+  /** One row per endpoint that has tests. Deleted with its endpoint. */
+  endpoint_tests: {
+    endpoint_id: string
+    /** The file of tests, as JSON. */
+    tests: string
+  }
+  /** One row per endpoint, minute and instance. */
+  endpoint_minutes: {
+    endpoint_id: string
+    /** Since the epoch. */
+    minute: number
+    instance: string
+    count: number
+    failures: number
+    /** As stats-store.ts writes them. */
+    buckets: string
+  }
+  api_keys: {
+    id: string
+    /** Of `keyText`. */
+    name: string
+    /** Joined by spaces. */
+    roles: string
+    hash: string
+    created_at: string
+    /** Empty while the key is valid. */
+    revoked_at: string
+    /** Empty if it does not expire. */
+    expires_at: string
+  }
+  audit: {
+    id: string
+    who: string
+    /** Empty if there is none, as `target`. */
+    name: string
+    what: string
+    target: string
+    /** 0 or 1. */
+    refused: number
+    /** The rest of the `AuditEntry`, as JSON. */
+    detail: string
+  }
+  /** A claim of an `Idempotency-Key` or the cached response. Deleted with its endpoint. */
+  kept_answers: {
+    endpoint_id: string
+    /** `KeyedRequest.key` */
+    key: string
+    fingerprint: string
+    /** Id of the message that holds the claim; empty for a cached response. */
+    owner: string
+    /** When the claim or the response expires, in milliseconds since the epoch. */
+    until: number
+    /** Of the response, estimated in bytes. */
+    size: number
+    /** The `CachedResponse` without its body, as JSON; empty for a claim. */
+    detail: string
+    body: Uint8Array | null
+  }
+  replay_plans: {
+    id: string
+    state: string
+    /** The instance that runs it; empty if none does. */
+    owner: string
+    /** When its lease expires, in milliseconds since the epoch. */
+    until: number
+    /** The `PlanContent` and the `PlanProgress`, as JSON. */
+    content: string
+    progress: string
+  }
+  /** The messages of a plan, many ids in one row. */
+  replay_plan_messages: {
+    plan_id: string
+    part: number
+    ids: string
+  }
+  /** What people say of groups of failures. */
+  failure_groups: {
+    /** `indexable` of the `GroupKey`, as JSON. */
+    key: string
+    /** ISO 8601. */
+    at: string
+    /** The `GroupKey` and the rest of the `GroupMark`, as JSON. */
+    detail: string
+  }
+  /** The last capture of an endpoint. Deleted with its endpoint. */
+  captures: {
+    endpoint_id: string
+    id: string
+    /** How many messages it may still record. */
+    remaining: number
+    /** In milliseconds since the epoch. */
+    until: number
+    /** The rest of the `NewCapture`, as JSON. */
+    detail: string
+  }
+  states: {
+    endpoint_id: string
+    /** -1 if no lookup got a response: a null cannot be part of the primary key. */
+    lookup_status: number
+    /** 0 or 1. */
+    network_error: number
+    /** The highest is that of the endpoint's newest row; not comparable across endpoints. */
+    sequence: number
+    /** `StateRecord.values`. */
+    state: string
+  }
+}
+
+/** The text of a document in its column; two documents are equal if their texts are. */
+export const documentText = (document: StoredDocument): string => JSON.stringify(document)
+
+export const documentOf = (row: Pick<Tables['endpoints'], 'document'>): StoredDocument => JSON.parse(row.document)
+
 /**
- * The tables of this version, and the changes that lead to it from earlier versions, oldest first. A released migration
- * never changes, since databases exist that it has made: a further change of the tables is a further entry of `MIGRATIONS`.
+ * A name as a key of the database. Databases reject or merge texts that are not well-formed (NUL, lone surrogates), so
+ * these are stored escaped. Two different names never share a key.
  */
-import { BYTES } from './dialect.ts'
-import { differing, type Fragment, render, sql } from './sql.ts'
+export const keyText = (name: string): string => indexable(JSON.stringify(name).slice(1, -1))
+
+/** PostgreSQL indexes no text longer than about 2,700 bytes. */
+const INDEXED_CHARACTERS = 500
+
+/** A text as a key of an index. A long text is replaced by its hash, so that different texts still differ. */
+export function indexable(text: string): string {
+  if (text.length <= INDEXED_CHARACTERS) return text
+  // No text that is escaped as JSON holds this backslash, and no route starts with one.
+  return `\\…${createHash('sha256').update(text).digest('base64url')}`
+}
 
 /** PostgreSQL has everything in one database, SQLite the message log in a file of its own. */
 export type Place = 'postgres' | 'sqlite' | 'sqlite messages'

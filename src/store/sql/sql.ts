@@ -1,13 +1,13 @@
 /**
  * SQL as text, with the values beside it: a value never becomes part of a text. One text serves both databases; what
- * differs between them is in dialect.ts, and each database renders its own.
+ * differs between them stands at the end, and each database renders its own.
  */
 
 export type SqlValue = string | number | Uint8Array | null
 export type SqlValues = Readonly<Record<string, SqlValue>>
 export type NoValues = Readonly<Record<never, never>>
 
-export type DialectName = 'sqlite' | 'postgres'
+type DialectName = 'sqlite' | 'postgres'
 
 type Parameter = Readonly<{ name: string }> | Readonly<{ value: SqlValue }>
 type Part = string | Parameter | Readonly<Record<DialectName, Fragment>>
@@ -66,7 +66,7 @@ export const where = (conditions: readonly Fragment[]): Fragment =>
 export const differing = (sqlite: Fragment, postgres: Fragment): Fragment => ({ parts: [{ sqlite, postgres }] })
 
 /** A statement as a database runs it. */
-export type Rendered = Readonly<{
+type Rendered = Readonly<{
   text: string
   /** The values in the order of their placeholders. */
   bind(values: SqlValues): SqlValue[]
@@ -86,3 +86,29 @@ export function render(statement: Fragment, dialect: DialectName): Rendered {
     bind: (values) => parameters.map((part) => ('name' in part ? (values[part.name] as SqlValue) : part.value)),
   }
 }
+
+/** The clock of the database in whole milliseconds since the epoch: the clock of an instance may be wrong. */
+export const NOW = differing(
+  sql`cast(unixepoch('subsec') * 1000 as integer)`,
+  sql`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
+)
+
+/** The column type of bytes. */
+export const BYTES = differing(sql`blob`, sql`bytea`)
+
+/** A text as bytes in UTF-8 if the driver reads these without a copy as a text, else the text. */
+export const textBytes = (text: Fragment): Fragment => differing(sql`cast(${text} as blob)`, text)
+
+/** The elements of a JSON array of arrays as rows: `from … as element`, then `element.value ->> 0`. */
+export const elements = (json: Fragment): Fragment =>
+  differing(sql`json_each(${json})`, sql`jsonb_array_elements(cast(${json} as jsonb))`)
+
+/** The end of a query in a transaction: locks its rows, in their order, if other transactions can run beside this one. */
+export const LOCK_ROWS = differing(sql``, sql`for update`)
+
+/** The sequence that makes a row of `states` the newest of its endpoint. */
+export const nextStateSequence = (endpointId: Fragment): Fragment =>
+  differing(
+    sql`(select coalesce(max(sequence), 0) + 1 from states where endpoint_id = ${endpointId})`,
+    sql`nextval('states_sequence')`,
+  )

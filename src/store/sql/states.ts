@@ -1,9 +1,36 @@
 /**
- * The rows and statements of the state stores. The stores differ between the databases: one batches writes, one reads at once.
+ * The store of endpoint state: the values that one message leaves for the next, their rows and statements. The stores differ
+ * between the databases: one batches writes, one reads at once.
  */
-import type { StateFilter, StateRecord } from '../../core/ports/state-store-port.ts'
+import type { StatusSet } from '../../core/http.ts'
+import type { Awaitable, JsonObject } from '../../core/json.ts'
+import type { Tables } from './schema.ts'
 import { anyOf, type Fragment, type Sql, sql, where } from './sql.ts'
-import type { Tables } from './tables.ts'
+
+/** The state that one message leaves. */
+export type StateRecord = Readonly<{
+  /**
+   * The values of `state.extract`, with `system.timestamps`: the content of the root `state`, beside the results of the
+   * lookups. May be computed when it is read; a store reads it once, when it writes it.
+   */
+  values: JsonObject
+  /** The highest HTTP status of the message's lookups; undefined if none of them answered. */
+  lookupStatus: number | undefined
+  /** Undefined only in a dry run whose caller leaves it out. */
+  networkError: boolean | undefined
+}>
+
+export type StateFilter = Readonly<{ networkErrors: 'no-filter' | 'include' | 'exclude'; statuses: StatusSet }>
+
+export interface StateStore {
+  /** The newest committed state of the endpoint that passes the filter. */
+  newest(endpointId: string, filter: StateFilter): Awaitable<StateRecord | undefined>
+  /**
+   * Resolves when the record is durable. Concurrent calls are committed together.
+   * A record replaces the older one of the same endpoint, lookupStatus and networkError: no filter could select that again.
+   */
+  append(endpointId: string, record: StateRecord): Promise<void>
+}
 
 /** A null cannot be part of the primary key. */
 const NO_STATUS = -1
@@ -22,7 +49,7 @@ export const stateOf = (row: StateRow): StateRecord => ({
   networkError: row.network_error === 1,
 })
 
-export type NewestValues = Readonly<{ endpointId: string }>
+type NewestValues = Readonly<{ endpointId: string }>
 
 /**
  * Builds the function that gives the read of the newest state that passes a filter; undefined if no state can pass it. Each

@@ -1,8 +1,7 @@
 /** The store of message counts per endpoint and minute, of both databases. Every instance has rows of its own. */
 import type { Database } from './database.ts'
-import { elements } from './dialect.ts'
-import { named, sql } from './sql.ts'
-import type { Tables } from './tables.ts'
+import type { Tables } from './schema.ts'
+import { elements, named, sql } from './sql.ts'
 
 /** Numbers of messages by the index of the bucket of their duration histogram. */
 export type Buckets = ReadonlyMap<number, number>

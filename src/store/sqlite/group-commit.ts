@@ -9,8 +9,8 @@ import { closeSync, fdatasync, openSync, readSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import type { StoreUnavailable } from '../../core/ports/store-port.ts'
 import { storeClosed, storeUnavailable } from '../sql/database.ts'
+import type { StoreUnavailable } from '../store-access.ts'
 import { isBusy, isIoError, storeFault, unavailableReason } from './sqlite-file.ts'
 
 const LOCK_RETRY_MS = 5

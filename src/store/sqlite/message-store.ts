@@ -6,8 +6,6 @@ import { existsSync } from 'node:fs'
 import { extname, format, parse } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { idFrom } from '../../core/id.ts'
-import type { MessageStore } from '../../core/ports/message-store-port.ts'
-import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import { storeClosed } from '../sql/database.ts'
 import {
   createLogShares,
@@ -17,9 +15,16 @@ import {
   type PurgedLog,
   USED,
 } from '../sql/message-purge.ts'
-import { createMessageHolds, createMessageReads, type RunOnce } from '../sql/message-queries.ts'
-import { type MessageRow, recordOf } from '../sql/message-rows.ts'
+import {
+  createMessageHolds,
+  createMessageReads,
+  type MessageRow,
+  type MessageStore,
+  type RunOnce,
+  recordOf,
+} from '../sql/messages.ts'
 import { render, type Sql } from '../sql/sql.ts'
+import { StoreUnavailable } from '../store-access.ts'
 import { DONE_USED, doneOlder, doneOldestOf, encodeBatch, newestFirst } from './message-file.ts'
 import type { LogCall, LogReply, ThreadData } from './message-worker.ts'
 

@@ -1,7 +1,7 @@
 /** The thread of the message log's file. It runs one call after the other; a slow one delays no message. */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { MessageFilter } from '../../core/ports/message-store-port.ts'
-import { StoreUnavailable } from '../../core/ports/store-port.ts'
+import type { MessageFilter } from '../sql/messages.ts'
+import { StoreUnavailable } from '../store-access.ts'
 import { checkpoint } from './group-commit.ts'
 import { type EncodedBatch, type MessageFile, openMessageFile, type TextQuery } from './message-file.ts'
 import { storeFault } from './sqlite-file.ts'

@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { StoreUnavailable } from '../../core/ports/store-port.ts'
+import { StoreUnavailable } from '../store-access.ts'
 import { isBusy, makeFile, openFault } from './sqlite-file.ts'
 
 /** Of several processes that ask at once one must get the lock: each releases what it holds and retries. */

@@ -1,8 +1,8 @@
 /** SQLite behind the port of the SQL stores: reads at once, writes in the next transaction of the group commit. */
 import type { DatabaseSync } from 'node:sqlite'
 import { type Database, storeClosed, type TransactionWork } from '../sql/database.ts'
+import { documentOf } from '../sql/schema.ts'
 import { type Fragment, type NoValues, render, type Sql, type SqlValues, sql } from '../sql/sql.ts'
-import { documentOf } from '../sql/tables.ts'
 import type { ChangeFeed } from '../store.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { storeFault } from './sqlite-file.ts'

@@ -7,10 +7,10 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { makeFolder } from '../../core/files/files.ts'
-import { StoreUnavailable } from '../../core/ports/store-port.ts'
 import type { Columns, CopiedRow, Snapshot } from '../sql/copied-tables.ts'
 import { compileStoreFault } from '../sql/database.ts'
 import { dueMigrations, RAN_MIGRATIONS, type RanMigration, type TextMigration, UnknownSchema } from '../sql/schema.ts'
+import { StoreUnavailable } from '../store-access.ts'
 
 type FileOptions = Readonly<{
   /** Of the file, which is created with its folder if absent; or `:memory:`. */

@@ -4,11 +4,16 @@
  * replace each other only the newest is written.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import type { StateFilter, StateRecord, StateStore } from '../../core/ports/state-store-port.ts'
 import { storeClosed } from '../sql/database.ts'
-import { nextStateSequence } from '../sql/dialect.ts'
-import { sql } from '../sql/sql.ts'
-import { cacheNewestReads, stateOf, stateRow } from '../sql/states.ts'
+import { nextStateSequence, sql } from '../sql/sql.ts'
+import {
+  cacheNewestReads,
+  type StateFilter,
+  type StateRecord,
+  type StateStore,
+  stateOf,
+  stateRow,
+} from '../sql/states.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { prepare } from './sqlite-database.ts'
 

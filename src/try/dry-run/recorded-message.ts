@@ -1,10 +1,10 @@
 /** A recorded message as a dry run takes it: the message itself, and what other systems answered it. */
 import type { OutboundFault } from '../../core/ports/http-client-port.ts'
-import type { MessageStore } from '../../core/ports/message-store-port.ts'
 import type { MessageRecord, RecordedBody, RecordedCall } from '../../core/records/message-record.ts'
 import type { Incoming } from '../../inbound/incoming-message.ts'
 import { nameOfAnswer, readRequest, toReplay } from '../../records/message-log/bodies.ts'
 import { callMessageLog, type MessageSearch } from '../../records/message-log/message-search.ts'
+import type { MessageStore } from '../../store/sql/messages.ts'
 
 /** Undefined parts of an answer are those of a canned one. */
 export type RecordedAnswer = Readonly<{

@@ -4,7 +4,6 @@
  */
 
 import type { JsonObject } from '../../core/json.ts'
-import type { StateFilter, StateRecord, StateStore } from '../../core/ports/state-store-port.ts'
 import { type CallSpan, startTrace, type Trace } from '../../core/tracing/trace.ts'
 import type { DryRunRequest } from '../../document/checks/dry-run-request.ts'
 import type { Ambient } from '../../language/jsonata/expression.ts'
@@ -12,6 +11,7 @@ import { hasStatus } from '../../language/status-set.ts'
 import type { Sandbox } from '../../pipeline/sandbox.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
 import { rootOf } from '../../pipeline/stages/state.ts'
+import type { StateFilter, StateRecord, StateStore } from '../../store/sql/states.ts'
 import { type CannedServices, cannedServices } from '../dry-run/canned-services.ts'
 import { createStandInSecrets } from '../dry-run/stand-in-secrets.ts'
 import type { Given } from './test-file.ts'

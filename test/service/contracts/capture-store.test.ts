@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, it } from 'node:test'
 import type { NewCapture } from '../../../src/store/sql/capture-store.ts'
-import { endpointOf, idOf } from '../../support/contracts/records.ts'
+import { endpointOf, idOf, insertEndpoint, removeEndpoint, replaceEndpoint } from '../../support/contracts/records.ts'
 import { describeStores, SHARED_SQLITE, STORES } from '../../support/contracts/stores.ts'
 import { until } from '../../support/until.ts'
 
@@ -22,8 +22,8 @@ describeStores(
     const activeIds = async () => (await captures().active()).map(({ id }) => id).sort()
     const NONE = { claimed: 0, remaining: 0 }
     beforeEach(async () => {
-      await stage.store.endpoints.insert(endpointOf(1))
-      await stage.store.endpoints.insert(endpointOf(2))
+      await insertEndpoint(stage.store.endpoints, endpointOf(1))
+      await insertEndpoint(stage.store.endpoints, endpointOf(2))
     })
 
     it('are none at first', async () => {
@@ -103,11 +103,11 @@ describeStores(
     it('stay when the document is replaced, and are deleted with it', async () => {
       await captures().put(captureOf(1))
       const replaced = endpointOf(1, { description: 'other' })
-      assert.equal(await stage.store.endpoints.replace(replaced, endpointOf(1).document), 'stored')
+      assert.equal(await replaceEndpoint(stage.store.endpoints, replaced, endpointOf(1).document), 'stored')
       assert.deepEqual(await activeIds(), ['capture 1'])
-      assert.equal(await stage.store.endpoints.remove(replaced.document), 'removed')
+      assert.equal(await removeEndpoint(stage.store.endpoints, replaced.document), 'stored')
       assert.deepEqual(await activeIds(), [])
-      await stage.store.endpoints.insert(replaced)
+      await insertEndpoint(stage.store.endpoints, replaced)
       assert.equal(await captures().get(idOf(1)), undefined)
     })
   },
@@ -118,7 +118,7 @@ describeStores(
 describeStores(
   'captures',
   (stage) => {
-    beforeEach(() => stage.store.endpoints.insert(endpointOf(1)))
+    beforeEach(() => insertEndpoint(stage.store.endpoints, endpointOf(1)))
 
     it('are news for the instances that share the store when they start and end, and not at each place', async () => {
       const { changes } = stage.store

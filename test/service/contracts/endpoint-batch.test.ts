@@ -1,8 +1,8 @@
 /** Several writes of endpoints as one: all or none, compared with what is stored afterwards. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { EndpointWrite } from '../../../src/store/sql/endpoint-writes.ts'
-import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../support/contracts/records.ts'
+import type { EndpointWrite } from '../../../src/store/sql/endpoint-store.ts'
+import { EVERYTHING, endpointOf, filterOf, idOf, insertEndpoint, stateOf } from '../../support/contracts/records.ts'
 import { describeStores, SHARED_SQLITE, STORES } from '../../support/contracts/stores.ts'
 import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
@@ -28,7 +28,7 @@ describeStores(
   'writes made together',
   (stage) => {
     const endpoints = () => stage.store.endpoints
-    const fill = () => Promise.all([one, two, three].map((record) => endpoints().insert(record)))
+    const fill = () => Promise.all([one, two, three].map((record) => insertEndpoint(endpoints(), record)))
     const names = async () => (await endpoints().list()).map(({ _id, name }) => [Number.parseInt(_id, 16), name])
 
     const accepted: readonly (readonly [
@@ -67,7 +67,7 @@ describeStores(
         for (const write of writes) {
           if (write.op === 'remove') continue
           const { routeKey } = write.record
-          assert.equal(await endpoints().insert(endpointOf(99, { name: 'another' }, routeKey)), 'route')
+          assert.equal(await insertEndpoint(endpoints(), endpointOf(99, { name: 'another' }, routeKey)), 'route')
         }
       })
     }

@@ -2,9 +2,17 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { it } from 'node:test'
 import type { JsonObject } from '../../../src/core/json.ts'
-import { StoreUnavailable } from '../../../src/core/ports/store-port.ts'
 import { type StoredDocument, VERSIONS_OF_AN_ENDPOINT } from '../../../src/core/stored-document.ts'
-import { EVERYTHING, endpointOf, idOf, stateOf } from '../../support/contracts/records.ts'
+import { StoreUnavailable } from '../../../src/store/store-access.ts'
+import {
+  EVERYTHING,
+  endpointOf,
+  idOf,
+  insertEndpoint,
+  removeEndpoint,
+  replaceEndpoint,
+  stateOf,
+} from '../../support/contracts/records.ts'
 import { describeStores } from '../../support/contracts/stores.ts'
 import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
@@ -26,7 +34,7 @@ describeStores('endpoints', (stage) => {
     for (const [index, size] of sizes.entries()) {
       const { document, routeKey } = endpointOf(index)
       const text = { document: { ...document, description: 'ü'.repeat(size / 2) }, routeKey }
-      assert.equal(await endpoints().insert(text), 'stored')
+      assert.equal(await insertEndpoint(endpoints(), text), 'stored')
     }
     const pages: string[][] = []
     for (let after = ''; ; ) {
@@ -42,14 +50,14 @@ describeStores('endpoints', (stage) => {
   })
 
   it('gives documents as a page had them, whatever changed since, as long as their versions are stored', async () => {
-    for (const number of [1, 2, 3, 4]) await endpoints().insert(endpointOf(number))
+    for (const number of [1, 2, 3, 4]) await insertEndpoint(endpoints(), endpointOf(number))
     const replace = (number: number, before: string, after: string) =>
-      endpoints().replace(endpointOf(number, { name: after }), endpointOf(number, { name: before }).document)
+      replaceEndpoint(endpoints(), endpointOf(number, { name: after }), endpointOf(number, { name: before }).document)
     assert.equal(await replace(3, 'endpoint 3', 'three'), 'stored')
     const page = await endpoints().page('')
     const texts = page.map(({ bytes }) => Buffer.from(bytes).toString())
     assert.equal(await replace(1, 'endpoint 1', 'one'), 'stored')
-    assert.equal(await endpoints().remove(endpointOf(2).document), 'removed')
+    assert.equal(await removeEndpoint(endpoints(), endpointOf(2).document), 'stored')
     for (let n = 0; n < VERSIONS_OF_AN_ENDPOINT; n += 1) {
       assert.equal(await replace(4, n === 0 ? 'endpoint 4' : `four ${n - 1}`, `four ${n}`), 'stored')
     }
@@ -61,7 +69,8 @@ describeStores('endpoints', (stage) => {
   })
 
   it('lists oldest first, whatever the order of writing', async () => {
-    for (const number of [3, 1, 0xffff, 2]) assert.equal(await endpoints().insert(endpointOf(number)), 'stored')
+    for (const number of [3, 1, 0xffff, 2])
+      assert.equal(await insertEndpoint(endpoints(), endpointOf(number)), 'stored')
     const ids = (await endpoints().list()).map((document) => document._id)
     assert.deepEqual(ids, [1, 2, 3, 0xffff].map(idOf))
   })
@@ -72,15 +81,15 @@ describeStores('endpoints', (stage) => {
       a: { '10': 'x', nested: [null, true, 1.5, ''] },
       text: '" \\ \u0000 ü 漢 \ud800',
     })
-    await endpoints().insert(record)
+    await insertEndpoint(endpoints(), record)
     const got = await endpoints().get(idOf(1))
     assert.deepEqual(got, record.document)
     assert.equal(JSON.stringify(got), JSON.stringify(record.document))
   })
 
   it('finds clashes over names and routes, at insert and at replace', async () => {
-    await endpoints().insert(endpointOf(1))
-    await endpoints().insert(endpointOf(2))
+    await insertEndpoint(endpoints(), endpointOf(1))
+    await insertEndpoint(endpoints(), endpointOf(2))
     const mine = endpointOf(9)
     const clashes = [
       ['name', { name: 'endpoint 1' }, mine.routeKey],
@@ -89,61 +98,64 @@ describeStores('endpoints', (stage) => {
       ['name', { name: 'endpoint 2' }, 'POST /route-1'],
     ] as const
     for (const [clash, fields, route] of clashes) {
-      assert.equal(await endpoints().insert(endpointOf(9, fields, route)), clash)
+      assert.equal(await insertEndpoint(endpoints(), endpointOf(9, fields, route)), clash)
       assert.equal(await endpoints().get(idOf(9)), undefined)
     }
-    assert.equal(await endpoints().insert(mine), 'stored')
+    assert.equal(await insertEndpoint(endpoints(), mine), 'stored')
     for (const [clash, fields, route] of clashes) {
-      assert.equal(await endpoints().replace(endpointOf(9, fields, route), mine.document), clash)
+      assert.equal(await replaceEndpoint(endpoints(), endpointOf(9, fields, route), mine.document), clash)
       assert.deepEqual(await endpoints().get(idOf(9)), mine.document)
     }
-    assert.equal(await endpoints().insert(endpointOf(7, {}, `POST /${LONG_TEXT}`)), 'stored')
-    assert.equal(await endpoints().insert(endpointOf(8, { name: 'Endpoint 1' }, 'PUT /route-1')), 'stored')
+    assert.equal(await insertEndpoint(endpoints(), endpointOf(7, {}, `POST /${LONG_TEXT}`)), 'stored')
+    assert.equal(await insertEndpoint(endpoints(), endpointOf(8, { name: 'Endpoint 1' }, 'PUT /route-1')), 'stored')
   })
 
   it('replaces what is as expected, and lets it keep its own name and route', async () => {
     const before = endpointOf(1)
     const after = endpointOf(1, { description: 'new' })
-    await endpoints().insert(before)
-    assert.equal(await endpoints().replace(after, before.document), 'stored')
+    await insertEndpoint(endpoints(), before)
+    assert.equal(await replaceEndpoint(endpoints(), after, before.document), 'stored')
     assert.deepEqual(await endpoints().get(idOf(1)), after.document)
-    assert.equal(await endpoints().replace(endpointOf(1, { name: 'other' }, 'PUT /other'), after.document), 'stored')
-    assert.equal(await endpoints().insert(endpointOf(2, { name: 'endpoint 1' }, 'POST /route-1')), 'stored')
+    assert.equal(
+      await replaceEndpoint(endpoints(), endpointOf(1, { name: 'other' }, 'PUT /other'), after.document),
+      'stored',
+    )
+    assert.equal(await insertEndpoint(endpoints(), endpointOf(2, { name: 'endpoint 1' }, 'POST /route-1')), 'stored')
   })
 
   it('replaces and removes nothing that is gone or has changed', async () => {
     const first = endpointOf(1)
-    assert.equal(await endpoints().replace(first, first.document), 'gone')
-    assert.equal(await endpoints().remove(first.document), 'gone')
+    assert.equal(await replaceEndpoint(endpoints(), first, first.document), 'gone')
+    assert.equal(await removeEndpoint(endpoints(), first.document), 'gone')
     const second = endpointOf(1, { description: 'second' })
-    await endpoints().insert(second)
-    assert.equal(await endpoints().replace(endpointOf(1, { description: 'third' }), first.document), 'stale')
-    assert.equal(await endpoints().remove(first.document), 'stale')
+    await insertEndpoint(endpoints(), second)
+    assert.equal(await replaceEndpoint(endpoints(), endpointOf(1, { description: 'third' }), first.document), 'stale')
+    assert.equal(await removeEndpoint(endpoints(), first.document), 'stale')
     assert.deepEqual(await endpoints().list(), [second.document])
   })
 
   it('removes, and frees name and route', async () => {
     const { document } = endpointOf(1)
-    await endpoints().insert(endpointOf(1))
-    assert.equal(await endpoints().remove(document), 'removed')
+    await insertEndpoint(endpoints(), endpointOf(1))
+    assert.equal(await removeEndpoint(endpoints(), document), 'stored')
     assert.equal(await endpoints().get(idOf(1)), undefined)
-    assert.equal(await endpoints().insert(endpointOf(2, { name: document.name }, 'POST /route-1')), 'stored')
+    assert.equal(await insertEndpoint(endpoints(), endpointOf(2, { name: document.name }, 'POST /route-1')), 'stored')
   })
 
   it('removes the states of an endpoint with it, and no others', async () => {
-    await endpoints().insert(endpointOf(1))
-    await endpoints().insert(endpointOf(2))
+    await insertEndpoint(endpoints(), endpointOf(1))
+    await insertEndpoint(endpoints(), endpointOf(2))
     await stage.store.states.append(idOf(1), stateOf('one', 200))
     await stage.store.states.append(idOf(2), stateOf('two', 200))
-    await endpoints().remove(endpointOf(1).document)
-    await endpoints().insert(endpointOf(1))
+    await removeEndpoint(endpoints(), endpointOf(1).document)
+    await insertEndpoint(endpoints(), endpointOf(1))
     assert.equal(await stage.store.states.newest(idOf(1), EVERYTHING), undefined)
     assert.deepEqual(await stage.store.states.newest(idOf(2), EVERYTHING), stateOf('two', 200))
   })
 
   it('lets one of many concurrent writers win', async () => {
     const inserted = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => endpoints().insert(endpointOf(n, { name: 'one' }))),
+      Array.from({ length: 20 }, (_, n) => insertEndpoint(endpoints(), endpointOf(n, { name: 'one' }))),
     )
     assert.deepEqual(inserted.toSorted(), [...Array(19).fill('name'), 'stored'])
     const [current] = await endpoints().list()
@@ -152,13 +164,13 @@ describeStores('endpoints', (stage) => {
       document: { ...current, change } as StoredDocument,
       routeKey: 'POST /route-1',
     }))
-    const replaced = await Promise.all(changes.map((record) => endpoints().replace(record, current)))
+    const replaced = await Promise.all(changes.map((record) => replaceEndpoint(endpoints(), record, current)))
     assert.deepEqual(replaced.toSorted(), [...Array(19).fill('stale'), 'stored'])
   })
 
   it('refuses the second of two inserts with one id', async () => {
-    await endpoints().insert(endpointOf(1))
-    await assert.rejects(endpoints().insert(endpointOf(1, { name: 'other' }, 'PUT /other')))
+    await insertEndpoint(endpoints(), endpointOf(1))
+    assert.equal(await insertEndpoint(endpoints(), endpointOf(1, { name: 'other' }, 'PUT /other')), 'stale')
     assert.deepEqual(await endpoints().list(), [endpointOf(1).document])
   })
 
@@ -168,11 +180,11 @@ describeStores('endpoints', (stage) => {
     const keep = async (fields: JsonObject) => {
       number += 1
       const record = endpointOf(number, fields)
-      assert.equal(await endpoints().insert(record), 'stored')
+      assert.equal(await insertEndpoint(endpoints(), record), 'stored')
       const got = await endpoints().get(record.document._id)
       assert.ok(got)
       assert.equal(JSON.stringify(got), JSON.stringify(record.document))
-      assert.equal(await endpoints().replace(record, got), 'stored')
+      assert.equal(await replaceEndpoint(endpoints(), record, got), 'stored')
     }
     await fc.assert(
       fc.asyncProperty(fc.array(constants), async (documents) => {
@@ -192,9 +204,9 @@ describeStores('endpoints', (stage) => {
     await fc.assert(
       fc.asyncProperty(wild, wild, async (one, other) => {
         const records = [endpointOf(1, { name: one }), endpointOf(2, { name: other })]
-        const stored = await Promise.all(records.map((record) => endpoints().insert(record)))
+        const stored = await Promise.all(records.map((record) => insertEndpoint(endpoints(), record)))
         assert.deepEqual(stored.toSorted(), [one === other ? 'name' : 'stored', 'stored'])
-        await Promise.all(records.map(({ document }) => endpoints().remove(document)))
+        await Promise.all(records.map(({ document }) => removeEndpoint(endpoints(), document)))
       }),
       { numRuns: LONG ? 60 : 20 },
     )
@@ -202,7 +214,7 @@ describeStores('endpoints', (stage) => {
 
   const itLasts = stage.kind.durable ? it : () => undefined
   itLasts('is there again after closing and opening', async () => {
-    await endpoints().insert(endpointOf(1))
+    await insertEndpoint(endpoints(), endpointOf(1))
     await stage.store.states.append(idOf(1), stateOf('kept', 404, true))
     await stage.reopen()
     assert.deepEqual(await endpoints().list(), [endpointOf(1).document])
@@ -217,9 +229,9 @@ describeStores('endpoints', (stage) => {
       () => endpoints().list(),
       () => endpoints().get(idOf(1)),
       () => endpoints().ping(),
-      () => endpoints().insert(endpointOf(1)),
-      () => endpoints().replace(endpointOf(1), document),
-      () => endpoints().remove(document),
+      () => insertEndpoint(endpoints(), endpointOf(1)),
+      () => replaceEndpoint(endpoints(), endpointOf(1), document),
+      () => removeEndpoint(endpoints(), document),
       () => stage.store.states.append(idOf(1), stateOf('late', 200)),
       async () => stage.store.states.newest(idOf(1), EVERYTHING),
     ]
@@ -227,7 +239,7 @@ describeStores('endpoints', (stage) => {
   })
 
   it('finishes the writes that wait before it closes', async () => {
-    const inserted = Array.from({ length: 50 }, (_, number) => endpoints().insert(endpointOf(number)))
+    const inserted = Array.from({ length: 50 }, (_, number) => insertEndpoint(endpoints(), endpointOf(number)))
     const closed = stage.store.close()
     assert.deepEqual(await Promise.all(inserted), Array(50).fill('stored'))
     await closed

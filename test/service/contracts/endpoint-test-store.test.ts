@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, it } from 'node:test'
-import { endpointOf, idOf } from '../../support/contracts/records.ts'
+import { endpointOf, idOf, insertEndpoint, removeEndpoint, replaceEndpoint } from '../../support/contracts/records.ts'
 import { describeStores, SHARED_SQLITE, STORES } from '../../support/contracts/stores.ts'
 
 describeStores(
@@ -8,8 +8,8 @@ describeStores(
   (stage) => {
     const tests = () => stage.store.tests
     beforeEach(async () => {
-      await stage.store.endpoints.insert(endpointOf(1))
-      await stage.store.endpoints.insert(endpointOf(2))
+      await insertEndpoint(stage.store.endpoints, endpointOf(1))
+      await insertEndpoint(stage.store.endpoints, endpointOf(2))
     })
 
     it('are none at first', async () => {
@@ -59,11 +59,11 @@ describeStores(
       await tests().write(idOf(1), 'a', undefined)
       await tests().write(idOf(2), 'b', undefined)
       const replaced = endpointOf(1, { description: 'other' })
-      assert.equal(await stage.store.endpoints.replace(replaced, endpointOf(1).document), 'stored')
+      assert.equal(await replaceEndpoint(stage.store.endpoints, replaced, endpointOf(1).document), 'stored')
       assert.equal(await tests().get(idOf(1)), 'a')
-      assert.equal(await stage.store.endpoints.remove(replaced.document), 'removed')
+      assert.equal(await removeEndpoint(stage.store.endpoints, replaced.document), 'stored')
       assert.equal(await tests().get(idOf(1)), undefined)
-      assert.equal(await stage.store.endpoints.insert(replaced), 'stored')
+      assert.equal(await insertEndpoint(stage.store.endpoints, replaced), 'stored')
       assert.equal(await tests().get(idOf(1)), undefined)
       assert.equal(await tests().get(idOf(2)), 'b')
     })

@@ -8,7 +8,7 @@ import type {
   IdempotencyStore,
   KeyedRequest,
 } from '../../../src/store/sql/idempotency-store.ts'
-import { endpointOf, idOf } from '../../support/contracts/records.ts'
+import { endpointOf, idOf, insertEndpoint, removeEndpoint, replaceEndpoint } from '../../support/contracts/records.ts'
 import { describeStores, SHARED_SQLITE, STORES } from '../../support/contracts/stores.ts'
 
 const HOUR_MS = 3_600_000
@@ -42,8 +42,8 @@ describeStores(
     const idempotency = (): IdempotencyStore => stage.store.idempotency
     const claim = (n: number, owner: string, leaseMs = HOUR_MS) => idempotency().claim(requestOf(n), owner, leaseMs)
     beforeEach(async () => {
-      await stage.store.endpoints.insert(endpointOf(1))
-      await stage.store.endpoints.insert(endpointOf(2))
+      await insertEndpoint(stage.store.endpoints, endpointOf(1))
+      await insertEndpoint(stage.store.endpoints, endpointOf(2))
     })
 
     it('gives the key to the first claim, and its response to all later ones, byte for byte', async () => {
@@ -100,12 +100,12 @@ describeStores(
       const { document } = endpointOf(1)
       await idempotency().complete(requestOf(1), 'x', responseOf('x'), HOUR_MS)
       const changed = endpointOf(1, { constants: { a: 1 } })
-      assert.equal(await stage.store.endpoints.replace(changed, document), 'stored')
+      assert.equal(await replaceEndpoint(stage.store.endpoints, changed, document), 'stored')
       assert.equal((await claim(1, 'y')).kind, 'completed')
-      assert.equal(await stage.store.endpoints.remove(changed.document), 'removed')
+      assert.equal(await removeEndpoint(stage.store.endpoints, changed.document), 'stored')
       assert.equal((await claim(1, 'y')).kind, 'endpoint-deleted')
       assert.equal(await idempotency().complete(requestOf(1), 'y', responseOf('y'), HOUR_MS), 'endpoint-deleted')
-      await stage.store.endpoints.insert(endpointOf(1))
+      await insertEndpoint(stage.store.endpoints, endpointOf(1))
       assert.equal((await claim(1, 'z')).kind, 'claimed')
     })
   },
@@ -118,7 +118,7 @@ describeStores(
     const idempotency = (): IdempotencyStore => stage.store.idempotency
     const claim = (n: number, owner: string, leaseMs = HOUR_MS) => idempotency().claim(requestOf(n), owner, leaseMs)
     beforeEach(async () => {
-      await stage.store.endpoints.insert(endpointOf(1))
+      await insertEndpoint(stage.store.endpoints, endpointOf(1))
     })
 
     it('one of 50 concurrent claims gets the key', async () => {

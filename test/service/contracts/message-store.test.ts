@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { MessageFilter } from '../../../src/core/ports/message-store-port.ts'
 import type { MessageRecord } from '../../../src/core/records/message-record.ts'
+import type { MessageFilter } from '../../../src/store/sql/messages.ts'
 import {
   doneLineOf,
   messageId,

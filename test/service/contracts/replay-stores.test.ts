@@ -1,9 +1,9 @@
 /** Replay plans and the marks of failure groups, the same over every store. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { GroupKey } from '../../../src/core/ports/message-store-port.ts'
 import type { PlanProgress, PlanState } from '../../../src/core/replays/replay-plan.ts'
 import type { GroupMark } from '../../../src/store/sql/failure-group-store.ts'
+import type { GroupKey } from '../../../src/store/sql/messages.ts'
 import type { NewPlan } from '../../../src/store/sql/replay-plan-store.ts'
 import { describeStores, SHARED_SQLITE, STORES } from '../../support/contracts/stores.ts'
 import { until } from '../../support/until.ts'

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { beforeEach, it } from 'node:test'
-import type { StateFilter, StateRecord } from '../../../src/core/ports/state-store-port.ts'
-import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../support/contracts/records.ts'
+import type { StateFilter, StateRecord } from '../../../src/store/sql/states.ts'
+import {
+  EVERYTHING,
+  endpointOf,
+  filterOf,
+  idOf,
+  insertEndpoint,
+  removeEndpoint,
+  stateOf,
+} from '../../support/contracts/records.ts'
 import { describeStores } from '../../support/contracts/stores.ts'
 import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
@@ -22,8 +30,8 @@ function newestOf(appended: readonly StateRecord[], { networkErrors, statuses }:
 describeStores('states', (stage) => {
   const states = () => stage.store.states
   beforeEach(async () => {
-    await stage.store.endpoints.insert(endpointOf(1))
-    await stage.store.endpoints.insert(endpointOf(2))
+    await insertEndpoint(stage.store.endpoints, endpointOf(1))
+    await insertEndpoint(stage.store.endpoints, endpointOf(2))
   })
 
   it('finds nothing at first, and nothing of another endpoint', async () => {
@@ -116,11 +124,11 @@ describeStores('states', (stage) => {
 
   it('takes a state of an endpoint that is gone, and keeps nothing of it', async () => {
     await states().append(idOf(7), stateOf('never there', 200))
-    const removed = stage.store.endpoints.remove(endpointOf(1).document)
+    const removed = removeEndpoint(stage.store.endpoints, endpointOf(1).document)
     const late = states().append(idOf(1), stateOf('late', 200))
-    assert.deepEqual(await Promise.all([removed, late]), ['removed', undefined])
+    assert.deepEqual(await Promise.all([removed, late]), ['stored', undefined])
     for (const number of [1, 7]) {
-      await stage.store.endpoints.insert(endpointOf(number))
+      await insertEndpoint(stage.store.endpoints, endpointOf(number))
       assert.equal(await states().newest(idOf(number), EVERYTHING), undefined)
     }
   })

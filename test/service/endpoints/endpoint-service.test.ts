@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Failure } from '../../../src/core/failure.ts'
-import { StoreUnavailable, waitForStore, withStoreAccess } from '../../../src/core/ports/store-port.ts'
 import type { EndpointService } from '../../../src/endpoints/endpoint-service.ts'
 import type { EndpointStore } from '../../../src/store/sql/endpoint-store.ts'
 import type { ChangeFeed } from '../../../src/store/store.ts'
+import { StoreUnavailable, waitForStore, withStoreAccess } from '../../../src/store/store-access.ts'
+import { replaceEndpoint } from '../../support/contracts/records.ts'
 import { openEndpointService } from '../../support/endpoints/open-endpoint-service.ts'
 import { silent } from '../../support/silent.ts'
 
@@ -66,20 +67,14 @@ describe('a store that keeps a change and cannot confirm it', () => {
     const fail = () => {
       throw new StoreUnavailable('the disk is broken')
     }
-    const kept =
-      <Args extends unknown[], T>(write: (...args: Args) => Promise<T>) =>
-      async (...args: Args): Promise<T> => {
-        const result = await write(...args)
+    return (store: EndpointStore): EndpointStore => ({
+      ...store,
+      writeAll: async (writes) => {
+        const result = await store.writeAll(writes)
         if (disk.confirms) return result
         disk.reads = disk.readsOn
         return fail()
-      }
-    return (store: EndpointStore): EndpointStore => ({
-      ...store,
-      insert: kept(store.insert),
-      replace: kept(store.replace),
-      remove: kept(store.remove),
-      writeAll: kept(store.writeAll),
+      },
       get: async (id) => (disk.reads ? store.get(id) : fail()),
     })
   }
@@ -196,7 +191,7 @@ test('a change that another process made meanwhile is not overwritten', async ()
   // Both read the same document; the other process writes between our read and our write.
   const ours = catalogue.replace(document._id, text('ours'), undefined)
   const theirs = { document: { ...document, description: 'theirs' }, routeKey: compiled.routeKey }
-  assert.equal(await store.endpoints.replace(theirs, document), 'stored')
+  assert.equal(await replaceEndpoint(store.endpoints, theirs, document), 'stored')
   await assert.rejects(ours, (thrown) => thrown instanceof Failure && thrown.code === 'PRECONDITION_FAILED')
   assert.deepEqual(await catalogue.get(document._id), theirs.document)
   await store.close()

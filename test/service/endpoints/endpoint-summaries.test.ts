@@ -8,12 +8,13 @@ import { checkQuery } from '../../../src/api/check-call.ts'
 import { Failure } from '../../../src/core/failure.ts'
 import type { JsonObject } from '../../../src/core/json.ts'
 import type { StoredDocument } from '../../../src/core/stored-document.ts'
-import { createActiveEndpoints } from '../../../src/endpoints/active-endpoints.ts'
 import type { CompiledEndpoint } from '../../../src/endpoints/compiled-endpoint.ts'
-import { createFindFaults } from '../../../src/endpoints/listing/endpoint-faults.ts'
-import { createListSummaries, type SummaryPage } from '../../../src/endpoints/listing/endpoint-summaries.ts'
-import { SUMMARY_QUERY } from '../../../src/endpoints/listing/summary-query.ts'
+import { createFindFaults } from '../../../src/endpoints/endpoint-faults.ts'
+import { ActiveEndpoints } from '../../../src/endpoints/endpoint-registry.ts'
+import { createListSummaries, type SummaryPage } from '../../../src/endpoints/endpoint-summaries.ts'
+import { SUMMARY_QUERY } from '../../../src/endpoints/summary-query.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
+import { insertEndpoint } from '../../support/contracts/records.ts'
 import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 import { call } from '../../support/inbound/http/management/call.ts'
@@ -167,7 +168,7 @@ describe('endpoints that are not active', () => {
     folder = mkdtempSync(join(tmpdir(), 'crosswalk-'))
     const store = await openSqliteStore({ path: join(folder, 'test.db'), logger: loggerInto([]) })
     for (const [index, one] of stored.entries()) {
-      await store.endpoints.insert({ document: one, routeKey: `route ${index}` })
+      await insertEndpoint(store.endpoints, { document: one, routeKey: `route ${index}` })
     }
     await store.close()
     service = await startService({}, folder)
@@ -251,7 +252,7 @@ describe('pages', () => {
     return { version: 1, document, endpoint: {}, routeKey: _id, handle: () => {} } as unknown as CompiledEndpoint
   }
   const openPages = (endpoints: readonly CompiledEndpoint[]) => {
-    const active = createActiveEndpoints(endpoints)
+    const active = new ActiveEndpoints(endpoints)
     const inactive = { refused: new Map(), pending: new Map() }
     const list = createListSummaries({ registry: active, inactive, statsOf: async () => new Map() })
     const read = async (texts: ReadonlyMap<string, readonly string[]>) =>

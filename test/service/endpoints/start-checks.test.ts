@@ -5,11 +5,12 @@ import type { JsonObject } from '../../../src/core/json.ts'
 import type { Received } from '../../../src/core/message.ts'
 import type { Run } from '../../../src/core/run.ts'
 import type { StoredDocument } from '../../../src/core/stored-document.ts'
+import { createFindFaults } from '../../../src/endpoints/endpoint-faults.ts'
 import { createEndpointRegistry } from '../../../src/endpoints/endpoint-registry.ts'
 import { createEndpointService } from '../../../src/endpoints/endpoint-service.ts'
-import { createFindFaults } from '../../../src/endpoints/listing/endpoint-faults.ts'
 import type { Services } from '../../../src/pipeline/services.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
+import { insertEndpoint } from '../../support/contracts/records.ts'
 import { guards } from '../../support/guards.ts'
 import { endpointDocument, type LogLine, loggerInto, readTestSettings } from '../../support/service.ts'
 import { silent } from '../../support/silent.ts'
@@ -24,7 +25,7 @@ async function start(test: TestContext, documents: readonly JsonObject[], before
     const _id = String(index + 1).padStart(24, '0')
     const document = { _id, ...endpointDocument(changes), createdAt: AT, updatedAt: AT, __v: 0 }
     const record = { document: document as unknown as StoredDocument, routeKey: `POST /${index}`, version: 1 }
-    assert.equal(await store.endpoints.insert(record), 'stored')
+    assert.equal(await insertEndpoint(store.endpoints, record), 'stored')
   }
   const registry = createEndpointRegistry()
   const log: LogLine[] = []

@@ -6,7 +6,7 @@ import { createIds } from '../../../src/core/id.ts'
 import type { Json } from '../../../src/core/json.ts'
 import { createMessageCaptures, MOST_CAPTURED } from '../../../src/records/message-log/captures.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
-import { endpointOf, idOf } from '../../support/contracts/records.ts'
+import { endpointOf, idOf, insertEndpoint } from '../../support/contracts/records.ts'
 import fc from '../../support/fast-check.ts'
 import { silent } from '../../support/silent.ts'
 import { fuzz } from './run.ts'
@@ -14,7 +14,7 @@ import { fuzz } from './run.ts'
 const DAY_MS = 86_400_000
 const store = await openSqliteStore({ path: ':memory:', logger: silent })
 after(() => store.close())
-await store.endpoints.insert(endpointOf(1))
+await insertEndpoint(store.endpoints, endpointOf(1))
 
 const anyTime = fc.oneof(
   fc.integer({ min: -2 * DAY_MS, max: 2 * DAY_MS }).map((ms) => new Date(Date.now() + ms).toISOString()),

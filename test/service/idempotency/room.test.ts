@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startIdempotencyCleanup } from '../../../src/pipeline/idempotency/idempotency-cleanup.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
-import { endpointOf, idOf } from '../../support/contracts/records.ts'
+import { endpointOf, idOf, insertEndpoint } from '../../support/contracts/records.ts'
 import { keyed, passingOn, REPLAYED, startHeld } from '../../support/idempotency/keys.ts'
 import { startService } from '../../support/service.ts'
 import { silent } from '../../support/silent.ts'
@@ -45,7 +45,7 @@ test('an endpoint without room refuses new keys and answers known ones, and leav
 test('expired responses are removed, by the process that purges', async (test) => {
   const { endpoints, idempotency, close } = await openSqliteStore({ path: ':memory:', logger: silent })
   test.after(close)
-  await endpoints.insert(endpointOf(1))
+  await insertEndpoint(endpoints, endpointOf(1))
   const response = { messageId: 'm', status: 200, headers: {}, body: Buffer.from('{}') }
   for (let n = 0; n < 450; n += 1) {
     await idempotency.complete(

@@ -1,8 +1,14 @@
 /** Documents and states for tests of stores: as small as the types allow, and recognisable. */
 import type { JsonObject } from '../../../src/core/json.ts'
-import type { StateFilter, StateRecord } from '../../../src/core/ports/state-store-port.ts'
-import type { StoredDocument } from '../../../src/core/stored-document.ts'
-import type { EndpointRecord } from '../../../src/store/sql/endpoint-writes.ts'
+import type { Change, StoredDocument } from '../../../src/core/stored-document.ts'
+import type { AuditEntry } from '../../../src/store/sql/audit-store.ts'
+import type {
+  EndpointRecord,
+  EndpointStore,
+  EndpointWrite,
+  RefusedWrite,
+} from '../../../src/store/sql/endpoint-store.ts'
+import type { StateFilter, StateRecord } from '../../../src/store/sql/states.ts'
 
 /** A time-ordered id. */
 export const idOf = (number: number): string => number.toString(16).padStart(24, '0')
@@ -39,3 +45,31 @@ export const filterOf = (
 })
 
 export const EVERYTHING = filterOf('any')
+
+type Writes = Pick<EndpointStore, 'writeAll'>
+type Result = 'stored' | RefusedWrite['reason']
+
+async function writeOne(endpoints: Writes, write: EndpointWrite): Promise<Result> {
+  const result = await endpoints.writeAll([write])
+  return result === 'stored' ? result : result.reason
+}
+
+export const insertEndpoint = (
+  endpoints: Writes,
+  record: EndpointRecord,
+  change: Partial<Change> = {},
+  entry?: AuditEntry,
+): Promise<Result> => writeOne(endpoints, { op: 'insert', record, change, entry })
+
+export const replaceEndpoint = (
+  endpoints: Writes,
+  record: EndpointRecord,
+  expected: StoredDocument,
+  change: Partial<Change> = {},
+): Promise<Result> => writeOne(endpoints, { op: 'replace', record, expected, change })
+
+export const removeEndpoint = (
+  endpoints: Writes,
+  expected: StoredDocument,
+  change: Partial<Change> = {},
+): Promise<Result> => writeOne(endpoints, { op: 'remove', expected, change })

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { StoreUnavailable } from '../../../src/core/ports/store-port.ts'
 import { copyInto } from '../../../src/store/postgres/copy-into.ts'
 import type { AuditEntry } from '../../../src/store/sql/audit-store.ts'
 import { COPIED } from '../../../src/store/sql/copied-tables.ts'
@@ -12,7 +11,16 @@ import { MIGRATIONS } from '../../../src/store/sql/schema.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { openSnapshot } from '../../../src/store/sqlite/sqlite-file.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../support/contracts/records.ts'
+import { StoreUnavailable } from '../../../src/store/store-access.ts'
+import {
+  EVERYTHING,
+  endpointOf,
+  filterOf,
+  idOf,
+  insertEndpoint,
+  removeEndpoint,
+  stateOf,
+} from '../../support/contracts/records.ts'
 import { openPostgres } from '../../support/contracts/stores.ts'
 import { freshDatabase, postgresMissing } from '../../support/services/postgres.ts'
 import { startTcpProxy } from '../../support/services/tcp-proxy.ts'
@@ -102,7 +110,10 @@ async function fillFile(folder: string): Promise<void> {
   const store = await openSqliteStore({ path: join(folder, 'from.db'), logger: silent })
   for (let n = 0; n < 1_203; n += 1) {
     const name = n === 3 ? '\u0000 ü \ud800 😀' : `endpoint ${n}`
-    assert.equal(await store.endpoints.insert(endpointOf(n, { name, constants: { '7': n, a: 'b' } })), 'stored')
+    assert.equal(
+      await insertEndpoint(store.endpoints, endpointOf(n, { name, constants: { '7': n, a: 'b' } })),
+      'stored',
+    )
   }
   await Promise.all(
     Array.from({ length: 700 }, (_, n) =>
@@ -173,7 +184,7 @@ describe('copy-store', () => {
     // What comes after the copy is newer than all of it, and routes are still taken.
     await to.states.append(idOf(1), stateOf('after the copy', 599))
     assert.deepEqual(await to.states.newest(idOf(1), EVERYTHING), stateOf('after the copy', 599))
-    assert.equal(await to.endpoints.insert(endpointOf(5_000, {}, 'POST /route-7')), 'route')
+    assert.equal(await insertEndpoint(to.endpoints, endpointOf(5_000, {}, 'POST /route-7')), 'route')
     assert.equal((await to.changes.since(0)).documents.length, 1_203)
     await from.close()
     await to.close()
@@ -189,8 +200,8 @@ describe('copy-store', () => {
     {
       what: 'versions of endpoints',
       fill: async ({ endpoints }) => {
-        await endpoints.insert(endpointOf(1))
-        await endpoints.remove(endpointOf(1).document)
+        await insertEndpoint(endpoints, endpointOf(1))
+        await removeEndpoint(endpoints, endpointOf(1).document)
       },
     },
   ]
@@ -202,7 +213,7 @@ describe('copy-store', () => {
       await target.close()
       const path = join(freshFolder(test), 'from.db')
       const source = await openSqliteStore({ path, logger: silent })
-      await source.endpoints.insert(endpointOf(2))
+      await insertEndpoint(source.endpoints, endpointOf(2))
       await source.close()
       const refusal = new RegExp(`The target holds ${what} already; copy into an empty database`)
       await assert.rejects(
@@ -221,7 +232,7 @@ describe('copy-store', () => {
     const { url } = await freshDatabase(test)
     const folder = freshFolder(test)
     const store = await openSqliteStore({ path: join(folder, 'from.db'), logger: silent })
-    await store.endpoints.insert(endpointOf(1))
+    await insertEndpoint(store.endpoints, endpointOf(1))
     const values = { requestBody: { text: 'x'.repeat(1_000_000) } }
     for (let status = 200; status < 290; status += 1) {
       await store.states.append(idOf(1), { values, lookupStatus: status, networkError: false })
@@ -255,7 +266,7 @@ describe('copy-store', () => {
       const { url, query } = await freshDatabase(test)
       const path = join(freshFolder(test), 'from.db')
       const source = await openSqliteStore({ path, logger: silent })
-      for (let n = 0; n < 10; n += 1) await source.endpoints.insert(endpointOf(n))
+      for (let n = 0; n < 10; n += 1) await insertEndpoint(source.endpoints, endpointOf(n))
       await source.states.append(idOf(1), stateOf('kept', 200))
       await source.idempotency.complete(requestOf(1), 'x', responseOf(1), 3_600_000)
       await source.keys.insert(keyOf(1))

@@ -1,7 +1,7 @@
 /** Documents and states that carry their own checksum, so that a torn one shows. */
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '../../../src/core/json.ts'
-import type { StateFilter, StateRecord } from '../../../src/core/ports/state-store-port.ts'
+import type { StateFilter, StateRecord } from '../../../src/store/sql/states.ts'
 
 const checksum = (content: JsonObject): string =>
   createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 24)

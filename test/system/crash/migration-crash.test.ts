@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
-import { endpointOf } from '../../support/contracts/records.ts'
+import { endpointOf, insertEndpoint } from '../../support/contracts/records.ts'
 import { silent } from '../../support/silent.ts'
 import { assertSound, freshPath, lookInto } from '../../support/store/folder.ts'
 
@@ -33,14 +33,14 @@ it('leaves a new file empty when it is killed within the first migrations', asyn
   assertSound(path)
   assert.deepEqual(tablesOf(path), [])
   const store = await openSqliteStore({ path, logger: silent })
-  assert.equal(await store.endpoints.insert(endpointOf(1)), 'stored')
+  assert.equal(await insertEndpoint(store.endpoints, endpointOf(1)), 'stored')
   await store.close()
 })
 
 it('leaves what was there when it is killed within a later migration', async (test) => {
   const path = freshPath(test)
   const before = await openSqliteStore({ path, logger: silent })
-  await before.endpoints.insert(endpointOf(1))
+  await insertEndpoint(before.endpoints, endpointOf(1))
   await before.close()
   const tables = tablesOf(path)
   for (let times = 0; times < 3; times++) await killHalfWay(path)

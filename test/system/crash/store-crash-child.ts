@@ -1,8 +1,9 @@
 /** Writes endpoints and states until it is killed, announcing each operation: `store-crash-child.ts <file> <seed>`. */
 
 import type { StoredDocument } from '../../../src/core/stored-document.ts'
-import type { EndpointRecord } from '../../../src/store/sql/endpoint-writes.ts'
+import type { EndpointRecord } from '../../../src/store/sql/endpoint-store.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
+import { insertEndpoint, removeEndpoint, replaceEndpoint } from '../../support/contracts/records.ts'
 import { silent } from '../../support/silent.ts'
 import { announce } from './announce.ts'
 import { sealed, stateRegister } from './crash-documents.ts'
@@ -41,18 +42,18 @@ function makeEndpoint(stream: number, id: string): EndpointRecord & { document: 
 
 async function register(stream: number, mine: StoredDocument[]) {
   const record = makeEndpoint(stream, (++counter).toString(16).padStart(24, '0'))
-  await operate(record.document._id, record.document.checksum, () => endpoints.insert(record), 'stored')
+  await operate(record.document._id, record.document.checksum, () => insertEndpoint(endpoints, record), 'stored')
   mine.push(record.document)
 }
 
 async function update(stream: number, mine: StoredDocument[], index: number, current: StoredDocument) {
   const record = makeEndpoint(stream, current._id)
-  await operate(current._id, record.document.checksum, () => endpoints.replace(record, current), 'stored')
+  await operate(current._id, record.document.checksum, () => replaceEndpoint(endpoints, record, current), 'stored')
   mine[index] = record.document
 }
 
 async function remove(mine: StoredDocument[], index: number, current: StoredDocument) {
-  await operate(current._id, ABSENT, () => endpoints.remove(current), 'removed')
+  await operate(current._id, ABSENT, () => removeEndpoint(endpoints, current), 'stored')
   mine.splice(index, 1)
 }
 

@@ -1,7 +1,7 @@
 /** The store as what is killed: how to start the process that writes to it, and how to look at what that leaves. */
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import type { StateFilter, StateStore } from '../../../src/core/ports/state-store-port.ts'
+import type { StateFilter, StateStore } from '../../../src/store/sql/states.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { silent } from '../../support/silent.ts'
 import { sealOf, stateOfRegister } from './crash-documents.ts'

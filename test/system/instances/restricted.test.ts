@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
-import { StoreUnavailable } from '../../../src/core/ports/store-port.ts'
 import { UNSTARTED } from '../../../src/records/replay/plan-queue.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { StoreUnavailable } from '../../../src/store/store-access.ts'
 import { recordedAt, withBodies } from '../../support/contracts/message-records.ts'
-import { endpointOf, idOf } from '../../support/contracts/records.ts'
+import { endpointOf, idOf, insertEndpoint, removeEndpoint } from '../../support/contracts/records.ts'
 import { openPostgres } from '../../support/contracts/stores.ts'
 import { json, type Service, startService } from '../../support/service.ts'
 import { freshDatabase, type TestDatabase } from '../../support/services/postgres.ts'
@@ -139,7 +139,7 @@ async function useLog(databaseUrl: string): Promise<number> {
     await usePlans(replayPlans, recorded.record.id)
     await failureGroups.put(GROUP, { state: 'open', by: 'local', at: recorded.record.startedAt }, 1)
     assert.equal((await failureGroups.list()).length, 1)
-    await endpoints.insert(endpointOf(1))
+    await insertEndpoint(endpoints, endpointOf(1))
     const request = { endpointId: idOf(1), key: 'k', fingerprint: 'f' }
     for (const owner of ['one', 'other']) {
       assert.equal((await idempotency.claim(request, owner, 60_000)).kind, 'claimed')
@@ -149,7 +149,7 @@ async function useLog(databaseUrl: string): Promise<number> {
     const capture = { endpointId: idOf(1), id: 'c', messages: 2, until: Date.now() + 60_000, startedAt: '', by: '' }
     assert.equal(await captures.put(capture), true)
     assert.equal((await captures.claim(capture, 1)).remaining, 1)
-    assert.equal(await endpoints.remove(endpointOf(1).document), 'removed')
+    assert.equal(await removeEndpoint(endpoints, endpointOf(1).document), 'stored')
     return 200
   } catch (thrown) {
     if (!(thrown instanceof StoreUnavailable)) throw thrown

@@ -3,11 +3,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import pg from 'pg'
-import { StoreUnavailable } from '../../../src/core/ports/store-port.ts'
 import { Connections, prepareText } from '../../../src/store/postgres/connection-pool.ts'
 import { MIGRATIONS } from '../../../src/store/sql/schema.ts'
 import type { ChangeFeed } from '../../../src/store/store.ts'
-import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../support/contracts/records.ts'
+import { StoreUnavailable } from '../../../src/store/store-access.ts'
+import {
+  EVERYTHING,
+  endpointOf,
+  filterOf,
+  idOf,
+  insertEndpoint,
+  removeEndpoint,
+  replaceEndpoint,
+  stateOf,
+} from '../../support/contracts/records.ts'
 import { openPostgres } from '../../support/contracts/stores.ts'
 import { freshDatabase, postgresMissing, type TestDatabase } from '../../support/services/postgres.ts'
 import { silent } from '../../support/silent.ts'
@@ -62,10 +71,10 @@ test('reports each change its version, once for all instances', needsPostgres, a
   const start = (await other.changes.since(0)).version
   const reported = versionsNotified(other.changes)
   await reported.reach(start)
-  await one.endpoints.insert(endpointOf(1))
-  await one.endpoints.insert(endpointOf(2))
+  await insertEndpoint(one.endpoints, endpointOf(1))
+  await insertEndpoint(one.endpoints, endpointOf(2))
   await reported.reach(start + 2)
-  assert.equal(await one.endpoints.insert(endpointOf(3, { name: 'endpoint 1' })), 'name')
+  assert.equal(await insertEndpoint(one.endpoints, endpointOf(3, { name: 'endpoint 1' })), 'name')
 
   const since = await other.changes.since(start)
   assert.equal(since.version, start + 2)
@@ -81,9 +90,9 @@ test('reports each change its version, once for all instances', needsPostgres, a
   const nothing = { version: start + 2, documents: [], versions: new Map(), ids: new Set() }
   assert.deepEqual(await other.changes.since(start + 2), nothing)
   assert.deepEqual(since.ids, new Set([idOf(1), idOf(2)]))
-  await one.endpoints.remove(endpointOf(1).document)
+  await removeEndpoint(one.endpoints, endpointOf(1).document)
   const { document } = endpointOf(2, { changed: true })
-  await one.endpoints.replace({ document, routeKey: 'POST /route-2' }, endpointOf(2).document)
+  await replaceEndpoint(one.endpoints, { document, routeKey: 'POST /route-2' }, endpointOf(2).document)
   assert.deepEqual(await other.changes.since(start + 2), {
     version: start + 4,
     documents: [document],
@@ -112,7 +121,7 @@ function versionsNotified(changes: ChangeFeed) {
 test('a state is not seen before its commit, and waits for a change of its endpoint', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
   const { endpoints, states } = await openStore(database)
-  await endpoints.insert(endpointOf(1))
+  await insertEndpoint(endpoints, endpointOf(1))
   const other = await openTransaction(database)
   await other.query('select 1 from endpoints for update')
   const written = states.append(idOf(1), stateOf('waits', 200))
@@ -131,14 +140,14 @@ test(
     const [first] = stores
     assert.ok(first)
     const numbers = Array.from({ length: 8 }, (_, n) => n)
-    for (const n of numbers) await first.endpoints.insert(endpointOf(n))
+    for (const n of numbers) await insertEndpoint(first.endpoints, endpointOf(n))
     async function write({ states, endpoints }: (typeof stores)[number], side: number): Promise<void> {
       for (let round = 0; round < 60; round += 1) {
         const keys = numbers.flatMap((n) => [200, 201, 202].map((status) => ({ n, status })))
         // Each instance in another order.
         if (side % 2 === 1) keys.reverse()
         await Promise.all(keys.map(({ n, status }) => states.append(idOf(n), stateOf(`${side} ${round}`, status))))
-        if (round === 30) assert.equal(await endpoints.remove(endpointOf(side).document), 'removed')
+        if (round === 30) assert.equal(await removeEndpoint(endpoints, endpointOf(side).document), 'stored')
       }
     }
     await Promise.all(stores.map(write))
@@ -150,7 +159,7 @@ test(
 test('an older state never takes the place of a newer one', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
   const { endpoints, states } = await openStore(database)
-  await endpoints.insert(endpointOf(1))
+  await insertEndpoint(endpoints, endpointOf(1))
   await states.append(idOf(1), stateOf('newer', 200))
   // As if its writer had drawn its number later than the one that comes now.
   await database.query(`update states set sequence = sequence + 100`)
@@ -172,7 +181,7 @@ for (const { clash, columns, record } of [
       const other = await openTransaction(database)
       await other.query('alter table endpoints disable trigger configuration_changed')
       await other.query(`insert into endpoints (id, name, route_key, document) values ('x', $1, $2, '{}')`, columns)
-      const inserted = endpoints.insert(record)
+      const inserted = insertEndpoint(endpoints, record)
       // It has found both free by then.
       while ((await database.query(`select 1 from pg_stat_activity where ${WAITS}`)).length === 0);
       await other.query('commit')
@@ -185,7 +194,9 @@ test('of two stores that take one route at once exactly one gets it', needsPostg
   const database = await freshDatabase(test)
   const stores = await Promise.all([openStore(database), openStore(database)])
   const takeBoth = (n: number) =>
-    Promise.all(stores.map((store, side) => store.endpoints.insert(endpointOf(2 * n + side, {}, `POST /one/${n}/:`))))
+    Promise.all(
+      stores.map((store, side) => insertEndpoint(store.endpoints, endpointOf(2 * n + side, {}, `POST /one/${n}/:`))),
+    )
   // No more at once than stores have connections: on a busy machine others would wait for one for too long.
   for (let from = 0; from < 100; from += 10) {
     const pairs = await Promise.all(Array.from({ length: 10 }, (_, index) => takeBoth(from + index)))
@@ -199,17 +210,17 @@ test('a lost connection costs the call that was on it, and no other', needsPostg
   const { endpoints } = await openStore(database)
   const other = await openTransaction(database)
   await other.query('select version from configuration for update')
-  const lost = assert.rejects(endpoints.insert(endpointOf(1)), StoreUnavailable)
+  const lost = assert.rejects(insertEndpoint(endpoints, endpointOf(1)), StoreUnavailable)
   while ((await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${WAITS}`)).length === 0);
   await lost
   await other.query('rollback')
-  assert.equal(await endpoints.insert(endpointOf(1)), 'stored')
+  assert.equal(await insertEndpoint(endpoints, endpointOf(1)), 'stored')
 })
 
 test('a lock that is held for too long is no hang', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
   const { endpoints } = await openStore(database)
-  await endpoints.insert(endpointOf(1))
+  await insertEndpoint(endpoints, endpointOf(1))
   const other = await openTransaction(database)
   await other.query('lock table endpoints')
   await assert.rejects(endpoints.list(), StoreUnavailable)

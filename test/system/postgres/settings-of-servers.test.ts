@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { StoreUnavailable } from '../../../src/core/ports/store-port.ts'
 import { Connections, prepareText } from '../../../src/store/postgres/connection-pool.ts'
 import { MIGRATIONS } from '../../../src/store/sql/schema.ts'
-import { endpointOf } from '../../support/contracts/records.ts'
+import { StoreUnavailable } from '../../../src/store/store-access.ts'
+import { endpointOf, insertEndpoint } from '../../support/contracts/records.ts'
 import { openPostgres } from '../../support/contracts/stores.ts'
 import { freshDatabase, postgresMissing } from '../../support/services/postgres.ts'
 import { silent } from '../../support/silent.ts'
@@ -26,7 +26,9 @@ test(
     assert.equal((await database.query('select 1 from schema_version')).length, MIGRATIONS.length)
     const rounds = Array.from({ length: 30 }, (_, n) =>
       Promise.all(
-        stores.map(({ endpoints }, side) => endpoints.insert(endpointOf(6 * n + side, {}, `POST /one/${n}/:`))),
+        stores.map(({ endpoints }, side) =>
+          insertEndpoint(endpoints, endpointOf(6 * n + side, {}, `POST /one/${n}/:`)),
+        ),
       ),
     )
     for (const results of await Promise.all(rounds))

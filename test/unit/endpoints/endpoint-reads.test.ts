@@ -1,9 +1,9 @@
 /** Lists of endpoints at the same time, of a store that fails. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StoreUnavailable } from '../../../src/core/ports/store-port.ts'
 import { createEndpointReads } from '../../../src/endpoints/endpoint-reads.ts'
 import type { EndpointStore } from '../../../src/store/sql/endpoint-store.ts'
+import { StoreUnavailable } from '../../../src/store/store-access.ts'
 
 /** A store without endpoints whose first access rejects. */
 function openReads(fault: Error) {

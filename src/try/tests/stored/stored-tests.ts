@@ -8,7 +8,7 @@ import { parseDocument } from '../../../endpoints/parse-document.ts'
 import { etagOf, matchesEtag } from '../../../endpoints/precondition.ts'
 import { retryOnConflict } from '../../../endpoints/store-queue.ts'
 import type { EntryOf } from '../../../store/sql/audit-store.ts'
-import type { EndpointTestStore } from '../../../store/sql/endpoint-test-store.ts'
+import type { EndpointTestStore } from '../../../store/sql/endpoint-store.ts'
 import { checkTestFile } from '../check-test-file.ts'
 
 /** `file`: as it was sent. */

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAuditLog, REFUSED_AT_ONCE, REFUSED_EVERY_MS } from '../../../../src/api/access/audit-log.ts'
 import { createIds } from '../../../../src/core/id.ts'
-import { StoreUnavailable } from '../../../../src/core/ports/store-port.ts'
 import type { AuditEntry } from '../../../../src/store/sql/audit-store.ts'
+import { StoreUnavailable } from '../../../../src/store/store-access.ts'
 import {
   bearer,
   JSON_TYPE,

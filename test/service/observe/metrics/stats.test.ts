@@ -1,7 +1,6 @@
 /** Counting how messages went: the error of percentiles, minutes as they pass, and a store that is away. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { StoreUnavailable } from '../../../../src/core/ports/store-port.ts'
 import { startTrace } from '../../../../src/core/tracing/trace.ts'
 import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoint.ts'
 import type { CompletedMessage } from '../../../../src/inbound/completed-message.ts'
@@ -14,6 +13,7 @@ import {
 } from '../../../../src/records/statistics/stats.ts'
 import type { MinuteCount, StatsStore } from '../../../../src/store/sql/stats-store.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
+import { StoreUnavailable } from '../../../../src/store/store-access.ts'
 import fc from '../../../support/fast-check.ts'
 import { silent } from '../../../support/silent.ts'
 

@@ -1,7 +1,6 @@
 /** Messages that wait for a place in a capture: a store that does not answer must not keep their records. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StoreUnavailable } from '../../../../src/core/ports/store-port.ts'
 import type { CompletedMessage } from '../../../../src/inbound/completed-message.ts'
 import {
   type ActiveCaptures,
@@ -10,8 +9,9 @@ import {
   createClaimQueue,
 } from '../../../../src/records/message-log/captures.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
+import { StoreUnavailable } from '../../../../src/store/store-access.ts'
 import { messageId } from '../../../support/contracts/message-records.ts'
-import { endpointOf, idOf } from '../../../support/contracts/records.ts'
+import { endpointOf, idOf, insertEndpoint } from '../../../support/contracts/records.ts'
 import { silent } from '../../../support/silent.ts'
 
 type Stage = Readonly<{
@@ -29,7 +29,7 @@ async function withQueue(
 ): Promise<void> {
   const store = await openSqliteStore({ path: ':memory:', logger: silent })
   try {
-    await store.endpoints.insert(endpointOf(1))
+    await insertEndpoint(store.endpoints, endpointOf(1))
     const until = Date.now() + 60_000
     await store.captures.put({ endpointId: idOf(1), id: 'c', messages: 5, until, startedAt: '', by: '' })
     const captures = createActiveCaptures({

@@ -4,7 +4,13 @@ import { describe, type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
 import type { Store } from '../../../../src/store/store.ts'
-import { endpointOf, idOf } from '../../../support/contracts/records.ts'
+import {
+  endpointOf,
+  idOf,
+  insertEndpoint,
+  removeEndpoint,
+  replaceEndpoint,
+} from '../../../support/contracts/records.ts'
 import { openPostgres } from '../../../support/contracts/stores.ts'
 import { freshDatabase, postgresMissing } from '../../../support/services/postgres.ts'
 import { silent } from '../../../support/silent.ts'
@@ -63,12 +69,12 @@ for (const { name, missing, make } of KINDS) {
       const { run, open, refuseVersions } = await make(test)
       const { endpoints, states, close } = await open()
       const { document } = endpointOf(1)
-      await endpoints.insert(endpointOf(1))
+      await insertEndpoint(endpoints, endpointOf(1))
       await run(refuseVersions)
       const writes = [
-        endpoints.insert(endpointOf(2)),
-        endpoints.replace(endpointOf(1, { description: 'changed' }), document),
-        endpoints.remove(document),
+        insertEndpoint(endpoints, endpointOf(2)),
+        replaceEndpoint(endpoints, endpointOf(1, { description: 'changed' }), document),
+        removeEndpoint(endpoints, document),
         // Beside them in one transaction where there is one: it must be none of their business.
         states.append(idOf(1), { values: { kept: true }, lookupStatus: 200, networkError: false }),
       ]

@@ -1,17 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { clashOf } from '../../../../src/store/sql/endpoint-writes.ts'
 import { among, anyOf, join, render, sql, where } from '../../../../src/store/sql/sql.ts'
 import { compileNewest } from '../../../../src/store/sql/states.ts'
 import { filterOf } from '../../../support/contracts/records.ts'
-
-it('reports the name before the route in a clash', () => {
-  const [mine, other] = [{ name: 'mine' }, { name: 'other' }]
-  assert.deepEqual(
-    [[], [mine], [other], [other, mine]].map((rows) => clashOf(rows, mine)),
-    [undefined, 'name', 'route', 'name'],
-  )
-})
 
 it('binds values by name, in the order of the text, beside those between the texts', () => {
   const hostile = "' OR 1=1 --"

@@ -3,7 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
 import type { Store, StoreChanges } from '../../../../src/store/store.ts'
-import { endpointOf, idOf } from '../../../support/contracts/records.ts'
+import {
+  endpointOf,
+  idOf,
+  insertEndpoint,
+  removeEndpoint,
+  replaceEndpoint,
+} from '../../../support/contracts/records.ts'
 import { silent } from '../../../support/silent.ts'
 import { freshPath, lookInto } from '../../../support/store/folder.ts'
 
@@ -27,7 +33,7 @@ test('reports each change that another process has made, and nothing where there
   assert.deepEqual(brief(start), { changed: [], ids: [] })
   assert.ok(start.version > 0)
 
-  for (const number of [1, 2, 3]) await other.endpoints.insert(endpointOf(number))
+  for (const number of [1, 2, 3]) await insertEndpoint(other.endpoints, endpointOf(number))
   const first = await one.changes.since(start.version)
   assert.deepEqual(brief(first), {
     changed: [
@@ -40,8 +46,8 @@ test('reports each change that another process has made, and nothing where there
   assert.deepEqual(brief(await one.changes.since(first.version)), { changed: [], ids: [] })
 
   const changed = endpointOf(2, { description: 'changed' })
-  await other.endpoints.replace(changed, endpointOf(2).document)
-  await other.endpoints.remove(endpointOf(1).document)
+  await replaceEndpoint(other.endpoints, changed, endpointOf(2).document)
+  await removeEndpoint(other.endpoints, endpointOf(1).document)
   const second = await one.changes.since(first.version)
   assert.deepEqual(brief(second), { changed: [[2, 'changed', 2]], ids: [2, 3] })
   assert.ok(second.version > first.version)
@@ -56,8 +62,8 @@ test('reports each change that another process has made, and nothing where there
     }
     assert.deepEqual(brief(await store.changes.since(0)), all)
   }
-  await other.endpoints.remove(changed.document)
-  await other.endpoints.remove(endpointOf(3).document)
+  await removeEndpoint(other.endpoints, changed.document)
+  await removeEndpoint(other.endpoints, endpointOf(3).document)
   const last = await one.changes.since(second.version)
   assert.deepEqual([brief(last), last.version > second.version], [{ changed: [], ids: [] }, true])
   await Promise.all([one.close(), other.close()])
@@ -65,9 +71,9 @@ test('reports each change that another process has made, and nothing where there
 
 test('a change that failed is none, and a state is none', async (t) => {
   const store = await open(freshPath(t))
-  await store.endpoints.insert(endpointOf(1))
+  await insertEndpoint(store.endpoints, endpointOf(1))
   const { version } = await store.changes.since(0)
-  assert.equal(await store.endpoints.insert(endpointOf(2, { name: 'endpoint 1' })), 'name')
+  assert.equal(await insertEndpoint(store.endpoints, endpointOf(2, { name: 'endpoint 1' })), 'name')
   await store.states.append(idOf(1), { values: {}, lookupStatus: 200, networkError: false })
   assert.equal((await store.changes.since(version)).version, version)
   await store.close()
@@ -76,7 +82,7 @@ test('a change that failed is none, and a state is none', async (t) => {
 test('an endpoint whose versions were removed is reported to an instance that knows nothing', async (t) => {
   const path = freshPath(t)
   const store = await open(path)
-  await store.endpoints.insert(endpointOf(1))
+  await insertEndpoint(store.endpoints, endpointOf(1))
   lookInto(path, (db) => db.exec('delete from endpoint_versions'))
   assert.deepEqual(brief(await store.changes.since(0)), { changed: [[1, undefined, 1]], ids: [1] })
   await store.close()
@@ -88,7 +94,7 @@ test('reports by itself what no other process has reported, until it is closed',
   const reported: number[] = []
   t.mock.timers.enable({ apis: ['setInterval'] })
   one.changes.watch((version) => reported.push(version))
-  await other.endpoints.insert(endpointOf(1))
+  await insertEndpoint(other.endpoints, endpointOf(1))
   assert.deepEqual(reported, [])
   t.mock.timers.tick(5_000)
   assert.deepEqual(reported, [(await other.changes.since(0)).version])

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { DatabaseSync } from 'node:sqlite'
 import { it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { StoreUnavailable } from '../../../../src/core/ports/store-port.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
-import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../../support/contracts/records.ts'
+import { StoreUnavailable } from '../../../../src/store/store-access.ts'
+import { EVERYTHING, endpointOf, filterOf, idOf, insertEndpoint, stateOf } from '../../../support/contracts/records.ts'
 import { silent } from '../../../support/silent.ts'
 import { assertSound, freshPath } from '../../../support/store/folder.ts'
 
@@ -14,7 +14,7 @@ import { assertSound, freshPath } from '../../../support/store/folder.ts'
 async function lockedStore(test: TestContext, busyTimeoutMs: number) {
   const path = freshPath(test)
   const store = await openSqliteStore({ path, logger: silent, busyTimeoutMs })
-  await store.endpoints.insert(endpointOf(1))
+  await insertEndpoint(store.endpoints, endpointOf(1))
   const other = new DatabaseSync(path)
   other.exec('BEGIN IMMEDIATE')
   return { path, store, other }
@@ -25,7 +25,7 @@ const tick = () => new Promise((resolve) => setImmediate(resolve))
 it('waits for the lock of another connection without holding up the thread', async (test) => {
   const { path, store, other } = await lockedStore(test, 30_000)
   let done = 0
-  const writes = [store.states.append(idOf(1), stateOf('waited', 200)), store.endpoints.insert(endpointOf(2))]
+  const writes = [store.states.append(idOf(1), stateOf('waited', 200)), insertEndpoint(store.endpoints, endpointOf(2))]
   for (const write of writes) write.then(() => done++)
   const started = performance.now()
   for (let turn = 0; turn < 50; turn++) {
@@ -88,8 +88,8 @@ it('sees what another store on the file wrote, and orders states over both', asy
   const path = freshPath(test)
   const one = await openSqliteStore({ path, logger: silent })
   const other = await openSqliteStore({ path, logger: silent })
-  await one.endpoints.insert(endpointOf(1))
-  assert.equal(await other.endpoints.insert(endpointOf(2, { name: 'endpoint 1' })), 'name')
+  await insertEndpoint(one.endpoints, endpointOf(1))
+  assert.equal(await insertEndpoint(other.endpoints, endpointOf(2, { name: 'endpoint 1' })), 'name')
   for (let n = 0; n < 20; n++) {
     const writing = n % 2 === 0 ? one : other
     await writing.states.append(idOf(1), stateOf(`${n}`, 200 + n))

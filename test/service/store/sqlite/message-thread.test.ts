@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StoreUnavailable } from '../../../../src/core/ports/store-port.ts'
 import { MessageThread } from '../../../../src/store/sqlite/message-store.ts'
 import type { ThreadData } from '../../../../src/store/sqlite/message-worker.ts'
+import { StoreUnavailable } from '../../../../src/store/store-access.ts'
 
 const good: ThreadData = { path: ':memory:' }
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { it } from 'node:test'
-import { StoreUnavailable } from '../../../../src/core/ports/store-port.ts'
 import { MIGRATIONS } from '../../../../src/store/sql/schema.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
-import { endpointOf } from '../../../support/contracts/records.ts'
+import { StoreUnavailable } from '../../../../src/store/store-access.ts'
+import { endpointOf, insertEndpoint } from '../../../support/contracts/records.ts'
 import { silent } from '../../../support/silent.ts'
 import { assertSound, freshPath, lookInto } from '../../../support/store/folder.ts'
 
@@ -78,7 +78,7 @@ function contentOf(file: string): unknown {
 it('makes the folder and a file in WAL mode that only its owner can read', async (test) => {
   const path = join(dirname(freshPath(test)), 'a', 'b', 'crosswalk.db')
   const store = await openSqliteStore({ path, logger: silent })
-  await store.endpoints.insert(endpointOf(1))
+  await insertEndpoint(store.endpoints, endpointOf(1))
   for (const suffix of ['', '-wal', '-shm']) assert.equal(statSync(path + suffix).mode & 0o777, 0o600)
   assert.equal(lookInto(path, (db) => db.prepare('PRAGMA journal_mode').get())?.journal_mode, 'wal')
   await store.close()
@@ -100,8 +100,9 @@ it('runs each migration once and reports it', async (test) => {
 })
 
 it('keeps databases in memory apart', async () => {
-  const stores = await Promise.all([1, 2].map(() => openSqliteStore({ path: ':memory:', logger: silent })))
-  await stores[0]?.endpoints.insert(endpointOf(1))
-  assert.deepEqual(await stores[1]?.endpoints.list(), [])
-  for (const store of stores) await store.close()
+  const open = () => openSqliteStore({ path: ':memory:', logger: silent })
+  const [one, other] = await Promise.all([open(), open()])
+  await insertEndpoint(one.endpoints, endpointOf(1))
+  assert.deepEqual(await other.endpoints.list(), [])
+  for (const store of [one, other]) await store.close()
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import type { StateRecord } from '../../../../src/core/ports/state-store-port.ts'
+import type { StateRecord } from '../../../../src/store/sql/states.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
-import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../../support/contracts/records.ts'
+import { EVERYTHING, endpointOf, filterOf, idOf, insertEndpoint, stateOf } from '../../../support/contracts/records.ts'
 import { silent } from '../../../support/silent.ts'
 import { assertSound, freshPath, lookInto } from '../../../support/store/folder.ts'
 
@@ -11,8 +11,8 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 async function openStore(test: TestContext) {
   const path = freshPath(test)
   const store = await openSqliteStore({ path, logger: silent })
-  await store.endpoints.insert(endpointOf(1))
-  await store.endpoints.insert(endpointOf(2))
+  await insertEndpoint(store.endpoints, endpointOf(1))
+  await insertEndpoint(store.endpoints, endpointOf(2))
   const end = async () => {
     await store.close()
     assertSound(path)

@@ -3,10 +3,11 @@ import { mkdirSync, readFileSync, statSync, symlinkSync, utimesSync } from 'node
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { StoreUnavailable } from '../../../../src/core/ports/store-port.ts'
-import type { EndpointRecord } from '../../../../src/store/sql/endpoint-writes.ts'
+import type { EndpointRecord } from '../../../../src/store/sql/endpoint-store.ts'
 import { checkpoint, compileLogFile } from '../../../../src/store/sqlite/group-commit.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
+import { StoreUnavailable } from '../../../../src/store/store-access.ts'
+import { insertEndpoint } from '../../../support/contracts/records.ts'
 import { silent } from '../../../support/silent.ts'
 import { assertSound, freshPath, lookInto } from '../../../support/store/folder.ts'
 
@@ -99,7 +100,7 @@ test('changes of endpoints are kept where the path of the database is a link to 
   await using store = Object.assign(await openSqliteStore({ path, logger: silent }), {
     [Symbol.asyncDispose]: (): Promise<void> => store.close(),
   })
-  assert.equal(await store.endpoints.insert(recordOf(1)), 'stored')
+  assert.equal(await insertEndpoint(store.endpoints, recordOf(1)), 'stored')
 })
 
 test('changes of endpoints are brought into the database before SQLite does it on the thread', async (t) => {
@@ -108,7 +109,7 @@ test('changes of endpoints are brought into the database before SQLite does it o
     [Symbol.asyncDispose]: (): Promise<void> => store.close(),
   })
   const before = statSync(path).size
-  for (let n = 0; n < 110; n += 1) assert.equal(await store.endpoints.insert(recordOf(n)), 'stored')
+  for (let n = 0; n < 110; n += 1) assert.equal(await insertEndpoint(store.endpoints, recordOf(n)), 'stored')
   assert.ok(logOf(path).pages < AUTOMATIC_PAGES)
   while (statSync(path).size === before) await new Promise((resolve) => setImmediate(resolve))
 })

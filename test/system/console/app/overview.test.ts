@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
+import { insertEndpoint } from '../../../support/contracts/records.ts'
 import { json, loggerInto, startService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 import { NO_BROWSER } from '../browser.ts'
@@ -35,7 +36,7 @@ describe('the overview', { skip: NO_BROWSER }, () => {
       updatedAt: at,
       __v: 0,
     }
-    await store.endpoints.insert({ document: refused as never, routeKey: 'POST /old' })
+    await insertEndpoint(store.endpoints, { document: refused as never, routeKey: 'POST /old' })
     await store.close()
     const service = await startService({}, folder)
     test.after(() => service.stop())

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { checkQuery } from '../../../../src/api/check-call.ts'
 import { Failure } from '../../../../src/core/failure.ts'
-import type { MessageFilter } from '../../../../src/core/ports/message-store-port.ts'
 import { groupKeyText } from '../../../../src/records/message-log/group-key.ts'
 import { FILTER_NAMES, MESSAGE_FILTERS, readFilter } from '../../../../src/records/message-log/message-filter.ts'
+import type { MessageFilter } from '../../../../src/store/sql/messages.ts'
 
 const id = '01a1fbe3fa25000082c722af'
 const endpoints = [

@@ -5,7 +5,7 @@ import { createOfflineTests } from '../../../../../src/app/offline.ts'
 import { openStore } from '../../../../../src/app/open-store.ts'
 import type { Store } from '../../../../../src/store/store.ts'
 import { createChangeTests } from '../../../../../src/try/tests/stored/change-tests.ts'
-import { endpointOf, idOf } from '../../../../support/contracts/records.ts'
+import { endpointOf, idOf, insertEndpoint } from '../../../../support/contracts/records.ts'
 import { readTestSettings } from '../../../../support/service.ts'
 import { silent } from '../../../../support/silent.ts'
 
@@ -21,7 +21,7 @@ describe('the tests of a change', () => {
   let store: Store
   before(async () => {
     store = await openStore(settings, silent)
-    for (let n = 0; n < 12; n += 1) await store.endpoints.insert(endpointOf(n))
+    for (let n = 0; n < 12; n += 1) await insertEndpoint(store.endpoints, endpointOf(n))
   })
   after(() => store.close())
   beforeEach(async () => {

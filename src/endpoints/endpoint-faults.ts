@@ -1,8 +1,8 @@
 /** The faults of a stored endpoint, and why it is not active if it is not. */
-import type { Lint } from '../../core/lint.ts'
-import type { EndpointReads } from '../endpoint-reads.ts'
-import type { Registry } from '../endpoint-registry.ts'
-import type { InactiveDocuments, RefusedEndpoint } from '../stored-endpoints.ts'
+import type { Lint } from '../core/lint.ts'
+import type { EndpointReads } from './endpoint-reads.ts'
+import type { Registry } from './endpoint-registry.ts'
+import type { InactiveDocuments, RefusedEndpoint } from './stored-endpoints.ts'
 
 /**
  * Why an endpoint has faults. `invalid`: this version of the service refuses the stored document; `clash`: an active endpoint

@@ -2,15 +2,15 @@
  * The list of endpoints for people: a row each, searched, sorted and page by page. Rows are made from the endpoints in
  * memory, so that a list of ten thousand neither reads nor parses their documents.
  */
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { pageOf, placeCursor } from '../../core/records/cursor.ts'
-import type { QueryOf } from '../../core/schema.ts'
-import type { StoredDocument } from '../../core/stored-document.ts'
-import type { CompiledEndpoint } from '../compiled-endpoint.ts'
-import { compileFilters } from '../endpoint-reads.ts'
-import type { Registry } from '../endpoint-registry.ts'
-import type { InactiveDocuments, RefusedEndpoint } from '../stored-endpoints.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { pageOf, placeCursor } from '../core/records/cursor.ts'
+import type { QueryOf } from '../core/schema.ts'
+import type { StoredDocument } from '../core/stored-document.ts'
+import type { CompiledEndpoint } from './compiled-endpoint.ts'
 import { type FaultReason, reasonOf } from './endpoint-faults.ts'
+import { compileFilters } from './endpoint-reads.ts'
+import type { Registry } from './endpoint-registry.ts'
+import type { InactiveDocuments, RefusedEndpoint } from './stored-endpoints.ts'
 import { readSummaryQuery, type SUMMARY_QUERY, type SummaryQuery, type SummarySort } from './summary-query.ts'
 
 export type EndpointSummary = Readonly<{

@@ -1,7 +1,7 @@
 /** The error of a store that does not answer, and the failure that a message or call gets from it. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { Failure } from '../failure.ts'
-import type { FailureCode } from '../failure-table.ts'
+import { Failure } from '../core/failure.ts'
+import type { FailureCode } from '../core/failure-table.ts'
 
 /** The store did not answer; the message or call may be tried again. */
 export class StoreUnavailable extends Error {

@@ -1,7 +1,7 @@
 /** The query of `GET /endpoints?view=summary`. */
-import { didYouMean } from '../../core/nearest.ts'
-import { PLACE_CURSOR_FAULT, readPlaceCursor, type SortedPlace } from '../../core/records/cursor.ts'
-import { constant, described, extend, noted, oneOf, pageLimit, type QueryOf, text } from '../../core/schema.ts'
+import { didYouMean } from '../core/nearest.ts'
+import { PLACE_CURSOR_FAULT, readPlaceCursor, type SortedPlace } from '../core/records/cursor.ts'
+import { constant, described, extend, noted, oneOf, pageLimit, type QueryOf, text } from '../core/schema.ts'
 
 /** The fields that summaries can be sorted by. A `-` before the name sorts descending. */
 const SORTS = ['name', 'pattern', 'method', 'createdAt', 'updatedAt'] as const

@@ -1,8 +1,8 @@
 /** The endpoints in force, compared with looking through all of them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createActiveEndpoints } from '../../../src/endpoints/active-endpoints.ts'
 import type { CompiledEndpoint } from '../../../src/endpoints/compiled-endpoint.ts'
+import { ActiveEndpoints } from '../../../src/endpoints/endpoint-registry.ts'
 import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 
@@ -22,7 +22,7 @@ const clashes = (one: CompiledEndpoint, other: CompiledEndpoint): boolean =>
 
 test('clashes, topics and order are those of the endpoints that were added last and not removed', () => {
   const property = fc.property(fc.array(change, { maxLength: 30 }), endpoint, (changes, asked) => {
-    const inForce = createActiveEndpoints()
+    const inForce = new ActiveEndpoints()
     let expected: CompiledEndpoint[] = []
     for (const next of changes) {
       if (typeof next === 'string') {
@@ -52,7 +52,7 @@ test('clashes, topics and order are those of the endpoints that were added last 
 test('endpoints that change names and routes among them are found under what they have now', () => {
   const one = { document: { _id: '1', name: 'a' }, routeKey: 'x', endpoint: {} } as unknown as CompiledEndpoint
   const other = { document: { _id: '2', name: 'b' }, routeKey: 'y', endpoint: {} } as unknown as CompiledEndpoint
-  const inForce = createActiveEndpoints([one, other])
+  const inForce = new ActiveEndpoints([one, other])
   const swapped = [
     { ...one, document: { ...one.document, name: 'b' }, routeKey: 'y' },
     { ...other, document: { ...other.document, name: 'a' }, routeKey: 'x' },
