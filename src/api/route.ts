@@ -90,7 +90,7 @@ export const body = <S extends TSchema>(schema: S) => ({ required: true, schema 
 export const optionalBody = <S extends TSchema>(schema: S) => ({ required: false, schema }) as const
 /** A body that is checked before the handler runs. */
 export const checkedBody = <S extends TSchema>(schema: S, check: BodyCheck) =>
-  ({ required: !check.mayBeEmpty, schema, check }) as const
+  ({ required: true, schema, check }) as const
 
 /** The status of a call that succeeds. */
 export const successOf = ({ answers = {} }: Pick<Route, 'answers'>): number => Number(Object.keys(answers)[0] ?? 200)
