@@ -91,13 +91,11 @@ export function checkParsed({ raw, faults }: ParsedDocument, schema: TSchema, ch
   const repeated = document === undefined ? [] : faults.filter(({ path }) => path.startsWith(inside))
   const lints = faults.filter((fault) => !repeated.includes(fault))
   const lint = collectInto(lints)
-  const { fault = 'The body is not an object.' } = schema as Schema
-  if (!isObject(raw)) lint.error(String(fault))
-  else {
-    if (sentence === undefined) lints.push(...fieldFaults(schema as Schema, raw).map(asLint))
-    else checkField(schema as Field, raw, lint)
-    also?.(raw, lint)
-  }
+  const { fault } = schema as Schema
+  if (!isObject(raw) && fault !== undefined) lint.error(String(fault))
+  else if (sentence === undefined) lints.push(...fieldFaults(schema as Schema, isObject(raw) ? raw : {}).map(asLint))
+  else checkField(schema as Field, raw, lint)
+  if (isObject(raw)) also?.(raw, lint)
   if (sentence === undefined) refuse(code, lints)
   else if (lints.length > 0) {
     throw new Failure(code, sentence, { details: lints.map(({ path, message }) => ({ path, message })) })

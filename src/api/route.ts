@@ -45,6 +45,8 @@ export type Route<Path extends string = string> = Readonly<{
   sends?: 'etag' | 'no-store'
   /** The bound of the body, and the setting that says it. By default PARSER_LIMIT. */
   bodyLimit?: Readonly<{ setting?: string; bytes: (api: Api) => number }>
+  /** The audit log gets no entry unless the call is refused, or the handler notes what it did. */
+  leavesNoEntry?: true
   /** The body is that of a message, so it may have the media type of any format. */
   takesMessage?: true
   /** Other methods of the path are answered with 404, as of paths where there is nothing. By default with 405. */

@@ -45,7 +45,7 @@ export type Notes = Readonly<{
   expects?: string
   /** The whole sentence for a wrong value, where the checks would write another one. */
   fault?: string | ((value: string) => string)
-  /** Whether a text is right. */
+  /** Whether a text is right; in a body in place of the pattern, which is for readers then. */
   is?(text: string): boolean
   /** Whether the items of an array are right, if their schema is for readers only. */
   areItems?(items: readonly Json[]): boolean
@@ -96,6 +96,9 @@ export const pageLimit = (maximum: number, byDefault: number, description?: stri
     default: byDefault,
     ...(description === undefined ? {} : { description }),
   })
+
+/** An id in a body: what looks it up refuses a malformed one. */
+export const idInBody = noted(id, { is: () => true })
 
 /** Of a schema that OpenAPI lists by its name: the name, and the schema without what a place adds to it. */
 export const COMPONENT = Symbol('component')

@@ -150,8 +150,8 @@ function accepts(field: Field, raw: Json): boolean {
   if (field.const !== undefined) return raw === field.const
   if (field.type === 'boolean') return typeof raw === 'boolean'
   if (field.type === 'string') {
-    if (typeof raw !== 'string' || !(field.is?.(raw) ?? true)) return false
-    return field.pattern === undefined || new RegExp(field.pattern).test(raw)
+    if (typeof raw !== 'string') return false
+    return field.is?.(raw) ?? (field.pattern === undefined || new RegExp(field.pattern).test(raw))
   }
   if (typeof raw !== 'number' || !Number.isSafeInteger(raw)) return false
   return raw >= (field.minimum ?? raw) && raw <= (field.maximum ?? raw)
