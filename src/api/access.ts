@@ -1,8 +1,7 @@
 /** `/keys`, `/audit` and `/me`: API keys, who managed what, and who the caller is. */
 import Type from 'typebox'
 import { allows, type Caller, ROLES } from '../core/access.ts'
-import { Failure } from '../core/failure.ts'
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import type { JsonObject } from '../core/json.ts'
 import { cursor, pageOf, readCursor } from '../core/records/cursor.ts'
 import {
   both,
@@ -12,6 +11,7 @@ import {
   list,
   moment,
   named,
+  noted,
   object,
   oneOf,
   pageLimit,
@@ -21,8 +21,7 @@ import {
 } from '../core/schema.ts'
 import { timesIn } from '../records/message-log/message-filter.ts'
 import type { StoredKey } from '../store/sql/key-store.ts'
-import type { KeyRequest } from './access/api-keys.ts'
-import { answer, body, route } from './route.ts'
+import { answer, checkedBody, route } from './route.ts'
 
 export const Role = component('Role', Type.Enum([...ROLES]))
 
@@ -30,6 +29,25 @@ export const Key = named(
   'Key',
   { id: text, name: text, roles: list(Role), createdAt: time },
   { expiresAt: time, revokedAt: time },
+)
+
+const ASKED_AS = {
+  fault: 'A key is asked for as { "name": "deploy job", "roles": ["author"] }, and "expiresAt" if it expires.',
+}
+
+/** What a name, a role and a time may be, says the store of keys: for the command line too. */
+const KeyRequest = noted(
+  object(
+    {
+      name: noted(text, ASKED_AS),
+      roles: noted(list(Role), {
+        ...ASKED_AS,
+        areItems: (roles) => roles.every((role) => typeof role === 'string'),
+      }),
+    },
+    { expiresAt: noted(time, ASKED_AS) },
+  ),
+  ASKED_AS,
 )
 
 export const AuditEntry = named(
@@ -83,12 +101,11 @@ export const accessRoutes = [
     path: '/keys',
     role: 'admin',
     summary: 'Makes an API key; the answer is the only place where it is shown.',
-    body: body(object({ name: text, roles: list(Role) }, { expiresAt: time })),
+    body: checkedBody(KeyRequest, { code: 'KEY_INVALID' }),
     answers: { 201: answer('The key.', both([Key, object({ key: text })])) },
-    fails: ['KEY_INVALID'],
     sends: 'no-store',
     handle: async (call, { keys }) => {
-      const { key, stored } = await keys.create(readKeyRequest(call.text()), call.entryOfChange)
+      const { key, stored } = await keys.create(call.body, call.entryOfChange)
       call.reply.header('location', `/keys/${stored.id}`)
       return { ...withoutHash(stored), key }
     },
@@ -150,30 +167,6 @@ const withoutHash = ({ id, name, roles, createdAt, expiresAt, revokedAt }: Store
   ...(expiresAt === undefined ? {} : { expiresAt }),
   ...(revokedAt === undefined ? {} : { revokedAt }),
 })
-
-/** Fails with KEY_INVALID, BODY_UNREADABLE. */
-function readKeyRequest(text: string): KeyRequest {
-  const { name, roles, expiresAt, ...others } = parse(text)
-  const other = Object.keys(others)[0]
-  const isTime = expiresAt === undefined || typeof expiresAt === 'string'
-  if (typeof name === 'string' && isTexts(roles) && isTime && other === undefined) return { name, roles, expiresAt }
-  throw new Failure(
-    'KEY_INVALID',
-    'A key is asked for as { "name": "deploy job", "roles": ["author"] }, and "expiresAt" if it expires.',
-  )
-}
-
-const isTexts = (value: Json | undefined): value is readonly string[] =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string')
-
-function parse(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : {}
-  } catch {
-    throw new Failure('BODY_UNREADABLE', 'The body is not well-formed JSON.')
-  }
-}
 
 /** `open`: the service asks this caller for no credentials. */
 const modeOf = (who: string): 'keys' | 'oidc' | 'open' =>

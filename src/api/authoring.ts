@@ -3,8 +3,6 @@
 import { allows, type Caller } from '../core/access.ts'
 import { Failure } from '../core/failure.ts'
 import {
-  anything,
-  both,
   constant,
   described,
   Endpoint,
@@ -12,7 +10,6 @@ import {
   extend,
   FailureDetail,
   flag,
-  id,
   list,
   named,
   number,
@@ -20,13 +17,17 @@ import {
   oneOf,
   record,
   text,
-  values,
   whole,
 } from '../core/schema.ts'
-import { FORMATS } from '../formats/codecs.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
+import {
+  DraftRequest,
+  lintSuggestRequest,
+  SUGGESTION_INVALID,
+  SuggestRequest,
+} from '../try/suggestions/suggest-request.ts'
 import { Role } from './access.ts'
-import { answer, body, route } from './route.ts'
+import { answer, checkedBody, route } from './route.ts'
 import { Test } from './tests.ts'
 
 export const Vocabulary = named(
@@ -48,15 +49,6 @@ export const Vocabulary = named(
   },
 )
 
-export const DraftRequest = named(
-  'DraftRequest',
-  { name: text, pattern: text },
-  {
-    format: described(oneOf(FORMATS), 'Of the messages; by default that of the sample.'),
-    sample: described(text, 'A message as it is sent.'),
-  },
-)
-
 export const EndpointDraft = named(
   'EndpointDraft',
   {
@@ -64,35 +56,6 @@ export const EndpointDraft = named(
     faults: described(list(FailureDetail), 'Such as a name that is taken; there is no test then.'),
   },
   { test: described(Test, 'What the document does with the sample.') },
-)
-
-export const SampleBody = named(
-  'SampleBody',
-  {},
-  { body: described(anything, 'A text is read by its type, any other value is JSON.'), contentType: text },
-)
-
-export const SuggestRequest = named(
-  'SuggestRequest',
-  {},
-  {
-    source: both([
-      SampleBody,
-      object({}, { query: values, urlParams: values, lookups: record(either([SampleBody, list(SampleBody)])) }),
-    ]),
-    messageId: described(id, 'A recorded message, instead of source; needs the role operator.'),
-    target: object(
-      {},
-      {
-        sample: described(anything, 'An output as it is meant to be.'),
-        contentType: text,
-        schema: described(values, 'JSON Schema of the output, instead of sample.'),
-      },
-    ),
-    endpoint: Endpoint,
-    endpointId: described(id, 'Of a stored endpoint, instead of endpoint.'),
-    fields: described(flag, 'Whether the answer lists the fields of the target, too.'),
-  },
 )
 
 export const Suggestions = named(
@@ -140,25 +103,22 @@ export const authoringRoutes = [
     path: '/endpoints/suggest',
     role: 'viewer',
     summary: 'Entries of inputMapping for fields of the same name, place and type.',
-    body: body(SuggestRequest),
+    body: checkedBody(SuggestRequest, { ...SUGGESTION_INVALID, also: lintSuggestRequest }),
     answers: { 200: answer('The best first; without values of the samples.', Suggestions) },
-    fails: ['SUGGESTION_INVALID', 'ID_MALFORMED', 'ENDPOINT_UNKNOWN', 'MESSAGE_UNKNOWN'],
+    fails: ['ID_MALFORMED', 'ENDPOINT_UNKNOWN', 'MESSAGE_UNKNOWN'],
     sends: 'no-store',
-    handle: async (call, { suggest }) => suggest(call.text(), () => demandOperator(call.caller)),
+    handle: async ({ body, caller }, { suggest }) => suggest(body, () => demandOperator(caller)),
   }),
   route({
     method: 'POST',
     path: '/endpoints/draft',
     role: 'author',
     summary: 'A document with the fields of a sample message, and a test of it; nothing is stored.',
-    body: body(DraftRequest),
+    body: checkedBody(DraftRequest, SUGGESTION_INVALID),
+    leavesNoEntry: true,
     answers: { 200: answer('The document, to be changed and created.', EndpointDraft) },
-    fails: ['SUGGESTION_INVALID'],
     sends: 'no-store',
-    handle: async (call, { draft }) => {
-      call.leaveNoEntry()
-      return draft(call.text())
-    },
+    handle: async ({ body }, { draft }) => draft(body),
   }),
 ]
 

@@ -19,6 +19,7 @@ declare module 'fastify' {
     success?: number
     /** The body of the call is that of a message, so it may have the media type of any format. */
     takesMessage?: boolean
+    leavesNoEntry?: boolean
   }
   interface FastifyRequest {
     /** Set before any other hook of a management route runs. */
@@ -48,7 +49,7 @@ export class Call<Param extends string = string, Query = unknown, Body = unknown
   /** Undefined until the call is authorised. */
   decision: Decision | undefined
   /** What the call did, each with an entry of its own; undefined if no entry is wanted unless the call is refused. */
-  effects: readonly AuditEffect[] | undefined = []
+  effects: readonly AuditEffect[] | undefined
   /** The status of the entries that were stored with a change, or refused with it. */
   storedStatus: number | undefined
   readonly #authorise: () => Promise<Decision>
@@ -58,6 +59,7 @@ export class Call<Param extends string = string, Query = unknown, Body = unknown
     this.request = request
     this.reply = reply
     this.needed = request.routeOptions.config.needed ?? (request.is404 ? 'viewer' : 'admin')
+    this.effects = request.routeOptions.config.leavesNoEntry ? undefined : []
     this.#authorise = authorise
     this.#entryOf = entryOf
   }
@@ -104,11 +106,6 @@ export class Call<Param extends string = string, Query = unknown, Body = unknown
   /** The body as JSON, an empty object without one. Fails as `text` does, and with FILTER_INVALID if it has faults. */
   json(): Json {
     return readJson(this.request)
-  }
-
-  /** Leaves the call out of the audit log, unless it is refused or `noteEffects` follows. */
-  leaveNoEntry(): void {
-    this.effects = undefined
   }
 
   /** Reports what the call did to the audit log, which has an entry for each effect. */

@@ -9,7 +9,8 @@ import { didYouMean } from '../core/nearest.ts'
 import type { Notes, QueryOf } from '../core/schema.ts'
 import { checkField } from '../document/checks/check-field.ts'
 import type { Field } from '../document/schema/schema-fields.ts'
-import { parseDocument } from '../endpoints/parse-document.ts'
+import { type ParsedDocument, parseDocument } from '../endpoints/parse-document.ts'
+import { hasBody } from '../inbound/http/replies.ts'
 import { readDocument } from './read-document.ts'
 
 export type QuerySchemas = Readonly<Record<string, TSchema>>
@@ -79,21 +80,22 @@ export function checkQuery<Q extends QuerySchemas>(
  * code of the check.
  */
 export function checkBody(request: FastifyRequest, schema: TSchema, check: BodyCheck): CheckedBody {
-  const { code, sentence, mayBeEmpty, also, document } = check
-  const bytes = request.body as Uint8Array | undefined
-  const isEmpty = bytes === undefined || bytes.byteLength === 0
-  const { raw, faults } = isEmpty && mayBeEmpty ? { raw: {}, faults: [] } : parseDocument(readDocument(request))
+  const isEmpty = check.mayBeEmpty && !hasBody(request)
+  return checkParsed(isEmpty ? { raw: {}, faults: [] } : parseDocument(readDocument(request)), schema, check)
+}
+
+/** In: the body, and what stands twice in it. Fails with the code of the check. */
+export function checkParsed({ raw, faults }: ParsedDocument, schema: TSchema, check: BodyCheck): CheckedBody {
+  const { code, sentence, also, document } = check
   const inside = `${document}.`
   const repeated = document === undefined ? [] : faults.filter(({ path }) => path.startsWith(inside))
   const lints = faults.filter((fault) => !repeated.includes(fault))
   const lint = collectInto(lints)
-  const { fault = 'The body is not an object.' } = schema as Schema
-  if (!isObject(raw)) lint.error(String(fault))
-  else {
-    if (sentence === undefined) lints.push(...fieldFaults(schema as Schema, raw).map(asLint))
-    else checkField(schema as Field, raw, lint)
-    also?.(raw, lint)
-  }
+  const { fault } = schema as Schema
+  if (!isObject(raw) && fault !== undefined) lint.error(String(fault))
+  else if (sentence === undefined) lints.push(...fieldFaults(schema as Schema, isObject(raw) ? raw : {}).map(asLint))
+  else checkField(schema as Field, raw, lint)
+  if (isObject(raw)) also?.(raw, lint)
   if (sentence === undefined) refuse(code, lints)
   else if (lints.length > 0) {
     throw new Failure(code, sentence, { details: lints.map(({ path, message }) => ({ path, message })) })
@@ -164,7 +166,9 @@ function isRight(schema: Schema, value: Json): boolean {
   if (schema.const !== undefined) return value === schema.const
   if (schema.enum !== undefined) return schema.enum.some((one) => one === value)
   if (type === 'boolean') return typeof value === 'boolean'
-  if (type === 'array') return Array.isArray(value) && value.every((item) => isRight(items, item))
+  if (type === 'array') {
+    return Array.isArray(value) && (schema.areItems?.(value) ?? value.every((item) => isRight(items, item)))
+  }
   if (type === 'integer' || type === 'number') {
     const isInside = typeof value === 'number' && value >= minimum && value <= maximum
     return isInside && (type === 'number' || Number.isInteger(value))

@@ -241,6 +241,7 @@ export const dryRunRoutes = [
     body: body(DryRunRequest),
     answers: { 200: answer('The course of the message, and the faults of the document.', DryRunReport) },
     fails,
+    leavesNoEntry: true,
     sends: 'no-store',
     handle: async (call, { dryRun, dryRunReads }) => dryRun(call.text(), dryRunCaller(call, dryRunReads)),
   }),
@@ -262,6 +263,7 @@ export const dryRunRoutes = [
       },
     },
     fails,
+    leavesNoEntry: true,
     handle: async (call, { dryRunValue, dryRunReads }) => {
       const whole = await dryRunValue(call.text(), dryRunCaller(call, dryRunReads))
       if (whole.kind === 'json') return sendJson(call.reply, 200, whole.value, NO_STORE)
@@ -287,7 +289,6 @@ export const dryRunRoutes = [
  */
 function dryRunCaller(call: Call, reads: RecentReads): DryRunCaller {
   const { who = 'unknown', roles = [] } = call.caller ?? {}
-  call.leaveNoEntry()
   return {
     roles,
     note: ({ live, messageId }) => {

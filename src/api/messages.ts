@@ -11,6 +11,7 @@ import {
   id,
   list,
   named,
+  noted,
   number,
   object,
   oneOf,
@@ -23,14 +24,14 @@ import {
 import { STAGE_NAMES } from '../core/tracing/stages.ts'
 import { parseMediaType } from '../formats/media-type.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
-import { MOST_CAPTURED } from '../records/message-log/captures.ts'
+import { MAX_CAPTURED, wrongEnd } from '../records/message-log/captures.ts'
 import { MAX_NOTE_CHARACTERS } from '../records/message-log/failure-groups.ts'
 import { groupOf } from '../records/message-log/group-key.ts'
 import { MESSAGE_FILTERS } from '../records/message-log/message-filter.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../records/message-log/message-search.ts'
 import { GROUP_STATES } from '../store/sql/failure-group-store.ts'
 import { NO_STORE } from './answers.ts'
-import { answer, body, route } from './route.ts'
+import { answer, checkedBody, route } from './route.ts'
 
 /** The filters in a body: one value, or several. */
 export const Filter = object(
@@ -138,20 +139,47 @@ export const FailureGroup = named(
   },
 )
 
-const captured = extend(whole, { minimum: 1, maximum: MOST_CAPTURED })
+const captured = extend(whole, { minimum: 1, maximum: MAX_CAPTURED })
 export const Capture = named('Capture', {
   endpointId: id,
   isActive: described(flag, 'Whether it records messages now.'),
   messages: captured,
   remaining: extend(whole, {
     minimum: 0,
-    maximum: MOST_CAPTURED,
+    maximum: MAX_CAPTURED,
     description: 'How many messages it may still record.',
   }),
   until: time,
   startedAt: time,
   by: described(text, 'Who started it.'),
 })
+
+const MARKED_AS = {
+  fault: `A group is marked as { "state": "acknowledged", "note": "…" }; state is one of ${GROUP_STATES.join(', ')}.`,
+}
+const GroupMark = noted(
+  object(
+    { state: noted(groupState, MARKED_AS) },
+    { note: noted(groupNote, { fault: `note is a text of at most ${MAX_NOTE_CHARACTERS} characters.` }) },
+  ),
+  { ...MARKED_AS, noun: '' },
+)
+
+export const CaptureRequest = noted(
+  object(
+    {
+      messages: noted(described(captured, 'How many messages, at most.'), {
+        fault: `messages must be a whole number from 1 to ${MAX_CAPTURED}.`,
+      }),
+    },
+    {
+      until: noted(described(time, 'When it ends at the latest: in an hour by default, at most in 24 hours.'), {
+        fault: () => wrongEnd(Date.now()),
+      }),
+    },
+  ),
+  { fault: 'A capture is an object such as { "messages": 20 }.', noun: '' },
+)
 
 const findsNoEndpoint = ['ID_MALFORMED', 'ENDPOINT_UNKNOWN'] as const
 
@@ -241,12 +269,12 @@ export const messageRoutes = [
     path: '/messages/groups/:key',
     role: 'operator',
     summary: 'Says of a group that it is open, acknowledged or ignored.',
-    body: body(object({ state: groupState }, { note: groupNote })),
+    body: checkedBody(GroupMark, { code: 'FAILURE_GROUP_INVALID', mayBeEmpty: true }),
     answers: { 200: answer('The group.', FailureGroup) },
-    fails: ['FAILURE_GROUP_INVALID', 'FAILURE_GROUP_UNKNOWN'],
+    fails: ['FAILURE_GROUP_UNKNOWN'],
     sends: 'no-store',
     handle: async (call, { records }) =>
-      records.groups.mark(call.params.key, call.json(), call.callerName, call.entryOfChange),
+      records.groups.mark(call.params.key, call.body, call.callerName, call.entryOfChange),
   }),
   route({
     method: 'GET',
@@ -270,19 +298,12 @@ export const messageRoutes = [
     role: 'operator',
     summary:
       'Starts a capture in place of the one before: the next messages of the endpoint are recorded with all bodies.',
-    body: body(
-      object(
-        { messages: described(captured, 'How many messages, at most.') },
-        {
-          until: described(time, 'When it ends at the latest: in an hour by default, at most in 24 hours.'),
-        },
-      ),
-    ),
+    body: checkedBody(CaptureRequest, { code: 'CAPTURE_INVALID', mayBeEmpty: true }),
     answers: { 201: answer('The capture.', Capture) },
-    fails: [...findsNoEndpoint, 'CAPTURE_INVALID'],
+    fails: findsNoEndpoint,
     sends: 'no-store',
     handle: async (call, { captures }) => {
-      const capture = await captures.start(call.params.id, call.json(), call.callerName)
+      const capture = await captures.start(call.params.id, call.body, call.callerName)
       call.noteEffects({ note: `${capture.messages} messages until ${capture.until}` })
       call.reply.header('location', `/endpoints/${capture.endpointId}/capture`)
       return capture

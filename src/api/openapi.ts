@@ -160,6 +160,7 @@ function describeContent({ description, schema, content }: Content, schemas: Sch
 /** By status: those that the route names, and those of every route with a role or a body. */
 function describeFailures({ role, method, body, fails = [] }: Route, schemas: Schemas): object {
   const codes: readonly FailureCode[] = [
+    ...(body?.check === undefined ? [] : [body.check.code]),
     ...fails,
     ...(role === 'open' ? [] : (['CREDENTIALS_REFUSED', 'ACCESS_DENIED', 'MANAGEMENT_REFUSED'] as const)),
     // Where it may be anything, nothing reads it.

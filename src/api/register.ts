@@ -17,7 +17,7 @@ export function addRoutes(scope: FastifyInstance, routes: readonly Route[], api:
 }
 
 function addRoute(scope: FastifyInstance, route: Route, api: Api): void {
-  const { method, path: url, role, bodyLimit, takesMessage } = route
+  const { method, path: url, role, bodyLimit, takesMessage, leavesNoEntry } = route
   const success = successOf(route)
   scope.route({
     method,
@@ -28,6 +28,7 @@ function addRoute(scope: FastifyInstance, route: Route, api: Api): void {
       success,
       ...(bodyLimit?.setting === undefined ? {} : { limitSetting: bodyLimit.setting }),
       ...(takesMessage === undefined ? {} : { takesMessage }),
+      ...(leavesNoEntry === undefined ? {} : { leavesNoEntry }),
     },
     handler: async (request) => {
       const call = callOf(request)

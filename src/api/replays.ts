@@ -14,6 +14,7 @@ import {
   id,
   list,
   named,
+  noted,
   number,
   object,
   oneOf,
@@ -25,11 +26,11 @@ import { CODECS, codecOfHeader } from '../formats/codecs.ts'
 import type { CompletedMessage } from '../inbound/completed-message.ts'
 import { invalid, MESSAGE_FILTERS, type MessageQuery } from '../records/message-log/message-filter.ts'
 import { BODY_HEADERS, type EditedBody } from '../records/replay/replay.ts'
-import { LIMITS, readRunLimits } from '../records/replay/replay-plans.ts'
+import { LIMITS, withDefaults } from '../records/replay/replay-plans.ts'
 import type { Call } from './call.ts'
 import { checkQuery } from './check-call.ts'
 import { Filter, findsNoMessage } from './messages.ts'
-import { answer, optionalBody, route } from './route.ts'
+import { answer, checkedBody, optionalBody, route } from './route.ts'
 import type { Api } from './services.ts'
 
 const outcome = oneOf(OUTCOMES)
@@ -61,7 +62,13 @@ export const Replayed = named(
   },
 )
 
-export const RunLimits = component('RunLimits', Type.Unsafe<Partial<Limits>>({ type: 'object', properties: LIMITS }))
+export const RunLimits = component(
+  'RunLimits',
+  noted(Type.Unsafe<Partial<Limits>>({ type: 'object', properties: LIMITS }), {
+    fault: 'The limits of a run must be an object such as { "concurrency": 4, "perSecond": 20 }.',
+    noun: 'limit ',
+  }),
+)
 
 export const ReplayPlan = named(
   'ReplayPlan',
@@ -164,10 +171,13 @@ export const replayRoutes = [
     shownAs: '/messages/replay/{plan}/run',
     role: 'operator',
     summary: 'Starts a plan that is planned or paused.',
-    body: optionalBody(RunLimits),
+    body: {
+      ...checkedBody(RunLimits, { code: 'REPLAY_OPTION_INVALID', mayBeEmpty: true }),
+      required: false,
+    },
     answers: { 202: plan },
-    fails: ['REPLAY_OPTION_INVALID', 'REPLAY_PLAN_UNKNOWN', 'REPLAY_PLAN_BUSY'],
-    handle: async (call, { records }) => records.plans.run(call.params.id, readRunLimits(call.json())),
+    fails: ['REPLAY_PLAN_UNKNOWN', 'REPLAY_PLAN_BUSY'],
+    handle: async (call, { records }) => records.plans.run(call.params.id, withDefaults(call.body)),
   }),
   route({
     ...planChange('continue'),

@@ -45,6 +45,8 @@ export type Route<Path extends string = string> = Readonly<{
   sends?: 'etag' | 'no-store'
   /** The bound of the body, and the setting that says it. By default PARSER_LIMIT. */
   bodyLimit?: Readonly<{ setting?: string; bytes: (api: Api) => number }>
+  /** The audit log gets no entry unless the call is refused, or the handler notes what it did. */
+  leavesNoEntry?: true
   /** The body is that of a message, so it may have the media type of any format. */
   takesMessage?: true
   /** Other methods of the path are answered with 404, as of paths where there is nothing. By default with 405. */
@@ -90,7 +92,7 @@ export const body = <S extends TSchema>(schema: S) => ({ required: true, schema 
 export const optionalBody = <S extends TSchema>(schema: S) => ({ required: false, schema }) as const
 /** A body that is checked before the handler runs. */
 export const checkedBody = <S extends TSchema>(schema: S, check: BodyCheck) =>
-  ({ required: !check.mayBeEmpty, schema, check }) as const
+  ({ required: true, schema, check }) as const
 
 /** The status of a call that succeeds. */
 export const successOf = ({ answers = {} }: Pick<Route, 'answers'>): number => Number(Object.keys(answers)[0] ?? 200)

@@ -11,6 +11,7 @@ import {
   id,
   list,
   named,
+  noted,
   number,
   object,
   oneOf,
@@ -20,9 +21,10 @@ import {
   values,
   whole,
 } from '../core/schema.ts'
+import { TESTS_INVALID } from '../endpoints/management-failures.ts'
 import { MOST_STEPS, MOST_TEST_BYTES, MOST_TESTS } from '../try/tests/test-file.ts'
 import { setWarnings } from './answers.ts'
-import { answer, body, optionalBody, route } from './route.ts'
+import { answer, body, checkedBody, route } from './route.ts'
 
 const given = object(
   {},
@@ -146,11 +148,9 @@ export const testRoutes = [
     bodyLimit: { bytes: ({ parserLimitBytes }) => parserLimitBytes + 2 * MOST_TEST_BYTES },
     answers: { 200: answer('The verdict of each test, or the faults of the document.', TestReport) },
     fails: ['TESTS_INVALID', ...findsNone, 'DOCUMENT_TOO_LARGE', 'OVERLOADED', 'SHUTTING_DOWN'],
-    handle: async (call, { runTests }) => {
-      // Nothing is changed, sent or read of a message.
-      call.leaveNoEntry()
-      return runTests(call.text())
-    },
+    // Nothing is changed, sent or read of a message.
+    leavesNoEntry: true,
+    handle: async (call, { runTests }) => runTests(call.text()),
   }),
   route({
     method: 'GET',
@@ -197,6 +197,16 @@ export const testRoutes = [
   }),
 ]
 
+const RecordedTestRequest = object(
+  {},
+  {
+    name: noted(extend(described(text, 'Of the test; by default the id of the message.'), { pattern: '\\S' }), {
+      expects: 'a string that is not empty',
+    }),
+    pseudonymise: described(flag, 'Whether texts, digits and dates are replaced by others of the same form.'),
+  },
+)
+
 /** The test has what the bodies of the message have. */
 export const recordedTestRoutes = [
   route({
@@ -204,15 +214,7 @@ export const recordedTestRoutes = [
     path: '/messages/:id/test',
     role: 'operator',
     summary: 'Makes a test of its endpoint from a recorded message, and runs it.',
-    body: optionalBody(
-      object(
-        {},
-        {
-          name: described(text, 'Of the test; by default the id of the message.'),
-          pseudonymise: described(flag, 'Whether texts, digits and dates are replaced by others of the same form.'),
-        },
-      ),
-    ),
+    body: { ...checkedBody(RecordedTestRequest, { ...TESTS_INVALID, mayBeEmpty: true }), required: false },
     answers: {
       200: answer(
         'The test, what of the message it cannot have, and its result with the active document.',
@@ -226,8 +228,8 @@ export const recordedTestRoutes = [
         ),
       ),
     },
-    fails: [...findsNone, 'TESTS_INVALID', 'MESSAGE_UNKNOWN', 'MESSAGE_BODY_UNKNOWN'],
+    fails: [...findsNone, 'MESSAGE_UNKNOWN', 'MESSAGE_BODY_UNKNOWN'],
     sends: 'no-store',
-    handle: async (call, { makeRecordedTest }) => makeRecordedTest(call.params.id, call.hasBody ? call.text() : ''),
+    handle: async ({ params, body }, { makeRecordedTest }) => makeRecordedTest(params.id, body),
   }),
 ]

@@ -1,6 +1,7 @@
 /** The types of the calls of the API for TypeScript callers, such as the console: derived from the table, in the form of openapi-fetch. */
 import type { Static, TSchema } from 'typebox'
 import type * as parts from '../core/schema.ts'
+import type * as suggestRequest from '../try/suggestions/suggest-request.ts'
 import type * as access from './access.ts'
 import type * as authoring from './authoring.ts'
 import type * as counts from './counts.ts'
@@ -22,6 +23,7 @@ type Modules = typeof access &
   typeof operation &
   typeof parts &
   typeof replays &
+  typeof suggestRequest &
   typeof tests
 
 /** The types of the schemas that OpenAPI lists by name. */

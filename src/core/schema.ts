@@ -45,8 +45,10 @@ export type Notes = Readonly<{
   expects?: string
   /** The whole sentence for a wrong value, where the checks would write another one. */
   fault?: string | ((value: string) => string)
-  /** Whether the value is right, beside its type. */
-  is?: (value: string) => boolean
+  /** Whether a text is right; in a body in place of the pattern, which is for readers then. */
+  is?(text: string): boolean
+  /** Whether the items of an array are right, if their schema is for readers only. */
+  areItems?(items: readonly Json[]): boolean
   /** Of a parameter that may be repeated although it is one text: the texts are joined by commas. */
   joined?: true
   /** Of an object: names that belong elsewhere, with the sentence that says where. */
@@ -63,6 +65,7 @@ export const NOTES: ReadonlySet<string> = new Set(
     expects: 1,
     fault: 1,
     is: 1,
+    areItems: 1,
     joined: 1,
     misplaced: 1,
     noun: 1,
@@ -93,6 +96,9 @@ export const pageLimit = (maximum: number, byDefault: number, description?: stri
     default: byDefault,
     ...(description === undefined ? {} : { description }),
   })
+
+/** An id in a body: what looks it up refuses a malformed one. */
+export const idInBody = noted(id, { is: () => true })
 
 /** Of a schema that OpenAPI lists by its name: the name, and the schema without what a place adds to it. */
 export const COMPONENT = Symbol('component')

@@ -17,10 +17,13 @@ export const dryRunInvalid = (faults: readonly Lint[]): Failure =>
     details: detailsOf(faults),
   })
 
+export const TESTS_INVALID = {
+  code: 'TESTS_INVALID',
+  sentence: 'The tests cannot run as they are written; details has every fault.',
+} as const
+
 export const testsInvalid = (faults: readonly Lint[]): Failure =>
-  new Failure('TESTS_INVALID', 'The tests cannot run as they are written; details has every fault.', {
-    details: detailsOf(faults),
-  })
+  new Failure(TESTS_INVALID.code, TESTS_INVALID.sentence, { details: detailsOf(faults) })
 
 /** In: a fault for each test that fails. */
 export function testsFailed(faults: readonly Lint[]): Failure {

@@ -19,12 +19,25 @@ const INTEGER_LIKE = /^(?:0|[1-9][0-9]{0,9})$/
  */
 export function checkField(field: Field, raw: Json, lint: LintSink): Json | undefined {
   if (field.numberAsText && typeof raw === 'number') return String(raw)
+  if (field.allOf) return checkField(joined(field.allOf), raw, lint)
   if (field.anyOf) return checkAnyOf(field, field.anyOf, raw, lint)
-  if (field.enum) return checkEnum(field, field.enum, raw, lint)
+  const values = valuesOf(field)
+  if (values) return checkEnum(field, values, raw, lint)
   if (field.type === 'object') return isObject(raw) ? checkObject(field, raw, lint) : mismatch(field, raw, lint)
   if (field.type === 'array') return checkArray(field, raw, lint)
   return field.type === undefined || accepts(field, raw) ? raw : mismatch(field, raw, lint)
 }
+
+/** The object that has the properties of each. */
+const joined = (parts: readonly Field[]): Field => ({
+  type: 'object',
+  required: parts.flatMap(({ required = [] }) => required),
+  properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
+})
+
+/** Those that a field of texts is limited to. */
+const valuesOf = (field: Field): readonly string[] | undefined =>
+  field.enum ?? (field.const === undefined ? undefined : [field.const])
 
 /**
  * The stand-in of a missing or faulty value, for the checks that follow.
@@ -59,6 +72,11 @@ function checkProperties(
   const present = Object.entries(raw).filter(([name, value]) => !hasNoEffect(field, properties, name, value, lint))
   const seen = new Set(present.map(([name]) => name))
   for (const [written, value] of present) {
+    const elsewhere = Object.hasOwn(field.misplaced ?? {}, written) ? field.misplaced?.[written] : undefined
+    if (elsewhere !== undefined) {
+      lint.at(written).error(elsewhere)
+      continue
+    }
     const name = Object.hasOwn(properties, written) ? written : reportUnknown(written, properties, lint)
     const property = properties[name]
     // A misspelt field is checked as the one that was meant, unless the object has that one too.
@@ -112,6 +130,10 @@ function checkArray(field: Field, raw: Json, lint: LintSink): Json | undefined {
 const keep = (items: readonly (Json | undefined)[]): Json[] => items.filter((item) => item !== undefined)
 
 function checkAnyOf(field: Field, options: readonly Field[], raw: Json, lint: LintSink): Json | undefined {
+  const isOfObjects = options.some(({ type }) => type === 'object')
+  const ofType = options.find(({ type }) => type === typeName(raw)) ?? options[0]
+  // One object or several: the fault is that of the form which the value has.
+  if (isOfObjects && ofType !== undefined) return checkField(ofType, raw, lint)
   return options.some((option) => accepts(option, raw)) ? raw : mismatch(field, raw, lint)
 }
 
@@ -125,16 +147,18 @@ function checkEnum(field: Field, values: readonly string[], raw: Json, lint: Lin
 
 /** Whether the field takes this string, integer or boolean. */
 function accepts(field: Field, raw: Json): boolean {
+  if (field.const !== undefined) return raw === field.const
   if (field.type === 'boolean') return typeof raw === 'boolean'
   if (field.type === 'string') {
-    return typeof raw === 'string' && (field.pattern === undefined || new RegExp(field.pattern).test(raw))
+    if (typeof raw !== 'string') return false
+    return field.is?.(raw) ?? (field.pattern === undefined || new RegExp(field.pattern).test(raw))
   }
   if (typeof raw !== 'number' || !Number.isSafeInteger(raw)) return false
   return raw >= (field.minimum ?? raw) && raw <= (field.maximum ?? raw)
 }
 
 function mismatch(field: Field, raw: Json, lint: LintSink): Json | undefined {
-  lint.error(`${mustBe(field, raw, lint)}.`)
+  lint.error(field.fault ?? `${mustBe(field, raw, lint)}.`)
   return field.salvage
 }
 
@@ -144,7 +168,8 @@ const mustBe = (field: Field, raw: Json, lint: LintSink): string =>
 /** The values that a field takes, as they follow "must be" and as the user's guide lists them. */
 export function expectation(field: Field): string {
   if (field.expects !== undefined) return field.expects
-  if (field.enum) return `one of ${field.enum.map((value) => `"${value}"`).join(', ')}`
+  const values = valuesOf(field)
+  if (values) return `one of ${values.map((value) => `"${value}"`).join(', ')}`
   if (field.type === 'array') return field.single ? 'an array of objects, or one object' : 'an array'
   if (field.type === 'boolean') return 'true or false'
   if (field.type !== 'integer') return `${field.type === 'object' ? 'an' : 'a'} ${field.type}`
@@ -154,7 +179,7 @@ export function expectation(field: Field): string {
 /** The faulty value if it helps the author, else its type if that is wrong. Free text is not quoted: it may be a secret. */
 function butIs(field: Field, raw: Json): string {
   if (typeof raw === 'number' && (field.type === 'integer' || field.anyOf)) return `, not ${raw}`
-  if (typeof raw === 'string' && (field.enum || field.anyOf)) {
+  if (typeof raw === 'string' && (valuesOf(field) || field.anyOf)) {
     return `, not ${raw.length > 40 ? `${JSON.stringify(raw.slice(0, 40))}…` : JSON.stringify(raw)}`
   }
   const type = typeName(raw)

@@ -11,6 +11,12 @@ export type FieldNotes = Readonly<{
   examples?: readonly Json[]
   /** The values that the field takes, as they follow "must be", if the type alone says too little. */
   expects?: string
+  /** The whole sentence for a wrong value, where "must be" is not enough. */
+  fault?: string
+  /** Whether a text is right, in place of the pattern, which is for readers then. */
+  is?(text: string): boolean
+  /** Names that belong elsewhere than in this object, with the sentence that says where. */
+  misplaced?: Readonly<Record<string, string>>
   /** Filled in if the field is left out. */
   default?: Json
   /** Holds if the field is left out, without being filled in. */
@@ -55,6 +61,8 @@ export type Field = Partial<FieldNotes> &
     additionalProperties?: boolean | Field
     items?: Field
     anyOf?: readonly Field[]
+    allOf?: readonly Field[]
+    const?: string
     enum?: readonly string[]
     pattern?: string
     minimum?: number

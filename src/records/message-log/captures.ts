@@ -2,8 +2,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { Failure } from '../../core/failure.ts'
 import { readTime } from '../../core/iso-time.ts'
-import { isObject, type Json } from '../../core/json.ts'
-import { didYouMean } from '../../core/nearest.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import type { Clock } from '../../core/run.ts'
 import type { EndpointService } from '../../endpoints/endpoint-service.ts'
@@ -23,13 +21,16 @@ export type CaptureView = Readonly<{
   by: string
 }>
 
+/** `until`: a time as in filters. */
+export type CaptureRequest = Readonly<{ messages: number; until?: string }>
+
 /** Each call fails with ID_MALFORMED, ENDPOINT_UNKNOWN and STORE_UNAVAILABLE. */
 export interface MessageCaptures {
   /**
-   * Starts a capture in place of the one before, on all processes. In: `messages` and `until` as JSON; `by`: who starts it.
-   * Also fails with CAPTURE_INVALID.
+   * Starts a capture in place of the one before, on all processes. `by`: who starts it. Also fails with CAPTURE_INVALID, for
+   * a time that is too late or over.
    */
-  start(endpointId: string, raw: Json, by: string): Promise<CaptureView>
+  start(endpointId: string, request: CaptureRequest, by: string): Promise<CaptureView>
   /** The last capture of the endpoint, under way or ended; null if it has none. */
   get(endpointId: string): Promise<CaptureView | null>
   /** Ends and forgets it. Also fails with CAPTURE_UNKNOWN. */
@@ -47,9 +48,9 @@ type MessageCapturesOptions = Readonly<{
   newId: () => string
 }>
 
-export const MOST_CAPTURED = 1_000
+export const MAX_CAPTURED = 1_000
 const DEFAULT_MS = 3_600_000
-const LONGEST_MS = 24 * 3_600_000
+const MAX_MS = 24 * 3_600_000
 
 export function createMessageCaptures(options: MessageCapturesOptions): MessageCaptures {
   const { store, endpointService, reload, caughtUp, clock, newId } = options
@@ -60,9 +61,9 @@ export function createMessageCaptures(options: MessageCapturesOptions): MessageC
   }
 
   return {
-    start: async (endpointId, raw, by) => {
+    start: async (endpointId, { messages, until: text }, by) => {
       const now = clock()
-      const { messages, until } = readCapture(raw, now)
+      const until = text === undefined ? now + DEFAULT_MS : readEnd(text, now)
       await endpointService.get(endpointId)
       // Messages that were answered before belong to the capture that this one replaces.
       await caughtUp()
@@ -92,26 +93,14 @@ function viewOf({ endpointId, isActive, messages, remaining, until, startedAt, b
   return { endpointId, isActive, messages, remaining, until: new Date(until).toISOString(), startedAt, by }
 }
 
-const FIELDS = ['messages', 'until']
-
-/** Fails with CAPTURE_INVALID. */
-function readCapture(raw: Json, now: number): Readonly<{ messages: number; until: number }> {
-  if (!isObject(raw)) throw invalid('A capture is an object such as { "messages": 20 }.')
-  const other = Object.keys(raw).find((name) => !FIELDS.includes(name))
-  if (other !== undefined) {
-    throw invalid(`There is no "${other}"${didYouMean(other, FIELDS)} There are: ${FIELDS.join(', ')}.`)
-  }
-  const { messages, until: text } = raw
-  const isCount = typeof messages === 'number' && Number.isInteger(messages) && messages >= 1
-  if (!isCount || messages > MOST_CAPTURED) throw invalid(`messages must be a whole number from 1 to ${MOST_CAPTURED}.`)
-  if (text === undefined) return { messages, until: now + DEFAULT_MS }
-  const until = typeof text === 'string' ? readTime(text, now) : undefined
-  if (until !== undefined && until > now && until <= now + LONGEST_MS) return { messages, until }
-  const latest = new Date(now + LONGEST_MS).toISOString()
-  throw invalid(`until must be a time after now and at most 24 hours ahead, such as "${latest}".`)
+function readEnd(text: string, now: number): number {
+  const until = readTime(text, now)
+  if (until !== undefined && until > now && until <= now + MAX_MS) return until
+  throw new Failure('CAPTURE_INVALID', wrongEnd(now))
 }
 
-const invalid = (sentence: string): Failure => new Failure('CAPTURE_INVALID', sentence)
+export const wrongEnd = (now: number): string =>
+  `until must be a time after now and at most 24 hours ahead, such as "${new Date(now + MAX_MS).toISOString()}".`
 
 // The captures that are under way, as this process knows them. The store decides which messages they record.
 

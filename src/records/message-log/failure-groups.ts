@@ -1,15 +1,8 @@
 /** Failures that are alike, with what people say of them: open, acknowledged or ignored, and a note. */
 import { Failure } from '../../core/failure.ts'
-import { isObject, type Json } from '../../core/json.ts'
-import { didYouMean } from '../../core/nearest.ts'
 import type { Clock } from '../../core/run.ts'
 import type { EntryOf } from '../../store/sql/audit-store.ts'
-import {
-  type FailureGroupStore,
-  GROUP_STATES,
-  type GroupMark,
-  type GroupState,
-} from '../../store/sql/failure-group-store.ts'
+import type { FailureGroupStore, GroupMark, GroupState } from '../../store/sql/failure-group-store.ts'
 import type { GroupKey, MessageFilter, MessageGroup, MessageStore } from '../../store/sql/messages.ts'
 import { callStore } from '../../store/store-access.ts'
 import { groupFilter, groupKeyText, NOT_DONE, readGroupKey } from './group-key.ts'
@@ -39,8 +32,13 @@ export interface FailureGroups {
     query: MessageQuery & Readonly<{ state?: readonly GroupState[] }>,
   ): Promise<Readonly<{ minutesFrom: string; groups: readonly FailureGroup[] }>>
   get(key: string): Promise<FailureGroup>
-  /** In: the state and the note as JSON; `by`: who says it; `entryOf`: for its entry in the audit log. */
-  mark(key: string, raw: Json, by: string, entryOf?: EntryOf): Promise<FailureGroup>
+  /** `by`: who says it; `entryOf`: for its entry in the audit log. */
+  mark(
+    key: string,
+    said: Readonly<{ state: GroupState; note?: string }>,
+    by: string,
+    entryOf?: EntryOf,
+  ): Promise<FailureGroup>
 }
 
 type FailureGroupsOptions = Readonly<{
@@ -108,8 +106,7 @@ export function createFailureGroups({ store, messages, search, clock }: FailureG
       const [group, marks] = await Promise.all([find(key, filter), marksByKey()])
       return marked(group, marks.get(key), filter)
     },
-    mark: async (key, raw, by, entryOf) => {
-      const said = readMark(raw)
+    mark: async (key, said, by, entryOf) => {
       const id = keyOf(key)
       const filter = groupFilter(id)
       const group = await find(key, filter)
@@ -129,22 +126,4 @@ function unknown(key: string): never {
   const known =
     readGroupKey(key) === undefined ? 'this is not the key of a group' : 'the message log has no message of it'
   throw new Failure('FAILURE_GROUP_UNKNOWN', `There is no such group of failures: ${known}.`)
-}
-
-const invalid = (sentence: string): Failure => new Failure('FAILURE_GROUP_INVALID', sentence)
-
-function readMark(raw: Json): Pick<GroupMark, 'state' | 'note'> {
-  const { state, note, ...others } = isObject(raw) ? raw : {}
-  const [other] = Object.keys(others)
-  if (other !== undefined)
-    throw invalid(`There is no "${other}"${didYouMean(other, ['state', 'note'])} There are: state, note.`)
-  const known = GROUP_STATES.find((one) => one === state)
-  if (known === undefined) {
-    throw invalid(
-      `A group is marked as { "state": "acknowledged", "note": "…" }; state is one of ${GROUP_STATES.join(', ')}.`,
-    )
-  }
-  if (note === undefined) return { state: known }
-  if (typeof note === 'string' && note.length <= MAX_NOTE_CHARACTERS) return { state: known, note }
-  throw invalid(`note is a text of at most ${MAX_NOTE_CHARACTERS} characters.`)
 }

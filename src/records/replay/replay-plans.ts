@@ -4,8 +4,6 @@
  */
 import { Failure } from '../../core/failure.ts'
 import { isId } from '../../core/id.ts'
-import { isObject, type Json } from '../../core/json.ts'
-import { didYouMean } from '../../core/nearest.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import type { PlanContent, PlanProgress, PlanState, RunLimits, StoredPlan } from '../../core/replays/replay-plan.ts'
 import type { Clock } from '../../core/run.ts'
@@ -308,24 +306,4 @@ export const LIMITS: Readonly<Record<keyof RunLimits, LimitSchema>> = {
   },
 }
 
-/** Fails with REPLAY_OPTION_INVALID. */
-export function readRunLimits(raw: Json): RunLimits {
-  if (!isObject(raw))
-    throw invalidLimit('The limits of a run must be an object such as { "concurrency": 4, "perSecond": 20 }.')
-  const known = Object.keys(LIMITS)
-  for (const name of Object.keys(raw)) {
-    if (known.includes(name)) continue
-    throw invalidLimit(`There is no limit "${name}"${didYouMean(name, known)} There are: ${known.join(', ')}.`)
-  }
-  for (const [name, { type, minimum, maximum }] of Object.entries(LIMITS)) {
-    const value = raw[name]
-    if (value === undefined) continue
-    const fits = typeof value === 'number' && value >= minimum && value <= maximum
-    if (fits && (type === 'number' || Number.isInteger(value))) continue
-    const accepts = `a ${type === 'integer' ? 'whole number' : 'number'} from ${minimum} to ${maximum}`
-    throw invalidLimit(`${name} cannot be ${JSON.stringify(value)}; it is ${accepts}.`)
-  }
-  return { ...DEFAULTS, ...raw }
-}
-
-const invalidLimit = (sentence: string): Failure => new Failure('REPLAY_OPTION_INVALID', sentence)
+export const withDefaults = (limits: Partial<RunLimits>): RunLimits => ({ ...DEFAULTS, ...limits })

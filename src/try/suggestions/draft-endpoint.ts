@@ -1,15 +1,12 @@
 /** A first document of an endpoint, with a test, from a name and a sample message: what the console's New offers. */
 
-import { isObject, type JsonObject } from '../../core/json.ts'
-import { collectInto, type Lint } from '../../core/lint.ts'
-import { checkField } from '../../document/checks/check-field.ts'
-import type { Field } from '../../document/schema/schema-fields.ts'
-import { parseDocument } from '../../endpoints/parse-document.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { Lint } from '../../core/lint.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { ParserSettings } from '../../formats/codec.ts'
-import { codecOfFormat, FORMATS, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
+import { codecOfFormat, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { newDocument, type SampleMessage, SMALLEST, testOf, withoutFaults } from './new-document.ts'
-import { invalid } from './suggest-request.ts'
+import { type DraftRequest, invalid } from './suggest-request.ts'
 
 /** `faults`: those of the document that its fields cannot leave out, such as a name that is taken; there is no test then. */
 export type EndpointDraft = Readonly<{
@@ -19,17 +16,8 @@ export type EndpointDraft = Readonly<{
   faults: readonly Pick<Lint, 'path' | 'message'>[]
 }>
 
-type DraftRequest = Readonly<{
-  name: string
-  pattern: string
-  /** Of the messages; by default that of the sample. */
-  format?: Format
-  /** A message as it is sent. */
-  sample?: string
-}>
-
-/** In: the request as JSON text. Fails with BODY_UNREADABLE, BODY_TOO_DEEP, SUGGESTION_INVALID, and as dry runs do. */
-export type DraftEndpoint = (text: string) => Promise<EndpointDraft>
+/** Fails with SUGGESTION_INVALID, and as dry runs do. */
+export type DraftEndpoint = (request: DraftRequest) => Promise<EndpointDraft>
 
 export type DraftEndpointOptions = Readonly<{
   settings: ParserSettings
@@ -37,21 +25,13 @@ export type DraftEndpointOptions = Readonly<{
   dryRun: (text: string) => Promise<JsonObject>
 }>
 
-const TEXT: Field = { type: 'string' }
-const REQUEST: Field = {
-  type: 'object',
-  required: ['name', 'pattern'],
-  properties: { name: TEXT, pattern: TEXT, format: { enum: FORMATS }, sample: TEXT },
-}
-
 export function createDraftEndpoint({ settings, dryRun }: DraftEndpointOptions): DraftEndpoint {
   const lintsOf = async (endpoint: JsonObject): Promise<readonly Lint[]> => {
     const { lint } = await dryRun(JSON.stringify({ endpoint }))
     const { errors, clashes } = lint as unknown as Readonly<Record<'errors' | 'clashes', readonly Lint[]>>
     return [...errors, ...clashes]
   }
-  return async (text) => {
-    const { name, pattern, format, sample } = readRequest(text)
+  return async ({ name, pattern, format, sample }) => {
     const message =
       sample === undefined ? { ...SMALLEST, format: format ?? 'JSON' } : readSample(sample, format, settings)
     if ('severity' in message) throw invalid([...(await lintsOf(newDocument(name, pattern, SMALLEST))), message])
@@ -68,17 +48,6 @@ export function createDraftEndpoint({ settings, dryRun }: DraftEndpointOptions):
     // The author writes the mapping next, and with it the body of the answer.
     return testOf(message, outcome ?? null, status)
   }
-}
-
-function readRequest(text: string): DraftRequest {
-  const { raw, faults } = parseDocument(text)
-  const lints: Lint[] = [...faults]
-  const lint = collectInto(lints)
-  if (!isObject(raw)) lint.error('A request is an object with "name" and "pattern".')
-  else checkField(REQUEST, raw, lint)
-  if (lints.length > 0) throw invalid(lints)
-  // The checks above ensure the type.
-  return raw as DraftRequest
 }
 
 /** Out: the message, or why it cannot be read. */

@@ -1,11 +1,63 @@
-/** The request for suggestions and its checks. */
-
+/** The requests for suggestions and for drafts. */
+import type { Static } from 'typebox'
 import { Failure } from '../../core/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { collectInto, type Lint } from '../../core/lint.ts'
-import { checkField } from '../../document/checks/check-field.ts'
-import type { Field } from '../../document/schema/schema-fields.ts'
-import { parseDocument } from '../../endpoints/parse-document.ts'
+import type { Lint, LintSink } from '../../core/lint.ts'
+import {
+  both,
+  described,
+  Endpoint,
+  either,
+  flag,
+  idInBody,
+  json,
+  list,
+  named,
+  noted,
+  object,
+  oneOf,
+  record,
+  text,
+  values,
+} from '../../core/schema.ts'
+import { FORMATS } from '../../formats/codecs.ts'
+
+export const SampleBodySchema = named(
+  'SampleBody',
+  {},
+  { body: described(json, 'A text is read by its type, any other value is JSON.'), contentType: text },
+)
+
+export const SuggestRequest = noted(
+  named(
+    'SuggestRequest',
+    {},
+    {
+      source: both([
+        SampleBodySchema,
+        object(
+          {},
+          { query: values, urlParams: values, lookups: record(either([SampleBodySchema, list(SampleBodySchema)])) },
+        ),
+      ]),
+      messageId: described(idInBody, 'A recorded message, instead of source; needs the role operator.'),
+      target: object(
+        {},
+        {
+          sample: described(json, 'An output as it is meant to be.'),
+          contentType: text,
+          schema: described(values, 'JSON Schema of the output, instead of sample.'),
+        },
+      ),
+      endpoint: Endpoint,
+      endpointId: described(idInBody, 'Of a stored endpoint, instead of endpoint.'),
+      fields: described(flag, 'Whether the answer lists the fields of the target, too.'),
+    },
+  ),
+  { fault: 'A request is an object with "source" or "messageId", and "target".' },
+)
+
+export type SuggestRequest = Static<typeof SuggestRequest>
 
 /** A body as the endpoint gets it: a text or bytes as they are, any other value as JSON. */
 export type SampleBody = Readonly<{ body?: Json | Uint8Array; contentType?: string }>
@@ -18,79 +70,40 @@ export type SuggestSource = SampleBody &
     lookups?: Readonly<Record<string, SampleBody | readonly SampleBody[]>>
   }>
 
-export type SuggestRequest = Readonly<{
-  source?: SuggestSource
-  /** A recorded message, instead of `source`. */
-  messageId?: string
-  /** What the output is to look like: a sample or a JSON Schema; by default the targets of the document. */
-  target?: Readonly<{ sample?: Json; contentType?: string; schema?: JsonObject }>
-  /** The document that the entries are for; its own entries are not suggested again. */
-  endpoint?: JsonObject
-  endpointId?: string
-  /** Whether the answer lists the fields of the target, too. */
-  fields?: boolean
-}>
-
-const TEXT: Field = { type: 'string' }
-const OBJECT: Field = { type: 'object' }
-const ANYTHING: Field = {}
-const BODY = { body: ANYTHING, contentType: TEXT }
-
-const REQUEST: Field = {
-  type: 'object',
-  properties: {
-    source: {
-      type: 'object',
-      properties: {
-        ...BODY,
-        query: OBJECT,
-        urlParams: OBJECT,
-        lookups: OBJECT,
-      },
+export const DraftRequest = noted(
+  named(
+    'DraftRequest',
+    { name: text, pattern: text },
+    {
+      format: described(oneOf(FORMATS), 'Of the messages; by default that of the sample.'),
+      sample: described(text, 'A message as it is sent.'),
     },
-    messageId: TEXT,
-    target: { type: 'object', properties: { sample: ANYTHING, contentType: TEXT, schema: OBJECT } },
-    endpoint: OBJECT,
-    endpointId: TEXT,
-    fields: { type: 'boolean' },
-  },
-}
+  ),
+  { fault: 'A request is an object with "name" and "pattern".' },
+)
 
-/** In: the request as JSON text. Fails with BODY_UNREADABLE, BODY_TOO_DEEP, SUGGESTION_INVALID. */
-export function readSuggestRequest(text: string): SuggestRequest {
-  const { raw, faults } = parseDocument(text)
-  const lints: Lint[] = [...faults]
-  const lint = collectInto(lints)
-  if (!isObject(raw)) {
-    lint.error('A request is an object with "source" or "messageId", and "target".')
-    throw invalid(lints)
-  }
-  checkField(REQUEST, raw, lint)
-  const has = (name: keyof SuggestRequest): boolean => raw[name] !== undefined
+export type DraftRequest = Static<typeof DraftRequest>
+
+/** Lints parts of a request for suggestions that exclude or need each other. */
+export function lintSuggestRequest(request: JsonObject, lint: LintSink): void {
+  const has = (name: keyof SuggestRequest): boolean => request[name] !== undefined
   if (has('source') === has('messageId')) lint.error('Give either a "source" or a "messageId".')
   if (has('endpoint') && has('endpointId')) lint.error('Give either an "endpoint" or an "endpointId".')
-  const { source, target } = raw
-  const lookups = isObject(source) && isObject(source.lookups) ? source.lookups : {}
-  for (const [id, lookup] of Object.entries(lookups)) {
-    const field: Field = { type: 'object', properties: BODY }
-    checkField(
-      Array.isArray(lookup) ? { type: 'array', items: field } : field,
-      lookup,
-      lint.at('source', 'lookups', id),
-    )
-  }
+  const { target } = request
   if (isObject(target) && (target.sample === undefined) === (target.schema === undefined)) {
     lint.at('target').error('Give either a "sample" or a "schema".')
   }
   if (!has('target') && !has('endpoint') && !has('endpointId')) {
     lint.error('Give a "target", or an endpoint whose targets are meant.')
   }
-  if (lints.length > 0) throw invalid(lints)
-  // The checks above ensure the type.
-  return raw as SuggestRequest
 }
 
+export const SUGGESTION_INVALID = {
+  code: 'SUGGESTION_INVALID',
+  sentence: 'The suggestions cannot be made as requested; details has the reasons.',
+} as const
+
 export const invalid = (faults: readonly Lint[]): Failure =>
-  new Failure('SUGGESTION_INVALID', 'The suggestions cannot be made as requested; details has the reasons.', {
+  new Failure(SUGGESTION_INVALID.code, SUGGESTION_INVALID.sentence, {
     details: faults.map(({ path, message }) => ({ path, message })),
   })

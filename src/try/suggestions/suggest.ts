@@ -18,13 +18,7 @@ import { JSON_TYPES } from './leaf-types.ts'
 import { matchLeaves, type Suggestion } from './match-leaves.ts'
 import type { ReadRecordedMessage } from './recorded-sample.ts'
 import { addSchema } from './schema-leaves.ts'
-import {
-  invalid,
-  readSuggestRequest,
-  type SampleBody,
-  type SuggestRequest,
-  type SuggestSource,
-} from './suggest-request.ts'
+import { invalid, type SampleBody, type SuggestRequest, type SuggestSource } from './suggest-request.ts'
 
 /** `cut`: the samples have more fields than are compared, or some with longer paths, or the time was over. */
 export type Suggested = Readonly<{
@@ -49,14 +43,13 @@ export type SuggestOptions = Readonly<{
 }>
 
 /**
- * In: the request as JSON text; `mayReadBodies`: fails if the caller may not use recorded messages. Fails with
- * BODY_UNREADABLE, BODY_TOO_DEEP, SUGGESTION_INVALID, and as the reads of the document and the message do.
+ * `mayReadBodies`: fails if the caller may not use recorded messages. Fails with SUGGESTION_INVALID, and as the reads of the
+ * document and the message do.
  */
-export type Suggest = (text: string, mayReadBodies: () => void) => Promise<Suggested>
+export type Suggest = (request: SuggestRequest, mayReadBodies: () => void) => Promise<Suggested>
 
 export function createSuggest({ settings, documentOf, readRecorded }: SuggestOptions): Suggest {
-  return async (text, mayReadBodies) => {
-    const request = readSuggestRequest(text)
+  return async (request, mayReadBodies) => {
     const { endpoint, endpointId, messageId } = request
     if (messageId !== undefined) mayReadBodies()
     const document = endpointId === undefined ? (endpoint ?? {}) : await documentOf(endpointId)

@@ -1,10 +1,13 @@
 /** Whatever is asked of a capture: it is within its bounds, or refused. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import type { Static } from 'typebox'
+import { checkParsed } from '../../../src/api/check-call.ts'
+import { CaptureRequest } from '../../../src/api/messages.ts'
 import { Failure } from '../../../src/core/failure.ts'
 import { createIds } from '../../../src/core/id.ts'
 import type { Json } from '../../../src/core/json.ts'
-import { createMessageCaptures, MOST_CAPTURED } from '../../../src/records/message-log/captures.ts'
+import { createMessageCaptures, MAX_CAPTURED } from '../../../src/records/message-log/captures.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { endpointOf, idOf, insertEndpoint } from '../../support/contracts/records.ts'
 import fc from '../../support/fast-check.ts'
@@ -27,6 +30,9 @@ const anyCapture = fc.oneof(
   fc.jsonValue(),
 )
 
+const requestFrom = (raw: Json) =>
+  checkParsed({ raw, faults: [] }, CaptureRequest, { code: 'CAPTURE_INVALID' }).body as Static<typeof CaptureRequest>
+
 test('any capture', async () => {
   const captures = createMessageCaptures({
     store: store.captures,
@@ -40,8 +46,12 @@ test('any capture', async () => {
     const before = await store.captures.get(idOf(1))
     const startedAt = Date.now()
     try {
-      const { messages, remaining, until, isActive } = await captures.start(idOf(1), given as Json, 'key:1')
-      assert.ok(Number.isInteger(messages) && messages >= 1 && messages <= MOST_CAPTURED)
+      const { messages, remaining, until, isActive } = await captures.start(
+        idOf(1),
+        requestFrom(given as Json),
+        'key:1',
+      )
+      assert.ok(Number.isInteger(messages) && messages >= 1 && messages <= MAX_CAPTURED)
       assert.ok(Date.parse(until) > startedAt && Date.parse(until) <= Date.now() + DAY_MS)
       assert.deepEqual([remaining, isActive], [messages, true])
       return true

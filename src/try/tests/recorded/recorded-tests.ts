@@ -1,16 +1,12 @@
 /** `POST /messages/{id}/test`: a test of an endpoint, made from a recorded message. */
 
 import { Failure } from '../../../core/failure.ts'
-import { isObject, type Json, type JsonObject } from '../../../core/json.ts'
-import { collectInto, type Lint } from '../../../core/lint.ts'
+import type { Json, JsonObject } from '../../../core/json.ts'
 import type { MessageRecord } from '../../../core/records/message-record.ts'
 import { checkDocument } from '../../../document/checks/check-document.ts'
-import { checkField } from '../../../document/checks/check-field.ts'
 import type { DryRunRequest } from '../../../document/checks/dry-run-request.ts'
-import type { Field } from '../../../document/schema/schema-fields.ts'
 import type { EndpointService } from '../../../endpoints/endpoint-service.ts'
 import * as failures from '../../../endpoints/management-failures.ts'
-import { parseDocument } from '../../../endpoints/parse-document.ts'
 import { callMessageLog } from '../../../records/message-log/message-search.ts'
 import { secretHeadersOf } from '../../../records/message-log/redaction.ts'
 import { type NotReproduced, notReproduced } from '../../dry-run/not-reproduced.ts'
@@ -34,12 +30,14 @@ export type RecordedTest = Readonly<{
   result?: TestResult
 }>
 
+/** `name`: of the test; by default the id of the message. */
+export type RecordedTestRequest = Readonly<{ name?: string; pseudonymise?: boolean }>
+
 /**
- * In: the id of a message and the request as JSON text, empty for none. Fails with ID_MALFORMED, MESSAGE_UNKNOWN,
- * MESSAGE_BODY_UNKNOWN if its request was not kept, ENDPOINT_UNKNOWN, TESTS_INVALID, BODY_UNREADABLE, BODY_TOO_DEEP,
+ * Fails with ID_MALFORMED, MESSAGE_UNKNOWN, MESSAGE_BODY_UNKNOWN if its request was not kept, ENDPOINT_UNKNOWN, TESTS_INVALID,
  * STORE_UNAVAILABLE.
  */
-export type MakeRecordedTest = (messageId: string, text: string) => Promise<RecordedTest>
+export type MakeRecordedTest = (messageId: string, request: RecordedTestRequest) => Promise<RecordedTest>
 
 export type RecordedTestsOptions = Readonly<{
   recorded: RecordedMessages
@@ -49,14 +47,6 @@ export type RecordedTestsOptions = Readonly<{
   /** Random bytes: of the pseudonyms of one test. */
   random: (count: number) => Uint8Array
 }>
-
-const REQUEST: Field = {
-  type: 'object',
-  properties: {
-    name: { type: 'string', pattern: '\\S', expects: 'a string that is not empty' },
-    pseudonymise: { type: 'boolean' },
-  },
-}
 
 /** No recorded part is replaced. */
 const ALL_RECORDED: DryRunRequest = { message: {}, lookups: {}, responses: {}, live: false }
@@ -77,24 +67,22 @@ export function createRecordedTests(options: RecordedTestsOptions): MakeRecorded
     return snapshot
   }
 
-  return async (messageId, text) => {
-    const request = requestOf(text)
+  return async (messageId, request) => {
     const message = await readRecordedMessage(messageId, recorded)
     const { record } = message
     const { endpointId, endpointVersion } = record
     if (endpointId === undefined) throw new Failure('ENDPOINT_UNKNOWN', 'No endpoint took this message.')
     const { document, isOther } = await documentOf(endpointId, record, endpointService)
-    const name = typeof request.name === 'string' ? request.name : `message ${messageId}`
+    const name = request.name ?? `message ${messageId}`
     const { given, losses } = givenOfRecord(message, document)
     const snapshot = await runOnce(document, name, given)
     const answer = record.bodies.some(({ which }) => which === 'answer')
       ? await callMessageLog(() => recorded.store.body(messageId, 'answer'))
       : undefined
     const written = { given, ...expectationOfRecord({ record, answer, snapshot, document }) }
-    const part =
-      request.pseudonymise === true
-        ? await pseudonymise(written, snapshot, document, (other) => runOnce(document, name, other), random)
-        : written
+    const part = request.pseudonymise
+      ? await pseudonymise(written, snapshot, document, (other) => runOnce(document, name, other), random)
+      : written
     const source = { messageId, ...(endpointVersion === undefined ? {} : { endpointVersion }) }
     const test = { name, source, given: part.given, expect: part.expect }
     const file = soundFile(test)
@@ -138,15 +126,6 @@ const inGiven = ({ path, reason }: NotReproduced): NotReproduced => ({
   path: path === 'message.state' ? 'given.state' : `given.${path}`,
   reason,
 })
-
-function requestOf(text: string): JsonObject {
-  if (text === '') return {}
-  const { raw, faults } = parseDocument(text)
-  const lints: Lint[] = [...faults]
-  checkField(REQUEST, raw, collectInto(lints))
-  if (lints.length > 0) throw failures.testsInvalid(lints)
-  return isObject(raw) ? raw : {}
-}
 
 /** The document that processed the message, or the active one if that is no longer stored. */
 async function documentOf(

@@ -1,12 +1,18 @@
 /** `POST /endpoints/suggest`: which entries are suggested, and that they do what they say. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { checkParsed } from '../../../../src/api/check-call.ts'
 import { Failure } from '../../../../src/core/failure.ts'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { collectInto, type Lint } from '../../../../src/core/lint.ts'
 import { compileMapping } from '../../../../src/language/mapping/mapping.ts'
 import { parsePath } from '../../../../src/language/paths/path.ts'
 import { createSuggest, type Suggested } from '../../../../src/try/suggestions/suggest.ts'
+import {
+  lintSuggestRequest,
+  SUGGESTION_INVALID,
+  SuggestRequest,
+} from '../../../../src/try/suggestions/suggest-request.ts'
 import { bearer, startServiceWithKeys } from '../../../support/api/access/service-with-keys.ts'
 import { timesAsCostly } from '../../../support/cpu-time.ts'
 import fc from '../../../support/fast-check.ts'
@@ -21,7 +27,11 @@ const run = createSuggest({
   documentOf: () => Promise.reject(new Error('no document is stored')),
   readRecorded: () => Promise.reject(new Error('no message is recorded')),
 })
-const suggest = (request: JsonObject): Promise<Suggested> => run(JSON.stringify(request), () => undefined)
+const check = { ...SUGGESTION_INVALID, also: lintSuggestRequest }
+const suggest = async (request: JsonObject): Promise<Suggested> => {
+  const { body } = checkParsed({ raw: request, faults: [] }, SuggestRequest, check)
+  return run(body as SuggestRequest, () => undefined)
+}
 
 /** What comes, what is to be made of it, and the entries that are suggested. */
 type Case = readonly [name: string, source: JsonObject, target: JsonObject, entries: Readonly<Record<string, unknown>>]
@@ -293,8 +303,7 @@ describe('a request', () => {
   test('of any size says what was left out', async () => {
     const wide = (prefix: string) =>
       Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`${prefix}${n}`, { code_value_text: n, value: 1 }]))
-    const request = JSON.stringify({ source: { body: wide('a') }, target: { sample: wide('b') } })
-    const { suggestions, cut } = await run(request, () => undefined)
+    const { suggestions, cut } = await suggest({ source: { body: wide('a') }, target: { sample: wide('b') } })
     assert.equal(cut, true)
     assert.ok(suggestions.length <= 5_000)
   })
