@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
 import { after, describe, test } from 'node:test'
-import { consumerOf, until } from '../../support/broker/broker.ts'
+import { consumerUntil, until } from '../../support/broker/broker.ts'
 import { json, startService } from '../../support/service.ts'
 
 const listen = (server: Server): Promise<number> =>
@@ -47,10 +47,7 @@ describe('the broker', () => {
       endpoint: { pattern: '/produces' },
       requests: { response: { id: 'out', kafkaProducerTopic: 'elsewhere' } },
     })
-    const status = await until(
-      () => consumerOf(service, consumer._id),
-      (one) => one?.lastError !== undefined,
-    )
+    const status = await consumerUntil(service, consumer._id, (one) => one.lastError !== undefined)
     assert.equal(status?.state, 'connecting')
     assert.match(status?.lastError?.message ?? '', /ECONNREFUSED.*; check that the broker runs, and KAFKA_BROKERS$/)
     const exposition = await (await fetch(`${service.adminUrl}/metrics`)).text()

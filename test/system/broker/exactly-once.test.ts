@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { JsonObject } from '../../../src/core/json.ts'
-import { body, consumerOf, startBench, until } from '../../support/broker/broker.ts'
+import { body, committedUntil, consumerUntil, startBench, until } from '../../support/broker/broker.ts'
 import { endpointDocument, json } from '../../support/service.ts'
 import { readCommitted } from '../../support/services/committed-records.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
@@ -27,16 +27,10 @@ describe('an endpoint with exactlyOnce', { skip: kafka.skip }, async () => {
     const [topic, out] = [await topics.create(3), await topics.create(3)]
     await topics.produce(topic, numbered(0, 3_000, 3))
     const { _id } = await register(topic, out)
-    await until(
-      () => topics.committed(groupOf(_id), topic, 3),
-      (offsets) => offsets.every((offset) => offset === 1_000),
-    )
+    await committedUntil(topics, _id, topic, [1_000, 1_000, 1_000])
     const made = readMade(await readCommitted(kafka.brokers, out))
     assert.deepEqual(account(made, 3_000), { lost: 0, duplicates: 0, outOfOrder: 0 })
-    await until(
-      () => consumerOf(service, _id),
-      (status) => status?.lag === 0 && status.inFlight === 0,
-    )
+    await consumerUntil(service, _id, (status) => status.lag === 0 && status.inFlight === 0)
   })
 
   test('poison in the middle goes to the dead letters once, in the same way, and the rest keeps its order', async () => {
@@ -45,10 +39,7 @@ describe('an endpoint with exactlyOnce', { skip: kafka.skip }, async () => {
     for (const at of [0, 150, 151, 299]) records[at] = { ...body('{'), partition: 0, value: Buffer.from('{') }
     await topics.produce(topic, records)
     const { _id } = await register(topic, out)
-    await until(
-      () => topics.committed(groupOf(_id), topic, 1),
-      ([offset]) => offset === 300,
-    )
+    await committedUntil(topics, _id, topic, [300])
     const made = readMade(await readCommitted(kafka.brokers, out))
     assert.deepEqual(account(made, 300), { lost: 4, duplicates: 0, outOfOrder: 0 })
     const dead = await readCommitted(kafka.brokers, `${topic}.dlq`)
@@ -68,10 +59,7 @@ describe('an endpoint with exactlyOnce', { skip: kafka.skip }, async () => {
       inputMapping: { 'requestBody.n': 'n', 'requestBody.filler': 'filler' },
       requests: { response: { id: 'out', kafkaProducerTopic: out } },
     })
-    await until(
-      () => topics.committed(groupOf(_id), topic, 1),
-      ([offset]) => offset === 200,
-    )
+    await committedUntil(topics, _id, topic, [200])
     const numbers = (await readCommitted(kafka.brokers, out)).map(({ value }) => JSON.parse(String(value)).n as number)
     assert.deepEqual(
       numbers,
@@ -95,10 +83,7 @@ describe('an endpoint with exactlyOnce', { skip: kafka.skip }, async () => {
         ],
       },
     })
-    await until(
-      () => topics.committed(groupOf(_id), topic, 2),
-      (offsets) => offsets.every((offset) => offset === 250),
-    )
+    await committedUntil(topics, _id, topic, [250, 250])
     for (const target of [one, other]) {
       const { lost, duplicates } = account(readMade(await readCommitted(kafka.brokers, target)), 500)
       assert.deepEqual({ target, lost, duplicates }, { target, lost: 0, duplicates: 0 })
@@ -118,10 +103,7 @@ describe('an endpoint with exactlyOnce', { skip: kafka.skip }, async () => {
       const { status } = await service.fetch(`/endpoints/${_id}`, json('PUT', endpointDocument(fields)))
       assert.equal(status, 200)
       await topics.produce(topic, numbered(round * 50, (round + 1) * 50, 1))
-      await until(
-        () => topics.committed(groupOf(_id), topic, 1),
-        ([offset]) => offset === (round + 1) * 50,
-      )
+      await committedUntil(topics, _id, topic, [(round + 1) * 50])
     }
     const made = readMade(await readCommitted(kafka.brokers, out))
     assert.deepEqual(account(made, 150), { lost: 0, duplicates: 0, outOfOrder: 0 })
@@ -139,9 +121,6 @@ describe('an endpoint with exactlyOnce', { skip: kafka.skip }, async () => {
       () => topics.remaining(groupOf(_id), between, 2),
       (remaining) => remaining.every((count) => count === 0),
     )
-    await until(
-      () => consumerOf(service, _id),
-      (status) => status?.lag === 0,
-    )
+    await consumerUntil(service, _id, (status) => status.lag === 0)
   })
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { Consumer } from '@platformatic/kafka'
-import { body, consumerOf, startBench, until } from '../../support/broker/broker.ts'
+import { body, consumerUntil, startBench } from '../../support/broker/broker.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 import { startUpstream } from './upstream.ts'
 
@@ -29,10 +29,7 @@ describe('a stop in the midst of a rebalance', { skip: kafka.skip }, () => {
     })
     const groupId = `mapping-mediator.${_id}`
     const shareOfSize = (count: number) =>
-      until(
-        () => consumerOf(service, _id),
-        (status) => status?.state === 'running' && status.partitions.length === count,
-      )
+      consumerUntil(service, _id, (status) => status.state === 'running' && status.partitions.length === count)
     await shareOfSize(2)
     const other = new Consumer({ clientId: 'other', groupId, bootstrapBrokers: kafka.brokers.split(',') })
     const emitter: NodeJS.EventEmitter = other

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, test } from 'node:test'
 import { Producer } from '@platformatic/kafka'
-import { body, consumerOf, startBench, until } from '../../support/broker/broker.ts'
+import { body, consumerUntil, startBench, until } from '../../support/broker/broker.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 
 const kafka = await kafkaForTests()
@@ -50,18 +50,12 @@ describe('transactions', { skip: kafka.skip }, async () => {
     assert.deepEqual(await made(), ['{"n":1}', '{"n":2}', '{"n":3}'])
 
     const open = await startTransaction(topic, [4])
-    const behind = await until(
-      () => consumerOf(service, _id),
-      (status) => status?.lag === 1,
-    )
+    const behind = await consumerUntil(service, _id, (status) => status.lag === 1)
     assert.equal(behind?.state, 'running')
     assert.equal((await made()).length, 3)
     await open.commit()
     await until(made, (found) => found.at(-1) === '{"n":4}')
-    await until(
-      () => consumerOf(service, _id),
-      (status) => status?.lag === 0,
-    )
+    await consumerUntil(service, _id, (status) => status.lag === 0)
   })
   test('a committed one between an aborted one and an aborted one without records is processed', async () => {
     const [topic, out] = [await topics.create(), await topics.create()]
