@@ -21,26 +21,6 @@ async function secondAnswer(document: JsonObject, body: Json = BODY) {
   return (await pipeline.service.fetch(path, json('POST', body))).json()
 }
 
-it('in the mapping', async () => {
-  const answer = await secondAnswer({
-    constants: { codes: ['c0', 'c1'] },
-    inputTransforms: { pairs: '["p0", "p1"]' },
-    inputMapping: {
-      'requestBody.list.1.id': 'element',
-      'requestBody.list.1.ids.0': 'deeper',
-      'requestBody.groups.0.ids.1': 'each',
-      'requestBody.list.0.gone': 'gone',
-      'requestBody.list.2.id': 'outside',
-      'requestBody.byNumber.0.id': 'field',
-      'constants.codes.1': 'constant',
-      'query.tag.1': 'query',
-      'transforms.pairs.1': 'transform',
-    },
-  })
-  const found = { element: 'l1', deeper: 'x', each: ['a1', 'b1'], field: 'field 0' }
-  assert.deepEqual(answer, { ...found, constant: 'c1', query: 't1', transform: 'p1' })
-})
-
 it('in the parameters of requests, the items of forEach, its item, and what its lookups found', async () => {
   const lookup = [
     {
@@ -92,14 +72,4 @@ it('in state.extract, and in what it left', async () => {
     left: 'l0',
     mapped: [{ id: 'l0' }, { id: 'l1' }],
   })
-})
-
-it('in a body that is an array, whose elements all have a name only where [] says so', async () => {
-  const inputMapping = { 'requestBody.1.id': 'id', 'state.requestBody.first': 'first', 'requestBody[].2024': 'years' }
-  const document = { inputMapping, state: { extract: { requestBody: { first: '0.id' } } } }
-  const body = [
-    { id: 'a', 2024: 1 },
-    { id: 'b', 2024: 2 },
-  ]
-  assert.deepEqual(await secondAnswer(document, body), { id: 'b', first: 'a', years: [1, 2] })
 })
