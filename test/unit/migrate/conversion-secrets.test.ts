@@ -28,11 +28,6 @@ const CASES: Readonly<
     config: { headers: { authorization: 'bearer  ${env:CROSSWALK_SECRET_ORG_UNITS_DHIS2_AUTHORIZATION}' } },
     secrets: { AUTHORIZATION: CANARY },
   },
-  'a token in a header of any name': {
-    given: { headers: { 'X-Custom': `Bearer ${CANARY}` } },
-    config: { headers: { 'X-Custom': 'Bearer ${env:CROSSWALK_SECRET_ORG_UNITS_DHIS2_X_CUSTOM}' } },
-    secrets: { X_CUSTOM: CANARY },
-  },
   'API keys and cookies': {
     given: { headers: { 'X-API-Key': CANARY, Cookie: `session=${CANARY}` } },
     config: {
@@ -65,13 +60,6 @@ const CASES: Readonly<
       url: 'http://h.example.org/x?a=1&access_token=${env:CROSSWALK_SECRET_ORG_UNITS_DHIS2_ACCESS_TOKEN}&key=:id&api_key=',
     },
     secrets: { ACCESS_TOKEN: `${CANARY}+ 1` },
-  },
-  'credentials in the query that no header has': {
-    given: { url: `http://h.example.org/x?jwt=${CANARY}&access_key=${CANARY}2` },
-    config: {
-      url: 'http://h.example.org/x?jwt=${env:CROSSWALK_SECRET_ORG_UNITS_DHIS2_JWT}&access_key=${env:CROSSWALK_SECRET_ORG_UNITS_DHIS2_ACCESS_KEY}',
-    },
-    secrets: { JWT: CANARY, ACCESS_KEY: `${CANARY}2` },
   },
   'references stay': {
     given: { headers: { Authorization: 'Bearer ${env:TOKEN}' } },

@@ -37,11 +37,6 @@ const CASES: Readonly<
     expect: SECOND.state,
   },
   'of statuses': { config: { includeStatuses: ['2xx', 404] }, states: [FIRST, SECOND, THIRD], expect: FIRST.state },
-  'of both': {
-    config: { networkErrors: 'include', includeStatuses: ['*'] },
-    states: [FIRST, THIRD, SECOND],
-    expect: THIRD.state,
-  },
   'or the newest if none passes': {
     config: { includeStatuses: ['404'] },
     states: [FIRST, SECOND],

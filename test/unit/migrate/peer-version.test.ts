@@ -19,11 +19,8 @@ const CASES: Readonly<
 > = {
   'a field of a lookup in a mapping': { set: [reading('lookupRequests.a.entry')], form: 'bare' },
   'data in a mapping': { set: [reading('lookupRequests.a.data.entry')], form: 'wrapped' },
-  'headers in a mapping': { set: [reading('lookupRequests.a.headers.etag')], form: 'wrapped' },
   'a field in an expression': { set: [transforming('$count(lookupRequests.a.entry)')], form: 'bare' },
-  'data in an expression': { set: [transforming('$count(lookupRequests.a.data)')], form: 'wrapped' },
   'a field in a schema': { set: [validating({ entry: {} })], form: 'bare' },
-  'data in a schema': { set: [validating({ data: {} })], form: 'wrapped' },
   'one field decides for the set': {
     set: [reading('lookupRequests.a'), reading('lookupRequests.a.entry', 'Other')],
     form: 'bare',
@@ -34,11 +31,8 @@ const CASES: Readonly<
   },
   'a lookup as a whole': { set: [reading('lookupRequests.a')], form: 'asks' },
   'a variable that is a lookup': { set: [transforming('($x := lookupRequests.a; $x.entry)')], form: 'asks' },
-  'all lookups': { set: [reading('lookupRequests')], form: 'asks' },
   'no mapping': { set: [endpoint({ requests: { lookup: [lookup('a')] } })], form: 'asks' },
   'a lookup that the document does not have': { set: [reading('state.lookupRequests.a.entry')], form: 'wrapped' },
-  'lookups that nothing reads': { set: [reading('requestBody.b')], form: 'wrapped' },
-  'no lookups': { set: [endpoint()], form: 'wrapped' },
   'parameters of version 1': {
     set: [
       endpoint({
