@@ -96,18 +96,3 @@ describe('crosswalk test', () => {
     )
   })
 })
-
-test('crosswalk openapi names the places of the faults of crosswalk.json', async (context) => {
-  const folder = folderOf(context, { 'crosswalk.json': '{ "endpoints": 5, "label": {} }' })
-  const { ended, output } = startProgram(folder, { args: ['openapi'] })
-  assert.equal((await ended).code, 3)
-  assert.match(output.stderr, /^crosswalk: crosswalk\.json:1:3: error: endpoints: /)
-  assert.match(output.stderr, /^crosswalk: crosswalk\.json:1:19: error: label: /m)
-})
-
-test('crosswalk completion prints the script of a shell', async (context) => {
-  const folder = folderOf(context, {})
-  const { output, ended } = startProgram(folder, { args: ['completion', 'fish'] })
-  assert.equal((await ended).code, 0)
-  assert.match(output.stdout, /complete -c crosswalk -n '__fish_use_subcommand' -a lint -d 'checks /)
-})
