@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { Admin } from '@platformatic/kafka'
 import type { JsonObject } from '../../../src/core/json.ts'
-import { body, committedUntil, consumerOf, consumerUntil, startBench, until } from '../../support/broker/broker.ts'
+import { body, committedUntil, consumerUntil, startBench, until } from '../../support/broker/broker.ts'
 import { json, type Service } from '../../support/service.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 import { startUpstream } from './upstream.ts'
@@ -165,20 +165,6 @@ describe('where consuming starts', { skip: kafka.skip }, async () => {
       assert.deepEqual(found, range(from, base + produced))
       assert.ok(from > base && from <= base + whenRunning, `${from} of ${whenRunning}`)
     }
-  })
-
-  test('a group whose next record was deleted: at the earliest record, and the log names the missed ones', async () => {
-    const [topic, { url, numbers }] = [await topics.create(1), await receiver()]
-    await produce(topic, range(0, 10))
-    await commitAs(`${topic}-former`, topic, [2])
-    await topics.trim(topic, 0, 6)
-    const { _id } = await consume(url, { kafkaConsumerTopic: topic, kafkaConsumerStart: `group:${topic}-former` })
-    await committedUntil(topics, _id, topic, [10])
-    assert.deepEqual(numbers(), [6, 7, 8, 9])
-    assert.match(
-      (await consumerOf(service, _id))?.lastError?.message ?? '',
-      /^The records 2 to 5 of partition 0 were deleted before they were read; consuming goes on at 6$/,
-    )
   })
 
   const waitsFor = async (url: string, topic: string, group: string) => {

@@ -5,19 +5,53 @@
  * `node bin/node.js test/system/broker/crash.ts [records] [kills] [rebalances] [keys]`, on the broker of KAFKA_BROKERS or one of its own. With
  * a number of keys, a multiple of 6, the order is by key, with a lookup that fails at random and for one key always for a minute.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Consumer } from '@platformatic/kafka'
+import type { JsonObject } from '../../../src/core/json.ts'
 import { until } from '../../support/broker/broker.ts'
 import { startServices } from '../../support/services/all.ts'
 import { readCommitted } from '../../support/services/committed-records.ts'
 import { openTopics } from '../../support/services/topics.ts'
 import { type SpawnedService, spawnService } from '../../support/spawned-service.ts'
 import { createRandom, type Random } from '../crash/random.ts'
-import { startFlakyLookup } from './flaky-lookup.ts'
 import { registerInBoth, statusOf } from './instances.ts'
 import { type Account, account, type Made, numbered, readMade, tracing } from './numbered.ts'
+
+export type FlakyLookup = Readonly<{
+  /** The lookup, as a document has it: it sends the body of the message. */
+  request: JsonObject
+  close(): Promise<void>
+}>
+
+const SHARE = 0.05
+
+/** In: bodies with a number `n`; `isAway` says for which numbers the target is away now. */
+export async function startFlakyLookup(random: Random, isAway: (n: number) => boolean): Promise<FlakyLookup> {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const { n } = JSON.parse(String(Buffer.concat(chunks))) as { n: number }
+    const status = isAway(n) || random.chance(SHARE) ? 503 : 200
+    response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    request: {
+      id: 'flaky',
+      config: { method: 'POST', url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` },
+      forwardExistingRequestBody: true,
+    },
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
 
 export type CrashOptions = Readonly<{
   brokers: string
