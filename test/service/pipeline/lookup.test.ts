@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import { type Answering, json } from '../../support/service.ts'
+import type { Answering } from '../../support/service.ts'
 import { dataOf, failureOf, openPipeline, type Said } from './fixture.ts'
 
 const pipeline = openPipeline()
@@ -127,11 +127,4 @@ describe('several lookups', () => {
     assert.deepEqual(failureOf(reply), [410, 'LOOKUP_REFUSED', 'lookup', 'requests.lookup[1]'])
     assert.deepEqual(ended, ['second', 'first', 'slow'])
   })
-})
-
-it('sends nothing where an earlier stage refused the message', async () => {
-  const path = await pipeline.register({ requests: { lookup: to({}) } })
-  const from = pipeline.upstream.received.length
-  const reply = await pipeline.service.fetch(path, { ...json('POST', undefined), body: '{' })
-  assert.deepEqual([reply.status, pipeline.upstream.received.length], [400, from])
 })

@@ -107,33 +107,3 @@ it('in the parameters of requests, the items of forEach, its item, and what its 
   const answer = await secondAnswer({ requests: { lookup, response }, inputMapping })
   assert.deepEqual(answer, { method: 'POST', url: '/after/%2Fb1/t1?first=x&row=r1', body: '{"n":"/b1"}' })
 })
-
-it('in state.extract, and in what it left', async () => {
-  const answer = await secondAnswer({
-    requests: { lookup: { id: 'one', config: { url: rows() } } },
-    inputMapping: {
-      'state.requestBody': 'body',
-      'state.query': 'query',
-      'state.lookupRequests.one': 'one',
-      'state.responseBody': 'response',
-      'state.requestBody.list.0.id': 'left',
-      'requestBody.list[].id': 'mapped[].id',
-    },
-    state: {
-      extract: {
-        requestBody: { id: 'list.0.id', list: 'list', field: 'byNumber.0.id' },
-        query: { tag: 'tag.1' },
-        lookupRequests: { one: { n: 'rows.1.n' } },
-        responseBody: { id: 'mapped.1.id' },
-      },
-    },
-  })
-  assert.deepEqual(answer, {
-    body: { id: 'l0', list: BODY.list, field: 'field 0' },
-    query: { tag: 't1' },
-    one: { n: 'r1' },
-    response: { id: 'l1' },
-    left: 'l0',
-    mapped: [{ id: 'l0' }, { id: 'l1' }],
-  })
-})

@@ -57,12 +57,6 @@ describe('an optional lookup', () => {
     assert.deepEqual(reply.json(), { data: { fine: 1 } })
   })
 
-  it('keeps another one from failing the message no more than before', async () => {
-    const other = request('two', `${pipeline.upstream.url}/404`)
-    const reply = await pipeline.send({ requests: { lookup: [optional(`${pipeline.upstream.url}/reset`), other] } })
-    assert.deepEqual(failureOf(reply), [404, 'LOOKUP_REFUSED', 'lookup', 'requests.lookup[1]'])
-  })
-
   it('does not excuse a message whose values cannot stand in its URL', async () => {
     const config = { url: `${pipeline.upstream.url}/:id`, params: { url: { id: { path: 'payload.id' } } } }
     const reply = await pipeline.send({ requests: { lookup: optional('', { config }) } })

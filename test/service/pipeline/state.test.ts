@@ -139,13 +139,6 @@ describe('how the lookups of the message went', () => {
       assert.equal(told?.url, `/told?${status === undefined ? '' : `was=${status}&`}broke=${networkError}`)
     })
   }
-
-  it('is no status where there are no lookups', async () => {
-    const path = await register({})
-    await stateOf(path)
-    const { lookupHttpStatus, lookupNetworkError } = await stateOf(path)
-    assert.deepEqual([lookupHttpStatus, lookupNetworkError], [undefined, false])
-  })
 })
 
 describe('state.config', () => {

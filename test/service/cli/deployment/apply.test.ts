@@ -170,19 +170,6 @@ describe('renames', () => {
     assert.match((await rig.run('apply', { yes: true })).stdout, /2 unchanged/)
     assert.equal((await named('New'))?._id, id)
   })
-
-  test('two names can be swapped, once', async (context) => {
-    const rig = projectRig(context, service.url, { a: document('A'), b: document('B') })
-    await rig.run('apply', { yes: true })
-    const ids = [(await named('A'))?._id, (await named('B'))?._id]
-    rig.write('endpoints/a.json', { ...document('A', { name: 'B' }), renamedFrom: 'A' })
-    rig.write('endpoints/b.json', { ...document('B', { name: 'A' }), renamedFrom: 'B' })
-    const { code, stderr } = await rig.run('apply', { yes: true })
-    assert.equal(code, 0, stderr)
-    assert.deepEqual([(await named('B'))?._id, (await named('A'))?._id], ids)
-    assert.match((await rig.run('apply', { yes: true })).stdout, /2 unchanged/)
-    assert.deepEqual([(await named('B'))?._id, (await named('A'))?._id], ids)
-  })
 })
 
 describe('plans', () => {
