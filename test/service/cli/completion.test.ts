@@ -17,14 +17,10 @@ _crosswalk; printf '%s\\n' "\${COMPREPLY[@]}"`
   }
   const cases: readonly (readonly [string, readonly string[]])[] = [
     ['crosswalk li', ['lint']],
-    ['crosswalk --v', ['--version']],
     ['crosswalk keys ', ['create', 'list', 'revoke', '--help']],
-    ['crosswalk keys create --n', ['--name']],
-    ['crosswalk lint --f', ['--format']],
     ['crosswalk lint --format ', ['text', 'json', 'sarif', 'github']],
     ['crosswalk lint --strict --target x --format s', ['sarif']],
     ['crosswalk run a.json --stage ser', ['serialise']],
-    ['crosswalk completion z', ['zsh']],
     // The shell offers files.
     ['crosswalk run a.json --input ', []],
     ['crosswalk lint end', []],

@@ -83,13 +83,6 @@ describe('crosswalk openapi', () => {
       stderr: /a\.json:\d+:\d+: error: transformation\.output: .*JSONS/,
     },
     {
-      name: 'two documents with one route',
-      files: { 'a.json': DOCUMENT, 'b.json': { ...DOCUMENT, name: 'Other' } },
-      code: 1,
-      stderr: /b\.json:\d+:\d+: error: endpoint\.pattern: /,
-    },
-    { name: 'a file that is no JSON', files: { 'a.json': '{' }, code: 1, stderr: /a\.json:\d+:\d+: / },
-    {
       name: 'a document whose fault has characters that steer a terminal',
       files: { 'a.json': { ...DOCUMENT, '\u001b[2J': 1 } },
       code: 1,

@@ -1,6 +1,6 @@
 /** `crosswalk test`: which tests it finds, what it writes and prints, and its exit codes. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { SuiteResult } from '../../../src/cli/test.ts'
@@ -68,7 +68,6 @@ describe('the tests that are run', () => {
     ['of a folder', ['sub'], ['sub/b.tests.json'], 1],
     ['of a document', ['a.json'], ['a.tests.json'], 0],
     ['of a file', ['other.tests.json'], ['other.tests.json'], 0],
-    ['once if named twice', ['a.json', 'a.tests.json', '.'], all, 1],
     ['of a project', [], ['sub/b.tests.json'], 1, project],
   ]
   for (const [name, given, runs, untested, more] of cases) {
@@ -89,7 +88,6 @@ describe('the tests that are run', () => {
     [/There is no file no\.json/, ['no.json']],
     [/sub\/c\.json has no tests; write them to sub\/c\.tests\.json/, ['sub/c.json']],
     [/No test has a name with "Bob"/, [], { filter: 'Bob' }],
-    [/There is no target "prod"/, [], { target: 'prod' }],
     [/no\/such\/folder\.xml cannot be written: its folder does not exist\./, [], { junit: 'no/such/folder.xml' }],
     [/crosswalk\.json:1|did you mean "endpoints"/, [], {}, { 'crosswalk.json': { endpoint: [] } }],
     [/a\.tests\.json has no tests\./, ['a.json'], {}, { 'a.tests.json': { tests: [] } }],
@@ -102,12 +100,6 @@ describe('the tests that are run', () => {
       assert.match(stderr, message)
     })
   }
-
-  test('none at all end with 3', async (context) => {
-    const { code, stderr } = await runTests(folderOf(context, { 'a.json': DOCUMENT }))
-    assert.equal(code, 3)
-    assert.match(stderr, /There are no tests/)
-  })
 
   test('only those that the filter names', async (context) => {
     const folder = folderOf(context, { 'a.json': DOCUMENT, 'a.tests.json': { tests: [greets('Ann'), greets('Bob')] } })
@@ -154,14 +146,6 @@ describe('faults', () => {
       'a.json:14:5',
       /inputTransforms|Syntax|Expected/,
     ],
-    [
-      'of a document without tests that is no JSON',
-      { ...good, 'b.json': '{"name":' },
-      'b.json:1:9: error: ',
-      /1 passed[\s\S]*The JSON ends/,
-    ],
-    ['of text that is no JSON', { ...good, 'a.tests.json': '{"tests": [}' }, 'a.tests.json:1:12', /JSON/],
-    ['of repeated names', { ...good, 'a.tests.json': '{"tests": [], "tests": []}' }, 'a.tests.json:1', /stands twice/],
     ['without a document', { 'a.tests.json': { tests: [] } }, 'a.tests.json:1:1', /no document a\.json beside/],
     [
       'of an unknown endpoint',
@@ -176,24 +160,6 @@ describe('faults', () => {
       assert.deepEqual([code, stdout.includes(place)], [1, true], stdout)
       assert.match(stdout, message)
     })
-  }
-})
-
-test('limits of the service hold', async (context) => {
-  const lookup = [{ id: 'patient', config: { method: 'GET', url: 'http://127.0.0.1:1/' } }]
-  const one = greets('Ann')
-  const given = { ...(one.given as JsonObject), lookups: { patient: { body: { name: 'Ann of the north' } } } }
-  const files = { 'a.json': { ...DOCUMENT, requests: { lookup } }, 'a.tests.json': { tests: [{ ...one, given }] } }
-  const cases: readonly (readonly [env: Record<string, string>, says: RegExp])[] = [
-    [{ PARSER_LIMIT: '1kb', ANSWER_LIMIT: '1kb', DOCUMENT_LIMIT: '1kb' }, /1 passed/],
-    [{ PARSER_LIMIT: '10' }, /The message failed: The body has \d+ bytes; PARSER_LIMIT is 10\./],
-    [{ ANSWER_LIMIT: '20' }, /The message failed: [^\n]*larger than the limit of 20 bytes/],
-    [{ DOCUMENT_LIMIT: '100' }, /a\.json:1:1: error: The endpoint document has \d+ bytes, and 100 is the most/],
-  ]
-  for (const [env, says] of cases) {
-    const { code, stdout, stderr } = await runTests(folderOf(context, files), [], {}, env)
-    assert.match(stdout, says, stderr)
-    assert.equal(code, says.source === '1 passed' ? 0 : 1)
   }
 })
 
@@ -302,21 +268,6 @@ describe('snapshots', () => {
     await runTests(folder, [], { update: true })
     assert.deepEqual(Object.keys(snapshotsIn(folder)), ['kept'])
   })
-
-  test('of steps are one list', async (context) => {
-    const { name: _name, ...step } = SNAPSHOT
-    const steps = [step, { given: step.given, expect: { outcome: 'done' } }, step] as Json[]
-    const folder = folderOf(context, { 'a.json': DOCUMENT, 'a.tests.json': { tests: [{ name: 'kept', steps }] } })
-    assert.equal((await runTests(folder)).code, 0)
-    const { kept } = snapshotsIn(folder)
-    assert.deepEqual(
-      (kept as Json[]).map((one) => one === null),
-      [false, true, false],
-    )
-    assert.equal((await runTests(folder, [], {}, { CI: 'true' })).code, 0)
-    rmSync(join(folder, 'a.snapshots.json'))
-    assert.equal((await runTests(folder, [], {}, { CI: 'true' })).code, 1)
-  })
 })
 
 test('tests that run too little of a document fail with --min-coverage, and show what they miss', async (context) => {
@@ -332,19 +283,6 @@ test('tests that run too little of a document fail with --min-coverage, and show
   writeFileSync(join(folder, 'b.json'), JSON.stringify({ ...DOCUMENT, name: 'Other', endpoint: { pattern: '/b' } }))
   const untested = await runTests(folder, [], { minCoverage: '50' })
   assert.deepEqual([untested.code, untested.stderr.trimEnd().split('\n').at(-1)], [1, 'b.json: no tests'])
-})
-
-test('coverage lists what no test runs, and writes no snapshots', async (context) => {
-  const folder = folderOf(context, {
-    'a.json': DOCUMENT,
-    'a.tests.json': { tests: [{ ...greets('Ann'), expect: { snapshot: true } }] },
-    'b.json': { ...DOCUMENT, name: 'Other' },
-  })
-  const { code, stdout, stderr } = await runCommand('coverage', [], {}, { cwd: folder })
-  assert.equal(code, 1)
-  assert.match(stdout, /coverage: 100 % of 2/)
-  assert.match(stderr, /^b\.json: no tests$/m)
-  assert.equal(existsSync(join(folder, 'a.snapshots.json')), false)
 })
 
 describe('reports', () => {
@@ -372,24 +310,6 @@ describe('reports', () => {
     assert.match(stdout, / {2}skipped: later \(not yet\)\n/)
     assert.match(stdout, /b\.tests\.json: did not run\n/)
     assert.equal(stderr, '1 passed, 2 failed, 1 skipped\n')
-  })
-
-  test('as JSON and nothing else', async (context) => {
-    const { passed, failed, skipped, files: results } = await reportOf(folderOf(context, files))
-    assert.deepEqual({ passed, failed, skipped }, { passed: 1, failed: 2, skipped: 1 })
-    const shown = results.map(({ report }) => report?.ran)
-    assert.deepEqual(shown, [true, undefined])
-  })
-
-  test('name an unreadable document alone', async (context) => {
-    for (const [name, given] of [
-      ['test', []],
-      ['coverage', ['x.json']],
-    ] as const) {
-      const { code, stdout } = await runCommand(name, given, {}, { cwd: folderOf(context, { 'x.json': '{bad' }) })
-      assert.equal(code, 1)
-      assert.match(stdout, /x\.json: did not run\n.*JSON/s)
-    }
   })
 
   test('as JUnit XML', async (context) => {

@@ -36,8 +36,6 @@ const CASES: Readonly<
 > = {
   'its list': { answers: { '/endpoints': send(LIST) } },
   'its list, asked for by its own URL': { answers: { '/endpoints': send(LIST) }, path: '/endpoints' },
-  'a slash at the end of the URL': { answers: { '/endpoints': send(LIST) }, path: '/' },
-  'below a path': { answers: { '/mapper/endpoints': send(LIST) }, path: '/mapper' },
   redirects: {
     answers: {
       '/endpoints': send('', 302, { location: '/a/endpoints' }),
@@ -53,7 +51,6 @@ const CASES: Readonly<
     answers: { '/endpoints': send('', 302, { location: 'file:///etc/passwd' }) },
     fault: /redirects to something other than an http URL/,
   },
-  'a list without endpoints': { answers: { '/endpoints': send('[]') }, fault: /has no endpoints\.$/ },
   'another service': {
     answers: { '/endpoints': send('{"a":1}') },
     fault: /something other than a list of endpoints; check that the URL/,

@@ -58,14 +58,6 @@ describe('crosswalk import --apply', () => {
     assert.equal(await named('Sound'), undefined)
   })
 
-  test('registers nothing if a document has faults', async (context) => {
-    const folder = folderWith({ 'a.json': [peerDocument({ name: 'Once' }), peerDocument({ name: 'Once' })] }, context)
-    const { code, stderr } = await apply(folder)
-    assert.equal(code, 3)
-    assert.match(stderr, /Nothing was registered, because some documents have faults/)
-    assert.equal(await named('Once'), undefined)
-  })
-
   test('the first message continues from the state of the peer', async (context) => {
     const _id = 'c'.repeat(24)
     const document = peerDocument({

@@ -48,16 +48,6 @@ describe('a failed one is reported, and the answer is partial', () => {
       failed: () => to('f', { status: 404, type: JSON_TYPE, body: '{"why":"gone"}' }),
       holds: { why: 'gone' },
     },
-    {
-      name: 'with its own error text',
-      failed: () => to('f', { status: 500, type: 'text/plain', body: 'broken' }),
-      holds: 'broken',
-    },
-    {
-      name: 'with its own body though it is not what it declares',
-      failed: () => to('f', { status: 500, type: JSON_TYPE, body: '<p>' }),
-      holds: '<p>',
-    },
     { name: 'with its status where it has no body', failed: () => to('f', { status: 503 }), holds: /503/ },
     { name: 'where a redirect came back', failed: () => to('f', { status: 302 }), holds: /302/ },
     { name: 'where nothing came back', failed: () => to('f', away), holds: /connection refused/ },

@@ -30,7 +30,6 @@ const recordOf = async ({ headers }: Awaited<ReturnType<typeof send>>) =>
   (await call(pipeline.service.adminUrl, 'GET', `/messages/${headers['x-crosswalk-message-id']}`)).json<Recorded>()
 
 const PDF = Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n', 'latin1')
-const DEEP = '['.repeat(65) + ']'.repeat(65)
 const UNREADABLE = /^The body of the answer cannot be read: /
 const NO_TEXT = /^The body of the answer is neither JSON nor XML nor text\.$/
 const NO_XML = /cannot be written as XML/
@@ -40,21 +39,11 @@ type Unreadable = [name: string, said: Said, remark: RegExp, text?: string | und
 const JSON_TYPE = 'application/json'
 const unreadable: Unreadable[] = [
   ['a PDF', { type: 'application/pdf', body: PDF }, NO_TEXT],
-  [
-    'a PDF of ASCII characters',
-    { type: 'application/pdf', body: '%PDF-1.0\n1 0 obj\n<< /Type /Catalog >>\n' },
-    NO_TEXT,
-  ],
   ['bytes of no type', { body: PDF }, NO_TEXT],
-  ['bytes with a NUL', { type: 'application/octet-stream', body: Buffer.from([0, 1, 2, 3]) }, NO_TEXT],
   ['text of another charset', { type: 'text/plain', body: Buffer.from('å', 'latin1') }, NO_TEXT],
-  ['text of an unknown charset', { type: 'text/plain; charset=x-none', body: 'a' }, NO_TEXT],
   ['broken JSON', { type: JSON_TYPE, body: '{"a":' }, UNREADABLE, '{"a":'],
   ['HTML that is declared as JSON', { type: 'application/fhir+json', body: '<p>' }, UNREADABLE, '<p>'],
-  ['JSON that is too deep', { type: JSON_TYPE, body: DEEP }, UNREADABLE, DEEP],
   ['broken XML', { type: 'application/xml', body: '<a><b></a>' }, UNREADABLE, '<a><b></a>'],
-  ['broken XML, for XML', { type: 'text/xml', body: '<a>' }, UNREADABLE, '<a>', 'XML'],
-  ['JSON in a charset that it does not have', { type: `${JSON_TYPE}; charset=us-ascii`, body: '"å"' }, UNREADABLE],
   ['JSON that XML cannot hold', { type: JSON_TYPE, body: '{"a b": 1}' }, NO_XML, '{"a b": 1}', 'XML'],
   ['text that XML cannot hold', { type: 'text/plain', body: 'a\u0001' }, NO_XML, undefined, 'XML'],
 ]

@@ -108,20 +108,3 @@ it('distinguishes a store that is closed from a fault of the service', async () 
     [503, 'STATE_UNAVAILABLE', 'recall', '1', []],
   )
 })
-
-it('mixes no messages whose expressions are evaluated at the same time, some of which fail', async () => {
-  const { send } = compile({
-    inputTransforms: {
-      a: '($own := requestBody.n; $sum($map([1..20], function($i) { $own })))',
-      b: '$map([1..3], function($i) { requestBody.fail ? $error("asked to") : $string(transforms.a / 20) })',
-    },
-    inputMapping: { transforms: 'out', 'requestBody.n': 'n' },
-  })
-  const messages = Array.from({ length: 50 }, (_, n) => ({ n, fail: n % 5 === 0 }))
-  const outcomes = await Promise.all(messages.map(send))
-  for (const [n, { answer, failure }] of outcomes.entries()) {
-    const body = JSON.parse(String(answer.body))
-    if (n % 5 === 0) assert.match(String(failure?.message), /asked to/)
-    else assert.deepEqual(body, { out: { a: 20 * n, b: [`${n}`, `${n}`, `${n}`] }, n })
-  }
-})

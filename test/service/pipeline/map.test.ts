@@ -1,6 +1,7 @@
-/** The mapping over messages that were sent; the worked examples: test/unit/language/mapping/mapping.test.ts. */
+/** The mapping, and every other place of a path, over messages that were sent; the worked examples: test/unit/language/mapping/mapping.test.ts. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { json } from '../../support/service.ts'
 import { openPipeline } from './fixture.ts'
 
@@ -56,32 +57,6 @@ it('reads every root of the message', async () => {
   assert.equal(lookupMs, (times[2] ?? 0) - (times[1] ?? 0))
 })
 
-it('changes neither the message nor the document', async () => {
-  const path = await pipeline.register({
-    constants: { person: { tags: ['fixed'] } },
-    inputMapping: {
-      'constants.person': 'person',
-      'requestBody.name': 'person.name',
-      'requestBody.tag': 'person.tags[]+',
-    },
-  })
-  for (const name of ['first', 'second']) {
-    const reply = await pipeline.service.fetch(path, json('POST', { name, tag: name }))
-    assert.deepEqual(reply.json(), { person: { tags: ['fixed', name], name } })
-  }
-})
-
-it('reads own fields only', async () => {
-  const inputMapping = {
-    'requestBody.toString': 'a',
-    'requestBody.constructor.name': 'b',
-    'requestBody.__proto__': 'c',
-    'requestBody.list.length': 'd',
-    'requestBody.text.length': 'e',
-  }
-  assert.deepEqual((await pipeline.send({ inputMapping }, { list: [], text: 'abc' })).json(), { d: [] })
-})
-
 it('fails where a message would grow out of bounds, naming the entry', async () => {
   const document = {
     constants: { big: 'x'.repeat(50_000) },
@@ -94,4 +69,41 @@ it('fails where a message would grow out of bounds, naming the entry', async () 
   const many = await pipeline.send(document, { items: Array.from({ length: 5_000 }, (_, n) => ({ n })) })
   const { code, stage, path } = many.json()
   assert.deepEqual([many.status, code, stage, path], [413, 'OUTPUT_TOO_LARGE', 'map', 'inputMapping.constants\\.big'])
+})
+
+const BODY = {
+  list: [{ id: 'l0' }, { id: 'l1', ids: ['x', 'y'] }],
+  groups: [[{ ids: ['a0', 'a1'] }, { ids: ['b0', 'b1'] }]],
+  byNumber: { 0: { id: 'field 0' } },
+}
+const rows = () => pipeline.at({ type: 'application/json', body: '{"rows":[{"n":"r0"},{"n":"r1"}]}' })
+
+/** What a second message is answered; the first may have left state. */
+async function secondAnswer(document: JsonObject, body: Json = BODY) {
+  const path = `${await pipeline.register(document)}?tag=t0&tag=t1`
+  await pipeline.service.fetch(path, json('POST', body))
+  return (await pipeline.service.fetch(path, json('POST', body))).json()
+}
+
+it('in the parameters of requests, the items of forEach, its item, and what its lookups found', async () => {
+  const lookup = [
+    {
+      id: 'each',
+      forEach: { items: 'payload.groups.0' },
+      config: { url: `${pipeline.upstream.url}/:id`, params: { url: { id: { path: 'item.ids.1' } } } },
+    },
+    { id: 'one', config: { url: rows() } },
+  ]
+  const params = {
+    url: { n: { path: 'lookupRequests.each.1.data.url' }, tag: { path: 'query.tag.1' } },
+    query: {
+      first: { path: 'requestBody.list.1.ids.0' },
+      row: { path: 'lookupRequests.one.data.rows.1.n' },
+      none: { path: 'payload.list.7.id' },
+    },
+  }
+  const response = { id: 'after', config: { url: `${pipeline.upstream.url}/after/:n/:tag`, params } }
+  const inputMapping = { 'lookupRequests.each.1.data.url': 'n' }
+  const answer = await secondAnswer({ requests: { lookup, response }, inputMapping })
+  assert.deepEqual(answer, { method: 'POST', url: '/after/%2Fb1/t1?first=x&row=r1', body: '{"n":"/b1"}' })
 })

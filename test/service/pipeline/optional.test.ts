@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { call } from '../../support/inbound/http/management/call.ts'
-import { endpointDocument, json } from '../../support/service.ts'
+import { json } from '../../support/service.ts'
 import { failureOf, openPipeline, output } from './fixture.ts'
 
 // The upstream fails on purpose throughout.
@@ -55,12 +55,6 @@ describe('an optional lookup', () => {
     const lookup = fine({ optional: true, default: 'none' })
     const reply = await pipeline.send({ requests: { lookup }, inputMapping: { 'lookupRequests.fine.data': 'data' } })
     assert.deepEqual(reply.json(), { data: { fine: 1 } })
-  })
-
-  it('keeps another one from failing the message no more than before', async () => {
-    const other = request('two', `${pipeline.upstream.url}/404`)
-    const reply = await pipeline.send({ requests: { lookup: [optional(`${pipeline.upstream.url}/reset`), other] } })
-    assert.deepEqual(failureOf(reply), [404, 'LOOKUP_REFUSED', 'lookup', 'requests.lookup[1]'])
   })
 
   it('does not excuse a message whose values cannot stand in its URL', async () => {
@@ -139,24 +133,5 @@ it('each item of a forEach is replaced for itself', async () => {
       all.map((item) => (item === 'none' ? item : item.url)),
       ['/200', 'none', 'none', '/201'],
     )
-  }
-})
-
-describe('registration refuses', () => {
-  const config = { url: 'http://127.0.0.1:1/' }
-  const cases: [what: string, kind: string, request: JsonObject, at: string][] = [
-    ['a default without optional', 'lookup', { config, default: 1 }, 'default'],
-    ['a default with optional: false', 'response', { config, optional: false, default: 1 }, 'default'],
-    ['an optional primary', 'response', { config: { ...config, primary: true }, optional: true }, 'optional'],
-    ['an optional topic', 'response', { kafkaProducerTopic: 'a', optional: true }, 'optional'],
-  ]
-  for (const [what, kind, given, at] of cases) {
-    it(what, async () => {
-      const requests = { [kind]: [{ id: 'one', ...given }] }
-      const document = endpointDocument({ endpoint: { pattern: '/refused' }, requests })
-      const reply = await pipeline.service.fetch('/endpoints', json('POST', document))
-      const { details } = reply.json<{ details: { path: string }[] }>()
-      assert.deepEqual([reply.status, details.map(({ path }) => path)], [400, [`requests.${kind}[0].${at}`]])
-    })
   }
 })

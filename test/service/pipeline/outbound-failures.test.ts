@@ -31,25 +31,6 @@ function stepping(steps: string) {
 }
 
 describe('a request without an answer', () => {
-  type Case = [name: string, url: () => string | Promise<string>, status: number, code: string, says: RegExp]
-  const cases: Case[] = [
-    ['refused', nowhere, 502, 'UNREACHABLE', /connection refused/],
-    ['of no host', () => `http://${'a'.repeat(64)}.invalid/`, 502, 'UNREACHABLE', /name not found/],
-    ['cut off', () => `${pipeline.upstream.url}/reset`, 502, 'UNREACHABLE', /clos|reset/],
-    ['timed out', () => `${pipeline.upstream.url}/silent`, 504, 'TIMED_OUT', /100 ms/],
-  ]
-  for (const [name, url, status, code, says] of cases) {
-    it(`is a ${status}, naming the request: ${name}`, async () => {
-      for (const kind of KINDS) {
-        const reply = await send(kind, { config: { url: await url() }, ...(status === 504 ? { timeoutMs: 100 } : {}) })
-        const stage = kind === 'lookup' ? kind : 'respond'
-        assert.deepEqual(failureOf(reply), [status, `${kind.toUpperCase()}_${code}`, stage, `requests.${kind}[0]`])
-        assert.match(String(reply.json().error), /"the-one"/)
-        assert.match(String(reply.json().error), says)
-      }
-    })
-  }
-
   it('is reported without what its query or its headers may hide', async () => {
     const away = await nowhere()
     const config = {
@@ -82,15 +63,8 @@ describe('retries', () => {
   const cases: Case[] = [
     ['are none by default', 'GET', {}, '503/200', 1, 503],
     ['follow a 503', 'GET', { retries: 1 }, '503/200', 2, 200],
-    ['follow a 502 and a 504', 'GET', { retries: 2 }, '502/504/200', 3, 200],
     ['follow a broken connection', 'GET', { retries: 1 }, 'reset/200', 2, 200],
-    ['end', 'GET', { retries: 1 }, '503', 2, 503],
-    ['follow no other refusal', 'GET', { retries: 2 }, '500/200', 1, 500],
-    ['follow a PUT', 'put', { retries: 1 }, '503/200', 2, 200],
-    ['follow a DELETE', 'DELETE', { retries: 1 }, '503/200', 2, 200],
     ['follow no POST', 'POST', { retries: 2 }, '503/200', 1, 503],
-    ['follow no POST that broke', 'POST', { retries: 2 }, 'reset/200', 1, 502],
-    ['follow no PATCH', 'PATCH', { retries: 2 }, '503/200', 1, 503],
     ['follow a POST that is idempotent', 'POST', { retries: 1, idempotent: true }, '503/200', 2, 200],
   ]
   for (const [name, method, request, steps, calls, status] of cases) {

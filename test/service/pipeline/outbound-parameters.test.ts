@@ -53,14 +53,6 @@ const from = (paths: Record<string, string>) =>
 describe('query parameters', () => {
   const cases: [name: string, query: JsonObject, sent: string, url?: string][] = [
     [
-      'keep colons',
-      { filter: { path: 'payload.code', prefix: 'code:', postfix: ':section:52' } },
-      '/a?filter=code:1223:section:52',
-    ],
-    ['never end a value or start another', from({ v: 'marks' }), '/a?v=x%26y%3Dz%23w%3Fq'],
-    ['encode as UTF-8', from({ v: 'unicode' }), '/a?v=%C3%A5%E6%97%A5%F0%9F%98%80%20%2B%25'],
-    ['encode names', from({ 'a b&c': 'id' }), '/a?a%20b%26c=p1'],
-    [
       'join what is there, with prefix and postfix once',
       { v: { path: 'payload.mixed', prefix: '<', postfix: '>' } },
       '/a?v=%3C1,true,c,d:e%3E',
@@ -113,16 +105,7 @@ describe('query parameters', () => {
 
 describe('placeholders of the URL', () => {
   const cases: [name: string, url: string, params: JsonObject, sent: string][] = [
-    [
-      'take prefix and postfix, encoded',
-      '/:id',
-      { id: { path: 'payload.id', prefix: 'a/', postfix: '?b' } },
-      '/a%2Fp1%3Fb',
-    ],
     ['stand in path and query, as often as they like', '/a/:id/c?v=:id', from({ id: 'slash' }), '/a/a%2Fb/c?v=a%2Fb'],
-    ['take an empty array of texts', '/a/:id?b=:id', from({ id: 'blanks' }), '/a/?b='],
-    ['are none where they are not defined', '/:kind/:id', from({ id: 'id' }), '/:kind/p1'],
-    ['need not use every value', '/a', from({ id: 'missing' }), '/a'],
   ]
   for (const [name, url, params, sent] of cases) {
     it(name, async () => {
@@ -138,15 +121,9 @@ describe('what cannot stand in a URL is a 400, and nothing is sent', () => {
   const wholeUrl = 'requests.lookup[0].config.url'
   const cases: [name: string, url: string, params: JsonObject, blames: string][] = [
     ['nothing, for a placeholder', '/a/:id', { url: from({ id: 'missing' }) }, inUrl],
-    ['null, for a placeholder', '/a/:id', { url: from({ id: 'nothing' }) }, inUrl],
-    ['an empty array, for a placeholder', '/a/:id', { url: from({ id: 'none' }) }, inUrl],
     ['an object, for a placeholder', '/a/:id', { url: from({ id: 'object' }) }, inUrl],
     ['a step up', '/a/:id', { url: from({ id: 'up' }) }, wholeUrl],
-    ['nothing, at the start of a longer path', '/:id/a', { url: from({ id: 'empty' }) }, wholeUrl],
     ['an object, in the query', '/a', { query: from({ v: 'object' }) }, inQuery],
-    ['an array of objects', '/a', { query: from({ v: 'objects' }) }, inQuery],
-    ['an array of arrays', '/a', { query: from({ v: 'nested' }) }, inQuery],
-    ['half of a character', '/a', { query: from({ v: 'half' }) }, inQuery],
   ]
   for (const [name, url, params, blames] of cases) {
     it(name, async () => {

@@ -56,12 +56,6 @@ describe('a GET lookup', () => {
     )
   })
 
-  it('follows them for each item of a forEach', async () => {
-    const config = { url: `${upstream.url}/:n`, params: { url: { n: { path: 'item' } } } }
-    const reply = await send('lookup', '', config, { forEach: { items: 'payload' } }, [1, 0, 2])
-    assert.deepEqual([reply.status, ...counts()], [200, 6, 0])
-  })
-
   const answers: [name: string, path: string, config: JsonObject, calls: number, says: RegExp][] = [
     ['a sixth one', '/6', {}, 6, /More redirects came than are followed/],
     ['one to another origin', '/away', {}, 1, /to another origin.*"followRedirects"/],

@@ -36,15 +36,11 @@ describe('a request asks for', () => {
   ]
   const cases: { format?: string; headers?: JsonObject; method?: string; accept: string }[] = [
     { accept: JSON_FIRST },
-    { method: 'POST', accept: JSON_FIRST },
-    { format: 'XML', accept: JSON_FIRST },
     { format: 'JSON+OPENHIM', accept: JSON_FIRST },
     { format: 'FHIR+JSON', headers: { 'Content-Type': 'application/json' }, accept: FHIR_FIRST },
     { headers: { 'content-type': 'text/xml; charset=utf-8' }, accept: XML_FIRST },
     { headers: { 'Content-Type': 'application/soap+xml' }, format: 'FHIR+JSON', accept: XML_FIRST },
-    { headers: { 'Content-Type': 'text/plain' }, accept: JSON_FIRST },
     { headers: { ACCEPT: 'text/csv' }, format: 'FHIR+JSON', accept: 'text/csv' },
-    { headers: { accept: '*/*', 'content-type': 'application/xml' }, accept: '*/*' },
     // Beside headers that refer to secrets.
     { headers: { 'X-Token': '${env:CROSSWALK_SECRET_ACCEPT}' }, accept: JSON_FIRST },
   ]
@@ -106,12 +102,6 @@ describe('the body of a lookup that forwards what came', () => {
   const cases: Case[] = [
     { name: 'goes as it came: JSON', came: { body: EXACT_JSON }, body: EXACT_JSON },
     {
-      name: 'goes as it came: a media type with a suffix',
-      own: 'application/fhir+json',
-      came: { body: EXACT_JSON, input: 'FHIR+JSON', type: 'application/fhir+json; charset=utf-8' },
-      body: EXACT_JSON,
-    },
-    {
       name: 'goes as it came: XML that is asked for',
       own: 'text/xml',
       came: { body: EXACT_XML, input: 'XML', type: 'application/xml' },
@@ -132,12 +122,6 @@ describe('the body of a lookup that forwards what came', () => {
       own: 'application/soap+xml; charset=utf-8',
       came: { body: '{"m":{"a":[1,2]}}' },
       body: '<m><a>1</a><a>2</a></m>',
-    },
-    {
-      name: 'goes as JSON under a type that names neither',
-      own: 'text/plain',
-      came: { body: '{"a":1}' },
-      body: '{"a":1}',
     },
     { name: 'is an empty object where there was none', came: {}, body: '{}' },
     { name: 'is nothing that was never parsed', came: { method: 'DELETE', body: '{"a":' }, body: '{}' },
@@ -173,17 +157,8 @@ describe('the body of a response request', () => {
     { name: 'is the output', format: 'JSON', body: asJson, type: 'application/json' },
     { name: 'is the output', format: 'XML', body: asXml, type: 'application/xml' },
     { name: 'is the output', format: 'FHIR+JSON', body: asJson, type: 'application/fhir+json' },
-    { name: 'is the output', format: 'JSON+OPENHIM', body: asJson, type: 'application/json+openhim' },
     { name: 'is JSON where it says so', format: 'XML', own: 'application/json', body: asJson },
-    {
-      name: 'is JSON where a suffix says so',
-      format: 'XML',
-      own: 'application/fhir+json; charset=utf-8',
-      body: asJson,
-    },
     { name: 'is XML where it says so', format: 'JSON', own: 'text/xml', body: asXml },
-    { name: 'is XML where a suffix says so', format: 'FHIR+JSON', own: 'application/soap+xml', body: asXml },
-    { name: 'is of the type that it says', format: 'JSON', own: 'text/json', body: asJson },
     {
       name: 'is the output where it says neither',
       format: 'XML',

@@ -89,23 +89,10 @@ it('takes a hundred messages at once, each answered with a state that was kept',
 describe('an endpoint that uses no state', () => {
   const cases: [name: string, document: () => JsonObject, keeps: boolean][] = [
     ['without any of it', () => ({}), false],
-    ['with a filter alone', () => ({ state: { config: { includeStatuses: ['2xx'] } } }), false],
     [
       'with an expression over a field of that name',
       () => ({ inputTransforms: { a: 'requestBody.address.state & " state"', b: '$.requestBody.{"state": 1}' } }),
       false,
-    ],
-    ['but reads it in the mapping', () => ({ inputMapping: { 'state.system': 's' } }), true],
-    ['but reads it by way of $$', () => ({ inputTransforms: { a: '$$.state.system' } }), true],
-    ['but reads the whole message', () => ({ inputTransforms: { a: '$keys($)' } }), true],
-    ['but extracts nothing yet', () => ({ state: { extract: {} } }), true],
-    [
-      'but reads it in a request',
-      () => {
-        const params = { query: { since: { path: 'state.requestBody.n' } } }
-        return { requests: { response: { id: 'r', config: { url: pipeline.upstream.url, params } } } }
-      },
-      true,
     ],
   ]
   for (const [name, document, keeps] of cases) {

@@ -84,9 +84,7 @@ describeSandboxes(({ env }) => {
   describe('an expression that fails', () => {
     const cases: [name: string, expression: string, says: RegExp][] = [
       ['on a value', 'requestBody.secret + 1', /number/],
-      ['by its own words', '$error("No weight given")', /No weight given/],
       ['on calls that nest too deep', '($f := function($n) { 1 + $f($n) }; $f(1))', /steps under way at once/],
-      ['on a list without end', '$count([1..10000000])', /list/],
       ['on a text without end', '$pad("", 100000000)', /text/],
     ]
     for (const [name, expression, says] of cases) {
@@ -125,12 +123,6 @@ describeSandboxes(({ env }) => {
       const next = await hasty.fetch('/endless', json('POST', {}))
       assert.deepEqual(next.json(), { out: { a: 1 } })
     })
-  })
-
-  it('builds a thousand parts side by side', async () => {
-    const path = await register({ a: '$count($keys(requestBody.rows{$string(id): $sum(n)}))' })
-    const rows = Array.from({ length: 1000 }, (_, id) => ({ id, n: [id] }))
-    assert.deepEqual((await send(path, { rows })).json(), { out: { a: 1000 } })
   })
 
   it('end at the deadline of the message, and let others have their turn meanwhile', async (test) => {

@@ -25,23 +25,12 @@ describeSandboxes(({ env }) => {
     /** `faults`: the JSON Pointers that `details` must name, in any order. `at`: where the schema refuses it first. */
     type Refusal = [schema: JsonObject, body: Json, at: string, faults: string[], on?: keyof typeof services]
     const inParts = ofBody({ required: ['name'] })
-    const modern = {
-      $schema: 'https://json-schema.org/draft/2020-12/schema',
-      properties: { pair: { prefixItems: [{ type: 'string' }, { type: 'number' }], items: false } },
-      dependentRequired: { a: ['b'] },
-    }
     const refusals: Refusal[] = [
       [{ required: ['name'] }, {}, 'required[0]', ['/name']],
       [inParts, {}, 'properties.requestBody.required[0]', ['/requestBody/name']],
-      [weight, { name: 'a', weight: 0 }, 'properties.weight.min', ['/weight']],
-      [weight, { name: 'a', weight: 650.1 }, 'properties.weight.max', ['/weight']],
       [weight, { weight: 'x', name: 1 }, 'properties.name.type', ['/name', '/weight']],
-      [field('a', { type: 'string' }), { a: null }, 'properties.a.type', ['/a']],
-      [modern, { pair: ['a', 1, 2], a: 1 }, 'properties.pair.items', ['/pair', '/b']],
-      [field('n', { type: 'number' }), { n: '1' }, 'properties.n.type', ['/n']],
       [weight, { weight: null }, 'required[0]', ['/name'], 'nulls'],
       [weight, { name: 'a', weight: 'heavy' }, 'properties.weight.type', ['/weight'], 'coerce'],
-      [weight, { name: 'a', weight: '651' }, 'properties.weight.max', ['/weight'], 'coerce'],
     ]
     for (const [inputValidation, body, at, faults, on = 'plain'] of refusals) {
       it(`refuses ${JSON.stringify(body)} at ${at} (${on})`, async () => {
@@ -55,10 +44,7 @@ describeSandboxes(({ env }) => {
     }
 
     const accepted: [schema: JsonObject, body: Json, on?: keyof typeof services][] = [
-      [weight, { name: 'a', weight: 0.1 }],
       [weight, { name: 'a' }],
-      [inParts, { name: 'a' }],
-      [{ anyOf: [{ type: 'string' }, inParts] }, { name: 1 }],
       [weight, { name: null, weight: null }, 'nulls'],
     ]
     for (const [inputValidation, body, on = 'plain'] of accepted) {
@@ -66,24 +52,6 @@ describeSandboxes(({ env }) => {
         const reply = await services[on].send({ inputValidation }, body)
         assert.deepEqual([reply.status, reply.json()], [200, body])
       })
-    }
-  })
-
-  it('errorMessage is a text for all, for a field, or by keyword', async () => {
-    const cases: [schema: JsonObject, ...details: [path: string, message: string][]][] = [
-      [{ required: ['name'], errorMessage: 'Give a name' }, ['/name', 'Give a name']],
-      [field('age', { type: 'number', errorMessage: 'Age in years' }), ['/age', 'Age in years']],
-      [
-        { required: ['name', 'id'], errorMessage: { required: { name: 'No name', id: 'No id' } } },
-        ['/name', 'No name'],
-        ['/id', 'No id'],
-      ],
-    ]
-    for (const [inputValidation, ...expected] of cases) {
-      const { details, error } = (await services.plain.send({ inputValidation }, { age: 'old' })).json()
-      const reported = expected.map(([path, message]) => ({ path, message }))
-      assert.deepEqual(details, reported)
-      assert.equal(error, `Validation failed: ${expected.map(([, message]) => message).join('; ')}.`)
     }
   })
 
@@ -111,7 +79,6 @@ describeSandboxes(({ env }) => {
     ]
     const named = { body: { name: 'a' } }
     const cases: Case[] = [
-      ['a lookup that fits', ofLookup({ properties: { data: { type: 'object' } } }), 200, []],
       ['a lookup that does not', ofLookup(beds), 502, [`${p}/data/beds`]],
       ['a lookup and a body that do not', both, 400, [`${p}/data/a`, `${p}/data/b`, '/requestBody/name']],
       [
@@ -122,7 +89,6 @@ describeSandboxes(({ env }) => {
         named,
       ],
       ['a lookup with anyOf at the root', { anyOf: [ofLookup(beds)] }, 502, ['', `${p}/data/beds`]],
-      ['a lookup with oneOf at the root', { oneOf: [ofLookup(beds)] }, 502, ['', `${p}/data/beds`]],
       ['a lookup with more faults in anyOf than are listed', { anyOf: [ofLookup(many)] }, 502, [...listed, p]],
       [
         'a lookup with anyOf that has a sentence of its own',
@@ -140,11 +106,8 @@ describeSandboxes(({ env }) => {
       ['a lookup and a body that share a sentence', { ...both, ...own('Something is wrong.') }, 400, ['']],
       ['a lookup with more faults than are listed', manyFaults, 502, [...listed, p], named],
       ['a lookup with more faults than are listed, and a body with one that is not', manyFaults, 400, [...listed, '']],
-      ['a query that fits', paged, 200, [], { query: '?page=12' }],
       ['a query that does not', paged, 400, ['/query/page'], { query: '?page=x' }],
-      ['no query at all, which has nothing that could be wrong', paged, 200, []],
       ['a query that is required', { ...paged, required: ['query'] }, 400, ['/query']],
-      ['constants, of which there are none', { required: ['constants'] }, 400, ['/constants']],
     ]
     for (const [name, inputValidation, status, faults, { body = {}, query = '' } = {}] of cases) {
       it(`are checked: ${name}`, async () => {
@@ -161,12 +124,9 @@ describeSandboxes(({ env }) => {
 
     const presences: [part: string, method: string, query: string, looksUp: boolean, there: boolean][] = [
       ['query', 'POST', '', false, false],
-      ['query', 'POST', '?', false, false],
       ['query', 'GET', '?a=', false, true],
-      ['lookupRequests', 'POST', '', false, false],
       ['lookupRequests', 'POST', '', true, true],
       ['requestBody', 'POST', '', false, true],
-      ['requestBody', 'GET', '', false, false],
       ['requestBody', 'DELETE', '?a=1', true, false],
     ]
     for (const [part, method, query, looksUp, there] of presences) {

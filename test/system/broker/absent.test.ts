@@ -1,10 +1,13 @@
-/** A broker that no endpoint needs, and one that is not there: neither may affect HTTP. */
+/** A broker that no endpoint needs, and one that cannot be reached: neither may affect HTTP, and a consumer of it ends with a sentence. */
 import assert from 'node:assert/strict'
-import type { AddressInfo } from 'node:net'
-import { createServer, type Server, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { after, describe, test } from 'node:test'
-import { consumerOf, until } from '../../support/broker/broker.ts'
+import { openReader } from '../../../src/inbound/kafka/consumer/topic-reader.ts'
+import { createKafkaConsumer } from '../../../src/inbound/kafka/kafka-consumer.ts'
+import type { ConsumerListener } from '../../../src/inbound/kafka/record-consumer.ts'
+import { consumerUntil, until } from '../../support/broker/broker.ts'
 import { json, startService } from '../../support/service.ts'
+import { kafkaSettings } from '../../support/services/kafka-settings.ts'
 
 const listen = (server: Server): Promise<number> =>
   new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)))
@@ -47,10 +50,7 @@ describe('the broker', () => {
       endpoint: { pattern: '/produces' },
       requests: { response: { id: 'out', kafkaProducerTopic: 'elsewhere' } },
     })
-    const status = await until(
-      () => consumerOf(service, consumer._id),
-      (one) => one?.lastError !== undefined,
-    )
+    const status = await consumerUntil(service, consumer._id, (one) => one.lastError !== undefined)
     assert.equal(status?.state, 'connecting')
     assert.match(status?.lastError?.message ?? '', /ECONNREFUSED.*; check that the broker runs, and KAFKA_BROKERS$/)
     const exposition = await (await fetch(`${service.adminUrl}/metrics`)).text()
@@ -86,5 +86,73 @@ describe('the broker', () => {
     assert.deepEqual([reply.status, reply.json().code], [504, 'RESPONSE_TIMED_OUT'])
     // The client's own time would be 10 s.
     assert.ok(Date.now() - startedAt < 8_000)
+  })
+})
+
+/** No server listens there. */
+const NOWHERE = { port: 1, host: '127.0.0.1' }
+const settings = kafkaSettings(`${NOWHERE.host}:${NOWHERE.port}`, 1_000)
+
+const listener = {
+  onRebalance: () => {},
+  onRevoked: () => {},
+  onAssigned: () => {},
+  demand: () => ({ maxBytes: 1_000, partitionBytes: new Map([[0, 1_000]]) }),
+  onRecords: () => {},
+  onEndOffset: () => {},
+  onOffsetReset: () => true,
+  onTrouble: () => {},
+  onRecovered: () => {},
+  onReplaced: () => {},
+  onEnd: () => {},
+} satisfies ConsumerListener
+
+describe('where no broker can be read from', () => {
+  test('a reader gives up once, and then tries nothing until it is closed', async () => {
+    const ended = Promise.withResolvers<void>()
+    let [ends, tries] = [0, 0]
+    const reader = openReader(settings, 'tests', 't', {
+      ...listener,
+      onTrouble: () => {
+        tries += 1
+      },
+      onEnd: () => {
+        ends += 1
+        ended.resolve()
+      },
+    })
+    reader.assign([{ partition: 0, offset: 5n }])
+    await ended.promise
+    for (let times = 0; times < 100; times += 1) {
+      const socket = connect(NOWHERE)
+      await new Promise((resolve) => socket.once('error', resolve))
+    }
+    await reader.close()
+    assert.deepEqual([ends, tries], [1, 20])
+  })
+
+  test('a session ends with one sentence, and can be closed', async () => {
+    const ended = Promise.withResolvers<Error>()
+    const subscription = {
+      groupId: 'tests',
+      topic: 't',
+      startAt: 'committed',
+      groupStart: 'earliest',
+      exactlyOnce: false,
+    } as const
+    const session = await createKafkaConsumer(settings).open(subscription, { ...listener, onEnd: ended.resolve })
+    assert.match((await ended.promise).message, /^[^\n]*ECONNREFUSED[^\n]*$/)
+    await session.close()
+  })
+
+  test('a client that refuses its settings rejects with one sentence', async () => {
+    const consumer = createKafkaConsumer({ ...settings, kafkaSessionTimeoutMs: -1 })
+    await assert.rejects(
+      consumer.open(
+        { groupId: 'tests', topic: 't', startAt: 'committed', groupStart: 'earliest', exactlyOnce: false },
+        listener,
+      ),
+      /^Error: [^\n]*sessionTimeout/,
+    )
   })
 })

@@ -4,13 +4,21 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { body, consumerOf, consumers, startBench, until } from '../../support/broker/broker.ts'
+import {
+  bodies,
+  body,
+  consumerOf,
+  consumers,
+  consumerUntil,
+  countUntil,
+  range,
+  startBench,
+  until,
+} from '../../support/broker/broker.ts'
 import { json } from '../../support/service.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 
 const kafka = await kafkaForTests()
-
-const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index)
 
 describe('a change of an endpoint', { skip: kafka.skip }, async () => {
   const { service, topics, stop } = await startBench(kafka.brokers)
@@ -23,10 +31,7 @@ describe('a change of an endpoint', { skip: kafka.skip }, async () => {
 
   test('several endpoints on one topic get every record each', async () => {
     const [topic, one, other] = [await topics.create(3), await topics.create(), await topics.create()]
-    await topics.produce(
-      topic,
-      range(0, 30).map((n) => body({ n })),
-    )
+    await topics.produce(topic, bodies(0, 30))
     await service.register({ endpoint: { pattern: pattern() }, kafkaConsumerTopic: topic, requests: producesTo(one) })
     await service.register({ endpoint: { pattern: pattern() }, kafkaConsumerTopic: topic, requests: producesTo(other) })
     for (const out of [one, other]) {
@@ -48,10 +53,7 @@ describe('a change of an endpoint', { skip: kafka.skip }, async () => {
       kafkaConsumerTopic: name,
       requests: producesTo(out),
     })
-    const status = await until(
-      () => consumerOf(service, endpoint._id),
-      (one) => one?.lastError !== undefined,
-    )
+    const status = await consumerUntil(service, endpoint._id, (one) => one.lastError !== undefined)
     assert.deepEqual([status?.state, status?.lastError?.message], ['connecting', 'the topic does not exist'])
     await topics.create(1, name)
     await topics.produce(name, [body({ n: 7 })])
@@ -68,10 +70,7 @@ describe('a change of an endpoint', { skip: kafka.skip }, async () => {
       kafkaConsumerTopic: topic,
       requests: producesTo(out),
     })
-    await until(
-      () => consumerOf(service, _id),
-      (status) => status?.state === 'running',
-    )
+    await consumerUntil(service, _id, (status) => status.state === 'running')
     await topics.grow(topic, 3)
     await topics.produce(
       topic,
@@ -94,16 +93,10 @@ describe('a change of an endpoint', { skip: kafka.skip }, async () => {
       requests: producesTo(out),
     })
     await topics.produce(topic, [body({ n: 1 })])
-    await until(
-      () => topics.count(out),
-      (count) => count === 1,
-    )
+    await countUntil(topics, out, 1)
     await service.fetch(`/endpoints/${endpoint._id}`, json('PATCH', { constants: { version: 2 } }))
     await topics.produce(topic, [body({ n: 2 })])
-    await until(
-      () => topics.count(out),
-      (count) => count === 2,
-    )
+    await countUntil(topics, out, 2)
     const made = (await topics.read(out)).map(({ value }) => String(value))
     assert.deepEqual(made, ['{"n":1,"version":1}', '{"n":2,"version":2}'])
     assert.equal(
@@ -121,25 +114,16 @@ describe('a change of an endpoint', { skip: kafka.skip }, async () => {
     })
     const url = `/endpoints/${endpoint._id}`
     await topics.produce(before, [body({ n: 1 })])
-    await until(
-      () => topics.count(out),
-      (count) => count === 1,
-    )
+    await countUntil(topics, out, 1)
     await service.fetch(url, json('PATCH', { kafkaConsumerTopic: behind }))
     await topics.produce(before, [body({ n: 2 })])
     await topics.produce(behind, [body({ n: 3 })])
-    await until(
-      () => topics.count(out),
-      (count) => count === 2,
-    )
+    await countUntil(topics, out, 2)
     assert.deepEqual(await numbersIn(out), [1, 3])
     assert.equal((await consumerOf(service, endpoint._id))?.topic, behind)
     // Back again: it goes on where it was.
     await service.fetch(url, json('PATCH', { kafkaConsumerTopic: before }))
-    await until(
-      () => topics.count(out),
-      (count) => count === 3,
-    )
+    await countUntil(topics, out, 3)
     assert.deepEqual(await numbersIn(out), [1, 3, 2])
     await service.fetch(url, { method: 'DELETE' })
     assert.equal(await consumerOf(service, endpoint._id), undefined)
@@ -155,10 +139,7 @@ describe('a change of an endpoint', { skip: kafka.skip }, async () => {
       kafkaConsumerTopic: topic,
       requests: producesTo(out),
     })
-    await topics.produce(
-      topic,
-      range(0, 2_000).map((n) => body({ n })),
-    )
+    await topics.produce(topic, bodies(0, 2_000))
     await until(
       () => topics.count(out),
       (count) => count >= 100,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { Admin } from '@platformatic/kafka'
 import type { JsonObject } from '../../../src/core/json.ts'
-import { body, consumerOf, startBench, until } from '../../support/broker/broker.ts'
+import { body, committedUntil, consumerUntil, startBench, until } from '../../support/broker/broker.ts'
 import { json, type Service } from '../../support/service.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 import { startUpstream } from './upstream.ts'
@@ -63,11 +63,7 @@ describe('where consuming starts', { skip: kafka.skip }, async () => {
     )
   const committed = (id: string, topic: string, partitions = 1) =>
     topics.committed(`mapping-mediator.${id}`, topic, partitions)
-  const running = (id: string, on: Service = service) =>
-    until(
-      () => consumerOf(on, id),
-      (status) => status?.state === 'running',
-    )
+  const running = (id: string, on: Service = service) => consumerUntil(on, id, (status) => status.state === 'running')
 
   const cases: readonly Readonly<{
     name: string
@@ -114,10 +110,7 @@ describe('where consuming starts', { skip: kafka.skip }, async () => {
       held.resolve()
       await produce(topic, [6], 0)
       await produce(topic, [104], 1)
-      await until(
-        () => committed(_id, topic, 2),
-        ([first, second]) => first === 7 && second === 5,
-      )
+      await committedUntil(topics, _id, topic, [7, 5])
       assert.deepEqual(sorted(numbers()), [...range(starts[0], 7), ...range(100 + starts[1], 105)])
     })
   }
@@ -137,10 +130,7 @@ describe('where consuming starts', { skip: kafka.skip }, async () => {
     }
     const second = await startBench(kafka.brokers, env)
     after(second.stop)
-    await until(
-      () => committed(_id, topic, 3),
-      (offsets) => offsets.every((offset) => offset === 2),
-    )
+    await committedUntil(topics, _id, topic, [2, 2, 2])
     assert.deepEqual(sorted(numbers()), [0, 1, 100, 101, 200, 201])
   })
 
@@ -168,10 +158,7 @@ describe('where consuming starts', { skip: kafka.skip }, async () => {
     )
     isStarted = true
     await fed
-    await until(
-      () => committed(_id, topic, 2),
-      ([first, second]) => first === produced && second === produced,
-    )
+    await committedUntil(topics, _id, topic, [produced, produced])
     for (const base of [0, 1_000_000]) {
       const found = numbers().filter((n) => n >= base && n < base + 1_000_000)
       const from = found[0] as number
@@ -180,29 +167,9 @@ describe('where consuming starts', { skip: kafka.skip }, async () => {
     }
   })
 
-  test('a group whose next record was deleted: at the earliest record, and the log names the missed ones', async () => {
-    const [topic, { url, numbers }] = [await topics.create(1), await receiver()]
-    await produce(topic, range(0, 10))
-    await commitAs(`${topic}-former`, topic, [2])
-    await topics.trim(topic, 0, 6)
-    const { _id } = await consume(url, { kafkaConsumerTopic: topic, kafkaConsumerStart: `group:${topic}-former` })
-    await until(
-      () => committed(_id, topic),
-      ([offset]) => offset === 10,
-    )
-    assert.deepEqual(numbers(), [6, 7, 8, 9])
-    assert.match(
-      (await consumerOf(service, _id))?.lastError?.message ?? '',
-      /^The records 2 to 5 of partition 0 were deleted before they were read; consuming goes on at 6$/,
-    )
-  })
-
   const waitsFor = async (url: string, topic: string, group: string) => {
     const { _id } = await consume(url, { kafkaConsumerTopic: topic, kafkaConsumerStart: `group:${group}` })
-    const status = await until(
-      () => consumerOf(service, _id),
-      (one) => one?.lastError !== undefined,
-    )
+    const status = await consumerUntil(service, _id, (one) => one.lastError !== undefined)
     assert.deepEqual(
       [status?.state, status?.lastError?.message],
       [
@@ -222,11 +189,7 @@ describe('where consuming starts', { skip: kafka.skip }, async () => {
     const id = await waitsFor(url, topic, group)
     assert.deepEqual(await committed(id, topic), [-1])
     await commitAs(group, topic, [3])
-    await until(
-      () => committed(id, topic),
-      ([offset]) => offset === 5,
-      30_000,
-    )
+    await committedUntil(topics, id, topic, [5], 30_000)
     assert.deepEqual(numbers(), [3, 4])
     assert.equal((await running(id))?.lag, 0)
   })
@@ -236,10 +199,7 @@ describe('where consuming starts', { skip: kafka.skip }, async () => {
     await produce(topic, range(0, 2))
     const id = await waitsFor(url, topic, `${topic}-nowhere`)
     await service.fetch(`/endpoints/${id}`, json('PATCH', { kafkaConsumerStart: 'earliest' }))
-    await until(
-      () => committed(id, topic),
-      ([offset]) => offset === 2,
-    )
+    await committedUntil(topics, id, topic, [2])
     assert.deepEqual(numbers(), [0, 1])
   })
 
@@ -248,26 +208,17 @@ describe('where consuming starts', { skip: kafka.skip }, async () => {
     await produce(topic, range(0, 3))
     await commitAs(`${topic}-former`, topic, [1])
     const { _id } = await consume(url, { kafkaConsumerTopic: topic, kafkaConsumerStart: `group:${topic}-former` })
-    await until(
-      () => committed(_id, topic),
-      ([offset]) => offset === 3,
-    )
+    await committedUntil(topics, _id, topic, [3])
     const change = async (fields: JsonObject) => {
       const reply = await service.fetch(`/endpoints/${_id}`, json('PATCH', fields))
       assert.equal(reply.status, 200)
     }
     // Away and back: a consumer of its own, which asks again where to start.
     await change({ kafkaConsumerTopic: elsewhere, kafkaConsumerStart: 'latest' })
-    await until(
-      () => consumerOf(service, _id),
-      (status) => status?.topic === elsewhere && status.state === 'running',
-    )
+    await consumerUntil(service, _id, (status) => status.topic === elsewhere && status.state === 'running')
     await produce(topic, [3])
     await change({ kafkaConsumerTopic: topic })
-    await until(
-      () => committed(_id, topic),
-      ([offset]) => offset === 4,
-    )
+    await committedUntil(topics, _id, topic, [4])
     assert.deepEqual(numbers(), [1, 2, 3])
   })
 
@@ -282,9 +233,10 @@ describe('where consuming starts', { skip: kafka.skip }, async () => {
       await until(numbers, (found) => found.length === 1)
       await topics.remove(topic)
       if (isMissed) {
-        await until(
-          () => consumerOf(service, _id),
-          (status) => status?.lastError?.message === 'the topic does not exist' && status.partitions.length === 0,
+        await consumerUntil(
+          service,
+          _id,
+          (status) => status.lastError?.message === 'the topic does not exist' && status.partitions.length === 0,
         )
       }
       await topics.create(1, topic)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 import { createRandom } from '../crash/random.ts'
-import { crashRounds } from './crash-rounds.ts'
+import { crashRounds } from './crash.ts'
 
 const kafka = await kafkaForTests()
 

@@ -3,7 +3,15 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { Admin, ConfigResourceTypes, IncrementalAlterConfigOperationTypes } from '@platformatic/kafka'
 import type { JsonObject } from '../../../src/core/json.ts'
-import { body, consumerOf, startBench, until } from '../../support/broker/broker.ts'
+import {
+  body,
+  committedUntil,
+  consumerUntil,
+  countUntil,
+  readSome,
+  startBench,
+  until,
+} from '../../support/broker/broker.ts'
 import { json } from '../../support/service.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 import { startUpstream } from './upstream.ts'
@@ -11,50 +19,10 @@ import { startUpstream } from './upstream.ts'
 const kafka = await kafkaForTests()
 
 const needsName: JsonObject = { type: 'object', required: ['name'] }
-const xml: JsonObject = { input: 'XML', output: 'JSON' }
 
-type Case = Readonly<{
-  name: string
-  value: Buffer | undefined
-  document?: JsonObject
-  code: string
-  stage: string
-  attempts?: number
-}>
-
-const cases: readonly Case[] = [
-  { name: 'broken JSON', value: Buffer.from('{"a":'), code: 'BODY_UNREADABLE', stage: 'parse' },
-  { name: 'broken UTF-8', value: Buffer.from([0x22, 0xff, 0xfe, 0x22]), code: 'BODY_UNREADABLE', stage: 'parse' },
-  { name: 'an empty value', value: Buffer.alloc(0), code: 'BODY_UNREADABLE', stage: 'parse' },
-  {
-    name: 'a tombstone, where XML is expected',
-    value: undefined,
-    document: { transformation: xml },
-    code: 'BODY_UNREADABLE',
-    stage: 'parse',
-  },
-  {
-    name: 'broken XML',
-    value: Buffer.from('<a><b></a>'),
-    document: { transformation: xml },
-    code: 'BODY_UNREADABLE',
-    stage: 'parse',
-  },
-  {
-    name: 'a tombstone, which is null, against a schema',
-    value: undefined,
-    document: { inputValidation: needsName },
-    code: 'VALIDATION_FAILED',
-    stage: 'validate',
-  },
-  {
-    name: 'an invalid message',
-    value: Buffer.from('{}'),
-    document: { inputValidation: needsName },
-    code: 'VALIDATION_FAILED',
-    stage: 'validate',
-  },
-  { name: 'more than PARSER_LIMIT', value: Buffer.alloc(3_000, 0x20), code: 'BODY_TOO_LARGE', stage: 'receive' },
+/** Other kinds of them are below, many among many good ones. */
+const cases = [
+  { name: 'an empty value', value: Buffer.alloc(0), document: {}, code: 'BODY_UNREADABLE', stage: 'parse' },
   {
     name: 'a transform that fails',
     value: Buffer.from('{}'),
@@ -65,26 +33,22 @@ const cases: readonly Case[] = [
 ]
 
 describe('a record that can never succeed', { skip: kafka.skip }, async () => {
-  const { service, topics, stop } = await startBench(kafka.brokers, { PARSER_LIMIT: '2kb' })
+  const { service, topics, stop } = await startBench(kafka.brokers)
   after(stop)
 
-  for (const { name, value, document = {}, code, stage } of cases) {
+  for (const { name, value, document, code, stage } of cases) {
     test(`${name}: goes to the dead-letter topic as it was, and consuming goes on`, async () => {
       const topic = await topics.create()
       const headers = new Map([[Buffer.from('Own'), Buffer.from([0xff, 0x00])]])
-      const bad = { key: Buffer.from('the key'), headers, timestamp: 1_700_000_000_123n }
-      await topics.produce(topic, [value === undefined ? bad : { ...bad, value }])
+      await topics.produce(topic, [{ key: Buffer.from('the key'), value, headers, timestamp: 1_700_000_000_123n }])
       const endpoint = await service.register({
         endpoint: { pattern: `/bad-${topic}` },
         kafkaConsumerTopic: topic,
         ...document,
       })
-      const [letter] = await until(
-        () => topics.read(`${topic}.dlq`),
-        (records) => records.length > 0,
-      )
+      const [letter] = await readSome(topics, `${topic}.dlq`)
       assert.ok(letter)
-      assert.deepEqual([letter.key, letter.value], ['the key', value ?? null])
+      assert.deepEqual([letter.key, letter.value], ['the key', value])
       const [own, ...added] = letter.headers
       assert.deepEqual(own, ['Own', '\ufffd\u0000'])
       const { 'crosswalk.error': error, ...rest } = Object.fromEntries(added)
@@ -100,8 +64,7 @@ describe('a record that can never succeed', { skip: kafka.skip }, async () => {
         'crosswalk.timestamp': '2023-11-14T22:13:20.123Z',
         'crosswalk.attempts': '1',
       })
-      const committed = () => topics.committed(`mapping-mediator.${endpoint._id}`, topic, 1)
-      await until(committed, ([offset]) => offset === 1)
+      await committedUntil(topics, endpoint._id, topic, [1])
       assert.equal(await topics.count(`${topic}.dlq`), 1)
     })
   }
@@ -116,80 +79,61 @@ describe('a record that can never succeed', { skip: kafka.skip }, async () => {
       inputMapping: { 'transforms.isNull': 'isNull' },
       requests: { response: { id: 'out', kafkaProducerTopic: out } },
     })
-    const [made] = await until(
-      () => topics.read(out),
-      (records) => records.length > 0,
-    )
+    const [made] = await readSome(topics, out)
     assert.equal(String(made?.value), '{"isNull":true}')
   })
 
-  for (const [status, code] of [
-    [400, 'RESPONSE_REFUSED'],
-    [404, 'RESPONSE_REFUSED'],
-  ] as const) {
-    test(`refused with ${status} by one of several responses: dead-lettered without another attempt`, async () => {
-      const good = await startUpstream((_body, _earlier, response) => response.end('{}'))
-      const bad = await startUpstream((_body, _earlier, response) => response.writeHead(status).end('no'))
-      after(() => Promise.all([good.close(), bad.close()]))
-      const topic = await topics.create()
-      await topics.produce(topic, [body({ status })])
-      await service.register({
-        endpoint: { pattern: `/refused-${status}` },
-        kafkaConsumerTopic: topic,
-        requests: {
-          response: [
-            { id: 'good', config: { url: good.url, primary: true } },
-            { id: 'bad', config: { url: bad.url } },
-          ],
-        },
-      })
-      const [letter] = await until(
-        () => topics.read(`${topic}.dlq`),
-        (records) => records.length > 0,
-      )
-      const headers = Object.fromEntries(letter?.headers ?? [])
-      assert.deepEqual(
-        [headers['crosswalk.code'], headers['crosswalk.stage'], headers['crosswalk.attempts']],
-        [code, 'respond', '1'],
-      )
-      assert.deepEqual([good.bodies.length, bad.bodies.length], [1, 1])
+  test('refused by one of several responses: dead-lettered without another attempt', async () => {
+    const good = await startUpstream((_body, _earlier, response) => response.end('{}'))
+    const bad = await startUpstream((_body, _earlier, response) => response.writeHead(404).end('no'))
+    after(() => Promise.all([good.close(), bad.close()]))
+    const topic = await topics.create()
+    await topics.produce(topic, [body({ n: 1 })])
+    await service.register({
+      endpoint: { pattern: '/refused' },
+      kafkaConsumerTopic: topic,
+      requests: {
+        response: [
+          { id: 'good', config: { url: good.url, primary: true } },
+          { id: 'bad', config: { url: bad.url } },
+        ],
+      },
     })
-  }
+    const [letter] = await readSome(topics, `${topic}.dlq`)
+    const headers = Object.fromEntries(letter?.headers ?? [])
+    assert.deepEqual(
+      [headers['crosswalk.code'], headers['crosswalk.stage'], headers['crosswalk.attempts']],
+      ['RESPONSE_REFUSED', 'respond', '1'],
+    )
+    assert.deepEqual([good.bodies.length, bad.bodies.length], [1, 1])
+  })
 
-  const taken = [
-    { name: 'a PDF', type: 'application/pdf', content: Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', 'latin1') },
-    { name: 'broken JSON', type: 'application/json', content: Buffer.from('{"a":') },
-    { name: 'broken XML', type: 'text/xml', content: Buffer.from('<a>') },
-  ]
-  for (const { name, type, content } of taken) {
-    test(`a response that was answered 200 with ${name} is done: sent once and dead-lettered never`, async () => {
-      const upstream = await startUpstream((_body, _earlier, response) =>
-        response.writeHead(200, { 'content-type': type }).end(content),
-      )
-      after(upstream.close)
-      const topic = await topics.create()
-      await topics.produce(topic, [body({ n: 1 }), body({ n: 2 })])
-      const endpoint = await service.register({
-        endpoint: { pattern: `/taken-${topic}` },
-        kafkaConsumerTopic: topic,
-        requests: {
-          response: [
-            { id: 'one', config: { url: upstream.url } },
-            { id: 'two', config: { url: upstream.url } },
-          ],
-        },
-      })
-      const committed = () => topics.committed(`mapping-mediator.${endpoint._id}`, topic, 1)
-      await until(committed, ([offset]) => offset === 2)
-      assert.deepEqual(upstream.bodies.toSorted(), ['{"n":1}', '{"n":1}', '{"n":2}', '{"n":2}'])
-      const listed = await fetch(`${service.adminUrl}/messages?endpoint=${endpoint._id}`)
-      const { messages } = (await listed.json()) as { messages: { outcome: string }[] }
-      assert.deepEqual(
-        messages.map(({ outcome }) => outcome),
-        ['done', 'done'],
-      )
+  test('a response that was answered 200 with an unreadable body is done: sent once and dead-lettered never', async () => {
+    const upstream = await startUpstream((_body, _earlier, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":'),
+    )
+    after(upstream.close)
+    const topic = await topics.create()
+    await topics.produce(topic, [body({ n: 1 }), body({ n: 2 })])
+    const endpoint = await service.register({
+      endpoint: { pattern: '/taken' },
+      kafkaConsumerTopic: topic,
+      requests: {
+        response: [
+          { id: 'one', config: { url: upstream.url } },
+          { id: 'two', config: { url: upstream.url } },
+        ],
+      },
     })
-  }
+    await committedUntil(topics, endpoint._id, topic, [2])
+    assert.deepEqual(upstream.bodies.toSorted(), ['{"n":1}', '{"n":1}', '{"n":2}', '{"n":2}'])
+    const listed = await fetch(`${service.adminUrl}/messages?endpoint=${endpoint._id}`)
+    const { messages } = (await listed.json()) as { messages: { outcome: string }[] }
+    assert.deepEqual(
+      messages.map(({ outcome }) => outcome),
+      ['done', 'done'],
+    )
+  })
 })
 
 describe('a record that may succeed later', { skip: kafka.skip }, async () => {
@@ -227,10 +171,7 @@ describe('a record that may succeed later', { skip: kafka.skip }, async () => {
     const committed = () => topics.committed(`mapping-mediator.${endpoint._id}`, topic, 2)
     await until(committed, (offsets) => offsets[1] === 2)
     assert.ok(((await committed())[0] ?? 0) <= 0)
-    const waiting = await until(
-      () => consumerOf(patient, endpoint._id),
-      (status) => status?.state === 'waiting',
-    )
+    const waiting = await consumerUntil(patient, endpoint._id, (status) => status.state === 'waiting')
     assert.match(waiting?.lastError?.message ?? '', /status 503/)
     isUp = true
     await until(committed, (offsets) => offsets[0] === 2)
@@ -252,10 +193,7 @@ describe('a record that may succeed later', { skip: kafka.skip }, async () => {
         ],
       },
     })
-    await until(
-      () => topics.committed(`mapping-mediator.${endpoint._id}`, topic, 1),
-      ([offset]) => offset === 1,
-    )
+    await committedUntil(topics, endpoint._id, topic, [1])
     const [letter] = await topics.read(`${topic}.dlq`)
     const headers = Object.fromEntries(letter?.headers ?? [])
     assert.deepEqual([headers['crosswalk.attempts'], headers['crosswalk.code']], ['1', 'RESPONSE_REFUSED'])
@@ -272,10 +210,7 @@ describe('a record that may succeed later', { skip: kafka.skip }, async () => {
       kafkaConsumerTopic: topic,
       requests: { response: { id: 'out', config: { url: upstream.url } } },
     })
-    const [letter] = await until(
-      () => topics.read(`${topic}.dlq`),
-      (records) => records.length > 0,
-    )
+    const [letter] = await readSome(topics, `${topic}.dlq`)
     const headers = Object.fromEntries(letter?.headers ?? [])
     assert.deepEqual([headers['crosswalk.attempts'], headers['crosswalk.code']], ['5', 'RESPONSE_REFUSED'])
     assert.equal(upstream.bodies.length, 5)
@@ -298,9 +233,10 @@ describe('where there is no dead-letter topic to write to', { skip: kafka.skip }
       requests: { response: { id: 'out', kafkaProducerTopic: out } },
     }
     const endpoint = await service.register({ ...document, inputValidation: needsName })
-    const stopped = await until(
-      () => consumerOf(service, endpoint._id),
-      (status) => status?.state === 'stopped' && status.partitions[1]?.committed === 1,
+    const stopped = await consumerUntil(
+      service,
+      endpoint._id,
+      (status) => status.state === 'stopped' && status.partitions[1]?.committed === 1,
     )
     assert.deepEqual(
       stopped?.partitions.map(({ state, committed, lag }) => [state, committed, lag]),
@@ -318,10 +254,7 @@ describe('where there is no dead-letter topic to write to', { skip: kafka.skip }
     )
     const changed = await service.fetch(`/endpoints/${endpoint._id}`, json('PATCH', { inputValidation: null }))
     assert.equal(changed.status, 200)
-    await until(
-      () => topics.count(out),
-      (count) => count === 3,
-    )
+    await countUntil(topics, out, 3)
     assert.equal(await topics.count(`${topic}.dlq`), 0)
   })
 
@@ -335,10 +268,7 @@ describe('where there is no dead-letter topic to write to', { skip: kafka.skip }
     await topics.create(1, `${topic}.dlq`, { 'cleanup.policy': 'compact' })
     await topics.produce(topic, [{ value: Buffer.from('{') }, body({ fine: true })])
     const endpoint = await service.register({ endpoint: { pattern: '/compacted' }, kafkaConsumerTopic: topic })
-    const stopped = await until(
-      () => consumerOf(service, endpoint._id),
-      (status) => status?.state === 'stopped',
-    )
+    const stopped = await consumerUntil(service, endpoint._id, (status) => status.state === 'stopped')
     assert.match(stopped?.lastError?.message ?? '', /dead-letter topic cannot be written to/)
     const committed = () => topics.committed(`mapping-mediator.${endpoint._id}`, topic, 1)
     assert.ok(((await committed())[0] ?? 0) <= 0)
@@ -360,5 +290,135 @@ describe('where there is no dead-letter topic to write to', { skip: kafka.skip }
     })
     await until(committed, ([offset]) => offset === 2)
     assert.equal(await topics.count(`${topic}.dlq`), 1)
+  })
+})
+
+const PARTITIONS = 6
+const RECORDS = 1_500
+const BAD = 60
+
+type Bad = Readonly<{ value: Buffer | undefined; stage: string; code: string; error: RegExp }>
+
+const unreadable = { stage: 'parse', code: 'BODY_UNREADABLE', error: /./ }
+const invalid = { stage: 'validate', code: 'VALIDATION_FAILED', error: /^Validation failed: / }
+
+/** What a record holds that the JSON endpoint, or the XML endpoint, cannot take, and what is said of it. */
+const BAD_JSON: readonly Bad[] = [
+  { ...unreadable, value: Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d]), error: /UTF-8/ },
+  { ...unreadable, value: Buffer.from('{"n": 1'), error: /JSON/ },
+  { ...invalid, value: Buffer.from('{"n":"not a number"}') },
+  { ...invalid, value: undefined },
+  {
+    value: Buffer.from(JSON.stringify({ n: 1, text: 'x'.repeat(20_000) })),
+    stage: 'receive',
+    code: 'BODY_TOO_LARGE',
+    error: /PARSER_LIMIT is 16384/,
+  },
+]
+const BAD_XML: readonly Bad[] = [
+  { ...unreadable, value: Buffer.from('<a><n>1</a>'), error: /XML/ },
+  { ...unreadable, value: Buffer.from([0x3c, 0x61, 0xff, 0x3e]) },
+  { ...unreadable, value: undefined },
+]
+
+type Written = Readonly<{ key: Buffer; value?: Buffer; partition: number; timestamp: bigint }>
+/** A record with where it stands, and what is bad about it. */
+type Known = Readonly<{ message: Written; offset: number; bad: Bad | undefined }>
+
+const FIRST_TIMESTAMP = 1_700_000_000_000
+
+/** Every 25th record is bad; each has a key and a time of its own. */
+function write(kind: 'json' | 'xml', from: number, to: number): Known[] {
+  const ends = new Map<number, number>()
+  return Array.from({ length: to - from }, (_, index) => {
+    const n = from + index
+    const [key, partition, timestamp] = [Buffer.from(`k${n}`), n % PARTITIONS, BigInt(FIRST_TIMESTAMP + n)]
+    const kinds = kind === 'json' ? BAD_JSON : BAD_XML
+    const bad = n % (RECORDS / BAD) === 0 ? kinds[(n / 25) % kinds.length] : undefined
+    const good = Buffer.from(kind === 'json' ? JSON.stringify({ n }) : `<a><n>${n}</n></a>`)
+    const value = bad === undefined ? good : bad.value
+    const offset = ends.get(partition) ?? 0
+    ends.set(partition, offset + 1)
+    const message = { key, partition, timestamp }
+    return { message: value === undefined ? message : { ...message, value }, offset, bad }
+  })
+}
+
+describe(`${BAD} bad records among ${RECORDS}`, { skip: kafka.skip }, async () => {
+  const { service, topics, stop } = await startBench(kafka.brokers, { PARSER_LIMIT: '16kb' })
+  after(stop)
+
+  test('are dead-lettered with their bytes and complete headers, the others done, without a stall', async () => {
+    const out = await topics.create(PARTITIONS)
+    const written = { json: write('json', 0, 1_000), xml: write('xml', 1_000, RECORDS) }
+    const sources: string[] = []
+    const endpoints = new Map<string, { name: string; _id: string }>()
+    for (const kind of ['json', 'xml'] as const) {
+      const topic = await topics.create(PARTITIONS)
+      sources.push(topic)
+      await topics.produce(
+        topic,
+        written[kind].map(({ message }) => message),
+      )
+      const endpoint = await service.register({
+        endpoint: { pattern: `/bad-${kind}` },
+        transformation: { input: kind === 'json' ? 'JSON' : 'XML', output: 'JSON' },
+        kafkaConsumerTopic: topic,
+        ...(kind === 'json' ? { inputValidation: { required: ['n'], properties: { n: { type: 'number' } } } } : {}),
+        inputMapping: { 'requestHeaders.kafka-key': 'key' },
+        requests: { response: { id: 'out', kafkaProducerTopic: out } },
+      })
+      endpoints.set(topic, endpoint)
+    }
+    let longestStallMs = 0
+    let last = { at: Date.now(), count: 0 }
+    const progress = async () => {
+      const letters = await Promise.all(sources.map((topic) => topics.count(`${topic}.dlq`)))
+      const count = letters.reduce((sum, one) => sum + one, await topics.count(out))
+      const now = Date.now()
+      longestStallMs = Math.max(longestStallMs, now - last.at)
+      if (count > last.count) last = { at: now, count }
+      return count
+    }
+    await until(progress, (count) => count >= RECORDS, 60_000)
+    assert.ok(longestStallMs < 5_000, `stalled for ${longestStallMs} ms`)
+
+    const all = [...written.json, ...written.xml]
+    const done = (await topics.read(out)).map(({ value }) => (JSON.parse(String(value)) as { key: string }).key)
+    assert.deepEqual(
+      done.toSorted(),
+      all
+        .filter(({ bad }) => bad === undefined)
+        .map(({ message }) => String(message.key))
+        .toSorted(),
+    )
+
+    const byKey = new Map(all.map((record) => [String(record.message.key), record]))
+    const letters = (
+      await Promise.all(
+        sources.map(async (topic) => (await topics.read(`${topic}.dlq`)).map((letter) => ({ ...letter, topic }))),
+      )
+    ).flat()
+    assert.equal(letters.length, BAD)
+    for (const { key, value, headers, topic } of letters) {
+      const { message, offset, bad } = byKey.get(key ?? '') ?? {}
+      assert.ok(message !== undefined && bad !== undefined, `${key} is no bad record`)
+      assert.deepEqual(value, message.value ?? null)
+      const { 'crosswalk.error': error = '', ...rest } = Object.fromEntries(headers)
+      assert.match(error, bad.error)
+      const { name, _id } = endpoints.get(topic) ?? {}
+      assert.deepEqual(rest, {
+        'crosswalk.endpoint': name,
+        'crosswalk.endpoint-id': _id,
+        'crosswalk.stage': bad.stage,
+        'crosswalk.code': bad.code,
+        'crosswalk.topic': topic,
+        'crosswalk.partition': String(message.partition),
+        'crosswalk.offset': String(offset),
+        'crosswalk.timestamp': new Date(Number(message.timestamp)).toISOString(),
+        'crosswalk.attempts': '1',
+      })
+    }
+    assert.equal(new Set(letters.map(({ key }) => key)).size, BAD)
   })
 })

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { LONG } from '../../support/form.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 import { createRandom } from '../crash/random.ts'
-import { crashRounds } from './crash-rounds.ts'
+import { crashRounds } from './crash.ts'
 
 const kafka = await kafkaForTests()
 const [kills, rebalances, records] = LONG ? [20, 5, 20_000] : [3, 1, 3_000]

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { Admin } from '@platformatic/kafka'
-import { body, consumerOf, startBench, until } from '../../support/broker/broker.ts'
+import { body, consumerUntil, startBench, until } from '../../support/broker/broker.ts'
 import { whyNoJava } from '../../support/services/java-class-path.ts'
 import { servicesRequired } from '../../support/services/service-process.ts'
 import { startKafka } from '../../support/services/start-kafka.ts'
@@ -62,9 +62,10 @@ describe('two brokers, of which one is killed', { skip }, () => {
     await until(committed, ([first, other]) => first === 2 && other === 2)
     await second.kill()
     release.resolve()
-    const troubled = await until(
-      () => consumerOf(service, _id),
-      (status) => /have no leader/.test(status?.lastError?.message ?? ''),
+    const troubled = await consumerUntil(
+      service,
+      _id,
+      (status) => /have no leader/.test(status.lastError?.message ?? ''),
       60_000,
     )
     assert.equal(troubled?.state, 'connecting')
@@ -73,10 +74,7 @@ describe('two brokers, of which one is killed', { skip }, () => {
     assert.ok(other < RECORDS, `${other} of the partition without a leader`)
     await second.restart()
     await until(committed, (offsets) => offsets.every((offset) => offset === RECORDS), 60_000)
-    await until(
-      () => consumerOf(service, _id),
-      (status) => status?.state === 'running' && status.lag === 0,
-    )
+    await consumerUntil(service, _id, (status) => status.state === 'running' && status.lag === 0)
     assert.equal(upstream.bodies.length, 2 * RECORDS)
   })
 })

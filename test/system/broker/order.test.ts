@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import type { ConsumerStatus } from '../../../src/inbound/kafka/endpoint-consumers.ts'
-import { consumerOf, startBench, until } from '../../support/broker/broker.ts'
+import { consumerOf, consumerUntil, startBench, until } from '../../support/broker/broker.ts'
 import { LONG } from '../../support/form.ts'
 import { endpointDocument, json } from '../../support/service.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
@@ -54,18 +54,12 @@ describe('records of one partition', { skip: kafka.skip }, async () => {
     })
     const others = () => upstream.bodies.map(bodyOf).filter(({ key }) => key !== 'bad')
     await until(others, (made) => made.length === 400)
-    const status = await until(
-      () => consumerOf(service, _id),
-      (one) => one?.retrying === 1 && one.underWay === 0,
-    )
+    const status = await consumerUntil(service, _id, (one) => one.retrying === 1 && one.underWay === 0)
     const [partition] = status?.partitions ?? []
     assert.deepEqual([partition?.committed, partition?.holes, partition?.lag], [0, 100, 500])
     assert.ok(Date.parse(status?.oldestAt ?? '') <= Date.now())
     isAway = false
-    await until(
-      () => consumerOf(service, _id),
-      (one) => one?.lag === 0,
-    )
+    await consumerUntil(service, _id, (one) => one.lag === 0)
     const done = upstream.bodies.map(bodyOf)
     for (const key of keys) {
       const numbers = [...new Set(done.filter((one) => one.key === key).map(({ n }) => n))]
@@ -105,10 +99,7 @@ describe('records of one partition', { skip: kafka.skip }, async () => {
     assert.equal(reply.status, 200)
     await until(upstream.most, (most) => most === 40)
     release()
-    await until(
-      () => consumerOf(service, _id),
-      (one) => one?.lag === 0,
-    )
+    await consumerUntil(service, _id, (one) => one.lag === 0)
     assert.equal(upstream.bodies.length, 60)
   })
 
@@ -129,10 +120,7 @@ describe('records of one partition', { skip: kafka.skip }, async () => {
       kafka: { order: 'partition' },
       requests: { response: { id: 'out', kafkaProducerTopic: out, key: { path: 'requestBody.key' } } },
     })
-    await until(
-      () => consumerOf(strict, _id),
-      (one) => one?.partitions[0]?.committed === 300,
-    )
+    await consumerUntil(strict, _id, (one) => one.partitions[0]?.committed === 300)
     const made = (await topics.read(out)).map(({ value }) => bodyOf(String(value)))
     for (const key of ['key 0', 'key 1']) {
       const numbers = [...new Set(made.filter((one) => one.key === key).map(({ n }) => n))]
@@ -173,16 +161,10 @@ describe('records of one partition', { skip: kafka.skip }, async () => {
     const changed = { ...document, name: 'reordered', kafka: { order: 'partition' } }
     await fetch(`${service.adminUrl}/endpoints/${_id}`, json('PUT', endpointDocument(changed)))
     await topics.produce(topic, [keyed(30, 'a'), keyed(31, 'b')])
-    await until(
-      () => consumerOf(service, _id),
-      (one) => one?.retrying === 1 && one.lag === 32,
-    )
+    await consumerUntil(service, _id, (one) => one.retrying === 1 && one.lag === 32)
     assert.equal(made(1).length, 29)
     isAway = false
-    await until(
-      () => consumerOf(service, _id),
-      (one) => one?.lag === 0,
-    )
+    await consumerUntil(service, _id, (one) => one.lag === 0)
     assert.deepEqual(
       made(1)
         .map(({ n }) => n)

@@ -2,14 +2,21 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { Admin } from '@platformatic/kafka'
-import { body, consumerOf, startBench, until } from '../../support/broker/broker.ts'
+import {
+  bodies,
+  body,
+  committedUntil,
+  consumerOf,
+  consumerUntil,
+  range,
+  startBench,
+  until,
+} from '../../support/broker/broker.ts'
 import { json } from '../../support/service.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 import { startUpstream } from './upstream.ts'
 
 const kafka = await kafkaForTests()
-
-const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index)
 
 describe('where the record to be read next is not there any more', { skip: kafka.skip }, async () => {
   const { service, topics, stop } = await startBench(kafka.brokers)
@@ -32,7 +39,6 @@ describe('where the record to be read next is not there any more', { skip: kafka
     })
   const reported = (topic: string) =>
     service.log.filter(({ level, fields }) => level === 'error' && fields.topic === topic).map(({ message }) => message)
-  const committed = (id: string, topic: string) => topics.committed(`mapping-mediator.${id}`, topic, 1)
 
   test('deleted while the consumer is behind: it goes on at the earliest record, and reports which it missed', async () => {
     const topic = await topics.create()
@@ -45,10 +51,7 @@ describe('where the record to be read next is not there any more', { skip: kafka
     await until(upstream.numbers, (numbers) => numbers.length === 1)
     await topics.trim(topic, 0, 90)
     release.resolve()
-    await until(
-      () => committed(_id, topic),
-      ([offset]) => offset === 100,
-    )
+    await committedUntil(topics, _id, topic, [100])
     const numbers = upstream.numbers()
     // What was in memory by then is done; nothing that is still there is missing, and nothing comes twice.
     const missed = range(0, 100).filter((n) => !numbers.includes(n))
@@ -59,40 +62,22 @@ describe('where the record to be read next is not there any more', { skip: kafka
     assert.ok(missed.length > 0 && missed.at(-1) === 89, `missed: ${missed}`)
     const message = `The records ${missed[0]} to 89 of partition 0 were deleted before they were read; consuming goes on at 90`
     assert.deepEqual(reported(topic), [message])
-    const status = await until(
-      () => consumerOf(service, _id),
-      (one) => one?.lag === 0,
-    )
+    const status = await consumerUntil(service, _id, (one) => one.lag === 0)
     assert.deepEqual([status?.state, status?.lastError?.message], ['running', message])
   })
 
   test('deleted while the consumer is stopped: it starts at the earliest record, and reports which it missed', async () => {
     const [topic, elsewhere] = [await topics.create(), await topics.create()]
     const upstream = await upstreamFor()
-    await topics.produce(
-      topic,
-      range(0, 5).map((n) => body({ n })),
-    )
+    await topics.produce(topic, bodies(0, 5))
     const { _id } = await consume(topic, upstream.url)
-    await until(
-      () => committed(_id, topic),
-      ([offset]) => offset === 5,
-    )
+    await committedUntil(topics, _id, topic, [5])
     await service.fetch(`/endpoints/${_id}`, json('PATCH', { kafkaConsumerTopic: elsewhere }))
-    await until(
-      () => consumerOf(service, _id),
-      (one) => one?.topic === elsewhere,
-    )
-    await topics.produce(
-      topic,
-      range(5, 15).map((n) => body({ n })),
-    )
+    await consumerUntil(service, _id, (one) => one.topic === elsewhere)
+    await topics.produce(topic, bodies(5, 15))
     await topics.trim(topic, 0, 12)
     await service.fetch(`/endpoints/${_id}`, json('PATCH', { kafkaConsumerTopic: topic }))
-    await until(
-      () => committed(_id, topic),
-      ([offset]) => offset === 15,
-    )
+    await committedUntil(topics, _id, topic, [15])
     assert.deepEqual(upstream.numbers(), [...range(0, 5), ...range(12, 15)])
     const message = 'The records 5 to 11 of partition 0 were deleted before they were read; consuming goes on at 12'
     assert.deepEqual(reported(topic), [message])
@@ -104,42 +89,24 @@ describe('where the record to be read next is not there any more', { skip: kafka
     const upstream = await upstreamFor()
     await topics.produce(topic, [body({ n: 0 })])
     const { _id } = await consume(topic, upstream.url)
-    await until(
-      () => committed(_id, topic),
-      ([offset]) => offset === 1,
-    )
+    await committedUntil(topics, _id, topic, [1])
     await service.fetch(`/endpoints/${_id}`, json('PATCH', { kafkaConsumerTopic: elsewhere }))
-    await until(
-      () => consumerOf(service, _id),
-      (one) => one?.topic === elsewhere,
-    )
+    await consumerUntil(service, _id, (one) => one.topic === elsewhere)
     await topics.produce(topic, [body({ n: 1 }), body({ n: 2 })])
     await topics.trim(topic, 0, 3)
     await service.fetch(`/endpoints/${_id}`, json('PATCH', { kafkaConsumerTopic: topic }))
-    await until(
-      () => committed(_id, topic),
-      ([offset]) => offset === 3,
-    )
+    await committedUntil(topics, _id, topic, [3])
     assert.match(reported(topic).join(), /^The records 1 to 2 of partition 0 were deleted/)
-    await until(
-      () => consumerOf(service, _id),
-      (one) => one?.state === 'running' && one.lag === 0,
-    )
+    await consumerUntil(service, _id, (one) => one.state === 'running' && one.lag === 0)
   })
 
   test('a new consumer of a topic whose first records are gone starts at the earliest, and has missed nothing', async () => {
     const topic = await topics.create()
     const upstream = await upstreamFor()
-    await topics.produce(
-      topic,
-      range(0, 10).map((n) => body({ n })),
-    )
+    await topics.produce(topic, bodies(0, 10))
     await topics.trim(topic, 0, 7)
     const { _id } = await consume(topic, upstream.url)
-    await until(
-      () => committed(_id, topic),
-      ([offset]) => offset === 10,
-    )
+    await committedUntil(topics, _id, topic, [10])
     assert.deepEqual(upstream.numbers(), [7, 8, 9])
     assert.deepEqual([reported(topic), (await consumerOf(service, _id))?.lastError], [[], undefined])
   })
@@ -147,10 +114,7 @@ describe('where the record to be read next is not there any more', { skip: kafka
   test('committed beyond the end of the topic: it starts anew, and reports it', async () => {
     const [topic, elsewhere] = [await topics.create(), await topics.create()]
     const upstream = await upstreamFor()
-    await topics.produce(
-      topic,
-      range(0, 3).map((n) => body({ n })),
-    )
+    await topics.produce(topic, bodies(0, 3))
     const { _id } = await consume(elsewhere, upstream.url)
     const admin = new Admin({ clientId: 'tests', bootstrapBrokers: [kafka.brokers] })
     after(() => admin.close())
@@ -169,10 +133,7 @@ describe('where the record to be read next is not there any more', { skip: kafka
       (altered) => altered,
     )
     await service.fetch(`/endpoints/${_id}`, json('PATCH', { kafkaConsumerTopic: topic }))
-    await until(
-      () => committed(_id, topic),
-      ([offset]) => offset === 3,
-    )
+    await committedUntil(topics, _id, topic, [3])
     assert.deepEqual(upstream.numbers(), [0, 1, 2])
     assert.match(reported(topic).join(), /^Partition 0 has no record 100 any more: .* restarts at 0$/)
   })
@@ -181,10 +142,7 @@ describe('where the record to be read next is not there any more', { skip: kafka
     const topic = await topics.create()
     const held = Promise.withResolvers<void>()
     const upstream = await upstreamFor((n) => (n === 9 ? held.promise : undefined))
-    await topics.produce(
-      topic,
-      range(0, 10).map((n) => body({ n })),
-    )
+    await topics.produce(topic, bodies(0, 10))
     const { _id } = await consume(topic, upstream.url)
     await until(upstream.numbers, (numbers) => numbers.includes(9))
     await topics.remove(topic)
@@ -206,9 +164,6 @@ describe('where the record to be read next is not there any more', { skip: kafka
       upstream.numbers().filter((n) => n >= 100),
       range(100, 120),
     )
-    await until(
-      () => committed(_id, topic),
-      ([offset]) => offset === 20,
-    )
+    await committedUntil(topics, _id, topic, [20])
   })
 })

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { consumerOf, until } from '../../support/broker/broker.ts'
+import { consumerUntil, countUntil } from '../../support/broker/broker.ts'
 import { json, type Service, startService } from '../../support/service.ts'
 import { freePorts } from '../../support/services/free-ports.ts'
 import { whyNoJava } from '../../support/services/java-class-path.ts'
@@ -60,18 +60,12 @@ describe('TLS and SASL', { skip }, async () => {
     await service.register({ endpoint: { pattern: '/in' }, requests: producesTo(topic) })
     await service.register({ endpoint: { pattern: '/on' }, kafkaConsumerTopic: topic, requests: producesTo(out) })
     assert.equal((await service.fetch('/in', json('POST', { a: 1 }))).status, 200)
-    await until(
-      () => topics.count(out),
-      (count) => count === 1,
-    )
+    await countUntil(topics, out, 1)
   }
   const firstErrorOf = async (service: Service) => {
     const topic = await topics.create()
     const { _id } = await service.register({ endpoint: { pattern: '/in' }, kafkaConsumerTopic: topic })
-    return until(
-      () => consumerOf(service, _id),
-      (one) => one?.lastError !== undefined,
-    )
+    return consumerUntil(service, _id, (one) => one.lastError !== undefined)
   }
 
   test('a client certificate: what is produced to a topic is consumed from it', async (t) => {

@@ -1,7 +1,7 @@
 /** Records that wait, while endpoints change: only a change of their own endpoint lets them be tried again. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { body, consumerOf, startBench, until } from '../../support/broker/broker.ts'
+import { body, consumerUntil, countUntil, startBench, until } from '../../support/broker/broker.ts'
 import { json } from '../../support/service.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 import { startUpstream } from './upstream.ts'
@@ -21,11 +21,7 @@ describe('a record that waits for its next attempt', { skip: kafka.skip }, () =>
       kafkaConsumerTopic: topic,
       requests: { response: { id: 'out', config: { url: upstream.url } } },
     })
-    const waits = () =>
-      until(
-        () => consumerOf(service, _id),
-        (status) => status?.state === 'waiting',
-      )
+    const waits = () => consumerUntil(service, _id, (status) => status.state === 'waiting')
     await waits()
     for (let n = 0; n < 4; n += 1) await service.register({ endpoint: { pattern: `/unrelated-${n}` } })
     for (let times = 0; times < 10; times += 1) assert.equal(await topics.count(`${topic}.dlq`), 0)
@@ -73,10 +69,7 @@ describe('records and requests, where as many messages run as may', { skip: kafk
       kafkaConsumerTopic: other,
       requests: { response: { id: 'out', kafkaProducerTopic: out } },
     })
-    await until(
-      () => topics.count(out),
-      (count) => count === 1,
-    )
+    await countUntil(topics, out, 1)
     for (const release of held) release()
   })
 })
@@ -89,11 +82,7 @@ describe('a dead-letter topic that an endpoint consumes', { skip: kafka.skip }, 
     await topics.create(1, dead)
     await topics.produce(dead, [{ value: Buffer.from('{') }])
     const { _id } = await service.register({ endpoint: { pattern: '/dead' }, kafkaConsumerTopic: dead })
-    const status = await until(
-      () => consumerOf(service, _id),
-      (one) => one?.state === 'stopped',
-      10_000,
-    )
+    const status = await consumerUntil(service, _id, (one) => one.state === 'stopped', 10_000)
     assert.equal(status?.partitions[0]?.committed, 0)
     assert.equal(await topics.count(dead), 1)
     assert.ok(service.log.some(({ message }) => message.includes('is the topic that is consumed')))

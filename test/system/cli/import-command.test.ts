@@ -5,9 +5,7 @@ import { describe, test } from 'node:test'
 import { parseEnv } from 'node:util'
 import type { JsonObject } from '../../../src/core/json.ts'
 import type { CommandOptions } from '../../support/cli/run-command.ts'
-import fc from '../../support/fast-check.ts'
 import {
-  documentFiles,
   type Files,
   folderWith,
   importAs,
@@ -72,25 +70,14 @@ const CASES: readonly Case[] = [
     code: 1,
     stdout: /^a-2\.json: name: a\.json has this name already; choose another one\.$/m,
   },
-  {
-    title: 'two documents of one route',
-    files: {
-      'a.json': peerDocument({ name: 'A', endpoint: { pattern: '/a/:b' } }),
-      'b.json': peerDocument({ name: 'B', endpoint: { pattern: '/a/:c' } }),
-    },
-    code: 1,
-    stdout: /^b\.json: endpoint\.pattern: "A" \(POST \/a\/:b\) answers the same paths already/m,
-  },
   { title: 'a set that does not show its version', files: { 'a.json': undecidable }, stderr: /--peer-version/ },
   { title: 'the same with the version', files: { 'a.json': undecidable }, given: { peerVersion: '2.3' }, code: 0 },
-  { title: 'no document', files: { 'a.json': {} }, stderr: /has no endpoint document/ },
   {
     title: 'states alone',
     files: { 'a.json': { _endpointReference: 'x' } },
     stderr: /states and no endpoint document/,
   },
   { title: 'a wrong version', given: { peerVersion: 'new' }, stderr: /--peer-version is wrong/ },
-  { title: 'a wrong start', given: { consumerStart: 'group:' }, stderr: /--consumer-start is wrong/ },
   { title: 'a wrong rebase', given: { rebase: ['http://a'] }, stderr: /--rebase is wrong/ },
   { title: 'a key in the URL', given: { apply: 'http://u:canary@h' }, stderr: /not in the URL/ },
   { title: 'a key file without --apply', given: { keyFile: 'x' }, stderr: /belong to --apply/ },
@@ -143,19 +130,6 @@ describe('crosswalk import', () => {
     }
     assert.deepEqual(Object.keys(textsIn(output)), ['import-manifest.json', 'old.json'])
     assert.deepEqual(Object.keys(textsIn(join(folder, 'reports'))), ['r.json', 'r.md'])
-  })
-
-  test('a second import replaces the files of the first, unless they were changed', async (context) => {
-    const folder = folderWith({ 'a.json': old }, context)
-    const output = join(folder, 'out')
-    await importAs([join(folder, 'a.json')], { output })
-    writeFileSync(join(folder, 'a.json'), JSON.stringify({ ...old, description: 'new' }))
-    assert.equal((await importAs([join(folder, 'a.json')], { output })).code, 0)
-    assert.equal(jsonAt(output, 'old.json').description, 'new')
-    writeFileSync(join(output, 'old.json'), '{}')
-    const { code, stderr } = await importAs([join(folder, 'a.json')], { output })
-    assert.equal(code, 3)
-    assert.match(stderr, /old\.json was changed since it was imported/)
   })
 
   test('a document in the folder that it writes to is not imported beside itself', async (context) => {
@@ -272,74 +246,6 @@ describe('crosswalk import', () => {
     const folder = folderWith({ 'a.json': peerDocument({ name: 'A\u001b[31m\n\u202eB' }) }, context)
     const { stdout } = await importAs([folder], { output: join(folder, 'out') })
     assert.doesNotMatch(stdout, /[^\P{C}\n\t]/u)
-  })
-
-  const id = fc.constantFrom('a', 'lab-orders', 'b.c')
-  const field = fc.constantFrom('name', 'id', 'list[0].x', 'a.b[].c')
-  const documents = fc.array(
-    fc.record({
-      name: fc.string({ minLength: 1, unit: 'grapheme', maxLength: 12 }),
-      description: fc.string(),
-      pattern: fc.constantFrom('/', '/:id'),
-      ids: fc.uniqueArray(id, { maxLength: 2 }),
-      url: fc.constantFrom(
-        'http://h.example.org/x',
-        ' http://u:p4ssw0rd@h.example.org/x ',
-        'http://localhost:3003/x?token=abcd1234',
-      ),
-      fields: fc.uniqueArray(field, { maxLength: 3 }),
-      isOld: fc.boolean(),
-      extra: fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 2 }),
-      constants: fc.jsonValue({ maxDepth: 3 }),
-    }),
-    { minLength: 1, maxLength: 4 },
-  )
-  const documentOf = (
-    made: typeof documents extends fc.Arbitrary<(infer T)[]> ? T : never,
-    index: number,
-  ): JsonObject => ({
-    ...(made.extra as JsonObject),
-    name: made.name,
-    description: made.description,
-    endpoint: { pattern: `/${index}${made.pattern}` },
-    transformation: { input: 'JSON', output: 'XML' },
-    constants: { c: made.constants } as JsonObject,
-    requests: {
-      lookup: made.ids.map((one) => ({
-        id: one,
-        config: { method: 'GET', url: made.url, params: { x: { path: 'payload.a' } } },
-      })),
-      response: { id: 'r', forwardExistingRequestBody: true, config: { method: 'post', url: made.url } },
-    },
-    inputMapping: Object.fromEntries(
-      made.ids.flatMap((one) =>
-        made.fields.map((path) => [
-          `lookupRequests.${one.replace('.', '\\.')}.${made.isOld ? '' : 'data.'}${path}`,
-          path,
-        ]),
-      ),
-    ),
-  })
-
-  test('importing what was imported changes nothing', async (context) => {
-    const property = fc.asyncProperty(documents, async (all) => {
-      const folder = folderWith({ 'all.json': all.map(documentOf) }, context)
-      const [first, second, third] = ['1', '2', '3'].map((name) => join(folder, name)) as [string, string, string]
-      const { code, stderr } = await importAs([join(folder, 'all.json')], { output: first, peerVersion: '2.0.0' })
-      assert.notEqual(code, 3, stderr)
-      for (const [from, to] of [
-        [first, second],
-        [second, third],
-      ] as const) {
-        assert.notEqual((await importAs([from], { output: to })).code, 3)
-        assert.deepEqual([...documentFiles(to)].sort(), [...documentFiles(first)].sort())
-        for (const file of documentFiles(first)) assert.deepEqual(jsonAt(to, file), jsonAt(first, file))
-        const { counts } = readReport(to)
-        const { carried, changed, differs, lost } = counts
-        assert.deepEqual([carried, changed, differs, lost], [0, 0, 0, 0])
-      }
-    })
-    await fc.assert(property, { numRuns: 30 })
   })
 })
 

@@ -118,17 +118,6 @@ describe('what is wrong is reported in a line', () => {
     })
   }
 
-  test('a new store is said to be new', async (t) => {
-    const folder = freshFolder(t)
-    const made = await run(folder, ['create', '--name', 'a', '--role', 'admin'])
-    assert.equal(made.code, 0)
-    const store = `sqlite:${join(folder, 'data/crosswalk.db')}`
-    assert.ok(
-      made.stderr.startsWith(`Created a new store: ${store}. A service uses it if its DATABASE_URL names it.\n`),
-      made.stderr,
-    )
-  })
-
   test('a service of another version is left alone', async (t) => {
     const folder = freshFolder(t)
     const env = { DATABASE_URL: 'sqlite:./keys.db' }

@@ -133,14 +133,6 @@ for (const host of HOSTS) {
       })
     }
 
-    test('ends by the signal that a program without a handler ends by', async () => {
-      const { child, ended } = start(host, [nodeLauncher, '-e', "setInterval(() => {}, 1000); console.log('ready')"])
-      await ready(child)
-      child.kill('SIGINT')
-      const { code, signal } = await ended
-      assert.deepEqual([code, signal], [null, 'SIGINT'])
-    })
-
     // A terminal gives Ctrl-C to launcher and program both. `exec`, because a shell that waits in between ends by the signal
     // itself, and its exit code would be the one that is seen.
     test('a Ctrl-C in a terminal reaches the program once', { skip: noTerminal }, async () => {
@@ -158,15 +150,6 @@ for (const host of HOSTS) {
       const { code, stdout } = await ended
       assert.match(stdout, /times 1\r?\n/)
       assert.equal(code, 4)
-    })
-
-    test('TypeScript and SQLite come without a warning', async () => {
-      const file = join(temporary, 'quiet.ts')
-      writeFileSync(
-        file,
-        "import { DatabaseSync } from 'node:sqlite'\nnew DatabaseSync(':memory:').close()\nexport type A = 1\n",
-      )
-      assert.deepEqual(await run(host, [nodeLauncher, file]), { code: 0, signal: null, stdout: '', stderr: '' })
     })
   })
 }

@@ -44,15 +44,6 @@ const CASES: readonly Case[] = [
     stderr: /name: endpoints\/there\.json has this name already/,
   },
   {
-    name: 'a route that is taken',
-    args: ['Greet'],
-    project: {},
-    code: 3,
-    file: 'endpoints/greet.json',
-    stderr: /"Greeting" \(POST \/greet\) answers the same paths already/,
-  },
-  { name: 'no sample', args: ['A', '--sample', 'none'], code: 3, file: 'a.json', stderr: /There is no file \S*none\./ },
-  {
     name: 'a sample of another kind',
     args: ['A', '--sample', 'text.txt'],
     code: 3,

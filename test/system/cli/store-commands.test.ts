@@ -143,14 +143,9 @@ describe('copy-store', () => {
     const { host, pathname } = new URL(url)
     const said = `Copied from sqlite:${join(folder, 'from.db')} to postgres://${host}${pathname}, read back and found the same:\n`
     assert.ok(first.stdout.startsWith(said), first.stdout)
-    assert.match(first.stdout, /^endpoints 1203 rows, sha256 [0-9a-f]{64}$/m)
-    assert.match(first.stdout, /^states \d+ rows, sha256 [0-9a-f]{64}$/m)
-    assert.match(first.stdout, /^versions 1203 rows, sha256 [0-9a-f]{64}$/m)
-    assert.match(first.stdout, /^tests 2 rows, sha256 [0-9a-f]{64}$/m)
-    assert.match(first.stdout, /^answers 300 rows, sha256 [0-9a-f]{64}$/m)
-    assert.match(first.stdout, /^keys 3 rows, sha256 [0-9a-f]{64}$/m)
-    assert.match(first.stdout, /^audit 2500 rows, sha256 [0-9a-f]{64}$/m)
-    assert.match(first.stdout, /^groups 2 rows, sha256 [0-9a-f]{64}$/m)
+    const counts = { endpoints: 1_203, versions: 1_203, tests: 2, answers: 300, keys: 3, audit: 2_500, groups: 2 }
+    for (const [what, rows] of Object.entries({ ...counts, states: '\\d+' }))
+      assert.match(first.stdout, new RegExp(`^${what} ${rows} rows, sha256 [0-9a-f]{64}$`, 'm'))
     assert.match(
       first.stdout,
       /^Not copied: the message log, captures, plans of replays and the counts of messages; the files keep them\.$/m,
@@ -195,7 +190,6 @@ describe('copy-store', () => {
   })
 
   const held: readonly Readonly<{ what: string; fill(store: Store): Promise<unknown> }>[] = [
-    { what: 'API keys', fill: ({ keys }) => keys.insert(keyOf(1)) },
     { what: 'an audit log', fill: ({ audit }) => audit.append(auditOf(1)) },
     {
       what: 'versions of endpoints',
@@ -254,11 +248,8 @@ describe('copy-store', () => {
   })
 
   const changes = [
-    { name: 'an endpoint comes', sql: `insert into endpoints values ('x', 'x', 'x', '{}')` },
     { name: 'an endpoint changes', sql: `update endpoints set document = replace(document, '2024', '2025')` },
     { name: 'a state comes', sql: `insert into states values ('${idOf(1)}', 201, 0, 9, '{}')` },
-    { name: 'an answer changes', sql: 'update kept_answers set until = until + 1' },
-    { name: 'a key is revoked', sql: `update api_keys set revoked_at = '2024-02-01T00:00:00.000Z'` },
     { name: 'an audit entry comes', sql: `insert into audit values ('x', 'x', '', 'x', '', 0, '{}')` },
   ]
   for (const { name, sql } of changes) {

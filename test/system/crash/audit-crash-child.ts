@@ -4,7 +4,7 @@
  */
 import { endpointDocument, json, type Reply, type StoredEndpoint, startService } from '../../support/service.ts'
 import { announce } from './announce.ts'
-import { ABSENT } from './ledger.ts'
+import { ABSENT } from './crash-rounds.ts'
 import { createRandom } from './random.ts'
 
 /** Each has its own endpoints and one call at a time. */

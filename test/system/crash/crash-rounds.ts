@@ -9,8 +9,57 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ABSENT, createLedger, type Ledger } from './ledger.ts'
 import { createRandom, type Random } from './random.ts'
+
+export const ABSENT = '-'
+
+type Write = { readonly value: string; acknowledged: boolean }
+
+export type Ledger = Readonly<{
+  start(operation: string, register: string, value: string): void
+  acknowledge(operation: string): void
+  registers(): readonly string[]
+  /** The values that the register may hold, the last acknowledged one first. */
+  possible(register: string): readonly string[]
+  /** Takes what was found in every register as the start of the next round. */
+  settle(found: ReadonlyMap<string, string>): void
+}>
+
+export function createLedger(): Ledger {
+  const writes = new Map<string, Write[]>()
+  const operations = new Map<string, Write[]>()
+
+  function add(register: string, write: Write): void {
+    const list = writes.get(register) ?? [{ value: ABSENT, acknowledged: true }]
+    list.push(write)
+    writes.set(register, list)
+  }
+
+  return {
+    start(operation, register, value) {
+      const write = { value, acknowledged: false }
+      operations.set(operation, [...(operations.get(operation) ?? []), write])
+      add(register, write)
+      if (value !== ABSENT) return
+      for (const below of writes.keys()) if (below.startsWith(`${register}/`)) add(below, write)
+    },
+    acknowledge(operation) {
+      for (const write of operations.get(operation) ?? []) write.acknowledged = true
+      operations.delete(operation)
+    },
+    registers: () => [...writes.keys()],
+    possible(register) {
+      const list = writes.get(register) ?? []
+      const last = list.findLastIndex(({ acknowledged }) => acknowledged)
+      return last < 0 ? [ABSENT] : list.slice(last).map(({ value }) => value)
+    },
+    settle(found) {
+      writes.clear()
+      operations.clear()
+      for (const [register, value] of found) writes.set(register, [{ value, acknowledged: true }])
+    },
+  }
+}
 
 export type CrashSubject = Readonly<{
   /** Arguments of `node` that start the process; it writes until it is killed. */

@@ -4,9 +4,9 @@ import type { JsonObject } from '../../../src/core/json.ts'
 import { endpointDocument, json, type Reply, type StoredEndpoint, startService } from '../../support/service.ts'
 import { announce } from './announce.ts'
 import { sealed } from './crash-documents.ts'
-import { ABSENT } from './ledger.ts'
+import { ABSENT } from './crash-rounds.ts'
 import { createRandom } from './random.ts'
-import { type CrashAnswer, crashEndpoint, keptOf, routeOf } from './service-crash-documents.ts'
+import { type CrashAnswer, crashEndpoint, keptOf, routeOf } from './service-subject.ts'
 
 /** Each has its own endpoints and one call at a time. */
 const STREAMS = 5

@@ -7,7 +7,7 @@ import { insertEndpoint, removeEndpoint, replaceEndpoint } from '../../support/c
 import { silent } from '../../support/silent.ts'
 import { announce } from './announce.ts'
 import { sealed, stateRegister } from './crash-documents.ts'
-import { ABSENT } from './ledger.ts'
+import { ABSENT } from './crash-rounds.ts'
 import { createRandom } from './random.ts'
 
 /** Each has its own endpoints and one operation (or burst of states) at a time: together they share transactions. */

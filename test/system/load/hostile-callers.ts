@@ -138,9 +138,9 @@ function callsOf(paths: readonly string[], ids: readonly string[]): Readonly<Rec
       ],
     }),
   )
-  const change = (method: string, more = '') =>
+  const change = (method: string, more = '', bodies = fc.oneof(hostileDocuments, documentTexts)) =>
     fc
-      .tuple(id, fc.oneof(hostileDocuments, documentTexts))
+      .tuple(id, bodies)
       .map(([one, body]): Call => ({ port: 'admin', method, path: `/endpoints/${one}${more}`, type: JSON_TYPE, body }))
   return {
     viewer: fc.oneof(
@@ -161,35 +161,21 @@ function callsOf(paths: readonly string[], ids: readonly string[]): Readonly<Rec
       change('PUT'),
       change('PATCH'),
       post('/endpoints/dry-run', dryRunTexts),
-      fc.tuple(hostileDocuments, hostileBodies, fc.constantFrom(undefined, 'mapping')).map(
-        ([endpoint, body, view]): Call => ({
-          port: 'admin',
-          method: 'POST',
-          path: '/endpoints/dry-run',
-          type: JSON_TYPE,
-          body: JSON.stringify({ endpoint: JSON.parse(endpoint), message: { body }, view }),
-        }),
+      post(
+        '/endpoints/dry-run',
+        fc
+          .tuple(hostileDocuments, hostileBodies, fc.constantFrom(undefined, 'mapping'))
+          .map(([endpoint, body, view]) => JSON.stringify({ endpoint: JSON.parse(endpoint), message: { body }, view })),
       ),
-      fc.tuple(id, tests).map(
-        ([one, body]): Call => ({
-          port: 'admin',
-          method: 'PUT',
-          path: `/endpoints/${one}/tests`,
-          type: JSON_TYPE,
-          body,
-        }),
-      ),
-      fc.tuple(fc.array(hostileDocuments, { minLength: 1, maxLength: 20 }), fc.boolean()).map(
-        ([documents, dryRun]): Call => ({
-          port: 'admin',
-          method: 'POST',
-          path: '/endpoints/batch',
-          type: JSON_TYPE,
-          body: JSON.stringify({
-            dryRun,
-            operations: documents.map((text) => ({ op: 'create', document: JSON.parse(text) })),
+      change('PUT', '/tests', tests),
+      post(
+        '/endpoints/batch',
+        fc
+          .tuple(fc.array(hostileDocuments, { minLength: 1, maxLength: 20 }), fc.boolean())
+          .map(([documents, dryRun]) => {
+            const operations = documents.map((text) => ({ op: 'create', document: JSON.parse(text) }))
+            return JSON.stringify({ dryRun, operations })
           }),
-        }),
       ),
       id.map((one): Call => ({ port: 'message', method: 'DELETE', path: `/endpoints/${one}` })),
     ),

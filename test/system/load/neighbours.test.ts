@@ -1,7 +1,7 @@
 /** Endpoints that come, move and go, each under load, while another one consumes under load: that one must not notice. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { consumerOf, startBench, until } from '../../support/broker/broker.ts'
+import { consumerUntil, startBench, until } from '../../support/broker/broker.ts'
 import { json } from '../../support/service.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 import { account, numbered, readMade, tracing } from '../broker/numbered.ts'
@@ -90,16 +90,10 @@ describe('while other endpoints come, move and go', { skip: kafka.skip }, async 
       await grows(moving, 100)
       await grows(beside, 100)
       await service.fetch(`/endpoints/${_id}`, json('PATCH', { kafkaConsumerTopic: to }))
-      await until(
-        () => consumerOf(service, _id),
-        (status) => status?.topic === to && status.state === 'running',
-      )
+      await consumerUntil(service, _id, (status) => status.topic === to && status.state === 'running')
       await grows(moving, 100)
       await service.fetch(`/endpoints/${_id}`, json('PATCH', { kafkaConsumerTopic: from }))
-      await until(
-        () => consumerOf(service, _id),
-        (status) => status?.topic === from && status.state === 'running',
-      )
+      await consumerUntil(service, _id, (status) => status.topic === from && status.state === 'running')
       await grows(moving, 100)
       await grows(out, 100)
       await service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })

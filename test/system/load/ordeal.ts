@@ -19,8 +19,7 @@ import type { Plan, Report, Service } from '../process/meet-faults.ts'
 import { startBundled } from './bundled-service.ts'
 import { startDeliveries } from './deliveries.ts'
 import type { FaultsTask } from './faults-thread.ts'
-import { type Point, riseOf } from './line-fit.ts'
-import { readHeapOf, residentMb } from './process-memory.ts'
+import { type Point, readHeapOf, residentMb, riseOf } from './process-memory.ts'
 
 export type OrdealOptions = Readonly<{
   seconds: number

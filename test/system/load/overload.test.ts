@@ -1,8 +1,7 @@
 /** Far more than the service can do: some seconds of `overload.ts`, which judges no time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { overload } from './overload.ts'
-import { boundByProcessor, boundByUpstream } from './overload-kinds.ts'
+import { boundByProcessor, boundByUpstream, overload } from './overload.ts'
 
 // So few steps that the expression stays in the thread of messages on a slow machine too.
 for (const make of [boundByUpstream, () => boundByProcessor(600)]) {

@@ -59,11 +59,6 @@ describe('a start that cannot be', { concurrency: 2 }, () => {
       says: [/^crosswalk: Port \d+ is in use already; .* SERVER_PORT\.$/],
     },
     {
-      name: 'an admin port in use',
-      env: () => ({ ADMIN_PORT: port }),
-      says: [/^crosswalk: Port \d+ is in use already; .* ADMIN_PORT\.$/],
-    },
-    {
       name: 'an address of another machine',
       env: () => ({ HOST: '192.0.2.1' }),
       says: [/^crosswalk: This machine has no such address .* HOST/],

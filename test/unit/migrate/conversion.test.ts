@@ -40,13 +40,6 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       expect: { 'requests.lookup.0.config.params': { query: { since: { path: 'query.since', postfix: 'Z' } } } },
       changes: { changed: 'requests.lookup[0].config.params.since' },
     },
-    'may have the names of the later groups': {
-      document: withConfig({ params: { query: { path: 'payload.q' }, url: { path: 'payload.u' } } }),
-      expect: {
-        'requests.lookup.0.config.params': { query: { query: { path: 'payload.q' }, url: { path: 'payload.u' } } },
-      },
-      changes: { changed: 'requests.lookup[0].config.params.query requests.lookup[0].config.params.url' },
-    },
     'of a later version stay, even one with the name path': {
       document: withConfig({ params: { query: { path: { path: 'payload.p' } } } }),
       given: WRAPPED,
@@ -97,12 +90,6 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       }),
       given: BARE,
       expect: { inputMapping: { 'lookupRequests.a.data': 'found.a', 'lookupRequests.b\\.c.data': 'found.b\\.c' } },
-      changes: { changed: 'inputMapping.lookupRequests' },
-    },
-    'mapping: all lookups together, by a target with a key': {
-      document: endpoint({ ...LOOKUP_A, inputMapping: { lookupRequests: { key: 'found' } } }),
-      given: BARE,
-      expect: { inputMapping: { 'lookupRequests.a.data': 'found.a' } },
       changes: { changed: 'inputMapping.lookupRequests' },
     },
     'expressions, by the syntax tree': {
@@ -199,12 +186,6 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       expect: { inputMapping: { requestBody: 'requestBody', 'lookupRequests.a.data': 'lookupRequests.a' } },
       changes: { changed: 'inputMapping' },
     },
-    'the output without a mapping, where there is no body': {
-      document: endpoint({ ...LOOKUP_A, endpoint: { pattern: '/intake', method: 'GET' }, inputMapping: {} }),
-      given: BARE,
-      expect: { inputMapping: { 'lookupRequests.a.data': 'lookupRequests.a' } },
-      changes: { changed: 'inputMapping' },
-    },
     'stay in the extracted state': {
       document: endpoint({
         ...LOOKUP_A,
@@ -277,11 +258,6 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
           'colour state.default requests.lookup[0]._id requests.lookup[0].note',
       },
     },
-    'a forwarded body of a response request': {
-      document: withResponse({ forwardExistingRequestBody: true }),
-      expect: { 'requests.response.0': response() },
-      changes: { changed: 'requests.response[0].forwardExistingRequestBody' },
-    },
     'entries of the mapping that read what is not defined': {
       document: mapping({
         'constants.none': 'a',
@@ -320,11 +296,6 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
           'constants.notDefined inputMapping.nothing\\.a constants.notDefined-2 inputMapping.nothing\\.b ' +
           'constants.notDefined-3 inputMapping.nothing\\.c',
       },
-    },
-    'a mapping of nothing else, whose output was empty': {
-      document: mapping({ 'nothing.a': 'a' }),
-      expect: { inputMapping: { 'constants.notDefined': 'notDefined' } },
-      changes: { changed: 'inputMapping.nothing\\.a constants.notDefined inputMapping' },
     },
     'paths of expressions to what is not defined': {
       document: endpoint({
@@ -522,11 +493,6 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       expect: { inputMapping: { 'requestBody.a': [['a'], ['b', { function: 'stringify' }, 'B'], ['c', null, 'C']] } },
       changes: { differs: 'inputMapping.requestBody\\.a[1].default' },
     },
-    'a default beside a function': {
-      document: mapping({ 'requestBody.a': { key: 'a', default: 'x', transform: { function: 'booleanify' } } }),
-      expect: {},
-      changes: { differs: 'inputMapping.requestBody\\.a.default' },
-    },
     'statuses of a response request': {
       document: withResponse({ allowedStatuses: ['2xx', '404'] }),
       expect: { 'requests.response.0.allowedStatuses': ['2xx', '404'] },
@@ -615,17 +581,6 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       expect: { kafkaConsumerStart: 'group:mappinng-mediator' },
       changes: { changed: 'kafkaConsumerStart' },
     },
-    'or from where the option says': {
-      document: endpoint({ kafkaConsumerTopic: 'intake' }),
-      given: { consumerStart: 'latest' },
-      expect: { kafkaConsumerStart: 'latest' },
-      changes: { changed: 'kafkaConsumerStart' },
-    },
-    'without a name are none': {
-      document: endpoint({ kafkaConsumerTopic: '' }),
-      expect: { kafkaConsumerTopic: undefined, kafkaConsumerStart: undefined },
-      changes: { changed: 'kafkaConsumerTopic' },
-    },
     'of response requests win over a URL': {
       document: withResponse({ kafkaProducerTopic: 'out' }),
       expect: { 'requests.response.0': { id: 'r', kafkaProducerTopic: 'out' } },
@@ -648,14 +603,6 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       }),
       expect: {},
       changes: { differs: 'inputMapping.constants\\.template inputMapping.constants\\.ids' },
-    },
-    'copied after them, or beside them': {
-      document: endpoint({
-        constants: { template: { type: 'P' } },
-        inputMapping: { 'requestBody.name': 'patient.name', 'constants.template': ['patient', 'other'] },
-      }),
-      expect: {},
-      changes: {},
     },
   },
   'parameters that read the body of a method without one': {
@@ -702,22 +649,6 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
         },
       },
       changes: { changed: 'inputMapping.person\\.gender inputMapping.[0]\\.x', differs: 'inputValidation' },
-    },
-    'rules of a type that there is not': {
-      document: endpoint({
-        inputMapping: { name: 'name' },
-        inputValidation: { name: { type: 'string', required: true }, age: { type: 'Number', required: true } },
-      }),
-      given: { peerVersion: '0.2.0' },
-      expect: {
-        inputValidation: {
-          type: 'object',
-          properties: { name: { type: 'string', minLength: 1 }, age: {} },
-          required: ['name', 'age'],
-          additionalProperties: false,
-        },
-      },
-      changes: { changed: 'inputMapping.name', differs: 'inputValidation.age.type inputValidation' },
     },
     'requests with their fields beside the id': {
       document: endpoint({

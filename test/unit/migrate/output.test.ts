@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { parseEnv } from 'node:util'
@@ -9,30 +9,6 @@ import fc from '../../support/fast-check.ts'
 import { folderWith, jsonAt, textsIn } from '../../support/migrate/import-rig.ts'
 
 describe('the file of secrets', () => {
-  const VALUES = [
-    'plain',
-    'a b',
-    ' a ',
-    '#',
-    'a # b',
-    "it's",
-    '"',
-    '`',
-    '\\n',
-    'a\nb',
-    '$HOME',
-    '${X}',
-    'é',
-    '=',
-    '\'"',
-    'x"\'`',
-  ]
-  for (const value of VALUES) {
-    test(`holds ${JSON.stringify(value)}`, () => {
-      assert.deepEqual({ ...parseEnv(envText([{ name: 'A', value }], undefined).text) }, { A: value })
-    })
-  }
-
   test('any values are read back, or named as not written', () => {
     const secrets = fc.array(fc.string({ minLength: 1, unit: 'binary' }), { maxLength: 5 })
     fc.assert(
@@ -142,13 +118,6 @@ describe('writing', () => {
     assert.throws(() => writeFiles(folder, [file('a.json', 'A'), file('reports/b.md', 'B')]), /ENOTDIR|EEXIST/)
     assert.deepEqual(readdirSync(folder), ['reports'])
   })
-
-  test('leaves nothing half-written where a folder stands in the place of a file', (context) => {
-    const folder = folderWith({ 'a.json/x': 'mine' }, context)
-    assert.throws(() => writeFiles(folder, [file('a.json', 'A'), file('b.json', 'B')]), FileInTheWay)
-    assert.equal(existsSync(join(folder, 'b.json')), false)
-    assert.equal(existsSync(join(folder, '.crosswalk-import')), false)
-  })
 })
 
 describe('the report', () => {
@@ -178,11 +147,6 @@ describe('the report', () => {
     [{ name: 'A', value: 'secret-value' }],
   )
   const markdown = reportMarkdown(report)
-
-  test('counts by level', () => {
-    const { carried, changed, differs, lost, faults, skipped, secrets, documents } = report.counts
-    assert.deepEqual([carried, changed, differs, lost, faults, skipped, secrets, documents], [1, 1, 1, 1, 1, 1, 1, 1])
-  })
 
   test('says what to do next for what is lost, differs and is at fault', () => {
     const steps = markdown.slice(markdown.indexOf('## What to do next'), markdown.indexOf('## Documents'))

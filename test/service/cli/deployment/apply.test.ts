@@ -98,14 +98,6 @@ describe('crosswalk apply', () => {
     assert.equal((await stored()).length, 1)
   })
 
-  test('with --json, standard output is only JSON', async (context) => {
-    const rig = projectRig(context, service.url, { a: document('A') })
-    const { stdout } = await rig.run('apply', { yes: true, json: true })
-    const report = JSON.parse(stdout)
-    assert.deepEqual([report.target, report.operations[0].op, report.results[0].version], ['test', 'create', 1])
-    assert.deepEqual(JSON.parse((await rig.run('diff', { json: true })).stdout).operations, [])
-  })
-
   test('a fault in one of several documents stores none, and names its file', async (context) => {
     const faulty = document('Faulty', { inputTransforms: { x: '$sum(' } })
     const rig = projectRig(context, service.url, { a: document('A'), b: faulty, c: document('C') })
@@ -114,18 +106,6 @@ describe('crosswalk apply', () => {
     assert.match(stderr, /endpoints\/b\.json:\d+:\d+: error: inputTransforms\.x: /)
     assert.match(stderr, /Nothing was applied\.\n$/)
     assert.deepEqual(await stored(), [])
-  })
-
-  test('faults of files are all reported, with their lines, before anything is sent', async (context) => {
-    const rig = projectRig(context, 'http://127.0.0.1:1', {
-      a: '{\n  "name": "A",\n  "description": "${value:NONE}"\n}',
-      b: '{ "name": ',
-      c: { endpoint: { pattern: '/c' } },
-    })
-    const { code, stderr } = await rig.run('apply', { yes: true })
-    assert.equal(code, 1)
-    assert.match(stderr, /a\.json:3:3: error: description: The target "test" has no value "NONE"/)
-    assert.match(stderr, /b\.json:1:11: error: /)
   })
 
   test('says what the service warns of before it asks', async (context) => {
@@ -189,19 +169,6 @@ describe('renames', () => {
     assert.match((await rig.run('apply', { yes: true })).stdout, /^\+ "Old"/)
     assert.match((await rig.run('apply', { yes: true })).stdout, /2 unchanged/)
     assert.equal((await named('New'))?._id, id)
-  })
-
-  test('two names can be swapped, once', async (context) => {
-    const rig = projectRig(context, service.url, { a: document('A'), b: document('B') })
-    await rig.run('apply', { yes: true })
-    const ids = [(await named('A'))?._id, (await named('B'))?._id]
-    rig.write('endpoints/a.json', { ...document('A', { name: 'B' }), renamedFrom: 'A' })
-    rig.write('endpoints/b.json', { ...document('B', { name: 'A' }), renamedFrom: 'B' })
-    const { code, stderr } = await rig.run('apply', { yes: true })
-    assert.equal(code, 0, stderr)
-    assert.deepEqual([(await named('B'))?._id, (await named('A'))?._id], ids)
-    assert.match((await rig.run('apply', { yes: true })).stdout, /2 unchanged/)
-    assert.deepEqual([(await named('B'))?._id, (await named('A'))?._id], ids)
   })
 })
 
@@ -273,7 +240,6 @@ test('more than a batch takes is refused before anything is sent, unless it is a
 describe('what cannot be done exits with 3', () => {
   const cases: readonly (readonly [options: CommandOptions, says: RegExp])[] = [
     [{}, /did not answer GET \/endpoints \(.+\)\. Check the address/],
-    [{ target: 'tset' }, /There is no target "tset"/],
     [{ keyFile: 'none' }, /--key-file is wrong: There is no file none\./],
   ]
   for (const [options, says] of cases) {
@@ -284,13 +250,6 @@ describe('what cannot be done exits with 3', () => {
       assert.match(stderr, says)
     })
   }
-
-  test('a plan that cannot be written', async (context) => {
-    const rig = projectRig(context, service.url, { a: document('A') })
-    const { code, stderr } = await rig.run('apply', { plan: join(rig.folder, 'none', 'plan.json') })
-    assert.equal(code, 3)
-    assert.match(stderr, /^crosswalk: \S+plan\.json cannot be written: its folder does not exist\.$/m)
-  })
 
   test('a key without the role', async (context) => {
     const keyed = await startService()

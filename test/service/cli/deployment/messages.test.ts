@@ -60,11 +60,9 @@ describe('crosswalk messages', () => {
 
   const wrong: readonly (readonly [CommandOptions, RegExp])[] = [
     [{ filter: ['colour=red'] }, /There is no filter "colour"/],
-    [{ filter: ['colour'] }, /--filter is wrong: write it as NAME=VALUE/],
     [{ limit: '0' }, /'--limit <number>' argument '0' is invalid\. Give a whole number from 1 to 10000\./],
     [{ code: ['lookup_refsed'] }, /: There is no code "lookup_refsed"; did you mean "LOOKUP_REFUSED"\?\n$/],
     [{ target: '[::1]:4204/crosswalk' }, /has no scheme; did you mean http:\/\/\[::1\]:4204\/crosswalk\?\n$/],
-    [{ target: 'localhost:4204' }, /did you mean http:\/\/localhost:4204\?\n$/],
     [
       { target: 'ftp://localhost' },
       /: "ftp:\/\/localhost" is not the URL of a service; write it as http:\/\/host:3004\./,
@@ -131,17 +129,6 @@ describe('crosswalk replay', () => {
     assert.deepEqual(shown, ['done'])
   })
 
-  test('with --json, what ran is printed though a later message is unknown', async () => {
-    const [{ id = '' } = {}] = await found({ endpoint: ['Fine'], limit: '1' })
-    const { code, stdout, stderr } = await replay({ ids: [String(id), '0'.repeat(24)], yes: true, json: true })
-    assert.equal(code, 3)
-    assert.match(stderr, /There is no record of a message/)
-    assert.deepEqual(
-      JSON.parse(stdout).map(({ replayOf }: JsonObject) => replayOf),
-      [id],
-    )
-  })
-
   test('all that failed, by a plan; a second time there are none', async () => {
     const { code, stdout, stderr } = await replay({ endpoint: ['Away'], filter: ['source=http'], yes: true })
     assert.equal(code, 0, stderr)
@@ -154,9 +141,7 @@ describe('crosswalk replay', () => {
 
   const WRONG: readonly (readonly [CommandOptions & { ids?: readonly string[] }, RegExp])[] = [
     [{ yes: true }, /Give ids of messages, or filters/],
-    [{ yes: true, ids: ['0'.repeat(24)], from: '-1h' }, /Give ids of messages, or filters/],
     [{ yes: true, ids: ['x'] }, /"x" isn't the id of a message/],
-    [{ yes: true, from: '-1h', max: 'x' }, /'--max <number>' argument 'x' is invalid\. Give a number/],
   ]
   for (const [given, says] of WRONG) {
     test(`refuses ${JSON.stringify(given)}`, async () => {

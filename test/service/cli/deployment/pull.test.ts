@@ -1,7 +1,6 @@
 /** `crosswalk pull`: the files say what the service has, and never more than they may. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { canonicalDocument } from '../../../../src/cli/deployment/pulled-document.ts'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import rich from '../../../data/rich-document.json' with { type: 'json' }
 import { projectRig } from '../../../support/cli/deployment/deployment-rig.ts'
@@ -61,15 +60,6 @@ describe('crosswalk pull', () => {
     )
     const all = await rig.run('pull', { all: true })
     assert.match(all.stdout, /foreign\.json\n1 written, 1 unchanged\./)
-  })
-
-  test('leaves files alone that say the same already', async (context) => {
-    const text = `{"transformation":{"output":"JSON","input":"JSON"},"endpoint":{"pattern":"/a"},"name":"A"}`
-    const rig = projectRig(context, service.url, { a: text })
-    await rig.run('apply', { yes: true })
-    const { stdout } = await rig.run('pull', {})
-    assert.equal(stdout, '0 written, 1 unchanged.\n')
-    assert.deepEqual(rig.files(), { 'a.json': text })
   })
 
   test('keeps values of the target where they say the same, and escapes what looks like one', async (context) => {
@@ -228,21 +218,5 @@ describe('after a pull', () => {
     const { code, stderr } = await rig.run('pull', {})
     assert.equal(code, 0, stderr)
     assert.match((await rig.run('diff', {})).stdout, /1 to create, 0 to replace, 0 to delete, 1 unchanged/)
-  })
-
-  test('defaults are left out at every depth', () => {
-    const { createdAt: _, ...some } = document('A', {
-      createdAt: 'x',
-      requests: { lookup: [{ config: { method: 'GET', url: 'http://a.test/' }, id: 'a' }], response: [] },
-      state: { config: { networkErrors: 'no-filter', includeStatuses: [] } },
-      inputMapping: {},
-    })
-    assert.deepEqual(Object.keys(canonicalDocument(some as JsonObject)), [
-      'name',
-      'labels',
-      'endpoint',
-      'transformation',
-      'requests',
-    ])
   })
 })

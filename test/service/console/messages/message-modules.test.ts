@@ -40,24 +40,11 @@ describe('the message of a test as a request', () => {
   const cases: readonly Case[] = [
     { what: 'a value as JSON', given: { message: { body: { a: 1 } } }, row: { input: 'XML' }, body: '{"a":1}' },
     {
-      what: 'a text as it is, of the input format',
-      given: { message: { body: '<a/>' } },
-      row: { input: 'XML' },
-      type: 'application/xml',
-      body: '<a/>',
-    },
-    {
       what: 'the type that it names',
       given: { message: { body: 'x', contentType: 'text/xml', headers: { 'Content-Type': 'a/b', 'X-From': 'desk' } } },
       type: 'text/xml',
       body: 'x',
       headers: [['X-From', 'desk']],
-    },
-    {
-      what: 'the type of its headers',
-      given: { message: { body: 'x', headers: { 'content-type': 'a/b' } } },
-      type: 'a/b',
-      body: 'x',
     },
     {
       what: 'its query and parameters',
@@ -287,13 +274,6 @@ describe('the waterfall of a message', () => {
 describe('filters of messages', () => {
   const cases = [
     { name: 'several ids', of: 'id', text: 'a, b,,c', values: ['a', 'b', 'c'], shown: 'a, b, c' },
-    {
-      name: 'an endpoint with a comma',
-      of: 'endpoint',
-      text: 'Lab, north',
-      values: ['Lab, north'],
-      shown: 'Lab, north',
-    },
     { name: 'nothing', of: 'code', text: ' ', values: undefined, shown: undefined },
   ]
   for (const { name, of, text, values, shown } of cases) {
@@ -320,7 +300,6 @@ describe('filters of messages', () => {
       sound: { error: ['x'], code: ['A'] },
     },
     { name: 'a version without its endpoint', given: { version: ['3'] }, sound: {} },
-    { name: 'a version of a group', given: { version: ['3'], group: 'k' }, sound: { version: ['3'], group: 'k' } },
   ]
   for (const { name, given, sound } of searches) test(name, () => assert.deepEqual(soundSearch(given), sound))
 
@@ -348,7 +327,6 @@ describe('times of filters', () => {
       ),
     )
   })
-  test('a span ends now', () => assert.equal(apiTime(localTime('-1h', now)), '2026-11-21T11:00:00.000Z'))
   test('no time is none', () => {
     assert.equal(localTime('yesterday', now), '')
     assert.equal(apiTime(''), undefined)
@@ -384,10 +362,7 @@ describe('limits of a run', () => {
   })
   const cases = [
     { name: 'all of them', form: { first: false, max: '100', concurrency: '10', perSecond: '0.5' }, faults: [] },
-    { name: 'too many', form: { ...DEFAULT_LIMITS, max: '100001' }, faults: ['max'] },
-    { name: 'none at once', form: { ...DEFAULT_LIMITS, concurrency: '' }, faults: ['concurrency'] },
     { name: 'a part of a message', form: { ...DEFAULT_LIMITS, max: '1.5' }, faults: ['max'] },
-    { name: 'no rate', form: { ...DEFAULT_LIMITS, perSecond: 'fast' }, faults: ['perSecond'] },
   ]
   for (const { name, form, faults } of cases) test(name, () => assert.deepEqual(Object.keys(faultsOf(form)), faults))
 })

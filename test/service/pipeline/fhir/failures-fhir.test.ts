@@ -74,11 +74,7 @@ describe('a lookup with fhirResponse', () => {
   const byItem = { url: '/:id', params: { url: { id: { path: 'item' } } }, forEach: { items: 'constants.items' } }
   const cases: [JsonObject, number, string][] = [
     [{ url: '/404' }, 404, 'not-found'],
-    [{ url: '/401' }, 401, 'security'],
-    [{ url: '/409' }, 409, 'conflict'],
-    [{ url: '/429' }, 429, 'throttled'],
     [{ url: '/302' }, 502, 'transient'],
-    [{ url: '/reset' }, 502, 'transient'],
     [{ url: '/:id', params: { url: { id: { path: 'payload.missing' } } } }, 400, 'value'],
     [{ url: '/a', forEach: { items: 'payload.missing' } }, 400, 'value'],
     [byItem, 404, 'not-found'],
@@ -107,29 +103,20 @@ describe('a validation gives an issue for each fault', () => {
     properties: {
       name: {},
       age: { type: 'integer', minimum: 1 },
-      sex: { enum: ['f', 'm'] },
-      born: { format: 'date' },
       'a b': { type: 'string' },
       given: { items: { maxLength: 2 }, uniqueItems: true },
       div: { type: 'string' },
       own: { type: 'string', errorMessage: 'Own must\u00a0be text.' },
-      child: { required: ['name'], errorMessage: { required: 'A child needs a name.' } },
       either: { anyOf: [{ type: 'string' }, { type: 'number' }] },
-      none: { not: { type: 'string' } },
     },
     additionalProperties: false,
   }
   type Issued = [code: string, expression: string | undefined, text: string]
   const cases: [JsonObject, ...Issued[]][] = [
     [{}, ['required', 'name', '/name is required']],
-    [{ age: 'a' }, ['value', 'age', '/age must be an integer, not a string']],
     [{ age: 0 }, ['value', 'age', '/age must be at least 1']],
-    [{ sex: 'x' }, ['value', 'sex', '/sex must be one of "f", "m"']],
-    [{ born: 'x' }, ['value', 'born', '/born must be a valid date']],
     [{ given: ['a', 'long'] }, ['value', 'given[1]', '/given/1 must have at most 2 characters']],
     [{ given: ['a', 'a'] }, ['invariant', 'given', '/given must not have the same item twice (items 0 and 1)']],
-    [{ more: 1 }, ['invariant', 'more', '/more is not a field of this schema']],
-    [{ none: 'x' }, ['invariant', 'none', '/none must not match what the schema excludes']],
     [
       { either: {} },
       ['value', 'either', '/either must be a string, not an object'],
@@ -144,7 +131,6 @@ describe('a validation gives an issue for each fault', () => {
     ],
     // Messages of their author.
     [{ own: 1 }, ['value', 'own', 'Own must be text.']],
-    [{ child: {} }, ['required', 'child.name', 'A child needs a name.']],
   ]
   const issuesOf = async (inputValidation: JsonObject, body: JsonObject) => {
     const reply = await send({ inputValidation }, body)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../../../../src/core/json.ts'
-import { connectTo, exchange, readToEnd, requestText } from '../../../support/raw-exchange.ts'
+import { exchange, requestText } from '../../../support/raw-exchange.ts'
 import { json, type Reply, type Service, startService, startUpstream, type Upstream } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 import { type Issue, issuesIn } from './operation-outcomes.ts'
@@ -194,26 +194,4 @@ test('a dry run shows the OperationOutcome as the answer, and the failure in its
   assert.deepEqual([answer.status, answer.headers['x-crosswalk-code']], [400, 'VALIDATION_FAILED'])
   assert.equal(issuesIn(answer.body)[0]?.code, 'required')
   assert.deepEqual(failure.details, [{ path: '/a', message: 'is required' }])
-})
-
-test('while the service stops, messages get an OperationOutcome', async () => {
-  const socket = await connectTo(service.url)
-  const received = readToEnd(socket)
-  const message = (path: string, more = '') =>
-    `POST ${path} HTTP/1.1\r\nhost: a\r\n${JSON_TYPE}\r\ncontent-length: 2\r\n${more}\r\n{}`
-  socket.write(message('/slow'))
-  await until(
-    () => held.length,
-    (count) => count > 0,
-  )
-  const other = await connectTo(service.url)
-  const refused = readToEnd(other)
-  const end = stop()
-  other.write(message('/open', 'connection: close\r\n'))
-  const { status, headers, text } = answerIn(await refused)
-  assert.equal(status, 503)
-  assertOutcome(text, headers, 'SHUTTING_DOWN', 'transient')
-  releaseAll()
-  await end
-  assert.match(await received, /^HTTP\/1\.1 200 /)
 })

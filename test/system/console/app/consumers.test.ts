@@ -1,7 +1,7 @@
 /** The consumers of topics on the overview: what each has started, and where its partitions stand. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { consumerOf, startBench, until } from '../../../support/broker/broker.ts'
+import { consumerUntil, startBench } from '../../../support/broker/broker.ts'
 import { kafkaForTests } from '../../../support/services/kafka.ts'
 import { startUpstream } from '../../broker/upstream.ts'
 import { NO_BROWSER } from '../browser.ts'
@@ -50,10 +50,7 @@ describe('the consumers of topics', { skip: NO_BROWSER || kafka.skip }, () => {
       kafka: { order: 'key' },
       requests: { response: { id: 'out', timeoutMs: 300_000, config: { url: upstream.url } } },
     })
-    await until(
-      () => consumerOf(service, _id),
-      (one) => one?.underWay === 1 && one.retrying === 1 && one.holes === 3,
-    )
+    await consumerUntil(service, _id, (one) => one.underWay === 1 && one.retrying === 1 && one.holes === 3)
     const { page, open, checkAccessibility } = await openConsole(test, { of: service })
     await open('')
     const panel = page.getByRole('region', { name: 'Consumers of topics' })

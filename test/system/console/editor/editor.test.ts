@@ -1,17 +1,9 @@
 /** The editor of the console: faults, words, dry runs with edited answers, and new endpoints. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { startServiceWithKeys } from '../../../support/api/access/service-with-keys.ts'
-import {
-  endpointDocument,
-  json,
-  type Service,
-  startService,
-  startUpstream,
-  type Upstream,
-} from '../../../support/service.ts'
+import { json, type Service, startService, startUpstream, type Upstream } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
-import { NO_BROWSER, signIn } from '../browser.ts'
+import { NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
 import { allPassed, caretToLine, documentEditor, hasFocus, replaceInLine, stageOf } from '../editor-page.ts'
 
@@ -134,19 +126,5 @@ describe('the editor', { skip: NO_BROWSER }, () => {
     await page.waitForURL(/endpoints\/[0-9a-f]{24}\/edit/)
     await page.getByText('as stored').waitFor()
     assert.equal((await service.fetch('/brand-new', json('POST', { a: 1 }))).text, '{"a":1}')
-  })
-
-  test('shows a viewer the document, and why nothing else can be done', async (t) => {
-    const { service: own, keys } = await startServiceWithKeys()
-    t.after(() => own.stop())
-    const key = { authorization: `Bearer ${keys.author}` }
-    const made = await own.fetch('/endpoints', json('POST', endpointDocument({ endpoint: { pattern: '/roles' } }), key))
-    const { page } = await openConsole(t, { of: own })
-    await page.goto(`/console${made.headers.get('location')}/edit`)
-    await signIn(page, keys.viewer)
-    await documentEditor(page).waitFor()
-    assert.equal(await documentEditor(page).getAttribute('aria-readonly'), 'true')
-    await page.getByRole('button', { name: 'Publish …' }).hover()
-    await page.getByRole('tooltip', { name: /needs the role author/ }).waitFor()
   })
 })

@@ -12,13 +12,6 @@ const names = (page: Page) => page.getByRole('rowheader').getByRole('link').allT
 const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name }) })
 
 describe('/endpoints', { skip: NO_BROWSER }, () => {
-  test('says what endpoints are where there are none', async (test) => {
-    const { page, open, checkAccessibility } = await openConsole(test)
-    await open('endpoints')
-    await page.getByText('There are no endpoints yet').waitFor()
-    await checkAccessibility()
-  })
-
   test('sorts and finds them; the URL has both', async (test) => {
     const { service, page, open } = await openConsole(test)
     await service.register({ name: 'Orders', endpoint: { pattern: '/orders' }, labels: { team: 'lab' } })

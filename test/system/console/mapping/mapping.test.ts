@@ -272,36 +272,14 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
     )
     return openMapping(test, mapping, body)
   }
-  const keyTimes = async (page: Page) => {
-    const clock = await startKeyClock(page)
-    await source(page, 'field2').click()
-    const moves = await clock.press(Array.from({ length: 15 }, () => 'ArrowDown'))
-    await page.getByLabel('Fields', { exact: true }).click()
-    const word = [...'field12']
-    const letters = await clock.press([...word, ...word.map(() => 'Backspace'), ...word])
-    return { moves, letters }
-  }
-
-  test('stays readable and fast with 300 entries', async (test) => {
-    const small = await openEntries(test, 50)
-    await small.page.getByText('Entries (50)').waitFor()
-    const few = await keyTimes(small.page)
-    await small.page.close()
+  test('stays readable with 300 entries, and draws no more of them than can be seen', async (test) => {
     const { page, checkAccessibility } = await openEntries(test, 300)
     await page.getByText('Entries (300)').waitFor()
     assert.ok((await page.getByRole('treegrid', { name: 'Can be read' }).getByRole('row').count()) < 60)
     await page.locator('.edge.source.below').waitFor()
     await checkAccessibility()
-    const many = await keyTimes(page)
+    await page.getByLabel('Fields', { exact: true }).fill('field12')
     await page.getByText(/Entries \(1[01] of 300\)/).waitFor()
-    for (const keys of ['moves', 'letters'] as const) {
-      const times = many[keys]
-      test.diagnostic(
-        `ms of the page for each key, ${keys}: ${times.map(Math.round).join(' ')}; with 50 entries ${medianOf(few[keys])}`,
-      )
-      // A slow machine may need longer for each key, but not for more entries.
-      assert.ok(medianOf(times) <= Math.max(50, 2 * medianOf(few[keys])), keys)
-    }
     // Selecting an entry brings both of its ends into view.
     await page.getByLabel('Fields', { exact: true }).fill('')
     await page.getByText('Entries (300)').waitFor()
@@ -313,27 +291,3 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
     await page.locator('.line.selected').waitFor({ state: 'attached' })
   })
 })
-
-/** Takes the time that the page needs for each key, in ms of the processor: other work of the machine counts nothing. */
-async function startKeyClock(page: Page) {
-  const session = await page.context().newCDPSession(page)
-  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
-  const spent = async () => {
-    const { metrics } = await session.send('Performance.getMetrics')
-    return 1_000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN)
-  }
-  const press = async (keys: readonly string[]) => {
-    const times: number[] = []
-    for (const key of keys) {
-      const before = await spent()
-      await page.keyboard.press(key)
-      await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
-      times.push((await spent()) - before)
-    }
-    return times
-  }
-  return { press }
-}
-
-const medianOf = (times: readonly number[]): number =>
-  times.toSorted((one, other) => one - other)[Math.floor(times.length / 2)] ?? Number.NaN

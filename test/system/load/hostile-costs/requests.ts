@@ -26,30 +26,24 @@ const endpoint = (more: object) => ({
   ...more,
 })
 
+/** An endpoint with one lookup for each item of the message. */
+const eachItem = (url: string, concurrency: number, params: object = {}) =>
+  endpoint({
+    requests: {
+      lookup: [
+        { id: 'wards', forEach: { items: 'requestBody.items', concurrency }, config: { method: 'get', url, params } },
+      ],
+    },
+  })
+
 /** A forEach whose every call has a value of the message in its query. */
 const longQueries = (kilobytes: number): HostileCost => ({
   group: 'requests',
   name: `1,000 items, each with ${kilobytes} KB of the message in its query`,
   attack: ({ url }) =>
     withUpstream('{}', async (upstream) => {
-      await registerAt(
-        url,
-        endpoint({
-          requests: {
-            lookup: [
-              {
-                id: 'wards',
-                forEach: { items: 'requestBody.items', concurrency: 10 },
-                config: {
-                  method: 'get',
-                  url: upstream,
-                  params: { query: { ward: { path: 'requestBody.ward' }, id: { path: 'item.id' } } },
-                },
-              },
-            ],
-          },
-        }),
-      )
+      const query = { ward: { path: 'requestBody.ward' }, id: { path: 'item.id' } }
+      await registerAt(url, eachItem(upstream, 10, { query }))
       return send(`${url}/hostile`, { items: items(1_000), ward: 'ä'.repeat((kilobytes * 1_000) / 2) })
     }),
 })
@@ -61,9 +55,7 @@ const manyObjects: HostileCost = {
   name: '100 items whose answers are lists of 1,300,000 empty objects',
   attack: ({ url }) =>
     withUpstream(EMPTY_OBJECTS, async (upstream) => {
-      const forEach = { items: 'requestBody.items', concurrency: 1 }
-      const lookup = [{ id: 'wards', forEach, config: { method: 'get', url: upstream } }]
-      await registerAt(url, endpoint({ requests: { lookup } }))
+      await registerAt(url, eachItem(upstream, 1))
       return send(`${url}/hostile`, { items: items(100) })
     }),
 }
@@ -84,20 +76,7 @@ const largeAnswers = (count: number, concurrency: number): HostileCost => ({
     withUpstream(
       JSON.stringify({ rows: Array.from({ length: 39_000 }, (_, id) => ({ id, text: 'x'.repeat(78) })) }),
       async (upstream) => {
-        await registerAt(
-          url,
-          endpoint({
-            requests: {
-              lookup: [
-                {
-                  id: 'wards',
-                  forEach: { items: 'requestBody.items', concurrency },
-                  config: { method: 'get', url: upstream },
-                },
-              ],
-            },
-          }),
-        )
+        await registerAt(url, eachItem(upstream, concurrency))
         return send(`${url}/hostile`, { items: items(count) })
       },
     ),

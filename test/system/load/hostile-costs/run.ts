@@ -7,13 +7,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startBundled } from '../bundled-service.ts'
-import { type Cost, costOf } from './measure.ts'
-import { PATHS } from './paths.ts'
+import { PATHS, VALIDATION } from './paths.ts'
 import { REQUESTS } from './requests.ts'
 import type { HostileCost } from './row.ts'
+import { type Cost, costOf } from './row.ts'
 import { SHARES } from './shares.ts'
 import { TESTS } from './tests.ts'
-import { VALIDATION } from './validation.ts'
 
 export const ROWS: readonly HostileCost[] = [...REQUESTS, ...PATHS, ...TESTS, ...VALIDATION, ...SHARES]
 

@@ -1,7 +1,8 @@
-/** How many records of a topic are in flight. What happens to each: test/system/smoke/kafka.test.ts. */
+/** Settings of consuming: how much is under way at once, and when an instance counts as gone. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { body, startBench, until } from '../../support/broker/broker.ts'
+import { body, committedUntil, startBench, until } from '../../support/broker/broker.ts'
+import { json } from '../../support/service.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 import { startUpstream } from './upstream.ts'
 
@@ -34,4 +35,21 @@ describe('consuming', { skip: kafka.skip }, async () => {
     )
     assert.equal(upstream.most(), limit)
   })
+})
+
+// The client refuses some combinations of this setting with others.
+describe('KAFKA_SESSION_TIMEOUT_MS', { skip: kafka.skip }, () => {
+  for (const timeoutMs of [1_000, 60_000, 60_001, 300_000]) {
+    test(`${timeoutMs}: topics are consumed`, async () => {
+      const { service, topics, stop } = await startBench(kafka.brokers, {
+        KAFKA_SESSION_TIMEOUT_MS: String(timeoutMs),
+      })
+      after(stop)
+      const topic = await topics.create()
+      await topics.produce(topic, [body({})])
+      const { _id } = await service.register({ endpoint: { pattern: '/session' }, kafkaConsumerTopic: topic })
+      await committedUntil(topics, _id, topic, [1])
+      assert.equal((await service.fetch('/session', json('POST', {}))).status, 200)
+    })
+  }
 })

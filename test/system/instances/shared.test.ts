@@ -1,8 +1,24 @@
-/** Captures of messages with several instances: each records by them, and their places count once. */
+/** What instances share beside endpoints and states: events of changes, and captures of messages. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { readEvents } from '../../support/observe/events/event-reader.ts'
 import { capturesOf } from '../../support/records/message-log/captures.ts'
 import { type Instance, needsPostgres, startInstances, until } from './instances.ts'
+
+test('changes of endpoints on one instance are events and rows of the other', needsPostgres, async (t) => {
+  const [one, other] = (await startInstances(t, 2)) as [Instance, Instance]
+  const reader = await readEvents(`${other.adminUrl}/events?types=endpoints`)
+  await reader.first(({ type }) => type === 'open')
+  const { _id: id } = await one.register({ name: 'shared', endpoint: { pattern: '/shared' } })
+  const created = await reader.first(({ type }) => type === 'endpoints')
+  assert.deepEqual(created.data.changes, [{ change: 'created', id, version: 1, name: 'shared' }])
+  const { body } = await other.ask('GET', '/endpoints?view=summary')
+  assert.deepEqual([body.total, (body.endpoints as { id: string }[])[0]?.id], [1, id])
+  await one.ask('DELETE', `/endpoints/${id}`)
+  const deleted = await reader.first((event) => event.type === 'endpoints' && event !== created)
+  assert.deepEqual(deleted.data.changes, [{ change: 'deleted', id, name: 'shared' }])
+  reader.close()
+})
 
 test('a capture that one instance starts holds for the messages of all, and ends on all', needsPostgres, async (t) => {
   const [one, other] = (await startInstances(t, 2)) as [Instance, Instance]
