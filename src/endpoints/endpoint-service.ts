@@ -115,15 +115,16 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
     return made
   }
 
+  /** `describe`: runs before each attempt, when what other instances have stored is known. */
   const changeOne = async (
     origin: Origin,
     entryOf: EntryOf | undefined,
-    change: Omit<EndpointChange, 'operation'> | (() => Promise<Omit<EndpointChange, 'operation'>>),
-    ifMatch?: string,
+    ifMatch: string | undefined,
+    describe: () => Promise<Omit<EndpointChange, 'operation' | 'ifMatch'>>,
   ): Promise<Accepted> => {
     const made = await inOrder(ifMatch, async () => {
-      const one = { ...(typeof change === 'function' ? await change() : change), operation: 0, ifMatch }
-      return writer.write({ changes: [one], origin, collectFaults: () => FIRST_FAULT }, entryOf)
+      const change = { ...(await describe()), operation: 0, ifMatch }
+      return writer.write({ changes: [change], origin, collectFaults: () => FIRST_FAULT }, entryOf)
     })
     const [{ compiled, current, stamp, lints }] = (await announced(made)) as readonly [Checked]
     const document = (compiled?.document ?? current) as StoredDocument
@@ -147,29 +148,42 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
     },
     inactiveDocuments: reconciler.inactive,
     create: (text, origin = {}, entryOf) =>
-      changeOne(origin, entryOf, { method: 'create', read: async () => undefined, draft: () => parseDocument(text) }),
-    replace: (id, text, ifMatch, origin = {}, entryOf) => {
-      const draft = () => parseDocument(text)
-      return changeOne(origin, entryOf, { method: 'replace', id, read: () => reads.get(id), draft }, ifMatch)
-    },
-    patch: (id, text, ifMatch, origin = {}, entryOf) => {
-      const draft = (current: StoredDocument | undefined) => {
-        const { raw, faults } = parseDocument(text)
-        return { raw: mergePatch(current, raw), faults }
-      }
-      return changeOne(origin, entryOf, { method: 'patch', id, read: () => reads.get(id), draft }, ifMatch)
-    },
-    restore: (id, version, ifMatch, origin = {}, entryOf) => {
-      const change = async () => {
+      changeOne(origin, entryOf, undefined, async () => ({
+        method: 'create',
+        read: async () => undefined,
+        draft: () => parseDocument(text),
+      })),
+    replace: (id, text, ifMatch, origin = {}, entryOf) =>
+      changeOne(origin, entryOf, ifMatch, async () => ({
+        method: 'replace',
+        id,
+        read: () => reads.get(id),
+        draft: () => parseDocument(text),
+      })),
+    patch: (id, text, ifMatch, origin = {}, entryOf) =>
+      changeOne(origin, entryOf, ifMatch, async () => ({
+        method: 'patch',
+        id,
+        read: () => reads.get(id),
+        draft: (current) => {
+          const { raw, faults } = parseDocument(text)
+          return { raw: mergePatch(current, raw), faults }
+        },
+      })),
+    restore: (id, version, ifMatch, origin = {}, entryOf) =>
+      changeOne(origin, entryOf, ifMatch, async () => {
         const { document } = await reads.versions.get(id, version)
         if (document === null) throw failures.emptyVersion(version)
-        const draft = () => ({ raw: document, faults: [] })
-        return { method: 'restore', id, read: () => store.get(id), draft, restored: { version, document } } as const
-      }
-      return changeOne(origin, entryOf, change, ifMatch)
-    },
+        return {
+          method: 'restore',
+          id,
+          read: () => store.get(id),
+          draft: () => ({ raw: document, faults: [] }),
+          restored: { version, document },
+        }
+      }),
     remove: (id, ifMatch, origin = {}, entryOf) =>
-      changeOne(origin, entryOf, { method: 'delete', id, read: () => reads.get(id) }, ifMatch),
+      changeOne(origin, entryOf, ifMatch, async () => ({ method: 'delete', id, read: () => reads.get(id) })),
     batch: async (text, origin = {}, entryOf) => {
       const { operations, faults, dryRun, note = origin.note } = await readBatch(text)
       const set = {

@@ -135,6 +135,49 @@ describe('a store that keeps a change and cannot confirm it', () => {
   }
 })
 
+test('a change that is stored without confirmation stays pending while no process compiles it', async () => {
+  let now = Date.parse('2024-01-01T00:00:00.000Z')
+  const state = { confirms: true, compiles: true }
+  const run = () => assert.fail('a message ran')
+  const program = { expressions: new Map(), lints: [], transform: run, validate: run }
+  const {
+    store,
+    registry,
+    endpointService: catalogue,
+  } = await openEndpointService({
+    clock: () => now,
+    over: (endpoints) => ({
+      ...endpoints,
+      writeAll: async (writes) => {
+        const result = await endpoints.writeAll(writes)
+        if (state.confirms) return result
+        state.compiles = false
+        throw new StoreUnavailable('the disk is broken')
+      },
+    }),
+    sandbox: {
+      compile: async () => {
+        if (state.compiles) return program
+        throw new Failure('OVERLOADED', 'No process is free.')
+      },
+    },
+  })
+  const of = (description: string) => JSON.stringify({ ...JSON.parse(text(description)), inputValidation: {} })
+  const { document } = await catalogue.create(of('first'))
+  state.confirms = false
+  await assert.rejects(catalogue.replace(document._id, of('second'), undefined), { code: 'STORE_UNAVAILABLE' })
+  const active = () => registry.get(document._id)?.document.description
+  assert.deepEqual([active(), catalogue.inactive()], ['first', [document._id]])
+  Object.assign(state, { confirms: true, compiles: true })
+  // The next attempt follows after a pause, with the next change.
+  await assert.rejects(catalogue.create('{}'))
+  assert.equal(active(), 'first')
+  now += 60_000
+  await assert.rejects(catalogue.create('{}'))
+  assert.deepEqual([active(), catalogue.inactive()], ['second', []])
+  await store.close()
+})
+
 describe('changes at once', () => {
   test('without a condition are all made, one after the other', async () => {
     const { store, endpointService: catalogue } = await openEndpointService()

@@ -8,6 +8,7 @@ import { createEndpointRegistry } from '../../../src/endpoints/endpoint-registry
 import { createEndpointService } from '../../../src/endpoints/endpoint-service.ts'
 import type { ChangeTests } from '../../../src/endpoints/endpoint-writer.ts'
 import { createHttpClient } from '../../../src/outbound/http/http-client.ts'
+import type { Sandbox } from '../../../src/pipeline/sandbox.ts'
 import type { EndpointStore } from '../../../src/store/sql/endpoint-store.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import type { ChangeFeed } from '../../../src/store/store.ts'
@@ -26,15 +27,21 @@ type Parts = Readonly<{
   logger?: Logger
   changes?: ChangeFeed
   changeTests?: ChangeTests
+  sandbox?: Sandbox
 }>
 
-export async function openEndpointService({ clock = Date.now, over = (store) => store, ...parts }: Parts = {}) {
+export async function openEndpointService({
+  clock = Date.now,
+  over = (store) => store,
+  sandbox,
+  ...parts
+}: Parts = {}) {
   const store = await openSqliteStore({ path: ':memory:', logger: silent })
   const registry = createEndpointRegistry()
   const endpointService = createEndpointService({
     store: over(store.endpoints),
     registry,
-    services: { http, states: store.states, producer, tokens: createTokenVerifier(http), ...guards },
+    services: { http, states: store.states, producer, tokens: createTokenVerifier(http), sandbox, ...guards },
     settings: readTestSettings({}),
     clock,
     newId: createIds(clock, 1),
