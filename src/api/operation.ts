@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { CONSUMER_STATES } from '../core/ports/consumer-state.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
-import { EVENT_TYPES, readEventTypes } from '../observe/events/service-event.ts'
+import { EVENT_TYPES, readEventTypes } from '../observe/events/event-hub.ts'
 import { sendJson } from './answers.ts'
 import { Counts } from './counts.ts'
 import { refuseOtherPages } from './forged-calls.ts'

@@ -2,7 +2,7 @@
 
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
-import type { TraceContext } from '../core/tracing/trace-context.ts'
+import type { TraceContext } from '../core/tracing/trace.ts'
 import type { WorkerSlot } from '../core/worker-processes.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { CompletedMessage } from '../inbound/completed-message.ts'

@@ -29,7 +29,7 @@ import { endConnections, quiet } from '../inbound/http/graceful-close.ts'
 import { createMessageListener, messageSide, serveMessages } from '../inbound/http/message-listener.ts'
 import { createServer } from '../inbound/http/server.ts'
 import type { Intake } from '../inbound/intake.ts'
-import { createCoreAnswers } from '../openhim/answers/core-answers.ts'
+import { createCoreAnswers } from '../openhim/core-answers.ts'
 import { createHttpClient } from '../outbound/http/http-client.ts'
 import { answerFailure } from '../pipeline/reply.ts'
 import type { MessageCaptures } from '../records/message-log/captures.ts'
@@ -39,9 +39,9 @@ import type { Store } from '../store/store.ts'
 import type { DryRun, DryRunValue } from '../try/dry-run/dry-run.ts'
 import { createLiveOpenApi, type LiveOpenApi } from '../try/openapi/live-openapi.ts'
 import { createDraftEndpoint } from '../try/suggestions/draft-endpoint.ts'
-import type { MakeRecordedTest } from '../try/tests/recorded/recorded-tests.ts'
+import type { MakeRecordedTest } from '../try/tests/recorded-tests.ts'
 import type { RunRequestedTests } from '../try/tests/requested-tests.ts'
-import type { StoredTests } from '../try/tests/stored/stored-tests.ts'
+import type { StoredTests } from '../try/tests/stored-tests.ts'
 import type { ServiceHealth } from './health.ts'
 import { EVERY_ADDRESS } from './open-mediator.ts'
 import type { Watching } from './watching.ts'
@@ -122,10 +122,7 @@ export function createServers(options: ServersOptions): Servers {
     connections,
     endConnections: () => servers.forEach(endConnections),
     quiet: async () => void (await Promise.all(servers.map(quiet))),
-    close: async () => {
-      await Promise.all(servers.map((server) => server.close()))
-      await publishedApi.close()
-    },
+    close: async () => void (await Promise.all(servers.map((server) => server.close()))),
     closeAllConnections: () => {
       for (const { server } of servers) server.closeAllConnections()
     },

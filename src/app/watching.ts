@@ -7,17 +7,19 @@ import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import { createFindFaults } from '../endpoints/listing/endpoint-faults.ts'
 import { createListSummaries, type ListSummaries } from '../endpoints/listing/endpoint-summaries.ts'
-import { createEndpointEvents } from '../observe/events/endpoint-events.ts'
 import { createEventHub, type EventHub } from '../observe/events/event-hub.ts'
-import { createMessageEvents } from '../observe/events/message-events.ts'
-import { createReplayEvents, createStatusEvents } from '../observe/events/view-events.ts'
+import {
+  createEndpointEvents,
+  createMessageEvents,
+  createReplayEvents,
+  createStatusEvents,
+} from '../observe/events/event-sources.ts'
 import type { ProcessCounts } from '../observe/metrics/message-metrics.ts'
 import { driftReport } from '../records/drift/drift-report.ts'
 import type { DriftCounts } from '../records/drift/endpoint-drift.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
-import { createReadRecordedMessage } from '../try/suggestions/recorded-sample.ts'
-import { createSuggest } from '../try/suggestions/suggest.ts'
+import { createReadRecordedMessage, createSuggest } from '../try/suggestions/suggest.ts'
 import type { ServiceHealth } from './health.ts'
 import type { Observers } from './observers.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'

@@ -3,7 +3,7 @@
 import { Failure } from '../../core/failure.ts'
 import { readTime, TIME_ACCEPTS } from '../../core/iso-time.ts'
 import { didYouMean } from '../../core/nearest.ts'
-import { pageOf, readCursor } from '../../core/records/cursor.ts'
+import { pageOf, readCursor } from '../../core/records/message-record.ts'
 import type { Clock } from '../../core/run.ts'
 import type { AuditEntry, AuditFilter } from '../../store/sql/audit-store.ts'
 import type { AuditLog } from './audit-log.ts'

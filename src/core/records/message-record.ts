@@ -1,7 +1,8 @@
 /** The records of the message log. */
-
+import { Failure } from '../failure.ts'
+import { isId } from '../id.ts'
 import type { StageName } from '../tracing/stages.ts'
-import type { CallSpan } from '../tracing/trace.ts'
+import type { CallSpan, StageSpan } from '../tracing/trace.ts'
 
 /** One stage, in the order in which they ran. */
 export type RecordedStage = Readonly<{ stage: StageName; ms: number }>
@@ -91,3 +92,148 @@ export type RecordedBody = Readonly<{ summary: BodySummary; content: Uint8Array 
 
 /** A record with its bodies, as the store gets it. */
 export type Recorded = Readonly<{ record: MessageRecord; bodies: readonly RecordedBody[] }>
+
+// Cursors of lists that are read page by page. A cursor names the last id of a page.
+
+/** Opaque to callers, so that it may come to hold more. */
+const cursorOf = (id: string): string => Buffer.from(id, 'hex').toString('base64url')
+
+function idOf(cursor: string): string | undefined {
+  const id = Buffer.from(cursor, 'base64url').toString('hex')
+  return isId(id) && cursorOf(id) === cursor ? id : undefined
+}
+
+/**
+ * In: the values of the query parameter `cursor`. Out: the id at which the previous page ended; undefined if there are no
+ * values. Fails with FILTER_INVALID.
+ */
+export function readCursor(texts: readonly string[] | undefined): string | undefined {
+  if (texts === undefined) return undefined
+  const [text = '', ...more] = texts
+  const id = more.length === 0 ? idOf(text) : undefined
+  if (id !== undefined) return id
+  throw new Failure(
+    'FILTER_INVALID',
+    'cursor must be what an earlier page gave as "next"; leave it out for the first page.',
+  )
+}
+
+/** In: what was found, read one beyond `limit`. Out: the page; `next`: the cursor of the page after it, if there is one. */
+export function pageOf<T extends Readonly<{ id: string }>>(
+  found: readonly T[],
+  limit: number,
+): Readonly<{ page: readonly T[]; next?: string }> {
+  const page = found.slice(0, limit)
+  const last = page.at(-1)
+  return last === undefined || found.length <= limit ? { page } : { page, next: cursorOf(last.id) }
+}
+
+/** Where a page of a sorted list ended: the sort, the key of its last row, and the id of that row. */
+export type SortedPlace = Readonly<{ sort: string; key: string; id: string }>
+
+const LONGEST_CURSOR = 4_000
+
+/** The cursor stays right if rows before it are added, renamed or removed meanwhile, since it holds a key and no count. */
+export const placeCursor = ({ sort, key, id }: SortedPlace): string =>
+  Buffer.from(JSON.stringify([sort, key, id])).toString('base64url')
+
+/**
+ * In: the values of the query parameter `cursor`, and the sort of the list. Out: where the previous page ended; undefined if
+ * there are no values. Fails with FILTER_INVALID, also for a cursor of another sort.
+ */
+export function readPlaceCursor(texts: readonly string[] | undefined, sort: string): SortedPlace | undefined {
+  if (texts === undefined) return undefined
+  const [text = '', ...more] = texts
+  const place = more.length === 0 && text.length <= LONGEST_CURSOR ? placeOf(text) : undefined
+  if (place?.sort === sort) return place
+  throw new Failure(
+    'FILTER_INVALID',
+    'cursor must be what an earlier page of the same sort gave as "next"; leave it out for the first page.',
+  )
+}
+
+function placeOf(text: string): SortedPlace | undefined {
+  try {
+    const [sort, key, id] = JSON.parse(Buffer.from(text, 'base64url').toString()) as readonly unknown[]
+    const isPlace = typeof sort === 'string' && typeof key === 'string' && typeof id === 'string' && isId(id)
+    return isPlace ? { sort, key, id } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+// The record of a message that ended done as one line of text. Stores keep many such lines in one row, so this is the
+// format of stored data.
+
+/** JSON escapes both characters, so no column holds one. */
+const COLUMN_END = '\u001f'
+const LINE_END = '\n'
+
+type DoneLine = Readonly<{
+  /** Of `doneHead`. */
+  head: string
+  id: string
+  ms: number
+  stages: readonly StageSpan[]
+  /** Of `restText`. */
+  rest?: string
+}>
+
+/** The part of a line that the messages of an endpoint share: all between the id and the duration. */
+export function doneHead(
+  endpointId: string,
+  source: RecordedSource,
+  status: number,
+  endpoint: string | undefined,
+  version: number | undefined,
+): string {
+  return ['', endpointId, source, status, detailStart(endpoint, version)].join(COLUMN_END)
+}
+
+/** Gives the line with its line end. Its last column is the detail of the record: `detailStart`, durations, `restText`. */
+export function doneLine({ head, id, ms, stages, rest = '' }: DoneLine): string {
+  let durations = ''
+  for (const { stage, startMs, endMs } of stages) {
+    if (durations !== '') durations += ','
+    durations += stageText(stage, endMs - startMs)
+  }
+  return `${id}${head}${microseconds(ms)},[${durations}]${rest}]${LINE_END}`
+}
+
+/** The name of the endpoint and its version. */
+export const detailStart = (endpoint: string | undefined, version: number | undefined): string =>
+  `[${endpoint === undefined ? null : JSON.stringify(endpoint)},${version ?? null},`
+
+export const stageText = (stage: StageName, ms: number): string => `["${stage}",${microseconds(ms)}]`
+
+/** Rounded; 0 for a negative duration. */
+export const microseconds = (ms: number): number => (ms > 0 ? Math.round(ms * 1000) : 0)
+
+export type RecordRest = Pick<
+  MessageRecord,
+  'path' | 'error' | 'triedAgain' | 'keys' | 'calls' | 'callsOmitted' | 'answerOf' | 'bodies'
+>
+
+/** The other properties of a record, with a comma before them; empty if the record has none of them. */
+export function restText({ path, error, triedAgain, keys, calls, callsOmitted, answerOf, bodies }: RecordRest): string {
+  const isShort = path === undefined && error === undefined && answerOf === undefined
+  if (isShort && calls.length === 0 && bodies.length === 0 && isEmpty(keys)) return ''
+  return `,${JSON.stringify({ path, error, triedAgain, keys, calls, callsOmitted, answerOf, bodies })}`
+}
+
+function isEmpty(object: object): boolean {
+  for (const _ in object) return false
+  return true
+}
+
+/** No column may hold a character below U+0020: texts are written as JSON or as `keyText`. */
+export const lineOf = (columns: readonly (string | number)[]): string => columns.join(COLUMN_END) + LINE_END
+
+/** The columns of each line. */
+export function* columnsOf(text: string): Generator<string[]> {
+  let start = 0
+  for (let end = text.indexOf(LINE_END); end !== -1; end = text.indexOf(LINE_END, start)) {
+    yield text.slice(start, end).split(COLUMN_END)
+    start = end + 1
+  }
+}

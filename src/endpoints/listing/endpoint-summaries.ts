@@ -3,7 +3,7 @@
  * memory, so that a list of ten thousand neither reads nor parses their documents.
  */
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { pageOf, placeCursor } from '../../core/records/cursor.ts'
+import { pageOf, placeCursor } from '../../core/records/message-record.ts'
 import type { StoredDocument } from '../../core/stored-document.ts'
 import type { CompiledEndpoint } from '../compiled-endpoint.ts'
 import { compileFilters } from '../endpoint-reads.ts'

@@ -1,7 +1,7 @@
 /** Reads the query of `GET /endpoints?view=summary`. */
 import { Failure } from '../../core/failure.ts'
 import { didYouMean } from '../../core/nearest.ts'
-import { readPlaceCursor, type SortedPlace } from '../../core/records/cursor.ts'
+import { readPlaceCursor, type SortedPlace } from '../../core/records/message-record.ts'
 
 /** The fields that summaries can be sorted by. A `-` before the name sorts descending. */
 export const SUMMARY_SORTS = ['name', 'pattern', 'method', 'createdAt', 'updatedAt'] as const

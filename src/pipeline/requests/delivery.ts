@@ -2,8 +2,7 @@
 import type { HttpClient, OutboundAnswer, OutboundRequest } from '../../core/ports/http-client-port.ts'
 import type { RecordOffset, RecordProducer } from '../../core/ports/record-producer.ts'
 import type { Run } from '../../core/run.ts'
-import { type CallSpan, keepsSent, noteSent } from '../../core/tracing/trace.ts'
-import { traceHeaders } from '../../core/tracing/trace-context.ts'
+import { type CallSpan, keepsSent, noteSent, traceHeaders } from '../../core/tracing/trace.ts'
 import type { Body, PreparedRequest } from './request-call.ts'
 
 /** Fails with OutboundError. */

@@ -1,5 +1,5 @@
 /** The OperationOutcome of another system: its issues come before ours. */
-import { ISSUE_TYPES } from '../../core/failures/issue-type.ts'
+import { ISSUE_TYPES } from '../../core/failure-kind.ts'
 import { changeTexts, isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import { detect } from '../../formats/codecs.ts'

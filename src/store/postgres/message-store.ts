@@ -5,8 +5,7 @@
 
 import { idFrom } from '../../core/id.ts'
 import type { MessageStore } from '../../core/ports/message-store-port.ts'
-import { columnsOf } from '../../core/records/done-line.ts'
-import type { Recorded, RecordedBody } from '../../core/records/message-record.ts'
+import { columnsOf, type Recorded, type RecordedBody } from '../../core/records/message-record.ts'
 import { createLogShares, type OldRecord, olderQuery, oldestOfQuery, USED } from '../sql/message-purge.ts'
 import { createMessageHolds, createMessageReads, type RunOnce } from '../sql/message-queries.ts'
 import { doneRow, type KeyRow, keyRows, MESSAGE_COLUMNS, type MessageRow, messageRow } from '../sql/message-rows.ts'

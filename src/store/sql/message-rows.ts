@@ -3,8 +3,16 @@
  * columns; the rest is one compact text, since every message has a record.
  */
 import { timeOfId } from '../../core/id.ts'
-import { detailStart, microseconds, type RecordRest, restText, stageText } from '../../core/records/done-line.ts'
-import type { MessageRecord, Recorded, RecordedStage } from '../../core/records/message-record.ts'
+import {
+  detailStart,
+  type MessageRecord,
+  microseconds,
+  type Recorded,
+  type RecordedStage,
+  type RecordRest,
+  restText,
+  stageText,
+} from '../../core/records/message-record.ts'
 import { keyText } from './tables.ts'
 
 export type MessageTables = {

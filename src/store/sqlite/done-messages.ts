@@ -5,7 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { idFrom } from '../../core/id.ts'
 import type { MessageFilter } from '../../core/ports/message-store-port.ts'
-import { columnsOf } from '../../core/records/done-line.ts'
+import { columnsOf } from '../../core/records/message-record.ts'
 import type { OldRecord, Used } from '../sql/message-purge.ts'
 import { doneRow, type MessageRow } from '../sql/message-rows.ts'
 import { type NoValues, type Sql, sql } from '../sql/sql.ts'

@@ -1,9 +1,7 @@
 /** Finds for each target the source that is most like it by name, place and type. Values play no part. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { pathText } from '../../language/paths/path-steps.ts'
-import type { Leaf } from './leaf.ts'
-import { type LeafNames, namesOf, similarity } from './leaf-names.ts'
-import { matchTypes, type TypeMatch } from './leaf-types.ts'
+import { type Leaf, type LeafNames, matchTypes, namesOf, similarity, type TypeMatch } from './leaves.ts'
 
 /** A proposed entry of `inputMapping`: `{ [source]: to }`. */
 export type Suggestion = Readonly<{

@@ -3,8 +3,13 @@
  * of a message or sample is part of a suggestion.
  */
 import { setImmediate } from 'node:timers/promises'
+import { Failure } from '../../core/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
+import type { RecordedBody } from '../../core/records/message-record.ts'
+import { checkField } from '../../document/checks/check-field.ts'
+import type { Field } from '../../document/schema/schema-fields.ts'
+import { parseDocument } from '../../endpoints/parse-document.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { ParserSettings } from '../../formats/codec.ts'
 import { codecOfHeader, detect, NO_FORMAT } from '../../formats/codecs.ts'
@@ -13,18 +18,10 @@ import { readTargets } from '../../language/mapping/mapping-targets.ts'
 import { parseTarget } from '../../language/mapping/target.ts'
 import { parsePath } from '../../language/paths/path.ts'
 import { type PathStep, parseSteps } from '../../language/paths/path-steps.ts'
-import { addSample, collectLeaves, type Leaf, type Leaves } from './leaf.ts'
-import { JSON_TYPES } from './leaf-types.ts'
+import { lookupOf, type RecordedRequest, readRequest } from '../../records/message-log/bodies.ts'
+import type { MessageSearch } from '../../records/message-log/message-search.ts'
+import { addSample, addSchema, collectLeaves, JSON_TYPES, type Leaf, type Leaves } from './leaves.ts'
 import { matchLeaves, type Suggestion } from './match-leaves.ts'
-import type { ReadRecordedMessage } from './recorded-sample.ts'
-import { addSchema } from './schema-leaves.ts'
-import {
-  invalid,
-  readSuggestRequest,
-  type SampleBody,
-  type SuggestRequest,
-  type SuggestSource,
-} from './suggest-request.ts'
 
 /** `cut`: the samples have more fields than are compared, or some with longer paths, or the time was over. */
 export type Suggested = Readonly<{
@@ -41,7 +38,7 @@ const MOST_LEAVES = 3_000
 /** Processor time. */
 const LONGEST_MS = 300
 
-export type SuggestOptions = Readonly<{
+type SuggestOptions = Readonly<{
   settings: ParserSettings
   /** Reads a stored document. Fails with ID_MALFORMED, ENDPOINT_UNKNOWN, STORE_UNAVAILABLE. */
   documentOf: (endpointId: string) => Promise<JsonObject>
@@ -189,3 +186,136 @@ function missingTargets(mapped: ReadonlyMap<string, readonly string[]>, { leaves
   })
   return { leaves: targets.slice(0, MOST_LEAVES), cut: targets.length > MOST_LEAVES }
 }
+
+// The request for suggestions and its checks.
+
+/** A body as the endpoint gets it: a text or bytes as they are, any other value as JSON. */
+type SampleBody = Readonly<{ body?: Json | Uint8Array; contentType?: string }>
+
+/** A sample of the messages of an endpoint. A lookup with `forEach` has an array with the answer for each item. */
+type SuggestSource = SampleBody &
+  Readonly<{
+    query?: JsonObject
+    urlParams?: JsonObject
+    lookups?: Readonly<Record<string, SampleBody | readonly SampleBody[]>>
+  }>
+
+type SuggestRequest = Readonly<{
+  source?: SuggestSource
+  /** A recorded message, instead of `source`. */
+  messageId?: string
+  /** What the output is to look like: a sample or a JSON Schema; by default the targets of the document. */
+  target?: Readonly<{ sample?: Json; contentType?: string; schema?: JsonObject }>
+  /** The document that the entries are for; its own entries are not suggested again. */
+  endpoint?: JsonObject
+  endpointId?: string
+  /** Whether the answer lists the fields of the target, too. */
+  fields?: boolean
+}>
+
+const TEXT: Field = { type: 'string' }
+const OBJECT: Field = { type: 'object' }
+const ANYTHING: Field = {}
+const BODY = { body: ANYTHING, contentType: TEXT }
+
+const REQUEST: Field = {
+  type: 'object',
+  properties: {
+    source: {
+      type: 'object',
+      properties: {
+        ...BODY,
+        query: OBJECT,
+        urlParams: OBJECT,
+        lookups: OBJECT,
+      },
+    },
+    messageId: TEXT,
+    target: { type: 'object', properties: { sample: ANYTHING, contentType: TEXT, schema: OBJECT } },
+    endpoint: OBJECT,
+    endpointId: TEXT,
+    fields: { type: 'boolean' },
+  },
+}
+
+/** In: the request as JSON text. Fails with BODY_UNREADABLE, BODY_TOO_DEEP, SUGGESTION_INVALID. */
+function readSuggestRequest(text: string): SuggestRequest {
+  const { raw, faults } = parseDocument(text)
+  const lints: Lint[] = [...faults]
+  const lint = collectInto(lints)
+  if (!isObject(raw)) {
+    lint.error('A request is an object with "source" or "messageId", and "target".')
+    throw invalid(lints)
+  }
+  checkField(REQUEST, raw, lint)
+  const has = (name: keyof SuggestRequest): boolean => raw[name] !== undefined
+  if (has('source') === has('messageId')) lint.error('Give either a "source" or a "messageId".')
+  if (has('endpoint') && has('endpointId')) lint.error('Give either an "endpoint" or an "endpointId".')
+  const { source, target } = raw
+  const lookups = isObject(source) && isObject(source.lookups) ? source.lookups : {}
+  for (const [id, lookup] of Object.entries(lookups)) {
+    const field: Field = { type: 'object', properties: BODY }
+    checkField(
+      Array.isArray(lookup) ? { type: 'array', items: field } : field,
+      lookup,
+      lint.at('source', 'lookups', id),
+    )
+  }
+  if (isObject(target) && (target.sample === undefined) === (target.schema === undefined)) {
+    lint.at('target').error('Give either a "sample" or a "schema".')
+  }
+  if (!has('target') && !has('endpoint') && !has('endpointId')) {
+    lint.error('Give a "target", or an endpoint whose targets are meant.')
+  }
+  if (lints.length > 0) throw invalid(lints)
+  // The checks above ensure the type.
+  return raw as SuggestRequest
+}
+
+export const invalid = (faults: readonly Lint[]): Failure =>
+  new Failure('SUGGESTION_INVALID', 'The suggestions cannot be made as requested; details has the reasons.', {
+    details: faults.map(({ path, message }) => ({ path, message })),
+  })
+
+// A recorded message as the source of suggestions, as far as its parts were kept.
+
+/** Fails with ID_MALFORMED, MESSAGE_UNKNOWN, STORE_UNAVAILABLE. */
+type ReadRecordedMessage = (messageId: string) => Promise<
+  Readonly<{
+    source: SuggestSource
+    notRead: readonly Readonly<{ part: string; reason: string }>[]
+  }>
+>
+
+export function createReadRecordedMessage(search: Pick<MessageSearch, 'get' | 'body'>): ReadRecordedMessage {
+  return async (messageId) => {
+    const { bodies } = await search.get(messageId)
+    const notRead: { part: string; reason: string }[] = []
+    const lookups: Record<string, SampleBody | readonly SampleBody[]> = Object.create(null)
+    let request: Pick<RecordedRequest, 'query' | 'urlParams'> = { query: {}, urlParams: {} }
+    let incoming: SampleBody = {}
+    if (!bodies.some(({ which }) => which === 'incoming')) {
+      notRead.push({ part: 'incoming', reason: 'the body was not kept, or the message had none' })
+    }
+    for (const { which, cut } of bodies) {
+      const lookup = lookupOf(which)
+      if (which !== 'incoming' && which !== 'request' && lookup === undefined) continue
+      if (cut) {
+        notRead.push({ part: which, reason: 'only the start of the body was kept' })
+        continue
+      }
+      const body = await search.body(messageId, which)
+      if (which === 'incoming') incoming = sampleOf(body)
+      else if (lookup === undefined) request = readRequest(body)
+      else if (lookup.isItem) lookups[lookup.id] = [...[lookups[lookup.id] ?? []].flat(), sampleOf(body)]
+      else lookups[lookup.id] = sampleOf(body)
+    }
+    const { query, urlParams } = request
+    return { source: { ...incoming, query, urlParams, lookups }, notRead }
+  }
+}
+
+const sampleOf = ({ summary, content }: RecordedBody): SampleBody => ({
+  body: content,
+  ...(summary.contentType === '' ? {} : { contentType: summary.contentType }),
+})

@@ -12,8 +12,7 @@ import { hasStatus } from '../../language/status-set.ts'
 import type { Sandbox } from '../../pipeline/sandbox.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
 import { rootOf } from '../../pipeline/stages/state.ts'
-import { type CannedServices, cannedServices } from '../dry-run/canned-services.ts'
-import { createStandInSecrets } from '../dry-run/stand-in-secrets.ts'
+import { type CannedServices, cannedServices, createStandInSecrets } from '../dry-run/canned-services.ts'
 import type { Given } from './test-file.ts'
 
 /** What one step runs with. */

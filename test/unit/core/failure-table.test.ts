@@ -12,7 +12,7 @@ describe('the table of failures', () => {
   test('is the only place that knows what a code stands for', () => {
     const paths = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
     const found = paths
-      .filter((path) => path !== 'domain/failure-table.ts')
+      .filter((path) => path !== 'core/failure-table.ts')
       .flatMap((path) =>
         Array.from(readFileSync(new URL(path, SOURCES), 'utf8').matchAll(ASKED_BY_NAME), ([, code = '']) => ({
           path,
@@ -20,7 +20,7 @@ describe('the table of failures', () => {
         })),
       )
       // Kafka has an error of the same name as one of ours; a route lists the failures of its handler.
-      .filter(({ path, code }) => isFailureCode(code) && !/^(?:adapters\/kafka|api)\//.test(path))
+      .filter(({ path, code }) => isFailureCode(code) && !/^(?:outbound\/kafka|api)\//.test(path))
     assert.deepEqual(found, [])
   })
 

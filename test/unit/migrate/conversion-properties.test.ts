@@ -1,8 +1,7 @@
 /** What holds for every document: nothing changes unreported, it registers, and importing it again changes nothing. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { JsonObject } from '../../../src/core/json.ts'
-import { isObject } from '../../../src/core/json.ts'
+import { isObject, type JsonObject } from '../../../src/core/json.ts'
 import { collectInto } from '../../../src/core/lint.ts'
 import { parseExpression } from '../../../src/language/jsonata/expression.ts'
 import { compileMapping } from '../../../src/language/mapping/mapping.ts'

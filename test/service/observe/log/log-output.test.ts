@@ -85,7 +85,7 @@ describe('all lines are there, in order,', () => {
   for (const [name, last, lines = 1_234] of cases) {
     test(name, () => {
       const program = `
-        import { createLogger } from './src/adapters/log/logger.ts'
+        import { createLogger } from './src/observe/log/logger.ts'
         const log = createLogger({ logLevel: 'info', enableLogging: true })
         for (let n = 0; n < ${lines}; n++) log[n % 2 === 0 ? 'info' : 'warn']({ n }, 'line')
         ${last}`

@@ -170,7 +170,7 @@ describe('never throws', () => {
 
   test('a reader of standard output that went away', () => {
     const program = `
-      import { createLogger } from './src/adapters/log/logger.ts'
+      import { createLogger } from './src/observe/log/logger.ts'
       const log = createLogger({ logLevel: 'info', enableLogging: true })
       for (let n = 0; n < 20_000; n++) log.info({ n }, 'line')
       process.stderr.write('survived')`
