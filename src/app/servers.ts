@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { createManagementAccess, type ManagementAccess } from '../api/access/management-access.ts'
+import { createManagementAccess } from '../api/access/management-access.ts'
 import { createTokenVerifier } from '../api/access/token-verifier.ts'
 import { type AuthorisedRoute, addAuthHook } from '../api/auth-hook.ts'
 import { CONSOLE_MISSING, ConsoleFiles } from '../api/console-files.ts'
@@ -234,15 +234,6 @@ const portOf = (server: FastifyInstance): number => (server.server.address() as 
 
 export type ManagementRoute = AuthorisedRoute & Readonly<{ port: Port }>
 
-type ManagementAuth = Pick<ManagementAccess, 'keys' | 'audit'> &
-  Readonly<{
-    /** Requires a role for every route of a scope; to be called before the routes are added. */
-    protect(scope: FastifyInstance, port: Port): void
-    /** All management routes with the roles that may call them. */
-    routes: readonly ManagementRoute[]
-    close(): Promise<void>
-  }>
-
 type AuthOptions = Readonly<{
   settings: Settings
   store: Store
@@ -252,8 +243,10 @@ type AuthOptions = Readonly<{
   workerSlot: WorkerSlot
 }>
 
+type ManagementAuth = ReturnType<typeof openManagementAuth>
+
 /** Authentication of management calls, with the client that asks the operator's identity provider. */
-export function openManagementAuth(options: AuthOptions): ManagementAuth {
+export function openManagementAuth(options: AuthOptions) {
   const { settings } = options
   const { requestConnectTimeoutMs: connectTimeoutMs, answerLimitBytes } = settings
   // The operator names the provider, so the egress rules for documents do not apply to it.
@@ -268,7 +261,10 @@ export function openManagementAuth(options: AuthOptions): ManagementAuth {
   return {
     keys: access.keys,
     audit: access.audit,
-    protect: (scope, port) => addAuthHook(scope, { ...access, onRoute: (route) => routes.push({ port, ...route }) }),
+    /** Requires a role for every route of a scope; to be called before the routes are added. */
+    protect: (scope: FastifyInstance, port: Port) =>
+      addAuthHook(scope, { ...access, onRoute: (route) => routes.push({ port, ...route }) }),
+    /** All management routes with the roles that may call them. */
     routes,
     close: async () => {
       await Promise.all([http.close(), access.audit.stop()])

@@ -15,7 +15,7 @@ export function readDriftHours(text: unknown = `${HOURS}`): number {
   throw new Failure('FILTER_INVALID', `hours is given once, as a whole number from 1 to ${HOURS}.`)
 }
 
-export type DriftReportOptions = Readonly<{
+type DriftReportOptions = Readonly<{
   /** The setting DRIFT_SAMPLE. */
   sample: number
   nowMs: number

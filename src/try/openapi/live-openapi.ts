@@ -23,7 +23,7 @@ export interface LiveOpenApi {
   ofOne(id: string): Promise<WrittenOpenApi>
 }
 
-export type LiveOpenApiOptions = Readonly<{
+type LiveOpenApiOptions = Readonly<{
   registry: Registry
   /** Of the service. */
   version: string

@@ -16,7 +16,7 @@ export type Suggestion = Readonly<{
 }>
 
 /** `cut`: the processor time was over before every target was compared. */
-export type Matches = Readonly<{ suggestions: readonly Suggestion[]; cut: boolean }>
+type Matches = Readonly<{ suggestions: readonly Suggestion[]; cut: boolean }>
 
 /** The weights of a score; they add up to 1. */
 const NAME = 0.6

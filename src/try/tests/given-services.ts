@@ -16,7 +16,7 @@ import { type CannedServices, cannedServices, createStandInSecrets } from '../dr
 import type { Given } from './test-file.ts'
 
 /** What one step runs with. */
-export type GivenStep = Readonly<{
+type GivenStep = Readonly<{
   given: Given
   /** Of chance. */
   seed: string

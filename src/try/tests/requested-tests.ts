@@ -21,7 +21,7 @@ import type { Snapshots, TestReport } from './test-file.ts'
  */
 export type RunRequestedTests = (text: string) => Promise<TestReport>
 
-export type RequestedTestsOptions = Readonly<{
+type RequestedTestsOptions = Readonly<{
   runTests: RunTests
   /** The reason to reject a message now. */
   refusal(): Failure | undefined
