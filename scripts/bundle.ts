@@ -29,7 +29,7 @@ const onlyWhereUsed: Plugin = {
 const plainRequire: Plugin = {
   name: 'plain-require',
   setup: ({ onLoad }) => {
-    onLoad({ filter: /src.adapters.http-client.[\w-]+\.ts$/ }, ({ path }) => ({
+    onLoad({ filter: /src.outbound.http.[\w-]+\.ts$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8').replace('const require = createRequire(import.meta.url)\n', ''),
       loader: 'ts',
     }))
