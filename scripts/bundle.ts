@@ -29,7 +29,7 @@ const onlyWhereUsed: Plugin = {
 const plainRequire: Plugin = {
   name: 'plain-require',
   setup: ({ onLoad }) => {
-    onLoad({ filter: /src.adapters.http-client.[\w-]+\.ts$/ }, ({ path }) => ({
+    onLoad({ filter: /src.outbound.http.[\w-]+\.ts$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8').replace('const require = createRequire(import.meta.url)\n', ''),
       loader: 'ts',
     }))
@@ -81,16 +81,14 @@ try {
   })
   await build({
     ...COMMON,
-    // Started by file name: the threads of the message log and of OpenAPI documents, and isolated processes.
+    // Started by file name: the thread of the message log, and isolated processes.
     entryPoints: {
       'message-worker': 'src/store/sqlite/message-worker.ts',
-      'openapi-worker': 'src/try/openapi/openapi-worker.ts',
       'isolated-process': 'src/sandbox/isolated-process.ts',
     },
     banner: { js: OWN_URL },
   })
-  for (const name of ['service', 'message-worker', 'openapi-worker', 'isolated-process'])
-    asAscii(`${folder}/${name}.js`)
+  for (const name of ['service', 'message-worker', 'isolated-process']) asAscii(`${folder}/${name}.js`)
   writeFileSync(`${folder}/package.json`, '{ "type": "commonjs" }\n')
   copyFileSync(`${root}/scripts/bundle-main.cjs`, `${folder}/main.js`)
   await keepCode(folder).catch((thrown: Error) => {

@@ -4,8 +4,7 @@
  * `node bin/node.js bench/costs/account.ts` writes the lines of the log to standard output, and the figures to standard error.
  */
 import { emptyResource } from '@opentelemetry/resources'
-import { endCall, endStage, startCall, startTrace } from '../../src/core/tracing/trace.ts'
-import { newSpanId, newTraceId } from '../../src/core/tracing/trace-context.ts'
+import { endCall, endStage, newSpanId, newTraceId, startCall, startTrace } from '../../src/core/tracing/trace.ts'
 import { checkDocument } from '../../src/document/checks/check-document.ts'
 import type { CompiledEndpoint } from '../../src/endpoints/compiled-endpoint.ts'
 import type { CompletedMessage } from '../../src/inbound/completed-message.ts'

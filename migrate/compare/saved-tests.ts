@@ -4,14 +4,14 @@ import { join, resolve } from 'node:path'
 import { makeFolder, writeFault } from '../../src/core/files/files.ts'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { checkTestFile } from '../../src/try/tests/check-test-file.ts'
-import { expectationOfRun } from '../../src/try/tests/recorded/expectation-of-record.ts'
+import { expectationOfRun } from '../../src/try/tests/expectation-of-record.ts'
 import {
   inlineBody,
   present,
   withAnyQuery,
   withoutSecretHeaders,
   withoutSecretParameters,
-} from '../../src/try/tests/recorded/written-parts.ts'
+} from '../../src/try/tests/given-of-record.ts'
 import type { RunTests } from '../../src/try/tests/run-tests.ts'
 import { MOST_TEST_BYTES, MOST_TESTS } from '../../src/try/tests/test-file.ts'
 import { type ComparedSide, ComparisonImpossible } from './comparison.ts'

@@ -4,8 +4,7 @@
  */
 import type { ServerResponse } from 'node:http'
 import { Failure } from '../core/failure.ts'
-import type { EventHub } from '../observe/events/event-hub.ts'
-import type { EventType } from '../observe/events/service-event.ts'
+import type { EventHub, EventType } from '../observe/events/event-hub.ts'
 import type { Call } from './call.ts'
 
 /** Streams that are open at one time. */

@@ -18,7 +18,7 @@ import {
 } from '../core/schema.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
 import { CONSUMER_STATES } from '../inbound/kafka/endpoint-consumers.ts'
-import { EVENT_TYPES, type EventType } from '../observe/events/service-event.ts'
+import { EVENT_TYPES, type EventType } from '../observe/events/event-hub.ts'
 import { sendJson } from './answers.ts'
 import { Counts } from './counts.ts'
 import { refuseOtherPages } from './forged-calls.ts'

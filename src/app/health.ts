@@ -1,30 +1,15 @@
 /** Health, status and metrics of this process and, if it is a worker, of the whole service. */
 import type { Health } from '../api/services.ts'
-import type { JsonObject } from '../core/json.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import type { Intake } from '../inbound/intake.ts'
-import { createMetrics, type Metrics, type MetricsSource } from '../observe/metrics/metric-families.ts'
+import { createMetrics, type MetricsSource } from '../observe/metrics/metric-families.ts'
 import type { Store } from '../store/store.ts'
 import { StoreUnavailable } from '../store/store-access.ts'
 import type { Observers } from './observers.ts'
-import type { WorkerStatus } from './workers/ipc-protocol.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
 
-export type ServiceHealth = Readonly<{
-  /** Of this process alone. */
-  own: Readonly<{ status(): Promise<WorkerStatus>; metrics: Metrics }>
-  status(): Promise<Pick<Health, 'messagesInFlight' | 'consumers' | 'openhim' | 'workers'>>
-  metrics: Metrics
-  health(): Promise<Health>
-  uptimeMs(): number
-  /** Statistics of the messages of an endpoint. Fails with STORE_UNAVAILABLE. */
-  report(endpointId: string): Promise<JsonObject>
-  /** The same of all endpoints together. Fails with STORE_UNAVAILABLE. */
-  reportAll(): Promise<JsonObject>
-}>
-
-export type HealthOptions = Pick<
+type HealthOptions = Pick<
   MetricsSource,
   'version' | 'waiting' | 'connections' | 'consumers' | 'isolation' | 'httpClient' | 'mediator'
 > &
@@ -45,7 +30,9 @@ const reasonOf = (ping: Promise<void>): Promise<string | undefined> =>
     (thrown) => (thrown instanceof StoreUnavailable ? thrown.message : 'It failed; the log has the reason.'),
   )
 
-export function createHealth(options: HealthOptions): ServiceHealth {
+export type ServiceHealth = ReturnType<typeof createHealth>
+
+export function createHealth(options: HealthOptions) {
   const { version, store, registry, endpointService, intake, observers, isStopping, workerCluster } = options
   const ownStatus = async () => ({
     messagesInFlight: intake.inFlight,
@@ -61,12 +48,13 @@ export function createHealth(options: HealthOptions): ServiceHealth {
   })
   const status = workerCluster?.status ?? ownStatus
   return {
+    /** Of this process alone. */
     own: { status: ownStatus, metrics: ownMetrics },
     status,
     metrics: workerCluster
       ? () => workerCluster.metrics(new Set(registry.all().map(({ document }) => document.name)))
       : ownMetrics,
-    health: async () => {
+    health: async (): Promise<Health> => {
       const [storeError, messageLogError] = await Promise.all([
         reasonOf(store.endpoints.ping()),
         reasonOf(store.messages.ping()),
@@ -88,10 +76,12 @@ export function createHealth(options: HealthOptions): ServiceHealth {
       }
     },
     uptimeMs: workerCluster?.uptimeMs ?? (() => performance.now()),
-    report: async (endpointId) => {
+    /** Statistics of the messages of an endpoint. Fails with STORE_UNAVAILABLE. */
+    report: async (endpointId: string) => {
       await workerCluster?.flushCounts()
       return observers.stats.report(endpointId)
     },
+    /** The same of all endpoints together. Fails with STORE_UNAVAILABLE. */
     reportAll: async () => {
       await workerCluster?.flushCounts()
       return observers.stats.reportAll()

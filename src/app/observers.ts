@@ -2,39 +2,24 @@
 
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
-import type { TraceContext } from '../core/tracing/trace-context.ts'
+import type { TraceContext } from '../core/tracing/trace.ts'
 import type { WorkerSlot } from '../core/worker-processes.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { CompletedMessage } from '../inbound/completed-message.ts'
-import { createMessageMetrics, type MessageMetrics } from '../observe/metrics/message-metrics.ts'
+import { createMessageMetrics } from '../observe/metrics/message-metrics.ts'
 import type { Exporter } from '../observe/traces/exporter.ts'
 import type { SampledMessage } from '../observe/traces/sampling.ts'
 import { createDrift, type Drift } from '../records/drift/drift.ts'
-import { type ActiveCaptures, createActiveCaptures } from '../records/message-log/captures.ts'
-import { createRecorder, type Recorder } from '../records/message-log/recorder.ts'
+import { createActiveCaptures } from '../records/message-log/captures.ts'
+import { createRecorder } from '../records/message-log/recorder.ts'
 import { startRetention } from '../records/message-log/retention.ts'
-import { createStats, type Stats } from '../records/statistics/stats.ts'
+import { createStats } from '../records/statistics/stats.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Store } from '../store/store.ts'
 
 type Tracing = Exporter & Readonly<{ traceContext(incoming: SampledMessage): TraceContext }>
 
-export type Observers = Readonly<{
-  /** Quick, and never throws. */
-  observe(completed: CompletedMessage): void
-  messageMetrics: MessageMetrics
-  stats: Stats
-  /** Undefined if no messages are sampled. */
-  drift: Drift | undefined
-  recorder: Recorder
-  captures: ActiveCaptures
-  /** The trace that a message belongs to; undefined without tracing. */
-  traceContext: Tracing['traceContext'] | undefined
-  /** Writes what is not written yet. `stopBy`: until when the message log may take, in ms of `performance.now()`. */
-  close(stopBy: number): Promise<void>
-}>
-
-export type ObserversOptions = Readonly<{
+type ObserversOptions = Readonly<{
   settings: Settings
   version: string
   store: Store
@@ -48,7 +33,9 @@ export type ObserversOptions = Readonly<{
 /** The least time that stopping waits for the message log. */
 const RECORDS_MS = 1_000
 
-export async function openObservers(options: ObserversOptions): Promise<Observers> {
+export type Observers = Awaited<ReturnType<typeof openObservers>>
+
+export async function openObservers(options: ObserversOptions) {
   const { settings, version, store, registry, workerSlot, clock, newId, logger } = options
   const messageMetrics = createMessageMetrics(settings.metricsMaxEndpoints)
   registry.watch(() => messageMetrics.keep(registry.get))
@@ -72,7 +59,8 @@ export async function openObservers(options: ObserversOptions): Promise<Observer
   const captures = createActiveCaptures({ store: store.captures, clock, logger })
   const recorder = createRecorder({ store: store.messages, settings, captures, logger, onWritten })
   return {
-    observe: (completed) => {
+    /** Quick, and never throws. */
+    observe: (completed: CompletedMessage): void => {
       messageMetrics.count(completed)
       stats.count(completed)
       recorder.record(completed)
@@ -81,11 +69,14 @@ export async function openObservers(options: ObserversOptions): Promise<Observer
     },
     messageMetrics,
     stats,
+    /** Undefined if no messages are sampled. */
     drift,
     recorder,
     captures,
+    /** The trace that a message belongs to; undefined without tracing. */
     traceContext: tracing?.traceContext,
-    close: async (stopBy) => {
+    /** Writes what is not written yet. `stopBy`: until when the message log may take, in ms of `performance.now()`. */
+    close: async (stopBy: number): Promise<void> => {
       await tracing?.close()
       await Promise.all([
         stats.close(),

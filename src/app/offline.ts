@@ -8,6 +8,7 @@ import * as failures from '../endpoints/management-failures.ts'
 import { Intake } from '../inbound/intake.ts'
 import type { Services } from '../pipeline/services.ts'
 import type { Settings } from '../settings/settings.ts'
+import { createStandInSecrets } from '../try/dry-run/canned-services.ts'
 import {
   createDryRun,
   createDryRunValue,
@@ -15,7 +16,6 @@ import {
   type DryRunOptions,
   type DryRunValue,
 } from '../try/dry-run/dry-run.ts'
-import { createStandInSecrets } from '../try/dry-run/stand-in-secrets.ts'
 import { createTestRunner, type RunTests } from '../try/tests/run-tests.ts'
 
 type LiveServices = Pick<Services, 'http' | 'secrets'>

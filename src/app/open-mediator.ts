@@ -6,7 +6,7 @@ import type { WorkerSlot } from '../core/worker-processes.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import { type CoreClientOptions, createCoreClient } from '../openhim/core-client.ts'
 import type { MediatorStatus, OpenhimCore } from '../openhim/core-port.ts'
-import type { ServiceAddress } from '../openhim/mediator-document.ts'
+import type { ServiceAddress } from '../openhim/mediator.ts'
 import { createHttpClient } from '../outbound/http/http-client.ts'
 import type { Settings } from '../settings/settings.ts'
 
@@ -40,7 +40,7 @@ export async function openMediator(options: RunningMediatorOptions): Promise<Run
   // The settings are checked: with OPENHIM_REGISTER, the three are given.
   if (username === undefined || password === undefined || urn === undefined) return undefined
   const { startMediator } = await import('../openhim/mediator.ts')
-  const { createMediatorVersions, describeMediator } = await import('../openhim/mediator-document.ts')
+  const { createMediatorVersions, describeMediator } = await import('../openhim/mediator.ts')
   const core = openCore({
     url: settings.openhimUrl,
     username,

@@ -16,7 +16,7 @@ import type { Settings } from '../settings/settings.ts'
 import type { Store } from '../store/store.ts'
 import { createSecretSource } from './secret-source.ts'
 
-export type PipelineServices = Services &
+type PipelineServices = Services &
   Readonly<{
     http: OwnHttpClient
     producer: ClosableRecordProducer
@@ -25,7 +25,7 @@ export type PipelineServices = Services &
     close(waitForCalls: boolean): Promise<void>
   }>
 
-export type PipelineServicesOptions = Readonly<{
+type PipelineServicesOptions = Readonly<{
   settings: Settings
   store: Store
   producer: ClosableRecordProducer

@@ -4,8 +4,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { Failure } from '../core/failure.ts'
-import { parseReferences, type Reference } from '../core/secrets/references.ts'
-import type { SecretSource } from '../core/secrets/secrets.ts'
+import { parseReferences, type Reference, type SecretSource } from '../core/secrets/secrets.ts'
 
 type SecretsAllowed = Readonly<{
   /** Names of variables; `*` stands for any characters. */

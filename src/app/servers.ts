@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { createManagementAccess, type ManagementAccess } from '../api/access/management-access.ts'
+import { createManagementAccess } from '../api/access/management-access.ts'
 import { createTokenVerifier } from '../api/access/token-verifier.ts'
 import { type AuthorisedRoute, addAuthHook } from '../api/auth-hook.ts'
 import { CONSOLE_MISSING, ConsoleFiles } from '../api/console-files.ts'
@@ -28,7 +28,7 @@ import { type ConnectionCounts, capConnections, endConnections, quiet } from '..
 import { createMessageListener, messageSide, serveMessages } from '../inbound/http/message-listener.ts'
 import { createServer } from '../inbound/http/server.ts'
 import type { Intake } from '../inbound/intake.ts'
-import { createCoreAnswers } from '../openhim/answers/core-answers.ts'
+import { createCoreAnswers } from '../openhim/core-answers.ts'
 import { createHttpClient } from '../outbound/http/http-client.ts'
 import { answerFailure } from '../pipeline/reply.ts'
 import type { MessageCaptures } from '../records/message-log/captures.ts'
@@ -38,9 +38,9 @@ import type { Store } from '../store/store.ts'
 import type { DryRun, DryRunValue } from '../try/dry-run/dry-run.ts'
 import { createLiveOpenApi, type LiveOpenApi } from '../try/openapi/live-openapi.ts'
 import { createDraftEndpoint } from '../try/suggestions/draft-endpoint.ts'
-import type { MakeRecordedTest } from '../try/tests/recorded/recorded-tests.ts'
+import type { MakeRecordedTest } from '../try/tests/recorded-tests.ts'
 import type { RunRequestedTests } from '../try/tests/requested-tests.ts'
-import type { StoredTests } from '../try/tests/stored/stored-tests.ts'
+import type { StoredTests } from '../try/tests/stored-tests.ts'
 import type { ServiceHealth } from './health.ts'
 import { EVERY_ADDRESS } from './open-mediator.ts'
 import type { Watching } from './watching.ts'
@@ -121,10 +121,7 @@ export function createServers(options: ServersOptions): Servers {
     connections,
     endConnections: () => servers.forEach(endConnections),
     quiet: async () => void (await Promise.all(servers.map(quiet))),
-    close: async () => {
-      await Promise.all(servers.map((server) => server.close()))
-      await publishedApi.close()
-    },
+    close: async () => void (await Promise.all(servers.map((server) => server.close()))),
     closeAllConnections: () => {
       for (const { server } of servers) server.closeAllConnections()
     },
@@ -236,15 +233,6 @@ const portOf = (server: FastifyInstance): number => (server.server.address() as 
 
 export type ManagementRoute = AuthorisedRoute & Readonly<{ port: Port }>
 
-type ManagementAuth = Pick<ManagementAccess, 'keys' | 'audit'> &
-  Readonly<{
-    /** Requires a role for every route of a scope; to be called before the routes are added. */
-    protect(scope: FastifyInstance, port: Port): void
-    /** All management routes with the roles that may call them. */
-    routes: readonly ManagementRoute[]
-    close(): Promise<void>
-  }>
-
 type AuthOptions = Readonly<{
   settings: Settings
   store: Store
@@ -254,8 +242,10 @@ type AuthOptions = Readonly<{
   workerSlot: WorkerSlot
 }>
 
+type ManagementAuth = ReturnType<typeof openManagementAuth>
+
 /** Authentication of management calls, with the client that asks the operator's identity provider. */
-export function openManagementAuth(options: AuthOptions): ManagementAuth {
+export function openManagementAuth(options: AuthOptions) {
   const { settings } = options
   const { requestConnectTimeoutMs: connectTimeoutMs, answerLimitBytes } = settings
   // The operator names the provider, so the egress rules for documents do not apply to it.
@@ -270,7 +260,10 @@ export function openManagementAuth(options: AuthOptions): ManagementAuth {
   return {
     keys: access.keys,
     audit: access.audit,
-    protect: (scope, port) => addAuthHook(scope, { ...access, onRoute: (route) => routes.push({ port, ...route }) }),
+    /** Requires a role for every route of a scope; to be called before the routes are added. */
+    protect: (scope: FastifyInstance, port: Port) =>
+      addAuthHook(scope, { ...access, onRoute: (route) => routes.push({ port, ...route }) }),
+    /** All management routes with the roles that may call them. */
     routes,
     close: async () => {
       await Promise.all([http.close(), access.audit.stop()])

@@ -1,38 +1,28 @@
-/** What pages and programs that watch the service need: the list of endpoints, their faults, what editors complete, and events. */
-import type { EndpointAids } from '../api/services.ts'
 import { createVocabularyText } from '../api/vocabulary-text.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
 import { createFindFaults } from '../endpoints/endpoint-faults.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
-import { createListSummaries, type ListSummaries } from '../endpoints/endpoint-summaries.ts'
-import { createEndpointEvents } from '../observe/events/endpoint-events.ts'
-import { createEventHub, type EventHub } from '../observe/events/event-hub.ts'
-import { createMessageEvents } from '../observe/events/message-events.ts'
-import { createReplayEvents, createStatusEvents } from '../observe/events/view-events.ts'
+import { createListSummaries } from '../endpoints/endpoint-summaries.ts'
+import { createEventHub } from '../observe/events/event-hub.ts'
+import {
+  createEndpointEvents,
+  createMessageEvents,
+  createReplayEvents,
+  createStatusEvents,
+} from '../observe/events/event-sources.ts'
 import type { ProcessCounts } from '../observe/metrics/message-metrics.ts'
 import { driftReport } from '../records/drift/drift-report.ts'
 import type { DriftCounts } from '../records/drift/endpoint-drift.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
-import { createReadRecordedMessage } from '../try/suggestions/recorded-sample.ts'
-import { createSuggest } from '../try/suggestions/suggest.ts'
+import { createReadRecordedMessage, createSuggest } from '../try/suggestions/suggest.ts'
 import type { ServiceHealth } from './health.ts'
 import type { Observers } from './observers.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
 
-export type Watching = Readonly<{
-  listSummaries: ListSummaries
-  aids: EndpointAids
-  events: EventHub
-  /** The counters of this process. */
-  ownCounts: () => Promise<ProcessCounts>
-  /** What the sampled messages of an endpoint carried in this process. */
-  ownDrift: (endpointId: string) => Promise<readonly DriftCounts[]>
-}>
-
-export type WatchingOptions = Readonly<{
+type WatchingOptions = Readonly<{
   settings: Settings
   registry: Registry
   endpointService: EndpointService
@@ -45,7 +35,9 @@ export type WatchingOptions = Readonly<{
   logger: Logger
 }>
 
-export function createWatching(options: WatchingOptions): Watching {
+export type Watching = ReturnType<typeof createWatching>
+
+export function createWatching(options: WatchingOptions) {
   const { settings, registry, endpointService, observers, records, health, workerCluster, clock, newId, logger } =
     options
   const { messageMetrics, stats } = observers
@@ -81,7 +73,7 @@ export function createWatching(options: WatchingOptions): Watching {
     }),
     aids: {
       faults: createFindFaults(registry, endpointService.inactiveDocuments, endpointService),
-      drift: async (id, hours) => {
+      drift: async (id: string, hours: number) => {
         const { _id: endpointId } = await endpointService.get(id)
         const counts = await (workerCluster?.drift ?? ownDrift)(endpointId)
         const active = registry.get(endpointId)
@@ -98,7 +90,9 @@ export function createWatching(options: WatchingOptions): Watching {
       }),
     },
     events: createEventHub(sources, process, logger),
+    /** The counters of this process. */
     ownCounts,
+    /** What the sampled messages of an endpoint carried in this process. */
     ownDrift,
   }
 }

@@ -11,7 +11,7 @@ import { codecOfFormat, MEDIA_TYPES } from '../formats/codecs.ts'
 import { decodeText } from '../formats/text.ts'
 import { createLogger } from '../observe/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
-import { newDocument, type SampleMessage, SMALLEST, testOf, withoutFaults } from '../try/suggestions/new-document.ts'
+import { newDocument, type SampleMessage, SMALLEST, testOf, withoutFaults } from '../try/suggestions/draft-endpoint.ts'
 import {
   CommandFault,
   jsonText,

@@ -1,9 +1,8 @@
 /** The file of snapshots beside a file of tests: `x.snapshots.json`. */
 import { existsSync } from 'node:fs'
 import { isObject, type JsonObject } from '../core/json.ts'
-import { snapshotFor, snapshotMismatches, withSnapshot } from '../try/tests/snapshots.ts'
-import type { DocumentTest, TestFile } from '../try/tests/test-file.ts'
-import type { Mismatch, Snapshots } from '../try/tests/test-report.ts'
+import { snapshotFor, snapshotMismatches, withSnapshot } from '../try/tests/run-tests.ts'
+import type { DocumentTest, Mismatch, Snapshots, TestFile } from '../try/tests/test-file.ts'
 import { CommandFault, jsonText, shownPath, writeText } from './command.ts'
 import { parseText, readJsonText } from './project/project-file.ts'
 

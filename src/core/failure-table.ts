@@ -2,9 +2,8 @@
  * The table of everything that can go wrong with a message or a management call. docs/failures.md is generated from
  * it. Code asks a row for a property and never compares codes, so that a new code needs its row only.
  */
-import type { FailureKind } from './failure-kind.ts'
+import { type FailureKind, issueOfStatus } from './failure-kind.ts'
 import { ADMISSION_FAILURES } from './failures/admission-failure-table.ts'
-import { issueOfStatus } from './failures/issue-type.ts'
 import { MANAGEMENT_FAILURES } from './failures/management-failure-table.ts'
 
 /**

@@ -1,7 +1,6 @@
 /** A failure: the one error whose text may be sent. */
-import type { FailureKind } from './failure-kind.ts'
+import type { FailureKind, IssueType } from './failure-kind.ts'
 import { FAILURES, type FailureCode } from './failure-table.ts'
-import type { IssueType } from './failures/issue-type.ts'
 import type { JsonObject } from './json.ts'
 
 export type FailureDetail = Readonly<{

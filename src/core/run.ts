@@ -38,7 +38,7 @@ export type Run = {
   extracted: JsonObject | undefined
 }
 
-export type LookupOutcome = {
+type LookupOutcome = {
   /** The highest HTTP status that a lookup answered; undefined if none did. */
   highestStatus: number | undefined
   /** Whether a lookup was refused, reset, unresolvable or timed out. */

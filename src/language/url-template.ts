@@ -3,7 +3,7 @@
  * own part of the URL only: it adds no segment, parameter or fragment, no step up the path, and no other authority.
  */
 import { fault, found, type Result } from '../core/lint.ts'
-import { parseReferences, type Reference } from '../core/secrets/references.ts'
+import { parseReferences, type Reference } from '../core/secrets/secrets.ts'
 
 export type UrlTemplate = Readonly<{
   /** Names of the placeholders, each once, in the order of the URL. */

@@ -39,7 +39,7 @@ export type MediatorDocument = Readonly<{
 }>
 
 /** unauthorized: the user or its password is wrong; refused: the core answered, but not as its documentation says. */
-export type CoreFaultKind = 'unreachable' | 'unauthorized' | 'refused'
+type CoreFaultKind = 'unreachable' | 'unauthorized' | 'refused'
 
 /** The message is one sentence without credentials. */
 export class CoreFault extends Error {

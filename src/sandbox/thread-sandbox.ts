@@ -13,7 +13,7 @@ import { startPoolThread } from './pool-member.ts'
 import { ProcessPool, type ProgramOwner } from './process-pool.ts'
 import { createProgramCalls, type IsolatedSandbox } from './process-sandbox.ts'
 
-export type ThreadSandboxOptions = Readonly<{
+type ThreadSandboxOptions = Readonly<{
   programOptions: ProgramOptions
   logger: Logger
   /** After so many milliseconds without a call, a thread stops; 10,000 by default. */

@@ -5,7 +5,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { type Backoff, nextPauseMs } from '../../core/backoff.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import { addExpositions } from '../../observe/metrics/add-expositions.ts'
+import { addExpositions } from '../../observe/metrics/expositions.ts'
 import type { Settings } from '../../settings/settings.ts'
 import {
   type Gathered,

@@ -4,8 +4,7 @@
  */
 
 import { isObject, type Json } from '../../core/json.ts'
-import { referencesIn } from '../../core/secrets/references.ts'
-import { isSecretName, isSecretParameter, REDACTED } from '../../core/secrets/secrets.ts'
+import { isSecretName, isSecretParameter, REDACTED, referencesIn } from '../../core/secrets/secrets.ts'
 import type { PlaceChange } from '../../document/diff/document-diff.ts'
 import type { DocumentPlace } from '../../document/diff/document-places.ts'
 

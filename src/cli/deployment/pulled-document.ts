@@ -1,7 +1,7 @@
 /** The document of a file as it is after a pull: what the service has, written as the file wrote it where that is the same. */
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { referencesIn } from '../../core/secrets/references.ts'
+import { referencesIn } from '../../core/secrets/secrets.ts'
 import { contentOf } from '../../core/stored-document.ts'
 import type { DocumentPlace } from '../../document/diff/document-places.ts'
 import { EndpointField } from '../../document/schema/schema.ts'

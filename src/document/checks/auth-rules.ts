@@ -1,7 +1,7 @@
 /** The rules between the fields of `auth`. */
 import { FRAMING_HEADERS } from '../../core/http.ts'
 import type { LintSink } from '../../core/lint.ts'
-import { referencesIn } from '../../core/secrets/references.ts'
+import { referencesIn } from '../../core/secrets/secrets.ts'
 import { isHeaderName } from '../../language/headers.ts'
 import type { Endpoint } from '../schema/schema.ts'
 import { UNKNOWN } from '../schema/schema-fields.ts'

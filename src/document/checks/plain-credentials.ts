@@ -4,8 +4,7 @@
  */
 import { isObject, type Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
-import { referencesIn } from '../../core/secrets/references.ts'
-import { isSecretName } from '../../core/secrets/secrets.ts'
+import { isSecretName, referencesIn } from '../../core/secrets/secrets.ts'
 import type { Endpoint, LookupRequest, ResponseRequest } from '../schema/schema.ts'
 
 const ADVICE = 'refer to it as "${env:NAME}" or "${file:/path}" instead.'

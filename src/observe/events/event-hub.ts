@@ -1,7 +1,6 @@
 /** Passes the events of the service to its subscribers. Without subscribers, no source of events runs. */
 import type { Awaitable } from '../../core/json.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import type { EventType, ServiceEvent } from './service-event.ts'
 
 /** Something that is asked for events from time to time while a subscriber wants its types. */
 export type EventSource = Readonly<{
@@ -13,7 +12,7 @@ export type EventSource = Readonly<{
   poll(): Awaitable<readonly Omit<ServiceEvent, 'id'>[]>
 }>
 
-export type Subscriber = Readonly<{
+type Subscriber = Readonly<{
   types: ReadonlySet<EventType>
   /** Must be quick and must not throw. */
   receive(event: ServiceEvent): void
@@ -107,3 +106,13 @@ function createRunner(
     await starting
   }
 }
+
+/**
+ * `messages`: counts of a second; `failures`: groups of failures that grew; `replay`: progress of replay plans; `endpoints`:
+ * endpoints that were created, changed or deleted; `status`: the state of the service.
+ */
+export const EVENT_TYPES = ['messages', 'failures', 'replay', 'endpoints', 'status'] as const
+export type EventType = (typeof EVENT_TYPES)[number]
+
+/** `id` grows by one with each event of a process; ids of two processes differ. */
+type ServiceEvent = Readonly<{ id: string; type: EventType; data: object }>

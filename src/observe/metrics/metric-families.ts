@@ -7,9 +7,8 @@ import type { OutboundHealth } from '../../core/ports/http-client-port.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
 import { CONSUMER_STATES, type ConsumerStatus } from '../../inbound/kafka/endpoint-consumers.ts'
 import type { MediatorStatus } from '../../openhim/core-port.ts'
-import { BOUNDS_MS, type Histogram } from './duration-histogram.ts'
-import { expose, type Family, type Sample } from './exposition.ts'
-import type { MessageMetrics } from './message-metrics.ts'
+import { expose, type Family, type Sample } from './expositions.ts'
+import { BOUNDS_MS, type Histogram, type MessageMetrics } from './message-metrics.ts'
 
 export type MetricsSource = Readonly<{
   version: string

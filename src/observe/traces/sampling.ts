@@ -1,6 +1,6 @@
 /** Decides which trace a message belongs to, the caller's or a new one, and whether the collector gets its spans. */
 import type { Headers } from '../../core/message.ts'
-import { newSpanId, newTraceId, readParent, type TraceContext } from '../../core/tracing/trace-context.ts'
+import { newSpanId, newTraceId, readParent, type TraceContext } from '../../core/tracing/trace.ts'
 
 export type Sampler =
   | 'always_on'

@@ -18,8 +18,7 @@ import type { InstrumentationScope } from '@opentelemetry/core'
 import type { Resource } from '@opentelemetry/resources'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import type { Answer } from '../../core/message.ts'
-import type { CallSpan, StageSpan, Trace } from '../../core/tracing/trace.ts'
-import { newSpanId, type TraceContext } from '../../core/tracing/trace-context.ts'
+import { type CallSpan, newSpanId, type StageSpan, type Trace, type TraceContext } from '../../core/tracing/trace.ts'
 
 /** The parts of a completed message that its spans show. */
 export type TracedMessage = Readonly<{

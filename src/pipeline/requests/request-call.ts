@@ -20,8 +20,15 @@ import {
 import type { RecordOffset, RecordProducer } from '../../core/ports/record-producer.ts'
 import type { Run } from '../../core/run.ts'
 import type { SecretValues } from '../../core/secrets/secrets.ts'
-import { type CallSpan, endCall, keepsSent, noteSecrets, noteSent, startCall } from '../../core/tracing/trace.ts'
-import { traceHeaders } from '../../core/tracing/trace-context.ts'
+import {
+  type CallSpan,
+  endCall,
+  keepsSent,
+  noteSecrets,
+  noteSent,
+  startCall,
+  traceHeaders,
+} from '../../core/tracing/trace.ts'
 import { checkPath } from '../../document/checks/path-roots.ts'
 import type { Endpoint, LookupRequest, ResponseRequest } from '../../document/schema/schema.ts'
 import { UNKNOWN_URL } from '../../document/schema/schema-fields.ts'

@@ -1,7 +1,7 @@
 import { Failure } from '../../core/failure.ts'
 import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
 import { documentPath, type LintSink } from '../../core/lint.ts'
-import type { Reference } from '../../core/secrets/references.ts'
+import type { Reference } from '../../core/secrets/secrets.ts'
 import type { ParameterSpec } from '../../document/schema/schema.ts'
 import { parsePath, type SourcePath } from '../../language/paths/path.ts'
 import { appendQuery, type UrlTemplate } from '../../language/url-template.ts'

@@ -6,8 +6,15 @@ import { Failure } from '../../core/failure.ts'
 import { changeTexts, isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { Run } from '../../core/run.ts'
-import { almostReference, parseReferences, type Reference, referencesIn } from '../../core/secrets/references.ts'
-import { compileReferences, type SecretSource, type SecretValues } from '../../core/secrets/secrets.ts'
+import {
+  almostReference,
+  compileReferences,
+  parseReferences,
+  type Reference,
+  referencesIn,
+  type SecretSource,
+  type SecretValues,
+} from '../../core/secrets/secrets.ts'
 import { noteSecrets } from '../../core/tracing/trace.ts'
 import { isHeaderValue } from '../../language/headers.ts'
 import type { UrlTemplate } from '../../language/url-template.ts'

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { Failure } from '../../core/failure.ts'
-import { ISSUE_TYPES } from '../../core/failures/issue-type.ts'
+import { ISSUE_TYPES } from '../../core/failure-kind.ts'
 import { FRAMING_HEADERS } from '../../core/http.ts'
 import { changeTexts, isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'

@@ -1,6 +1,5 @@
 import { Failure } from '../../core/failure.ts'
-import type { Json } from '../../core/json.ts'
-import { jsonLength } from '../../core/json-size.ts'
+import { type Json, jsonLength } from '../../core/json.ts'
 import type { Mapped, Serialised } from '../../core/message.ts'
 import type { Run } from '../../core/run.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'

@@ -1,8 +1,7 @@
 /** State of an endpoint, from one message to the next: recalled before a message, extracted from it, kept after it. */
 
 import { asFailure, Failure } from '../../core/failure.ts'
-import type { JsonObject } from '../../core/json.ts'
-import { jsonLength } from '../../core/json-size.ts'
+import { type JsonObject, jsonLength } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { Mapped, Recalled, Received } from '../../core/message.ts'
 import type { Run } from '../../core/run.ts'

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { Failure } from '../../core/failure.ts'
-import type { Awaitable, Json, JsonObject } from '../../core/json.ts'
-import { jsonLength } from '../../core/json-size.ts'
+import { type Awaitable, type Json, type JsonObject, jsonLength } from '../../core/json.ts'
 import { documentPath, type LintSink } from '../../core/lint.ts'
 import type { Enriched, Transformed } from '../../core/message.ts'
 import type { Run } from '../../core/run.ts'

@@ -3,8 +3,7 @@
  * rebuilt from them.
  */
 
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { jsonLength } from '../../core/json-size.ts'
+import { isObject, type Json, type JsonObject, jsonLength } from '../../core/json.ts'
 import type { Headers, Mapped } from '../../core/message.ts'
 import type { BodyName, MaskCause, MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
 import type { CallSpan } from '../../core/tracing/trace.ts'

@@ -23,7 +23,7 @@ export type FailureGroup = MessageGroup &
   }>
 
 /** Fails with FILTER_INVALID, FAILURE_GROUP_UNKNOWN, FAILURE_GROUP_INVALID, STORE_UNAVAILABLE. */
-export interface FailureGroups {
+interface FailureGroups {
   /**
    * The largest group first, of those with one of the states. `minutesFrom` is the start of the first of the minutes of each
    * group, in ISO 8601.

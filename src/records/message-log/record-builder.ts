@@ -2,13 +2,15 @@
 import { timeOfId } from '../../core/id.ts'
 import { createIsoTime } from '../../core/iso-time.ts'
 import type { Json } from '../../core/json.ts'
-import { doneHead, doneLine, restText } from '../../core/records/done-line.ts'
-import type {
-  MessageRecord,
-  Recorded,
-  RecordedBody,
-  RecordedCall,
-  RecordedStage,
+import {
+  doneHead,
+  doneLine,
+  type MessageRecord,
+  type Recorded,
+  type RecordedBody,
+  type RecordedCall,
+  type RecordedStage,
+  restText,
 } from '../../core/records/message-record.ts'
 import { isSecretName } from '../../core/secrets/secrets.ts'
 import { type CallSpan, shownTarget, type Trace } from '../../core/tracing/trace.ts'

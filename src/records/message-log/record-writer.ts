@@ -7,7 +7,7 @@ import type { MessageStore } from '../../store/sql/messages.ts'
 import { StoreUnavailable } from '../../store/store-access.ts'
 import { halvesOf, type Lines, type QueueLimits, type RecordQueue } from './record-queue.ts'
 
-export type RecordWriter = Readonly<{
+type RecordWriter = Readonly<{
   /** Call it after records were queued. */
   wake(): void
   written(): number
@@ -17,7 +17,7 @@ export type RecordWriter = Readonly<{
   close(timeoutMs: number): Promise<number>
 }>
 
-export type RecordWriterOptions = Readonly<{
+type RecordWriterOptions = Readonly<{
   store: Pick<MessageStore, 'append' | 'appendDone'>
   queue: RecordQueue
   logger: Logger

@@ -5,7 +5,7 @@ import type { Clock } from '../../core/run.ts'
 import type { MessageStore } from '../../store/sql/messages.ts'
 import type { ReplayPlanStore } from '../../store/sql/replay-plan-store.ts'
 
-export type RetentionOptions = Readonly<{
+type RetentionOptions = Readonly<{
   store: Pick<MessageStore, 'purge' | 'release'>
   /** Their messages stay until they end, which those that do not run do after `days`. */
   plans: Pick<ReplayPlanStore, 'unended'>
@@ -16,7 +16,7 @@ export type RetentionOptions = Readonly<{
   logger: Logger
 }>
 
-export interface Retention {
+interface Retention {
   /** Call it after records of about so many bytes were written. */
   grew(bytes: number): void
   /** Resolves when the batch under way is removed. */

@@ -4,27 +4,13 @@ import type { Clock } from '../../core/run.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
 import type { Intake } from '../../inbound/intake.ts'
 import type { Store } from '../../store/store.ts'
-import { createFailureGroups, type FailureGroups } from '../message-log/failure-groups.ts'
-import { createMessageSearch, type MessageSearch } from '../message-log/message-search.ts'
+import { createFailureGroups } from '../message-log/failure-groups.ts'
+import { createMessageSearch } from '../message-log/message-search.ts'
 import { createReplay, type ReplayOptions } from './replay.ts'
-import {
-  createClaims,
-  createReadReplayable,
-  createReplayByHand,
-  type ReadReplayable,
-  type ReplayByHand,
-} from './replay-history.ts'
-import { createReplayPlans, type ReplayPlans } from './replay-plans.ts'
+import { createClaims, createReadReplayable, createReplayByHand } from './replay-history.ts'
+import { createReplayPlans } from './replay-plans.ts'
 
-export type MessageRecords = Readonly<{
-  search: MessageSearch
-  groups: FailureGroups
-  replayable: ReadReplayable
-  replayByHand: ReplayByHand
-  plans: ReplayPlans
-}>
-
-export type MessageRecordsOptions = Readonly<{
+type MessageRecordsOptions = Readonly<{
   store: Pick<Store, 'messages' | 'replayPlans' | 'failureGroups'>
   registry: Registry
   intake: Intake
@@ -36,7 +22,9 @@ export type MessageRecordsOptions = Readonly<{
   logger: Logger
 }>
 
-export function createMessageRecords(options: MessageRecordsOptions): MessageRecords {
+export type MessageRecords = ReturnType<typeof createMessageRecords>
+
+export function createMessageRecords(options: MessageRecordsOptions) {
   const { registry, intake, settings, caughtUp, clock, newId, logger } = options
   const { messages: store, replayPlans, failureGroups } = options.store
   const search = createMessageSearch({ store, registry, clock, caughtUp })

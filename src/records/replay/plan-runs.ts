@@ -1,5 +1,5 @@
 /** The plans that this instance runs, one lease for each. */
-import { setTimeout as delay, setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { asFailure, type Failure, isOverload } from '../../core/failure.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import type { PlanProgress, RunLimits, StoredPlan } from '../../core/replays/replay-plan.ts'
@@ -301,7 +301,7 @@ interface Pace {
 function createPace(perSecond: number | undefined, signal: AbortSignal): Pace {
   const intervalMs = perSecond === undefined ? 0 : 1_000 / perSecond
   let nextMs = performance.now()
-  const wait = (ms: number): Promise<void> => delay(ms, undefined, { signal, ref: false })
+  const wait = (ms: number): Promise<void> => pause(ms, undefined, { signal, ref: false })
   return {
     next: async () => {
       if (intervalMs === 0) return

@@ -81,7 +81,7 @@ export async function* everyMatch(
 }
 
 /** `alreadyDoneBy`: the id of an earlier replay whose outcome is done. Fails as Replay.run does. */
-export type ReplayByHand = (
+type ReplayByHand = (
   record: MessageRecord,
   edited?: EditedBody,
 ) => Promise<Readonly<{ replayed: Replayed; alreadyDoneBy: string | undefined }>>
@@ -119,7 +119,7 @@ type Replayable = Readonly<{
 }>
 
 /** Answers for one message at a time, as it reads more than the record. Fails with STORE_UNAVAILABLE. */
-export type ReadReplayable = (record: MessageRecord) => Promise<Replayable>
+type ReadReplayable = (record: MessageRecord) => Promise<Replayable>
 
 export function createReadReplayable(store: MessageStore, replay: Replay, claims: Claims): ReadReplayable {
   return async (record) => {

@@ -1,5 +1,5 @@
 /** The settings of the OpenHIM mediator mode. They have no effect unless `OPENHIM_REGISTER` is true. */
-import { type AddressRange, parseRange } from '../../core/egress/ip-address.ts'
+import { type AddressRange, parseRange } from '../../core/egress/egress-policy.ts'
 import {
   choice,
   credential,

@@ -4,8 +4,7 @@
  */
 
 import { idFrom } from '../../core/id.ts'
-import { columnsOf } from '../../core/records/done-line.ts'
-import type { Recorded, RecordedBody } from '../../core/records/message-record.ts'
+import { columnsOf, type Recorded, type RecordedBody } from '../../core/records/message-record.ts'
 import { createLogShares, type OldRecord, olderQuery, oldestOfQuery, USED } from '../sql/message-purge.ts'
 import {
   createMessageHolds,

@@ -1,14 +1,18 @@
 /** The message log of both databases: what it can be asked, its rows, and the queries of its records. */
 import { idFrom, timeOfId } from '../../core/id.ts'
-import { detailStart, microseconds, type RecordRest, restText, stageText } from '../../core/records/done-line.ts'
-import type {
-  BodyName,
-  MessageRecord,
-  Recorded,
-  RecordedBody,
-  RecordedOutcome,
-  RecordedSource,
-  RecordedStage,
+import {
+  type BodyName,
+  detailStart,
+  type MessageRecord,
+  microseconds,
+  type Recorded,
+  type RecordedBody,
+  type RecordedOutcome,
+  type RecordedSource,
+  type RecordedStage,
+  type RecordRest,
+  restText,
+  stageText,
 } from '../../core/records/message-record.ts'
 import { keyText } from './schema.ts'
 import { among, anyOf, type Fragment, join, raw, type Sql, type SqlValue, sql, where } from './sql.ts'

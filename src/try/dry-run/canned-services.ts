@@ -2,7 +2,6 @@
  * The services of a dry run: they give the answers that its caller supplied. Only lookups that are to be live reach the
  * network; nothing is produced and no state is written.
  */
-
 import { Failure } from '../../core/failure.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { documentPath } from '../../core/lint.ts'
@@ -13,6 +12,7 @@ import {
   type OutboundRequest,
   tooLarge,
 } from '../../core/ports/http-client-port.ts'
+import { parseReferences, type Reference, type SecretSource } from '../../core/secrets/secrets.ts'
 import type { CallSpan } from '../../core/tracing/trace.ts'
 import type { Canned, CannedAnswers, DryRunRequest } from '../../document/checks/dry-run-request.ts'
 import type { Services } from '../../pipeline/services.ts'
@@ -20,7 +20,7 @@ import { rootOf } from '../../pipeline/stages/state.ts'
 import type { RecordedAnswer, RecordedExchange } from './recorded-message.ts'
 
 /** Where the answer to a call came from; recorded: with the message; assumed: the caller supplied none. */
-export type AnswerSource = 'canned' | 'recorded' | 'live' | 'assumed' | 'missing'
+type AnswerSource = 'canned' | 'recorded' | 'live' | 'assumed' | 'missing'
 
 /** The request that a call would have sent. */
 export type Sent = Readonly<{
@@ -154,3 +154,20 @@ function answerOf({ status = 200, headers = {}, body, fault }: Canned): Outbound
 /** Text unchanged, any other value as JSON. */
 export const bytesOf = (body: Json | undefined): Uint8Array =>
   Buffer.from(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body))
+
+// Secrets where the real ones must not be used: values that the caller gives, else the name of the secret.
+
+/** `given`: the value that the caller gives for a name or path; undefined if there is none. */
+export const createStandInSecrets = (given: (name: string) => string | undefined): SecretSource => ({
+  resolve: (text) =>
+    parseReferences(text)
+      ?.map((part) => (typeof part === 'string' ? part : (given(part.name) ?? standInFor(part))))
+      .join('') ?? text,
+})
+
+/** A text that any part of a URL can hold, its host too. */
+const standInFor = ({ name }: Reference): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')

@@ -1,12 +1,18 @@
 /** The answer of a message that succeeds, as a response of the operation. */
-
-import type { JsonObject } from '../../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { collectInto, documentPath } from '../../core/lint.ts'
+import { isSecretName, referencesIn } from '../../core/secrets/secrets.ts'
+import { looksLikeCredential } from '../../document/checks/plain-credentials.ts'
 import type { Endpoint, ResponseRequest } from '../../document/schema/schema.ts'
 import { codecOfFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
-import { describeOutput } from './output-schema.ts'
-import { aloneOf } from './possible-failures.ts'
-import { joined, type PublishSettings, type RequestSchemas } from './request-schema.ts'
-import { createSourceSchemas } from './source-schema.ts'
+import { pointer } from '../../language/json-schema/publish-schema.ts'
+import { convertEach } from '../../language/mapping/mapping-functions.ts'
+import { readTargets } from '../../language/mapping/mapping-targets.ts'
+import { spreads, type TargetStep, writeSteps } from '../../language/mapping/target.ts'
+import { type PathStep, parsePath, type SourcePath } from '../../language/paths/path.ts'
+import { isElementName } from '../../language/paths/path-steps.ts'
+import { aloneOf } from './failure-responses.ts'
+import { joined, type PlacedSchema, type PublishSettings, type RequestSchemas } from './request-schema.ts'
 
 const MESSAGE_ID = { 'X-Crosswalk-Message-Id': { $ref: '#/components/headers/MessageId' } }
 const STATUS = { 'X-Crosswalk-Status': { $ref: '#/components/headers/Status' } }
@@ -94,4 +100,289 @@ function bodySchema(
   if (method === 'GET' || method === 'DELETE') return withSource({ const: {} }, 'endpoint.method')
   if (request.body === undefined || settings.validationCoerceTypes) return UNKNOWN
   return withSource(joined([request.body]), 'inputValidation')
+}
+
+// The schema of what `inputMapping` writes.
+
+/** A place in the output, with what is written there and below. */
+type Place = {
+  readonly values: JsonObject[]
+  readonly members: Map<string, Place>
+  readonly elements: Map<number, Place>
+  /** All elements alike. */
+  each: Place | undefined
+  /** Whether what is written there depends on more than its own entry. */
+  isOpen: boolean
+  /** Whether every message writes there. */
+  isAlways: boolean
+}
+
+const newPlace = (): Place => ({
+  values: [],
+  members: new Map(),
+  elements: new Map(),
+  each: undefined,
+  isOpen: false,
+  isAlways: false,
+})
+
+type TargetPlan = NonNullable<ReturnType<typeof readTargets>>[number]
+
+/** `isAlways`: for every message. */
+type Written = Readonly<{ schema: JsonObject; isAlways: boolean }>
+
+/** In: a sound `inputMapping` with entries, and the schemas of its sources. Out: a schema that every output satisfies. */
+function describeOutput(inputMapping: JsonObject, sourceOf: (path: SourcePath) => SourceSchema): JsonObject {
+  const root = newPlace()
+  const sink = collectInto([])
+  for (const [text, declared] of Object.entries(inputMapping)) {
+    const path = parsePath(text)
+    if (!path.ok) continue
+    for (const plan of readTargets(declared, sink) ?? []) {
+      const written = writtenBy(plan, sourceOf(path.value))
+      if (written === undefined) continue
+      const schema = { ...written.schema, 'x-crosswalk-source': documentPath('inputMapping', text) }
+      put(root, plan, { ...written, schema })
+    }
+  }
+  return schemaOf(root, { type: 'object' })
+}
+
+/** Undefined if nothing is ever written. */
+function writtenBy({ target, function: applied, fill }: TargetPlan, source: SourceSchema): Written | undefined {
+  const isSpread = spreads(target)
+  if (source.kind === 'constant') {
+    const one = applied?.convert
+    const convert = one === undefined || !isSpread ? one : convertEach(one, () => undefined)
+    const value = (convert === undefined ? source.value : convert(source.value)) ?? fill
+    if (value === undefined || value === null) return target.takesNull ? { schema: {}, isAlways: false } : undefined
+    return isSpread && Array.isArray(value)
+      ? { schema: {}, isAlways: false }
+      : { schema: { const: value }, isAlways: true }
+  }
+  const isAlways = fill !== undefined && fill !== null
+  const schema = isSpread && Array.isArray(fill) ? {} : convertedSchema(source, applied?.gives, isSpread)
+  const others = [...(isAlways ? [{ const: fill }] : []), ...(target.takesNull ? [{ type: 'null' }] : [])]
+  const isKnown = Object.keys(schema).length > 0
+  return { schema: isKnown && others.length > 0 ? { anyOf: [schema, ...others] } : schema, isAlways }
+}
+
+/** Functions convert the elements of an array one by one, but for those whose text holds it whole. */
+function convertedSchema(
+  { kind, schema }: Exclude<SourceSchema, { kind: 'constant' }>,
+  gives: JsonObject | undefined,
+  isSpread: boolean,
+): JsonObject {
+  const isOne = kind === 'scalar' || kind === 'object'
+  if (gives === undefined) return isOne || !isSpread ? schema : {}
+  if (isOne) return gives
+  return kind === 'array' && !isSpread ? { anyOf: [{ type: 'array' }, gives] } : { anyOf: [gives, { type: 'array' }] }
+}
+
+/** Adds what a target writes, as `compileWrite` places it. */
+function put(root: Place, { target, function: applied }: TargetPlan, { schema, isAlways }: Written): void {
+  const placement = applied?.placement ?? 'spread'
+  if (placement === 'root') {
+    root.isOpen = true
+    return
+  }
+  const steps = placement === 'spread' ? writeSteps(target, 'spread') : target.steps
+  const appends = steps.at(-1)?.kind === 'each'
+  let place = root
+  // A value for all elements is written where there are some.
+  let isSure = isAlways && placement !== 'all'
+  for (const step of appends ? steps.slice(0, -1) : steps) {
+    if (placement === 'all' && step.kind === 'each') {
+      place.isOpen = true
+      return
+    }
+    place = enter(place, placement === 'spread' ? step : firstOf(step))
+    // A spread list has elements that this entry does not write.
+    if (step.kind === 'each') isSure = false
+    place.isAlways ||= isSure
+  }
+  place.values.push(appends || placement === 'concat' ? listFrom(schema) : schema)
+}
+
+/** What a list holds depends on all entries that append to it. */
+const listFrom = ({ 'x-crosswalk-source': source = '' }: JsonObject): JsonObject => ({
+  type: 'array',
+  'x-crosswalk-source': source,
+})
+
+const firstOf = (step: TargetStep): TargetStep => (step.kind === 'each' ? { kind: 'index', index: 0 } : step)
+
+function enter(place: Place, step: TargetStep): Place {
+  switch (step.kind) {
+    case 'name':
+      return entered(place.members, step.name)
+    case 'index':
+      return entered(place.elements, step.index)
+    case 'each':
+      place.each ??= newPlace()
+      return place.each
+  }
+}
+
+function entered<Key>(places: Map<Key, Place>, key: Key): Place {
+  const place = places.get(key) ?? newPlace()
+  places.set(key, place)
+  return place
+}
+
+/** Elements that are described one by one. */
+const MOST_ELEMENTS = 20
+
+/** `otherwise`: of a place at which several kinds of values may stand. */
+function schemaOf({ values, members, elements, each, isOpen }: Place, otherwise: JsonObject): JsonObject {
+  const kinds = [values.length > 0, members.size > 0, elements.size > 0, each !== undefined]
+  if (isOpen || kinds.filter(Boolean).length !== 1) return otherwise
+  if (members.size > 0) {
+    const required = [...members].flatMap(([name, { isAlways }]) => (isAlways ? [name] : []))
+    const properties = Object.fromEntries([...members].map(([name, place]) => [name, schemaOf(place, {})]))
+    return { type: 'object', ...(required.length === 0 ? {} : { required }), properties }
+  }
+  if (each !== undefined) return { type: 'array', items: orNull(schemaOf(each, {})) }
+  if (elements.size > 0) {
+    const count = Math.max(...elements.keys()) + 1
+    if (count > MOST_ELEMENTS) return { type: 'array' }
+    const all = Array.from({ length: count }, (_, index) => elements.get(index))
+    return { type: 'array', prefixItems: all.map((place) => (place === undefined ? {} : orNull(schemaOf(place, {})))) }
+  }
+  const [only = {}] = values
+  return values.length === 1 ? only : { anyOf: values }
+}
+
+/** A list is filled with null up to an element that a message writes. */
+function orNull(schema: JsonObject): JsonObject {
+  if (Object.keys(schema).every((name) => name.startsWith('x-'))) return schema
+  return typeof schema.type === 'string'
+    ? { ...schema, type: [schema.type, 'null'] }
+    : { anyOf: [schema, { type: 'null' }] }
+}
+
+// The schemas of the values that a mapping reads, as far as something says what they are.
+
+/**
+ * `constant`: the value is known. `scalar`: it is surely no array, and `array`: it is one, so that it is known how a target
+ * takes it. Null counts as missing, as mappings treat it.
+ */
+type SourceSchema =
+  | Readonly<{ kind: 'constant'; value: Json | undefined }>
+  | Readonly<{ kind: 'scalar' | 'object' | 'array' | 'any'; schema: JsonObject }>
+
+const ANY: SourceSchema = { kind: 'any', schema: {} }
+const ARRAY: SourceSchema = { kind: 'array', schema: { type: 'array' } }
+const TEXT: SourceSchema = { kind: 'scalar', schema: { type: 'string' } }
+
+/** Longer constants would be repeated for each of their readers. */
+const LONGEST_CONSTANT = 2_000
+
+/** Coercion may change a value again after a schema has accepted it: only what does not depend on it is known then. */
+function createSourceSchemas(
+  endpoint: Endpoint,
+  request: RequestSchemas,
+  isCoerced: boolean,
+): (path: SourcePath) => SourceSchema {
+  const { method } = endpoint.endpoint
+  const isBodiless = method === 'GET' || method === 'DELETE'
+  const roots: Readonly<Record<string, (path: SourcePath) => SourceSchema>> = {
+    constants: (path) => constantAt(path, endpoint.constants),
+    urlParams: ({ steps }) => (steps.length === 1 && steps[0]?.kind === 'name' ? TEXT : ANY),
+    requestHeaders: ({ steps: [first, ...others] }) =>
+      others.length === 0 && first?.kind === 'name' && first.name !== 'set-cookie' ? TEXT : ANY,
+    requestBody: ({ steps }) => {
+      if (isBodiless || request.body === undefined || isCoerced) return ANY
+      return along(steps, [request.body], request.follow)
+    },
+    query: ({ steps }) => atMember(steps, request.query.members, request.follow),
+    lookupRequests: ({ steps }) => atMember(steps, request.lookupRequests.members, request.follow),
+  }
+  return (path) => {
+    if (isCoerced && path.root !== 'constants' && path.root !== 'urlParams' && path.root !== 'requestHeaders')
+      return ANY
+    return roots[path.root]?.(path) ?? ANY
+  }
+}
+
+function constantAt(path: SourcePath, constants: JsonObject): SourceSchema {
+  const value = path.read({ constants })
+  const text = JSON.stringify(value ?? null)
+  // The reference would name where the secret is.
+  const isSecret = path.steps.some((step) => step.kind === 'name' && isSecretName(step.name)) || holdsCredential(value)
+  if (isSecret || referencesIn(text).length > 0) return typeof value === 'string' ? TEXT : ANY
+  if (text.length > LONGEST_CONSTANT) return Array.isArray(value) ? ARRAY : ANY
+  return { kind: 'constant', value }
+}
+
+function holdsCredential(value: Json | undefined): boolean {
+  if (typeof value === 'string') return looksLikeCredential(value)
+  if (Array.isArray(value)) return value.some(holdsCredential)
+  return isObject(value) && Object.entries(value).some(([name, inner]) => isSecretName(name) || holdsCredential(inner))
+}
+
+function atMember(
+  [first, ...others]: readonly PathStep[],
+  members: RequestSchemas['query']['members'],
+  follow: RequestSchemas['follow'],
+): SourceSchema {
+  const placed = first?.kind === 'name' ? members.get(first.name) : undefined
+  return placed === undefined ? ANY : along(others, placed, follow)
+}
+
+/** In: schemas that all apply to one value. Follows the steps from it. */
+function along(
+  steps: readonly PathStep[],
+  start: readonly PlacedSchema[],
+  follow: RequestSchemas['follow'],
+): SourceSchema {
+  let placed = start
+  for (const step of steps) {
+    const next = placed.map((one) => stepInto(follow(one), step))
+    const array = next.find((one) => one === 'array')
+    if (array !== undefined) return ARRAY
+    placed = next.filter((one) => one !== undefined) as readonly PlacedSchema[]
+    if (placed.length === 0) return ANY
+  }
+  return { kind: kindOf(placed, follow), schema: joined(placed) }
+}
+
+/** The schema of what the step reads; undefined if it is unknown; `array` for a list of what several steps read. */
+function stepInto({ schema, place }: PlacedSchema, step: PathStep): PlacedSchema | 'array' | undefined {
+  if (!isObject(schema)) return undefined
+  const types = typesOf(schema)
+  const isList = types?.length === 1 && types[0] === 'array'
+  if (step.kind === 'name') {
+    if (isList) return isElementName(step.name) ? undefined : 'array'
+    // An array has no fields, but its elements may have.
+    if (types === undefined || types.includes('array')) return undefined
+    const { properties } = schema
+    if (!isObject(properties) || !Object.hasOwn(properties, step.name)) return undefined
+    return { schema: properties[step.name] as Json, place: pointer(place, 'properties', step.name) }
+  }
+  if (!isList || step.kind === 'any') return undefined
+  if (step.kind === 'each') return 'array'
+  const { prefixItems, items } = schema
+  const first = Array.isArray(prefixItems) ? prefixItems : []
+  if (step.index < first.length) return { schema: first[step.index], place: pointer(place, 'prefixItems', step.index) }
+  return items === undefined ? undefined : { schema: items, place: pointer(place, 'items') }
+}
+
+function typesOf({ type }: JsonObject): readonly Json[] | undefined {
+  return type === undefined ? undefined : [type].flat()
+}
+
+function kindOf(
+  placed: readonly PlacedSchema[],
+  follow: RequestSchemas['follow'],
+): 'scalar' | 'object' | 'array' | 'any' {
+  for (const one of placed) {
+    const { schema } = follow(one)
+    const types = isObject(schema) ? typesOf(schema)?.filter((type) => type !== 'null') : undefined
+    if (types === undefined || types.length === 0) continue
+    if (types.every((type) => type === 'array')) return 'array'
+    if (types.every((type) => type === 'object')) return 'object'
+    if (!types.includes('array')) return types.includes('object') ? 'object' : 'scalar'
+  }
+  return 'any'
 }

@@ -4,11 +4,9 @@ import { Failure } from '../../core/failure.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import { compileFilters } from '../../endpoints/endpoint-reads.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
-import type { StoredTests } from '../tests/stored/stored-tests.ts'
+import type { StoredTests } from '../tests/stored-tests.ts'
 import { createPause, type DocumentInfo, type WrittenOpenApi, writeOpenApi } from './openapi-document.ts'
-import { createOpenApiThread } from './openapi-thread.ts'
-import { examplesOf } from './published-examples.ts'
-import type { PublishedEndpoint } from './published-operation.ts'
+import { examplesOf, type PublishedEndpoint } from './published-operation.ts'
 import type { PublishSettings } from './request-schema.ts'
 
 /** Each name with its values, as `GET /endpoints` takes them. */
@@ -23,11 +21,9 @@ export interface LiveOpenApi {
   ofAll(filters: Filters, signal?: AbortSignal): Promise<WrittenOpenApi>
   /** The document of one endpoint; without a path if the endpoint is not active. */
   ofOne(id: string): Promise<WrittenOpenApi>
-  /** When no call is pending. */
-  close(): Promise<void>
 }
 
-export type LiveOpenApiOptions = Readonly<{
+type LiveOpenApiOptions = Readonly<{
   registry: Registry
   /** Of the service. */
   version: string
@@ -41,9 +37,6 @@ export type LiveOpenApiOptions = Readonly<{
 /** Documents that are kept until an endpoint changes: those of larger sets are written again. */
 const KEPT_BYTES = 4 * 1024 * 1024
 const MOST_KEPT = 8
-
-/** The endpoints of a document that is written in about 10 ms; larger ones are written in a thread. */
-const MOST_IN_TURNS = 100
 
 /** Filters have any length. */
 const LONGEST_KEY = 1_000
@@ -72,7 +65,6 @@ export function createLiveOpenApi({
   async function* addExamples(compiled: readonly CompiledEndpoint[], tested: ReadonlySet<string>) {
     for (const one of compiled) yield tested.has(one.document._id) ? await withExamples(one) : one
   }
-  const thread = createOpenApiThread()
   const findMatches = async (matches: ReturnType<typeof compileFilters>, signal: AbortSignal | undefined) => {
     const pause = createPause(signal)
     const found: CompiledEndpoint[] = []
@@ -94,8 +86,7 @@ export function createLiveOpenApi({
     const info: DocumentInfo = { title: 'Crosswalk endpoints', version, origin }
     const compiled = await findMatches(matches, signal)
     const endpoints = tested.size === 0 ? compiled : addExamples(compiled, tested)
-    const write = compiled.length > MOST_IN_TURNS ? thread.writeOpenApi : writeOpenApi
-    const written = await write(endpoints, info, settings, signal)
+    const written = await writeOpenApi(endpoints, info, settings, signal)
     if (
       tested.size === 0 &&
       written.bytes.byteLength <= KEPT_BYTES &&
@@ -119,6 +110,5 @@ export function createLiveOpenApi({
       const endpoints = compiled === undefined ? [] : [await withExamples(compiled)]
       return writeOpenApi(endpoints, description === undefined ? info : { ...info, description }, settings)
     },
-    close: thread.close,
   }
 }

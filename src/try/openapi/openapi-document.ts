@@ -1,10 +1,15 @@
 /** OpenAPI 3.1 documents of endpoints, written piece by piece, so that messages run between two endpoints of thousands. */
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { JsonObject } from '../../core/json.ts'
-import { FAILURE_COMPONENTS } from './failure-responses.ts'
-import { createOperationTexts } from './operation-texts.ts'
-import type { PublishedEndpoint } from './published-operation.ts'
+import { componentName, FAILURE_COMPONENTS, type KnownFailures } from './failure-responses.ts'
+import {
+  describeOperation,
+  describeRoute,
+  type PublishedEndpoint,
+  type PublishedRoute,
+  summarise,
+} from './published-operation.ts'
 import type { PublishSettings } from './request-schema.ts'
 
 export type DocumentInfo = Readonly<{
@@ -28,7 +33,7 @@ const CHUNK_CHARACTERS = 65_536
 type Path = { readonly path: string; readonly parameters: readonly JsonObject[]; readonly methods: string[] }
 
 /** Endpoints whose names and routes differ, in the order of their paths. */
-export type PublishedEndpoints = Iterable<PublishedEndpoint> | AsyncIterable<PublishedEndpoint>
+type PublishedEndpoints = Iterable<PublishedEndpoint> | AsyncIterable<PublishedEndpoint>
 
 /** Reads the endpoints while the promise is pending. Rejects with the reason of `signal` once it is aborted. */
 export async function writeOpenApi(
@@ -64,7 +69,7 @@ export async function writeOpenApi(
     document.write(piece)
     if (pause.isDue()) await pause.take()
   }
-  return document.end()
+  return document.end(pause)
 }
 
 /** The text of the document, without its insignificant space. */
@@ -106,6 +111,8 @@ const head = ({ title, version, description, origin }: DocumentInfo): JsonObject
   ],
 })
 
+type Pause = ReturnType<typeof createPause>
+
 /** Pauses of work on the thread of messages. `take` rejects with the reason of `signal` once it is aborted. */
 export function createPause(signal?: AbortSignal) {
   let startedAt = performance.now()
@@ -143,16 +150,79 @@ function createWriter() {
       characters += text.length
       if (characters >= CHUNK_CHARACTERS) flush()
     },
-    end: (): WrittenOpenApi => {
+    end: async (pause: Pause): Promise<WrittenOpenApi> => {
       flush()
-      // In memory of its own, which another thread can take over.
-      const bytes = new Uint8Array(length)
+      const bytes = Buffer.allocUnsafeSlow(length)
       let at = 0
       for (const chunk of chunks) {
         bytes.set(chunk, at)
         at += chunk.byteLength
+        if (pause.isDue()) await pause.take()
       }
       return { bytes, etag: `"${hash.digest('base64url')}"` }
     },
   }
 }
+
+// What endpoints add to an OpenAPI document, as text. Of thousands of endpoints, many differ in name, description, labels
+// and route only: these are described once.
+
+/** The text of each part of a section of `components`, by its name. */
+type Parts = readonly (readonly [name: string, text: string])[]
+
+type OperationTexts = PublishedRoute &
+  Readonly<{ operation: string; components: Readonly<Record<'schemas' | 'responses' | 'securitySchemes', Parts>> }>
+
+/** What endpoints have in common, with a placeholder for their names. */
+type Template = Readonly<{ operation: string; components: OperationTexts['components'] }>
+
+const MOST_TEMPLATES = 100
+
+/** Longer keys are rarely equal. */
+const LONGEST_KEY = 20_000
+
+function createOperationTexts(settings: PublishSettings): (published: PublishedEndpoint) => OperationTexts {
+  const known: KnownFailures = new Map()
+  const templates = new Map<string, Template>()
+  // No document can hold it.
+  const placeholder = `N${randomBytes(16).toString('hex')}N`
+  const describe = ({ endpoint, examples }: PublishedEndpoint): Template => {
+    const { operation, components } = describeOperation(endpoint, settings, examples, known)
+    const { operationId, summary, ...rest } = operation
+    const { schemas, responses, securitySchemes } = components
+    const parts = {
+      schemas: textsOf(schemas),
+      responses: textsOf(responses),
+      securitySchemes: textsOf(securitySchemes),
+    }
+    return { operation: JSON.stringify(rest), components: parts }
+  }
+  const templateOf = ({ endpoint, examples = [] }: PublishedEndpoint, hasParameters: boolean): Template => {
+    const { description, ...others } = endpoint
+    const pattern = hasParameters ? '/:a' : '/'
+    const unnamed = { ...others, name: placeholder, labels: {}, endpoint: { ...endpoint.endpoint, pattern } }
+    const key = JSON.stringify([unnamed, examples])
+    const before = templates.get(key)
+    if (before !== undefined) return before
+    const template = describe({ endpoint: unnamed, examples })
+    if (key.length > LONGEST_KEY) return template
+    const [oldest] = templates.size < MOST_TEMPLATES ? [] : templates.keys()
+    if (oldest !== undefined) templates.delete(oldest)
+    templates.set(key, template)
+    return template
+  }
+  return (published) => {
+    const { endpoint } = published
+    const route = describeRoute(endpoint)
+    const { operation, components } = templateOf(published, route.parameters.length > 0)
+    const name = componentName(endpoint.name)
+    const named = (text: string): string => text.replaceAll(placeholder, name)
+    return {
+      ...route,
+      operation: `${JSON.stringify(summarise(endpoint)).slice(0, -1)},${named(operation.slice(1))}`,
+      components: { ...components, schemas: components.schemas.map(([part, text]) => [named(part), named(text)]) },
+    }
+  }
+}
+
+const textsOf = (parts: JsonObject): Parts => Object.entries(parts).map(([name, part]) => [name, JSON.stringify(part)])

@@ -1,17 +1,23 @@
 /** What one endpoint adds to an OpenAPI document. */
-
-import type { JsonObject } from '../../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { codecOfFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { segmentsOf } from '../../language/route-pattern.ts'
+import { checkTestFile } from '../tests/check-test-file.ts'
+import { operatorOf } from '../tests/operators.ts'
+import type { DocumentTest, TestFile } from '../tests/test-file.ts'
 import { describeAnswer } from './answer-responses.ts'
-import { componentName, sharedName } from './component-names.ts'
-import { describeFailures, type KnownFailures } from './failure-responses.ts'
-import { pathParameters, readParameters } from './read-parameters.ts'
-import { describeRequest, type PublishSettings, type RequestSchemas } from './request-schema.ts'
+import { componentName, describeFailures, type KnownFailures, sharedName } from './failure-responses.ts'
+import {
+  describeRequest,
+  type PublishSettings,
+  pathParameters,
+  type RequestSchemas,
+  readParameters,
+} from './request-schema.ts'
 
 /** A message and its answer for people to read, such as a test of the document that is published. */
-export type PublishedExample = Readonly<{
+type PublishedExample = Readonly<{
   name: string
   summary?: string
   /** The body of the request as it is sent; undefined if it has none. */
@@ -35,7 +41,7 @@ export type PublishedRoute = Readonly<{
   parameters: readonly JsonObject[]
 }>
 
-export type PublishedOperation = Readonly<{
+type PublishedOperation = Readonly<{
   operation: JsonObject
   /** By the section of `components` and the name. Parts that endpoints share have the same name and content. */
   components: Readonly<Record<'schemas' | 'responses' | 'securitySchemes', JsonObject>>
@@ -164,4 +170,30 @@ function describeAuth({ auth = {} }: Endpoint): DescribedAuth {
   if (basic !== undefined) add('basic', { type: 'http', scheme: 'basic' })
   if (jwt !== undefined) add('bearer', { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, jwt.scopes)
   return { security, schemes, headers: new Set(apiKey === undefined ? [] : [header.toLowerCase()]) }
+}
+
+// The tests of a document that its author publishes, as examples of an OpenAPI document.
+
+/** In: a file of tests as it is stored. Its faults leave out what they concern. */
+export const examplesOf = (raw: Json): readonly PublishedExample[] => examplesIn(checkTestFile(raw).file)
+
+/** Those with `publish`, in their order; of several steps, the first. */
+export const examplesIn = ({ tests }: TestFile): readonly PublishedExample[] =>
+  tests.flatMap((test) => (test.publish === true && test.skip === undefined ? [exampleFrom(test)] : []))
+
+function exampleFrom({ name, steps: [step] }: DocumentTest): PublishedExample {
+  const body = step?.given.message.body
+  const { status, body: answer } = step?.expect.answer ?? {}
+  return {
+    name,
+    ...(body === undefined ? {} : { request: body }),
+    ...(typeof status === 'number' ? { status } : {}),
+    // What an operator accepts is no answer.
+    ...(answer === undefined || holdsOperator(answer) ? {} : { answer }),
+  }
+}
+
+function holdsOperator(value: Json): boolean {
+  if (Array.isArray(value)) return value.some(holdsOperator)
+  return isObject(value) && (operatorOf(value) !== undefined || Object.values(value).some(holdsOperator))
 }

@@ -1,15 +1,13 @@
 /** A first document of an endpoint, with a test, from a name and a sample message: what the console's New offers. */
-
-import type { JsonObject } from '../../core/json.ts'
-import type { Lint } from '../../core/lint.ts'
+import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
+import { documentPath, type Lint } from '../../core/lint.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { ParserSettings } from '../../formats/codec.ts'
 import { codecOfFormat, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
-import { newDocument, type SampleMessage, SMALLEST, testOf, withoutFaults } from './new-document.ts'
 import { type DraftRequest, invalid } from './suggest-request.ts'
 
 /** `faults`: those of the document that its fields cannot leave out, such as a name that is taken; there is no test then. */
-export type EndpointDraft = Readonly<{
+type EndpointDraft = Readonly<{
   document: JsonObject
   /** How the document ends with the sample; absent without a sample. */
   test?: JsonObject
@@ -19,7 +17,7 @@ export type EndpointDraft = Readonly<{
 /** Fails with SUGGESTION_INVALID, and as dry runs do. */
 export type DraftEndpoint = (request: DraftRequest) => Promise<EndpointDraft>
 
-export type DraftEndpointOptions = Readonly<{
+type DraftEndpointOptions = Readonly<{
   settings: ParserSettings
   /** Without live calls. In: a request as JSON text. Out: the report. */
   dryRun: (text: string) => Promise<JsonObject>
@@ -59,4 +57,83 @@ function readSample(text: string, given: Format | undefined, settings: ParserSet
     if (!(thrown instanceof Unreadable)) throw thrown
     return { path: 'sample', message: thrown.message, severity: 'error' }
   }
+}
+
+// A document to go on from: the fields of a sample message, each mapped to the same name.
+
+/** `text`: as it is sent. */
+export type SampleMessage = Readonly<{ value: Json; format: Format; text: string }>
+
+/** Types of JSON Schema; a null says nothing about the values of other messages. */
+const SCHEMA_TYPES: readonly string[] = ['object', 'array', 'string', 'number', 'boolean']
+
+/** A message as simple as one can be. */
+export const SMALLEST: SampleMessage = { value: { id: '17' }, format: 'JSON', text: '{ "id": "17" }' }
+
+/** `pattern`: of the route. Out: a document, of which some entries may have faults. */
+export function newDocument(
+  name: string,
+  pattern: string,
+  { value, format, text }: Pick<SampleMessage, 'value' | 'format'> & Partial<Pick<SampleMessage, 'text'>>,
+): JsonObject {
+  const mapping = mappingOf(value, format === 'XML' ? rootElementOf(text) : undefined)
+  return {
+    name,
+    endpoint: { pattern, method: 'POST' },
+    transformation: { input: format, output: format },
+    ...(format === 'JSON' && isObject(value) ? { inputValidation: schemaOf(value) } : {}),
+    ...(mapping.length === 0 ? {} : { inputMapping: Object.fromEntries(mapping) }),
+  }
+}
+
+/** `root`: the name of the element that an XML message is in, which the body of the message does not have. */
+function mappingOf(value: Json, root: string | undefined): readonly (readonly [source: string, target: string])[] {
+  const around = root === undefined ? [] : [root]
+  if (!isObject(value)) return root === undefined ? [] : [['requestBody', documentPath('', root)]]
+  return Object.keys(value).map((field) => [documentPath('', 'requestBody', field), documentPath('', ...around, field)])
+}
+
+/** In: well-formed XML. Comments and processing instructions may come before its root. */
+const rootElementOf = (text = ''): string | undefined =>
+  /<([^\s<>/!?]+)/.exec(text.replace(/<!--[\s\S]*?-->|<\?[\s\S]*?\?>/g, ''))?.[1]
+
+function schemaOf(value: JsonObject): JsonObject {
+  const typed = Object.entries(value).filter(([, field]) => SCHEMA_TYPES.includes(typeName(field)))
+  const properties = Object.fromEntries(typed.map(([field, inner]) => [field, { type: typeName(inner) }]))
+  return { properties: { requestBody: { type: 'object', properties } } }
+}
+
+/** In: the message of a dry run, and what came of it; without a body the test lets it change. Out: a test that expects it. */
+export function testOf(message: JsonObject, outcome: Json, status: number, body?: Json): JsonObject {
+  // In expectations, objects whose only name starts with a dollar are operators.
+  const expected = body !== undefined && JSON.stringify(body).includes('"$') ? { $literal: body } : body
+  return {
+    name: 'the sample',
+    given: { message },
+    expect: { outcome, answer: { status, ...(expected === undefined ? {} : { body: expected }) } },
+  }
+}
+
+/**
+ * The document without the entries that a lint blames: the sample has names that a path or a schema cannot have. `lints`:
+ * those that are left.
+ */
+export async function withoutFaults(
+  document: JsonObject,
+  lintsOf: (document: JsonObject) => Promise<readonly Lint[]>,
+): Promise<Readonly<{ document: JsonObject; lints: readonly Lint[] }>> {
+  const lints = await lintsOf(document)
+  if (lints.length === 0) return { document, lints }
+  const paths = lints.map(({ path }) => path)
+  const sound = withoutFaulty(document, paths)
+  return { document: sound, lints: await lintsOf(sound) }
+}
+
+function withoutFaulty(document: JsonObject, paths: readonly string[]): JsonObject {
+  const mapping = isObject(document.inputMapping) ? document.inputMapping : {}
+  const isFaulty = (entry: string) => paths.includes(documentPath('inputMapping', entry))
+  const sound = Object.fromEntries(Object.entries(mapping).filter(([entry]) => !isFaulty(entry)))
+  const { inputValidation, ...rest } = document
+  const keepsSchema = inputValidation !== undefined && !paths.some((path) => path.startsWith('inputValidation'))
+  return { ...rest, ...(keepsSchema ? { inputValidation } : {}), inputMapping: sound }
 }

@@ -1,9 +1,7 @@
 /** Finds for each target the source that is most like it by name, place and type. Values play no part. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { pathText } from '../../language/paths/path-steps.ts'
-import type { Leaf } from './leaf.ts'
-import { type LeafNames, namesOf, similarity } from './leaf-names.ts'
-import { matchTypes, type TypeMatch } from './leaf-types.ts'
+import { type Leaf, type LeafNames, matchTypes, namesOf, similarity, type TypeMatch } from './leaves.ts'
 
 /** A proposed entry of `inputMapping`: `{ [source]: to }`. */
 export type Suggestion = Readonly<{
@@ -18,7 +16,7 @@ export type Suggestion = Readonly<{
 }>
 
 /** `cut`: the processor time was over before every target was compared. */
-export type Matches = Readonly<{ suggestions: readonly Suggestion[]; cut: boolean }>
+type Matches = Readonly<{ suggestions: readonly Suggestion[]; cut: boolean }>
 
 /** The weights of a score; they add up to 1. */
 const NAME = 0.6

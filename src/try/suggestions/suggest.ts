@@ -5,6 +5,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
+import type { RecordedBody } from '../../core/records/message-record.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { ParserSettings } from '../../formats/codec.ts'
 import { codecOfHeader, detect, NO_FORMAT } from '../../formats/codecs.ts'
@@ -13,11 +14,10 @@ import { readTargets } from '../../language/mapping/mapping-targets.ts'
 import { parseTarget } from '../../language/mapping/target.ts'
 import { parsePath } from '../../language/paths/path.ts'
 import { type PathStep, parseSteps } from '../../language/paths/path-steps.ts'
-import { addSample, collectLeaves, type Leaf, type Leaves } from './leaf.ts'
-import { JSON_TYPES } from './leaf-types.ts'
+import { lookupOf, type RecordedRequest, readRequest } from '../../records/message-log/bodies.ts'
+import type { MessageSearch } from '../../records/message-log/message-search.ts'
+import { addSample, addSchema, collectLeaves, JSON_TYPES, type Leaf, type Leaves } from './leaves.ts'
 import { matchLeaves, type Suggestion } from './match-leaves.ts'
-import type { ReadRecordedMessage } from './recorded-sample.ts'
-import { addSchema } from './schema-leaves.ts'
 import { invalid, type SampleBody, type SuggestRequest, type SuggestSource } from './suggest-request.ts'
 
 /** `cut`: the samples have more fields than are compared, or some with longer paths, or the time was over. */
@@ -35,7 +35,7 @@ const MOST_LEAVES = 3_000
 /** Processor time. */
 const LONGEST_MS = 300
 
-export type SuggestOptions = Readonly<{
+type SuggestOptions = Readonly<{
   settings: ParserSettings
   /** Reads a stored document. Fails with ID_MALFORMED, ENDPOINT_UNKNOWN, STORE_UNAVAILABLE. */
   documentOf: (endpointId: string) => Promise<JsonObject>
@@ -182,3 +182,46 @@ function missingTargets(mapped: ReadonlyMap<string, readonly string[]>, { leaves
   })
   return { leaves: targets.slice(0, MOST_LEAVES), cut: targets.length > MOST_LEAVES }
 }
+
+// The request for suggestions and its checks.
+
+/** Fails with ID_MALFORMED, MESSAGE_UNKNOWN, STORE_UNAVAILABLE. */
+type ReadRecordedMessage = (messageId: string) => Promise<
+  Readonly<{
+    source: SuggestSource
+    notRead: readonly Readonly<{ part: string; reason: string }>[]
+  }>
+>
+
+export function createReadRecordedMessage(search: Pick<MessageSearch, 'get' | 'body'>): ReadRecordedMessage {
+  return async (messageId) => {
+    const { bodies } = await search.get(messageId)
+    const notRead: { part: string; reason: string }[] = []
+    const lookups: Record<string, SampleBody | readonly SampleBody[]> = Object.create(null)
+    let request: Pick<RecordedRequest, 'query' | 'urlParams'> = { query: {}, urlParams: {} }
+    let incoming: SampleBody = {}
+    if (!bodies.some(({ which }) => which === 'incoming')) {
+      notRead.push({ part: 'incoming', reason: 'the body was not kept, or the message had none' })
+    }
+    for (const { which, cut } of bodies) {
+      const lookup = lookupOf(which)
+      if (which !== 'incoming' && which !== 'request' && lookup === undefined) continue
+      if (cut) {
+        notRead.push({ part: which, reason: 'only the start of the body was kept' })
+        continue
+      }
+      const body = await search.body(messageId, which)
+      if (which === 'incoming') incoming = sampleOf(body)
+      else if (lookup === undefined) request = readRequest(body)
+      else if (lookup.isItem) lookups[lookup.id] = [...[lookups[lookup.id] ?? []].flat(), sampleOf(body)]
+      else lookups[lookup.id] = sampleOf(body)
+    }
+    const { query, urlParams } = request
+    return { source: { ...incoming, query, urlParams, lookups }, notRead }
+  }
+}
+
+const sampleOf = ({ summary, content }: RecordedBody): SampleBody => ({
+  body: content,
+  ...(summary.contentType === '' ? {} : { contentType: summary.contentType }),
+})

@@ -84,7 +84,7 @@ const FILE: Field = {
 const FAILURE_NAMES = ['error', 'code', 'status', 'stage', 'path', 'details']
 const CALL_NAMES = ['kind', 'id', 'item', 'method', 'url', 'topic', 'key', 'headers', 'body']
 
-export type CheckedTestFile = Readonly<{ file: TestFile; lints: readonly Lint[] }>
+type CheckedTestFile = Readonly<{ file: TestFile; lints: readonly Lint[] }>
 
 /**
  * In: a file of tests as JSON, at most MOST_TEST_BYTES. Out: the file for `runTests`, and all its lints, with paths as

@@ -12,12 +12,11 @@ import type { Sandbox } from '../../pipeline/sandbox.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
 import { rootOf } from '../../pipeline/stages/state.ts'
 import type { StateFilter, StateRecord, StateStore } from '../../store/sql/states.ts'
-import { type CannedServices, cannedServices } from '../dry-run/canned-services.ts'
-import { createStandInSecrets } from '../dry-run/stand-in-secrets.ts'
+import { type CannedServices, cannedServices, createStandInSecrets } from '../dry-run/canned-services.ts'
 import type { Given } from './test-file.ts'
 
 /** What one step runs with. */
-export type GivenStep = Readonly<{
+type GivenStep = Readonly<{
   given: Given
   /** Of chance. */
   seed: string

@@ -1,17 +1,15 @@
 /** Decides whether a message did what its test expects. */
-
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { pointerTo } from '../../core/lint.ts'
+import { documentPath, pointerTo, shown } from '../../core/lint.ts'
+import { didYouMean } from '../../core/nearest.ts'
 import { compileReferences, isSecretName, REDACTED } from '../../core/secrets/secrets.ts'
-import { weigh } from '../dry-run/report/shown-values.ts'
+import type { Endpoint } from '../../document/schema/schema.ts'
+import { weigh } from '../dry-run/shown-values.ts'
 import type { RunningStep } from './given-services.ts'
-import { ignoredPlaces } from './ignored-places.ts'
-import { createMatcher, type Matcher, TooManyComparisons } from './match.ts'
-import { callMismatches, headerMismatches } from './match-calls.ts'
-import { changeObserved, type Observed } from './observed.ts'
+import { createMatcher, ignoredPlaces, type Matcher, TooManyComparisons } from './match.ts'
+import { callMismatches, changeObserved, headerMismatches, type Observed } from './observed.ts'
 import { operatorOf } from './operators.ts'
-import type { TestStep } from './test-file.ts'
-import type { Mismatch } from './test-report.ts'
+import type { Mismatch, TestStep } from './test-file.ts'
 
 /**
  * Out: the places where the message did something else, with pointers from `expect` on. A place is as expected with the
@@ -155,3 +153,50 @@ function withoutCredentials(value: Json): Json {
 
 const redacted = (headers: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, isSecretName(name) ? REDACTED : value]))
+
+// Answers that a test gives for other systems: those that a message lacked, and those that nothing asked for.
+
+type Calls = RunningStep['trace']['calls']
+
+/** The lookups that had no answer. Such a message did not run to its end, so nothing else of it is reported. */
+export function missingAnswers({ trace, sent }: RunningStep): readonly Mismatch[] {
+  return trace.calls
+    .filter((call) => sent(call)?.source === 'missing')
+    .map(({ id, item, target }) => {
+      const where = documentPath('given.lookups', ...(item === undefined ? [id] : [id, item]))
+      return {
+        path: pointerTo('/given/lookups', id, ...(item === undefined ? [] : [item])),
+        message: `The test has no answer for the lookup "${shown(id)}" (${shown(target)}); give one in "${where}".`,
+      }
+    })
+}
+
+/** Canned answers that nothing asked for: the document has no such request, or the message did not send it. */
+export function unusedAnswers(
+  { given }: TestStep,
+  { trace, sent }: RunningStep,
+  { requests }: Endpoint,
+): readonly Mismatch[] {
+  const asked = trace.calls.filter((call) => sent(call) !== undefined)
+  return (['lookup', 'response'] as const).flatMap((kind) => {
+    const group = `${kind}s` as const
+    const known = requests[kind].map(({ id }) => id)
+    return Object.entries(given[group]).flatMap(([id, answer]) => {
+      const path = pointerTo(`/given/${group}`, id)
+      if (!known.includes(id)) {
+        return [{ path, message: `The endpoint has no ${kind} "${id}"${didYouMean(id, known)}` }]
+      }
+      const indexes = indexesOf(asked, kind, id)
+      if (!Array.isArray(answer)) return indexes.size === 0 ? [unused(path, kind, id)] : []
+      return answer.flatMap((_one, index) => (indexes.has(index) ? [] : [unused(pointerTo(path, index), kind, id)]))
+    })
+  })
+}
+
+const indexesOf = (calls: Calls, kind: string, id: string): ReadonlySet<number> =>
+  new Set(calls.filter((call) => call.kind === kind && call.id === id).map(({ item }) => item ?? 0))
+
+const unused = (path: string, kind: string, id: string): Mismatch => ({
+  path,
+  message: `The message did not ask for this answer of the ${kind} "${shown(id)}"; remove it, or correct the document.`,
+})

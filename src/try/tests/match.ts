@@ -2,10 +2,8 @@
 import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
 import { pointerTo } from '../../core/lint.ts'
 import type { Pattern } from '../../language/re2-pattern.ts'
-import { compiled, contains, isNear, memberNames, memberOf } from './comparisons.ts'
-import type { IgnoredPlaces } from './ignored-places.ts'
-import { type OperatorName, operatorOf } from './operators.ts'
-import type { Mismatch } from './test-report.ts'
+import { compiled, contains, isNear, memberNames, memberOf, type OperatorName, operatorOf } from './operators.ts'
+import type { Mismatch } from './test-file.ts'
 
 /** How a value is compared; one matcher for a test, since it counts the work. */
 export type Matcher = Readonly<{
@@ -295,3 +293,31 @@ function pointerOf(place: Within): string {
 }
 
 const article = (type: string): string => (type === 'null' ? 'null' : `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`)
+
+// The places of a body that tests do not compare (`ignore`), as a tree: they are looked up at each step on the way.
+
+/** Places by the names that lead to them. */
+type IgnoredPlaces = Readonly<{ isWhole: boolean; inner: ReadonlyMap<string, IgnoredPlaces> }>
+
+/** In: JSON Pointers. Out: undefined if there are none. */
+export function ignoredPlaces(pointers: readonly string[]): IgnoredPlaces | undefined {
+  return ignoredBelow(
+    pointers.map((pointer) =>
+      pointer
+        .split('/')
+        .slice(1)
+        .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~')),
+    ),
+  )
+}
+
+function ignoredBelow(paths: readonly (readonly string[])[]): IgnoredPlaces | undefined {
+  if (paths.length === 0) return undefined
+  const inner = new Map<string, IgnoredPlaces>()
+  const longer = paths.filter((path) => path.length > 0)
+  for (const [name, some] of Map.groupBy(longer, ([first = '']) => first)) {
+    const below = ignoredBelow(some.map((path) => path.slice(1)))
+    if (below !== undefined) inner.set(name, below)
+  }
+  return { isWhole: longer.length < paths.length, inner }
+}

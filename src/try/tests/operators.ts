@@ -6,9 +6,9 @@ import { readMoment } from '../../core/iso-time.ts'
 import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
-import { compilePattern } from '../../language/re2-pattern.ts'
+import { compilePattern, type Pattern } from '../../language/re2-pattern.ts'
 
-export const OPERATORS = [
+const OPERATORS = [
   '$contains',
   '$items',
   '$type',
@@ -23,7 +23,7 @@ export const OPERATORS = [
 
 export type OperatorName = (typeof OPERATORS)[number]
 
-export const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const
+const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const
 
 /** The operator that the value is; undefined if it is plain. */
 export function operatorOf(value: Json): Readonly<{ name: OperatorName; operand: Json }> | undefined {
@@ -36,7 +36,7 @@ export function operatorOf(value: Json): Readonly<{ name: OperatorName; operand:
 
 /** Instructions that the patterns of one file may still have; other work waits while they are compiled. */
 export type PatternRoom = { left: number }
-export const PATTERN_INSTRUCTIONS = 20_000
+const PATTERN_INSTRUCTIONS = 20_000
 /** One that is refused may have been compiled in part. */
 const REFUSED_INSTRUCTIONS = 1_000
 export const newPatternRoom = (): PatternRoom => ({ left: PATTERN_INSTRUCTIONS })
@@ -132,9 +132,9 @@ const NEAR =
   '{ "value": …, "within": … }: a number and how far from it, or a time (ISO 8601 with an offset) and milliseconds'
 
 /** A number, or a time in milliseconds since the epoch. */
-export type Near = Readonly<{ value: number; within: number; isTime: boolean }>
+type Near = Readonly<{ value: number; within: number; isTime: boolean }>
 
-export function nearOf(operand: Json): Near | undefined {
+function nearOf(operand: Json): Near | undefined {
   if (!isObject(operand) || Object.keys(operand).length !== 2) return undefined
   const { value, within } = operand
   if (typeof within !== 'number' || within < 0) return undefined
@@ -145,3 +145,61 @@ export function nearOf(operand: Json): Near | undefined {
 
 /** Milliseconds since the epoch; undefined for a text that is no time with an offset, which would depend on the time zone. */
 export const timeOf = (text: string): number | undefined => (text.includes('T') ? readMoment(text) : undefined)
+
+// What matchers need to compare two values, beside `===`.
+
+/** Up to so many pairs of characters the engine may compare. */
+const MOST_PAIRS = 1_000_000
+
+/** Whether a text contains another one. The search of the engine takes up to the product of both lengths: tens of seconds for texts of a megabyte. */
+export function contains(text: string, part: string): boolean {
+  if (text.length * part.length <= MOST_PAIRS) return text.includes(part)
+  // Knuth, Morris and Pratt (1977): how much of the part still matches where its next character does not.
+  const matched = new Uint32Array(part.length)
+  let length = 0
+  for (let at = 1; at < part.length; at += 1) {
+    while (length > 0 && part.charCodeAt(at) !== part.charCodeAt(length)) length = matched[length - 1] ?? 0
+    if (part.charCodeAt(at) === part.charCodeAt(length)) length += 1
+    matched[at] = length
+  }
+  length = 0
+  for (let at = 0; at < text.length; at += 1) {
+    while (length > 0 && text.charCodeAt(at) !== part.charCodeAt(length)) length = matched[length - 1] ?? 0
+    if (text.charCodeAt(at) === part.charCodeAt(length)) length += 1
+    if (length === part.length) return true
+  }
+  return false
+}
+
+/** XML has texts only, so a text that is written as a number counts as one. Both ends count. */
+export function isNear(operand: Json, actual: Json): boolean {
+  const near = nearOf(operand)
+  if (near === undefined) return false
+  const value = near.isTime ? (typeof actual === 'string' ? timeOf(actual) : undefined) : numberOf(actual)
+  if (value === undefined) return false
+  // The difference of two decimal fractions is rarely exact.
+  const slack = Number.EPSILON * (Math.abs(value) + Math.abs(near.value))
+  return Math.abs(value - near.value) <= near.within + slack
+}
+
+function numberOf(value: Json): number | undefined {
+  if (typeof value === 'number') return value
+  if (typeof value !== 'string' || !/^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(value)) return undefined
+  return Number(value)
+}
+
+/** The members of both, if both are objects or both arrays. */
+export function memberNames(one: Json, other: Json): readonly string[] | undefined {
+  const isBoth = (isObject(one) && isObject(other)) || (Array.isArray(one) && Array.isArray(other))
+  return isBoth ? [...new Set([...Object.keys(one), ...Object.keys(other)])] : undefined
+}
+
+export const memberOf = (value: Json, name: string): Json | undefined =>
+  Object.hasOwn(value as JsonObject, name) ? (value as JsonObject)[name] : undefined
+
+/** The tests were checked before they run. */
+export function compiled(source: string): Pattern {
+  const pattern = compilePattern(source)
+  if (!pattern.ok) throw new TypeError(pattern.message)
+  return pattern.value
+}

@@ -9,9 +9,8 @@ import type { EndpointService } from '../../endpoints/endpoint-service.ts'
 import * as failures from '../../endpoints/management-failures.ts'
 import { parseDocument } from '../../endpoints/parse-document.ts'
 import { checkTestFile } from './check-test-file.ts'
-import type { RunTests } from './run-tests.ts'
-import { withSnapshot } from './snapshots.ts'
-import type { Snapshots, TestReport } from './test-report.ts'
+import { type RunTests, withSnapshot } from './run-tests.ts'
+import type { Snapshots, TestReport } from './test-file.ts'
 
 /**
  * In: the request as JSON text. Out: the report.
@@ -22,7 +21,7 @@ import type { Snapshots, TestReport } from './test-report.ts'
  */
 export type RunRequestedTests = (text: string) => Promise<TestReport>
 
-export type RequestedTestsOptions = Readonly<{
+type RequestedTestsOptions = Readonly<{
   runTests: RunTests
   /** The reason to reject a message now. */
   refusal(): Failure | undefined

@@ -1,6 +1,6 @@
 /** Runs the tests of a document: the same compiler, intake and canned answers as a dry run, with time and chance fixed. */
 import { setImmediate } from 'node:timers/promises'
-import type { Json, JsonObject } from '../../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Lint } from '../../core/lint.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import type { CallSpan } from '../../core/tracing/trace.ts'
@@ -10,15 +10,23 @@ import { Intake } from '../../inbound/intake.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
 import type { StateRecord } from '../../store/sql/states.ts'
 import { incomingOf } from '../dry-run/dry-run.ts'
-import { type Course, createCourse } from '../dry-run/report/course.ts'
-import { coverageOfMessage, percentCovered } from '../dry-run/report/coverage.ts'
-import { missingAnswers, unusedAnswers } from './answer-use.ts'
+import { coverageOfMessage, percentCovered } from '../dry-run/dry-run-report.ts'
+import { type Course, createCourse } from '../dry-run/stage-report.ts'
 import { createGivenServices, type GivenServices } from './given-services.ts'
-import { judge, shownMismatch } from './judge-step.ts'
+import { judge, missingAnswers, shownMismatch, unusedAnswers } from './judge-step.ts'
+import { createMatcher, TooManyComparisons } from './match.ts'
 import { observe, snapshotOf } from './observed.ts'
-import { snapshotFor, snapshotMismatches, withoutIgnored } from './snapshots.ts'
-import { DEFAULT_NOW, type DocumentTest, type TestFile, type TestStep } from './test-file.ts'
-import type { Mismatch, ShownLint, Snapshots, TestReport, TestResult } from './test-report.ts'
+import {
+  DEFAULT_NOW,
+  type DocumentTest,
+  type Mismatch,
+  type ShownLint,
+  type Snapshots,
+  type TestFile,
+  type TestReport,
+  type TestResult,
+  type TestStep,
+} from './test-file.ts'
 
 export type RunTestsOptions = Readonly<{
   /** The snapshots that `expect.snapshot` compares with; a test without one fails. */
@@ -42,7 +50,7 @@ export type RunTestsOptions = Readonly<{
 export type RunTests = (document: Json, file: TestFile, options?: RunTestsOptions) => Promise<TestReport>
 
 /** `services`: the sandbox and the egress policy of them are used; `bounds`: of each document, unless a run has its own. */
-export type TestRunnerOptions = Readonly<{
+type TestRunnerOptions = Readonly<{
   services: Services
   settings: PipelineSettings
   logger: Logger
@@ -200,3 +208,63 @@ const shown = (lints: readonly Lint[], severity: Lint['severity']): readonly Sho
   lints.filter((lint) => lint.severity === severity).map(({ path, message }) => ({ path, message }))
 
 const msSince = (startMs: number): number => Math.round((performance.now() - startMs) * 1_000) / 1_000
+
+// Snapshots: what messages of tests did when their author last accepted it.
+
+/** The snapshot of a step; undefined if there is none. */
+export function snapshotFor(
+  snapshots: Snapshots | undefined,
+  test: DocumentTest,
+  step: number,
+): JsonObject | undefined {
+  const stored = snapshots !== undefined && Object.hasOwn(snapshots, test.name) ? snapshots[test.name] : undefined
+  const one = test.hasSteps && Array.isArray(stored) ? stored[step] : stored
+  return isObject(one) ? one : undefined
+}
+
+/** The snapshots with one more, or another one, of a step. */
+export function withSnapshot(snapshots: Snapshots, test: DocumentTest, step: number, snapshot: JsonObject): Snapshots {
+  if (!test.hasSteps) return { ...snapshots, [test.name]: snapshot }
+  const before = Object.hasOwn(snapshots, test.name) ? snapshots[test.name] : undefined
+  const steps = test.steps.map((_step, index) => {
+    if (index === step) return snapshot
+    return Array.isArray(before) ? (before[index] ?? null) : null
+  })
+  return { ...snapshots, [test.name]: steps }
+}
+
+export function snapshotMismatches(stored: JsonObject | undefined, taken: JsonObject): readonly Mismatch[] {
+  if (stored === undefined) {
+    return [{ path: '/expect/snapshot', message: 'The test has no snapshot yet; crosswalk test writes it.' }]
+  }
+  try {
+    return createMatcher().mismatches({ $literal: stored }, taken, { pointer: '/expect/snapshot' })
+  } catch (thrown) {
+    if (!(thrown instanceof TooManyComparisons)) throw thrown
+    return [{ path: thrown.pointer, message: thrown.message }]
+  }
+}
+
+/** The snapshot without the ignored places of the body of its answer. */
+function withoutIgnored(snapshot: JsonObject, ignore: readonly string[]): JsonObject {
+  const { answer } = snapshot
+  if (!isObject(answer) || answer.body === undefined) return snapshot
+  const body = ignore.reduce<Json | undefined>(
+    (left, pointer) => (left === undefined ? left : without(left, pointer.split('/').slice(1).map(unescaped))),
+    answer.body,
+  )
+  const { body: _body, ...others } = answer
+  return { ...snapshot, answer: body === undefined ? others : { ...others, body } }
+}
+
+/** An item of an array becomes null, so that the others keep their places. */
+function without(value: Json, [name, ...rest]: readonly string[]): Json | undefined {
+  if (name === undefined) return undefined
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return value
+  const inner = without((value as JsonObject)[name] as Json, rest)
+  if (Array.isArray(value)) return value.map((item: Json, index) => (String(index) === name ? (inner ?? null) : item))
+  const { [name]: _inner, ...others } = value as JsonObject
+  return inner === undefined ? others : { ...(value as JsonObject), [name]: inner }
+}
+
+const unescaped = (name: string): string => name.replaceAll('~1', '/').replaceAll('~0', '~')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createMediatorVersions, urlPatternOf } from '../../../src/openhim/mediator-document.ts'
+import { createMediatorVersions, urlPatternOf } from '../../../src/openhim/mediator.ts'
 import fc from '../../support/fast-check.ts'
 import { isGreater } from '../../support/openhim/strict-core.ts'
 

@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { createCoreClient } from '../../../src/openhim/core-client.ts'
-import { type MediatorOptions, startMediator } from '../../../src/openhim/mediator.ts'
-import { createMediatorVersions, type MediatorContent } from '../../../src/openhim/mediator-document.ts'
+import {
+  createMediatorVersions,
+  type MediatorContent,
+  type MediatorOptions,
+  startMediator,
+} from '../../../src/openhim/mediator.ts'
 import { createHttpClient } from '../../../src/outbound/http/http-client.ts'
 import { isGreater, type StrictCore, startStrictCore, USER } from '../../support/openhim/strict-core.ts'
 import { type LogLine, loggerInto } from '../../support/service.ts'

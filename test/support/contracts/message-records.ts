@@ -1,6 +1,5 @@
 /** Records of messages for the cases of the message log's stores. */
-import { doneHead, doneLine } from '../../../src/core/records/done-line.ts'
-import type { MessageRecord, Recorded } from '../../../src/core/records/message-record.ts'
+import { doneHead, doneLine, type MessageRecord, type Recorded } from '../../../src/core/records/message-record.ts'
 
 export const START = Date.parse('2026-11-21T10:00:00.000Z')
 

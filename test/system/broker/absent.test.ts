@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { after, describe, test } from 'node:test'
-import { openReader } from '../../../src/inbound/kafka/consumer/topic-reader.ts'
 import { createKafkaConsumer } from '../../../src/inbound/kafka/kafka-consumer.ts'
 import type { ConsumerListener } from '../../../src/inbound/kafka/record-consumer.ts'
+import { TopicReader } from '../../../src/inbound/kafka/topic-reader.ts'
 import { consumerUntil, until } from '../../support/broker/broker.ts'
 import { json, startService } from '../../support/service.ts'
 import { kafkaSettings } from '../../support/services/kafka-settings.ts'
@@ -111,7 +111,7 @@ describe('where no broker can be read from', () => {
   test('a reader gives up once, and then tries nothing until it is closed', async () => {
     const ended = Promise.withResolvers<void>()
     let [ends, tries] = [0, 0]
-    const reader = openReader(settings, 'tests', 't', {
+    const reader = new TopicReader(settings, 'tests', 't', {
       ...listener,
       onTrouble: () => {
         tries += 1

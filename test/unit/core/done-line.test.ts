@@ -1,7 +1,7 @@
 /** The lines of messages that ended done are stored as they are, so their text is a format that must not change. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { columnsOf, doneHead, doneLine, restText } from '../../../src/core/records/done-line.ts'
+import { columnsOf, doneHead, doneLine, restText } from '../../../src/core/records/message-record.ts'
 import fc from '../../support/fast-check.ts'
 
 const ID = '0190a1b2c3d4e5f6a7b8c9d0'

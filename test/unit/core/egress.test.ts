@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { isIPv4, isIPv6 } from 'node:net'
 import { describe, test } from 'node:test'
-import { createEgressPolicy, type EgressRule, parseEgressRule } from '../../../src/core/egress/egress-policy.ts'
-import { parseAddress } from '../../../src/core/egress/ip-address.ts'
+import {
+  createEgressPolicy,
+  type EgressRule,
+  parseAddress,
+  parseEgressRule,
+} from '../../../src/core/egress/egress-policy.ts'
 import fc from '../../support/fast-check.ts'
 
 const rule = (text: string): EgressRule => parseEgressRule(text) ?? assert.fail(`${text} is no rule`)

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Failure } from '../../../src/core/failure.ts'
+import { ISSUE_TYPES } from '../../../src/core/failure-kind.ts'
 import { FAILURES, type FailureCode } from '../../../src/core/failure-table.ts'
-import { ISSUE_TYPES } from '../../../src/core/failures/issue-type.ts'
 
 /** The types below `transient`: "the same message may succeed later". */
 const TRANSIENT = ['transient', 'lock-error', 'no-store', 'exception', 'timeout', 'incomplete', 'throttled']

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { almostReference, parseReferences, referencesIn } from '../../../src/core/secrets/references.ts'
+import { almostReference, parseReferences, referencesIn } from '../../../src/core/secrets/secrets.ts'
 import fc from '../../support/fast-check.ts'
 
 const env = (name: string) => ({ text: `\${env:${name}}`, source: 'env', name })

@@ -1,8 +1,7 @@
 /** Each rule of the conversion: what becomes of a document, and what the report says. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Json, JsonObject } from '../../../src/core/json.ts'
-import { isObject } from '../../../src/core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
 import { convertOne, endpoint, faultsOf, type Given, lookup, unreported } from './conversion-rig.ts'
 
 type Case = Readonly<{

@@ -1,7 +1,7 @@
 /** Warns of `${…}` in texts where nothing fills it: other languages fill such templates, and here it is used unchanged. */
 import { isObject, type Json } from '../../../core/json.ts'
 import type { LintSink } from '../../../core/lint.ts'
-import { almostReference, withoutReferences } from '../../../core/secrets/references.ts'
+import { almostReference, withoutReferences } from '../../../core/secrets/secrets.ts'
 import { readsOfText } from '../../../language/jsonata/expression-engine.ts'
 import type { Endpoint } from '../../schema/schema.ts'
 

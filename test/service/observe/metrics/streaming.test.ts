@@ -2,8 +2,14 @@
 import assert from 'node:assert/strict'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { addExpositions, mergeExpositions } from '../../../../src/observe/metrics/add-expositions.ts'
-import { expose, type Family, type Sample, writeFamilies } from '../../../../src/observe/metrics/exposition.ts'
+import {
+  addExpositions,
+  expose,
+  type Family,
+  mergeExpositions,
+  type Sample,
+  writeFamilies,
+} from '../../../../src/observe/metrics/expositions.ts'
 import { readExposition } from '../../../support/observe/metrics/exposition.ts'
 import { startService } from '../../../support/service.ts'
 

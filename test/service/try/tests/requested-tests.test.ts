@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
-import type { TestReport } from '../../../../src/try/tests/test-report.ts'
+import type { TestReport } from '../../../../src/try/tests/test-file.ts'
 import { json, type Service, startService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 

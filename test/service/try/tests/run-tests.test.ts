@@ -5,7 +5,7 @@ import { createOfflineTests } from '../../../../src/app/offline.ts'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { checkTestFile } from '../../../../src/try/tests/check-test-file.ts'
 import type { RunTestsOptions } from '../../../../src/try/tests/run-tests.ts'
-import type { Mismatch, TestReport } from '../../../../src/try/tests/test-report.ts'
+import type { Mismatch, TestReport } from '../../../../src/try/tests/test-file.ts'
 import { loggerInto, readTestSettings, startUpstream, type Upstream } from '../../../support/service.ts'
 
 const run = createOfflineTests(readTestSettings({}), loggerInto([]))

@@ -189,18 +189,3 @@ describe('OpenAPI of what is live', () => {
     )
   })
 })
-
-test('a document whose thread stops is answered with 500 and logged, and the next call gets one', async () => {
-  const service = await startService()
-  try {
-    await registerMany(service, 200)
-    process.once('worker', (worker) => void worker.terminate())
-    const failed = await service.fetch(ALL)
-    assert.deepEqual([failed.status, failed.json().code], [500, 'INTERNAL'])
-    const logged = service.log.filter(({ level }) => level === 'error').map(({ fields }) => String(fields.err))
-    assert.deepEqual(logged, ['Error: The thread that writes OpenAPI documents stopped.'])
-    assert.equal(Object.keys((await service.fetch(ALL)).json<OpenApi>().paths).length, 200)
-  } finally {
-    await service.stop()
-  }
-})

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { restartDelayMs, ScatterGather } from '../../../../src/app/workers/primary.ts'
 import { consumesFor, shareOf } from '../../../../src/app/workers/worker-cluster.ts'
-import { addExpositions, endpointOf } from '../../../../src/observe/metrics/add-expositions.ts'
+import { addExpositions, endpointOf } from '../../../../src/observe/metrics/expositions.ts'
 import { readSettings } from '../../../../src/settings/settings.ts'
 import fc from '../../../support/fast-check.ts'
 

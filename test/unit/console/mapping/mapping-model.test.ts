@@ -18,7 +18,7 @@ import { proposalsFor } from '../../../../console/src/pages/mapping/model/propos
 import type { Json } from '../../../../src/core/json.ts'
 import { parseTarget } from '../../../../src/language/mapping/target.ts'
 import { parsePath } from '../../../../src/language/paths/path.ts'
-import { fieldsOf } from '../../../../src/try/dry-run/report/value-fields.ts'
+import { fieldsOf } from '../../../../src/try/dry-run/shown-values.ts'
 import fc from '../../../support/fast-check.ts'
 import { names } from '../../../support/fuzz/arbitraries.ts'
 

@@ -4,9 +4,12 @@ import { describe, test } from 'node:test'
 import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoint.ts'
 import { createEndpointRegistry } from '../../../../src/endpoints/endpoint-registry.ts'
 import type { ConsumerStatus } from '../../../../src/inbound/kafka/endpoint-consumers.ts'
-import { createEndpointEvents } from '../../../../src/observe/events/endpoint-events.ts'
-import { createMessageEvents } from '../../../../src/observe/events/message-events.ts'
-import { createReplayEvents, createStatusEvents } from '../../../../src/observe/events/view-events.ts'
+import {
+  createEndpointEvents,
+  createMessageEvents,
+  createReplayEvents,
+  createStatusEvents,
+} from '../../../../src/observe/events/event-sources.ts'
 import type { MessageCount, ProcessCounts } from '../../../../src/observe/metrics/message-metrics.ts'
 
 describe('counts of messages', () => {

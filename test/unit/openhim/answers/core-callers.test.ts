@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { AddressRange } from '../../../../src/core/egress/ip-address.ts'
-import { parseRange } from '../../../../src/core/egress/ip-address.ts'
-import { createCoreCallers } from '../../../../src/openhim/answers/core-callers.ts'
+import { type AddressRange, parseRange } from '../../../../src/core/egress/egress-policy.ts'
+import { createCoreCallers } from '../../../../src/openhim/core-answers.ts'
 
 const ranges = ['10.1.0.0/16', '192.0.2.7', 'fd00::/8'].map((text) => parseRange(text) as AddressRange)
 const isFromCore = createCoreCallers(ranges)

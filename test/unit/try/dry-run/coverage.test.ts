@@ -6,7 +6,7 @@ import {
   type CoverageKind,
   joinCoverage,
   percentCovered,
-} from '../../../../src/try/dry-run/report/coverage.ts'
+} from '../../../../src/try/dry-run/dry-run-report.ts'
 
 const coverage = (total: number, ...missed: readonly (readonly [CoverageKind, string])[]): Coverage => ({
   total,

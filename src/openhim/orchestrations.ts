@@ -1,0 +1,342 @@
+/** The calls of a message as the orchestrations of an OpenHIM transaction. */
+import { isUtf8 } from 'node:buffer'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { isSecretName, isSecretParameter } from '../core/secrets/secrets.ts'
+import type { CallSpan, Trace } from '../core/tracing/trace.ts'
+import { headersOf } from '../formats/openhim-wrapper.ts'
+import type { CompletedMessage } from '../inbound/completed-message.ts'
+import { captureBodies, createBodyCapture } from '../records/message-log/bodies.ts'
+import { keptCalls } from '../records/message-log/record-builder.ts'
+import {
+  type Credentialed,
+  compileRedaction,
+  createSecretsOf,
+  hideValues,
+  holdsToken,
+  REDACTED,
+  secretHeadersOf,
+  withoutSecretsIn,
+} from '../records/message-log/redaction.ts'
+
+/** Of a message with more, those of other mediators are left out first. */
+const MOST_ORCHESTRATIONS = 200
+
+/** The most characters of other mediators' orchestrations, without bodies: the answer waits until they are searched. */
+const MOST_FOREIGN_CHARACTERS = 1024 * 1024
+
+/** An orchestration of another mediator, and when the call started that brought it. */
+type ForeignOrchestration = Readonly<{ orchestration: JsonObject; startMs: number }>
+
+/**
+ * Those that mediators reported to the lookups of a message, then those of its answer, if that is a wrapper already; those
+ * beyond the bounds are left out.
+ */
+export function foreignIn(
+  trace: Trace | undefined,
+  ofAnswer: readonly JsonObject[] = [],
+): readonly ForeignOrchestration[] {
+  if (trace === undefined) return []
+  const found: ForeignOrchestration[] = []
+  let left = MOST_FOREIGN_CHARACTERS
+  const add = (some: readonly JsonObject[], startMs: number): void => {
+    for (const orchestration of some) {
+      if (found.length >= MOST_ORCHESTRATIONS) return
+      const { length } = JSON.stringify(orchestration, (name, value) => (name === 'body' ? undefined : value))
+      if (length > left) continue
+      left -= length
+      found.push({ orchestration, startMs })
+    }
+  }
+  for (const { answer, startMs } of trace.calls) add(answer?.orchestrations ?? [], startMs)
+  add(ofAnswer, trace.lastMs)
+  return found
+}
+
+/** Out: those of the message in the order in which its calls started, then the foreign ones. */
+export function orchestrationsOf(
+  { trace, startedAt }: CompletedMessage,
+  privacy: Privacy,
+  foreign: readonly ForeignOrchestration[],
+): readonly JsonObject[] {
+  if (trace === undefined) return []
+  const timeOf = createTimeOf(startedAt, trace)
+  const own = keptCalls(trace.calls).map((call) => orchestrationOf(call, privacy, timeOf))
+  const theirs = foreign
+    .map(({ orchestration, startMs }) => foreignOrchestration(orchestration, privacy, timeOf(startMs)))
+    .filter((one) => one !== undefined)
+  return [...own, ...theirs].slice(0, MOST_ORCHESTRATIONS)
+}
+
+/** How many calls of the message `orchestrationsOf` leaves out. */
+export const omittedCalls = (trace: Trace | undefined): number =>
+  trace === undefined ? 0 : trace.calls.length - keptCalls(trace.calls).length
+
+type TimeOf = (ms: number) => string
+
+/** In: milliseconds of `performance.now()`. Out: ISO 8601. */
+const createTimeOf =
+  (startedAt: number, { startMs }: Trace): TimeOf =>
+  (ms) =>
+    new Date(Math.round(startedAt + ms - startMs)).toISOString()
+
+function orchestrationOf(call: CallSpan, privacy: Privacy, timeOf: TimeOf): JsonObject {
+  const { id, item, startMs, endMs, sent, answer, fault } = call
+  const outcome =
+    answer === undefined
+      ? { error: { message: SENTENCES[fault ?? 'deadline'] } }
+      : {
+          response: {
+            status: answer.status,
+            ...privacy.content(answer.headers, answer.body, answer.body.byteLength),
+            timestamp: timeOf(endMs),
+          },
+        }
+  return {
+    name: item === undefined ? id : `${id}[${item}]`,
+    request: {
+      ...placeOf(call, privacy),
+      ...privacy.content(sent?.headers ?? {}, sent?.body, sent?.size ?? 0),
+      timestamp: timeOf(startMs),
+    },
+    ...outcome,
+  }
+}
+
+const SENTENCES: Readonly<Record<NonNullable<CallSpan['fault']>, string>> = {
+  unreachable: 'The target could not be reached.',
+  timeout: 'The target did not answer in time.',
+  'too-large': 'The answer of the target was too large.',
+  'over-budget': 'The answer of the target was larger than what the message could still read.',
+  unreadable: 'The answer of the target could not be read.',
+  refused: 'The target refused the request.',
+  denied: 'The egress rules do not allow the target.',
+  'circuit-open': 'The request was not sent, because the target has failed too often.',
+  deadline: 'The message ran out of time.',
+  internal: 'The service failed to make the request.',
+}
+
+/** A URL, or a reference to a secret in place of its origin. Without credentials before the host. */
+const TARGET = /^(?:(https?):\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)(?::(\d*))?|(\$\{[^}]*\}))([^?#]*)(?:\?([^#]*))?/i
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: '80', https: '443' }
+
+const KAFKA = 'kafka:'
+
+/** A record has no host that the service knows: the broker's client chooses it. */
+function placeOf({ method, target }: CallSpan, { text, query }: Privacy): JsonObject {
+  if (target.startsWith(KAFKA)) {
+    return { host: 'kafka', port: '', path: text(target.slice(KAFKA.length)), querystring: '', method: 'PRODUCE' }
+  }
+  const [, scheme = '', host, port, reference = '', path = '', querystring = ''] = TARGET.exec(target) ?? []
+  return {
+    host: text(host ?? reference),
+    port: port || (DEFAULT_PORTS[scheme.toLowerCase()] ?? ''),
+    path: text(path),
+    querystring: query(querystring),
+    method,
+  }
+}
+
+// Takes credentials and redacted values out of what a core learns of one message.
+
+export type PrivacySettings = Readonly<{
+  redactHeaders: readonly string[]
+  redactPaths: readonly string[]
+  messageLogBodyLimitBytes: number
+  /** What a core learns of calls: nothing, each without its bodies, or with them. */
+  openhimOrchestrations: 'off' | 'metadata' | 'bodies'
+}>
+
+type HeaderValues = Readonly<Record<string, string | readonly string[]>>
+
+export type Privacy = Readonly<{
+  /** Without secrets and redacted values. */
+  text(text: string): string
+  /** Also without the values of secret parameters. */
+  query(query: string): string
+  /**
+   * The headers of a request or response, without the values of secret ones; with `bodies` also its body as a text, cut
+   * and redacted as in the message log. `size`: of the body, in bytes.
+   */
+  content(headers: HeaderValues, body: string | Uint8Array | undefined, size: number): JsonObject
+  /** Values of business keys; a redacted value is replaced whole. */
+  key(value: string): string
+}>
+
+/** More bytes of bodies are not read: the answer waits for it. */
+const MOST_READ_BYTES = 4 * 1024 * 1024
+
+/** More redacted values take too long to search for. */
+const MOST_SEARCHED = 1_000
+
+/** `foreign`: orchestrations of other mediators that the core gets. */
+type PrivacyOf = (completed: CompletedMessage, foreign: readonly Credentialed[]) => Privacy
+
+export function compilePrivacy(settings: PrivacySettings): PrivacyOf {
+  const { redactHeaders, redactPaths, messageLogBodyLimitBytes, openhimOrchestrations } = settings
+  const secretHeaders = secretHeadersOf(redactHeaders)
+  const redaction = compileRedaction(redactPaths)
+  const names = {
+    isHeader: (name: string) => secretHeaders.has(name) || isSecretName(name),
+    isParameter: isSecretParameter,
+  }
+  const secretsOf = createSecretsOf(names)
+
+  /** The values that `REDACT_PATHS` finds anywhere in the message; undefined if finding or hiding them takes too long. */
+  function redactedIn(completed: CompletedMessage): ReadonlySet<string> | undefined {
+    const capture = createBodyCapture(0, redaction, [])
+    if (redaction === undefined) return capture.redacted
+    if (bytesIn(completed) > MOST_READ_BYTES) return undefined
+    captureBodies(completed, capture, secretHeaders)
+    for (const { sent } of completed.trace?.calls ?? []) {
+      if (sent?.body !== undefined) capture.addBody('', sent.headers['content-type'] ?? '', bytesOf(sent.body))
+    }
+    return capture.redacted.size > MOST_SEARCHED ? undefined : capture.redacted
+  }
+
+  return (completed, foreign) => {
+    const redacted = redactedIn(completed)
+    const secrets = secretsOf(completed, foreign)
+    const hide = redacted === undefined ? () => REDACTED : hideValues(redacted)
+    const capture = createBodyCapture(messageLogBodyLimitBytes, redaction, secrets, { hide })
+    let left = MOST_READ_BYTES
+
+    const text = (given: string): string => (given === '' ? '' : hide(withoutSecretsIn(given, secrets)))
+    const value = (name: string, given: string): string =>
+      names.isHeader(name) || holdsToken(given) ? REDACTED : text(given)
+
+    const shownHeaders = (headers: HeaderValues): JsonObject =>
+      Object.fromEntries(
+        Object.entries(headers).map(([name, given]) => [
+          storableName(name),
+          typeof given === 'string' ? value(name, given) : given.map((one) => value(name, one)),
+        ]),
+      )
+    const shownBody = (contentType: string, content: string | Uint8Array | undefined, size: number): string => {
+      if (size === 0) return ''
+      if (content === undefined || redacted === undefined || size > left) return notShown(size)
+      left -= size
+      capture.addBody('', contentType, bytesOf(content))
+      const added = capture.bodies.at(-1)
+      return shownText(added?.content ?? NO_BYTES, added?.summary.cut === true, size)
+    }
+
+    return {
+      text,
+      query: (query) =>
+        query
+          .split('&')
+          .map((pair) => queryPair(pair, text))
+          .join('&'),
+      content: (headers, body, size) => ({
+        headers: shownHeaders(headers),
+        ...(openhimOrchestrations === 'bodies' ? { body: shownBody(typeOf(headers), body, size) } : {}),
+      }),
+      key: (given) => (redacted?.has(given) ? REDACTED : text(given)),
+    }
+  }
+}
+
+const NO_BYTES = new Uint8Array()
+
+function bytesIn({ incoming, trace, answer }: CompletedMessage): number {
+  let bytes = (incoming?.body?.byteLength ?? 0) + answer.body.length
+  for (const call of trace?.calls ?? []) bytes += (call.answer?.body.byteLength ?? 0) + (call.sent?.size ?? 0)
+  return bytes
+}
+
+const bytesOf = (body: string | Uint8Array): Uint8Array => (typeof body === 'string' ? Buffer.from(body) : body)
+
+const typeOf = ({ 'content-type': type }: HeaderValues): string => [type ?? ''].flat()[0] ?? ''
+
+const notShown = (size: number): string => `[${size} bytes, not shown]`
+
+/** The core stores bodies as texts. */
+function shownText(content: Uint8Array, cut: boolean, size: number): string {
+  if (content.byteLength === 0) return notShown(size)
+  if (!isUtf8(content)) return `[${size} bytes that are not text]`
+  const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString()
+  return cut ? `${text}… [cut, ${size} bytes in all]` : text
+}
+
+function queryPair(pair: string, text: (given: string) => string): string {
+  const [name = ''] = pair.split('=', 1)
+  if (name === pair) return text(pair)
+  const [decoded = name] = new URLSearchParams(pair).keys()
+  const value = pair.slice(name.length + 1)
+  return `${text(name)}=${isSecretParameter(decoded) || holdsToken(value) ? REDACTED : text(value)}`
+}
+
+/**
+ * The core escapes dots and dollars in the names of its own headers only, and older databases of cores refuse them in names
+ * (openhim-core, messageStore.js).
+ */
+export const storableName = (name: string): string =>
+  name.replaceAll('.', '\uff0e').replaceAll('$', '\uff04').replaceAll('\0', '')
+
+// Orchestrations of other mediators, rebuilt from the members that openhim-core stores: one with a wrong type would make
+// the core lose the whole transaction.
+
+/** `at`: ISO 8601, the time of one that names none. Undefined if it has no name, which the core requires. */
+function foreignOrchestration(
+  { name, group, request, response, error }: JsonObject,
+  privacy: Privacy,
+  at: string,
+): JsonObject | undefined {
+  if (typeof name !== 'string' || name === '') return undefined
+  const exchange = (part: JsonObject): JsonObject => {
+    const body = typeof part.body === 'string' ? part.body : ''
+    const content = privacy.content(
+      headersOf(isObject(part.headers) ? part.headers : {}),
+      body,
+      Buffer.byteLength(body),
+    )
+    return { ...content, timestamp: timeOf(part.timestamp) ?? at }
+  }
+  return {
+    name: privacy.text(name),
+    ...(typeof group === 'string' ? { group: privacy.text(group) } : {}),
+    ...(isObject(request) ? { request: { ...foreignPlace(request, privacy), ...exchange(request) } } : {}),
+    ...(isObject(response) ? { response: { ...statusOf(response.status), ...exchange(response) } } : {}),
+    ...(isObject(error) ? { error: { message: privacy.text(textOf(error.message)) } } : {}),
+  }
+}
+
+/** The request and the response of an orchestration, as far as they may hold credentials. */
+export function exchangesOf({ request, response }: JsonObject): readonly Credentialed[] {
+  return [request, response].filter(isObject).map((part) => ({
+    headers: headersOf(isObject(part.headers) ? part.headers : {}),
+    query: targetOf(part).query,
+  }))
+}
+
+function foreignPlace(request: JsonObject, { text, query }: Privacy): JsonObject {
+  const target = targetOf(request)
+  return {
+    host: text(textOf(request.host).replace(/^.*@/s, '')),
+    port: textOf(request.port),
+    path: text(target.path),
+    querystring: query(target.query),
+    method: textOf(request.method),
+  }
+}
+
+/** Some mediators write the query into the path, and its name as `queryString`. */
+function targetOf({ path, querystring, queryString }: JsonObject): Readonly<{ path: string; query: string }> {
+  const [ownPath = '', inPath = ''] = textOf(path).split(/\?(.*)/s)
+  return { path: ownPath, query: textOf(querystring) || textOf(queryString) || inPath }
+}
+
+const textOf = (value: Json | undefined): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+
+function statusOf(value: Json | undefined): JsonObject {
+  const status = Number(textOf(value))
+  return Number.isInteger(status) && status >= 100 && status <= 599 ? { status } : {}
+}
+
+/** Times are ISO 8601, or milliseconds since the epoch. */
+function timeOf(value: Json | undefined): string | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined
+  const time = new Date(value)
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
+}

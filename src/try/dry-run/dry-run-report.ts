@@ -1,0 +1,185 @@
+/** The report of a dry run: what each stage got and gave, the mapping, the calls, and the answer. */
+import type { Failure } from '../../core/failure.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { documentPath } from '../../core/lint.ts'
+import { type CallSpan, shownTarget, type Trace } from '../../core/tracing/trace.ts'
+import type { DryRunRequest } from '../../document/checks/dry-run-request.ts'
+import type { Endpoint } from '../../document/schema/schema.ts'
+import type { CompletedMessage } from '../../inbound/completed-message.ts'
+import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
+import type { CannedServices, Sent } from './canned-services.ts'
+import { mappingReport, mappingView } from './mapping-report.ts'
+import { BODY_LIMIT, type ReportValues, shownHeaders, shownSafely } from './shown-values.ts'
+import { type Course, rounded, stagesOf } from './stage-report.ts'
+
+/** A forEach may make thousands of calls. */
+const CALLS_SHOWN = 200
+
+type ReportOfRun = Readonly<{
+  completed: CompletedMessage
+  trace: Trace
+  course: Course
+  canned: CannedServices
+  endpoint: Endpoint
+  values: ReportValues
+  view: DryRunRequest['view']
+}>
+
+export async function reportOf(run: ReportOfRun): Promise<JsonObject> {
+  const { completed, trace, course, canned, endpoint, values, view } = run
+  const { outcome, ms, failure, answer } = completed
+  const kept = canned.kept()
+  const { secrets } = trace
+  const result = { outcome, ms: rounded(ms) }
+  const failed = {
+    ...(failure === undefined ? {} : { failure: failureOf(failure) }),
+    ...(answer.why === undefined ? {} : { refusal: failureOf(answer.why) }),
+  }
+  const coverage = coverageOfMessage(endpoint, course, trace)
+  if (view === 'mapping') {
+    return shownSafely(
+      { ...result, ...(await mappingView(course, endpoint, secrets)), ...failed, coverage },
+      secrets,
+    ) as JsonObject
+  }
+  const assumed = trace.calls.some((call) => canned.sent(call)?.source === 'assumed')
+  const mapping = mappingReport(course, endpoint)
+  // First, so that stages show again what room is left for.
+  const answered = {
+    status: answer.status,
+    headers: shownHeaders(Object.entries(answer.headers)),
+    ...values.body('/answer/body', answer.body),
+    ...(assumed && failure === undefined ? { assumed } : {}),
+  }
+  const calls = trace.calls
+    .slice(0, CALLS_SHOWN)
+    .map((call, index) => callOf(call, canned.sent(call), failure, values, `/calls/${index}`))
+  const report = {
+    ...result,
+    stages: stagesOf({ completed, course, values }),
+    ...(mapping === undefined ? {} : { mapping }),
+    calls,
+    ...(trace.calls.length > CALLS_SHOWN ? { callsNotShown: trace.calls.length - CALLS_SHOWN } : {}),
+    answer: answered,
+    ...failed,
+    ...(kept === undefined ? {} : { state: values.value('/state', kept) }),
+    coverage,
+  }
+  return shownSafely(report, secrets) as JsonObject
+}
+
+function callOf(
+  call: CallSpan,
+  sent: Sent | undefined,
+  failure: Failure | undefined,
+  values: ReportValues,
+  at: string,
+): JsonObject {
+  const { kind, id, item, method, target, startMs, endMs, answer, remark, fault } = call
+  const topic = target.startsWith('kafka:') ? target.slice('kafka:'.length) : undefined
+  return {
+    kind,
+    id,
+    ...(item === undefined ? {} : { item }),
+    ...(topic === undefined ? { method, url: shownTarget(target) } : { topic, key: sent?.key ?? null }),
+    ...(sent === undefined ? {} : { headers: shownHeaders(sent.headers) }),
+    ...(sent?.body === undefined ? {} : values.body(`${at}/body`, sent.body, BODY_LIMIT)),
+    ms: Number.isNaN(endMs) ? null : rounded(endMs - startMs),
+    answered: sent?.source ?? 'not sent',
+    ...(answer === undefined ? {} : { answer: answerOf(answer, values, `${at}/answer`) }),
+    ...(remark === undefined ? {} : { remark }),
+    ...(fault === undefined || failure?.kind.dryRun ? {} : { fault }),
+  }
+}
+
+const answerOf = (
+  { status, headers, body }: NonNullable<CallSpan['answer']>,
+  values: ReportValues,
+  at: string,
+): JsonObject => ({
+  status,
+  headers: shownHeaders(Object.entries(headers)),
+  ...values.body(`${at}/body`, body, BODY_LIMIT),
+})
+
+function failureOf({ message, code, status, stage, options: { path, details } }: Failure): JsonObject {
+  return {
+    error: message,
+    code,
+    status,
+    ...(stage === undefined ? {} : { stage }),
+    ...(path === undefined ? {} : { path }),
+    ...(details === undefined ? {} : { details: details.map((one) => ({ path: one.path, message: one.message })) }),
+  }
+}
+
+// Which parts of a document some messages ran. A point is hit by one message or not; over several messages the union
+// counts, so that only what no message hit is missed.
+
+/**
+ * `entry`: an entry of `inputMapping` found a value. `target`: one of its targets was written. `default`: its default was
+ * used. `transform`: an expression ran. `lookup`, `response`: the request was made. `fallback`: an optional lookup had no answer,
+ * or one that its `allowedStatuses` refuse.
+ */
+export type CoverageKind = 'lookup' | 'fallback' | 'transform' | 'entry' | 'target' | 'default' | 'response'
+
+/** `path`: of the part in the document; a target is named after it, as `inputMapping.a > b`. */
+type CoveragePoint = Readonly<{ kind: CoverageKind; path: string }>
+
+/** Of one document. `total`: how many points it has; `missed`: those that were not hit, in the order of the document. */
+export type Coverage = Readonly<{ total: number; missed: readonly CoveragePoint[] }>
+
+/** The coverage of the messages, one or several, that this course observed and that made these calls. */
+export function coverageOfMessage(
+  { requests, inputTransforms }: Endpoint,
+  { mapping, transforms }: Pick<Course, 'mapping' | 'transforms'>,
+  { calls }: Pick<Trace, 'calls'>,
+): Coverage {
+  const missed: CoveragePoint[] = []
+  let total = 0
+  const count = (kind: CoverageKind, path: string, hit: boolean): void => {
+    total += 1
+    if (!hit) missed.push({ kind, path })
+  }
+  requests.lookup.forEach(({ id, optional, allowedStatuses = ['2xx'] }, index) => {
+    const own = calls.filter((call) => call.kind === 'lookup' && call.id === id)
+    const path = documentPath('requests', 'lookup', index)
+    count('lookup', path, own.length > 0)
+    if (optional !== true) return
+    const allowed = parseStatusSet(allowedStatuses)
+    const isRefused = (status: number): boolean => allowed.ok && !hasStatus(allowed.value, status)
+    const failed = own.some(({ answer, fault }) => fault !== undefined || isRefused(answer?.status ?? 0))
+    count('fallback', path, failed)
+  })
+  for (const name of Object.keys(inputTransforms ?? {})) {
+    count('transform', documentPath('inputTransforms', name), transforms.has(name))
+  }
+  for (const { path, found, targets } of mapping.entries) {
+    count('entry', path, found === true)
+    for (const { target, hasDefault, count: places, defaults } of targets) {
+      count('target', `${path} > ${target}`, places > 0)
+      if (hasDefault) count('default', `${path} > ${target}`, defaults > 0)
+    }
+  }
+  requests.response.forEach(({ id }, index) => {
+    const isMade = calls.some((call) => call.kind === 'response' && call.id === id)
+    count('response', documentPath('requests', 'response', index), isMade)
+  })
+  return { total, missed }
+}
+
+/** The union of the coverages of one document; undefined of none. */
+export function joinCoverage([first, ...others]: readonly Coverage[]): Coverage | undefined {
+  if (first === undefined) return undefined
+  const missedByAll = others.reduce((left, { missed }) => {
+    const keys = new Set(missed.map(keyOf))
+    return left.filter((point) => keys.has(keyOf(point)))
+  }, first.missed)
+  return { total: first.total, missed: missedByAll }
+}
+
+/** 0 to 100, rounded down to one decimal, so that only full coverage is 100; a document without points is covered. */
+export const percentCovered = ({ total, missed }: Coverage): number =>
+  total === 0 ? 100 : Math.floor(((total - missed.length) / total) * 1_000) / 10
+
+const keyOf = ({ kind, path }: CoveragePoint): string => `${kind} ${path}`

@@ -1,0 +1,286 @@
+/**
+ * Tests that show no person: the texts and numbers of what a message was given are replaced by others of the same shape, by
+ * simple rules, and what is expected is what a run with them does.
+ */
+import { createHmac } from 'node:crypto'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { REDACTED } from '../../core/secrets/secrets.ts'
+import { STAMPS } from '../../core/stored-document.ts'
+import { Unreadable, Unwritable } from '../../formats/body-faults.ts'
+import { CODECS } from '../../formats/codecs.ts'
+import { expectationOfRun, type WrittenExpectation } from './expectation-of-record.ts'
+
+type WrittenTest = Readonly<{ given: JsonObject }> & WrittenExpectation
+
+const ENDS_OTHERWISE = {
+  path: 'given',
+  reason:
+    'With pseudonyms the message ends otherwise than it did, since the document depends on its values; the test expects what a run with them did.',
+}
+
+/**
+ * In: the test with the values of the message; what a run of it did, undefined if there is none; the document; the run of
+ * another `given`; a secret of this test. Out: the test with pseudonyms. If the message ends otherwise with them, `losses`
+ * says so.
+ */
+export async function pseudonymise(
+  written: WrittenTest,
+  snapshot: JsonObject | undefined,
+  document: JsonObject,
+  run: (given: JsonObject) => Promise<JsonObject | undefined>,
+  key: Uint8Array,
+): Promise<WrittenTest> {
+  const given = pseudonymousGiven(written.given, createPseudonyms(key, literalsOf(document)))
+  const ran = await run(given)
+  const losses = endOf(ran) === endOf(snapshot) ? written.losses : [...written.losses, ENDS_OTHERWISE]
+  return { given, expect: written.expect.todo === true ? written.expect : expectationOfRun(ran), losses }
+}
+
+/** What two runs have in common that differ in values only. */
+function endOf(snapshot: JsonObject | undefined): string {
+  const { outcome, answer, calls, failure } = snapshot ?? {}
+  const { status } = isObject(answer) ? answer : {}
+  const { code, stage, path } = isObject(failure) ? failure : {}
+  const ids = Array.isArray(calls) ? calls.map((call) => (isObject(call) ? [call.id, call.item] : [])) : []
+  return JSON.stringify([outcome, status, code, stage, path, ids])
+}
+
+/** Headers that describe the exchange, not its content: others, such as `content-disposition`, may name a person. */
+const OF_EXCHANGE =
+  /^(?:accept(?:-.*)?|content-(?:type|length|encoding|language)|user-agent|cache-control|prefer|traceparent|tracestate)$/
+
+type Pseudonyms = ReturnType<typeof createPseudonyms>
+
+function pseudonymousGiven(given: JsonObject, { value, shiftMs }: Pseudonyms): JsonObject {
+  const exchange = (parts: Json): Json =>
+    changeMembers(parts, (part, name) => {
+      if (name === 'headers')
+        return changeMembers(part, (text, header) => (OF_EXCHANGE.test(header) ? text : value(text)))
+      return name === 'body' || name === 'query' || name === 'urlParams' ? value(part) : part
+    })
+  const answers = (all: Json): Json =>
+    changeMembers(all, (answer) => (Array.isArray(answer) ? answer.map(exchange) : exchange(answer)))
+  const { message = {}, lookups, responses, now } = given
+  return {
+    message: exchange(message),
+    ...(lookups === undefined ? {} : { lookups: answers(lookups) }),
+    ...(responses === undefined ? {} : { responses: answers(responses) }),
+    now: new Date(Date.parse(String(now)) + shiftMs).toISOString(),
+  }
+}
+
+const changeMembers = (value: Json, change: (member: Json, name: string) => Json): Json =>
+  isObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, change(member, name)]))
+    : value
+
+/** Weeks, so that the days of the week stay. */
+const MIN_WEEKS = 26
+const MAX_WEEKS = 260
+
+/** The attempts to find a pseudonym that no other input has. Two digits give no more than 90. */
+const MAX_ATTEMPTS = 200
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** The kinds of parts of a text; the first that matches at a place holds. What none matches stays. */
+const PARTS = [
+  // Percent-encoded bytes, references to characters of XML, and the schemes of URLs and names.
+  '(?<kept>%[0-9a-f]{2}|&(?:#\\d+|#x[0-9a-f]+|\\w+);|^(?:urn:(?:oid|uuid|ietf|iso):|(?:https?|ftp|mailto|tel|sftp):))',
+  '(?<uuid>(?<![\\p{L}\\d])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![\\p{L}\\d]))',
+  '(?<!\\d)(?<isoYear>\\d{4})-(?<isoMonth>\\d\\d)(?:-(?<isoDay>\\d\\d))?(?!\\d)',
+  '(?<!\\d)(?<hl7Year>(?:1[89]|20)\\d\\d)(?<hl7Month>\\d\\d)(?<hl7Day>\\d\\d)(?<hl7Time>(?:\\d{4}(?:\\d\\d(?:\\.\\d+)?)?(?:[+-]\\d{4})?)?)(?!\\d)',
+  '(?<weekday>(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?)(?<!\\d)(?<day>\\d\\d?)(?<mark>[ -])(?<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\\k<mark>(?<year>\\d{4})(?<zone>(?: \\d\\d:\\d\\d(?::\\d\\d)?)?(?: (?:GMT|UTC))?)(?!\\d)',
+  '(?<!\\d)(?<first>\\d\\d?)(?<sign>[./-])(?<second>\\d\\d?)\\k<sign>(?<ofYear>\\d{4})(?!\\d)',
+  '(?<kept>(?<!\\d)\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d+)?)?(?!\\d))',
+  // A number that is filled up with zeros is still the same number.
+  '(?<kept>0+(?=\\d))',
+  '(?<digits>\\p{Nd}+)',
+  '(?<word>\\p{L}[\\p{L}\\p{M}]*)',
+]
+const PART = new RegExp(PARTS.join('|'), 'giu')
+
+/** A name of a member that holds data: such as a map by number of patient. */
+const NAME_WITH_DATA = /\d{4}|@/
+
+/** Members whose values name a format, not a person. */
+const OF_FORMAT = /^(?:xmlns(?::.*)?|resourceType)$/
+
+/**
+ * The same input gives the same output everywhere in one test: an identifier stays the same in body, URL and lookups. All
+ * dates move by the same number of days. `kept`: texts that the document itself names.
+ */
+export function createPseudonyms(key: Uint8Array, kept: ReadonlySet<string>) {
+  const hashOf = (text: string): Buffer => createHmac('sha256', key).update(text).digest()
+  const days = -7 * (MIN_WEEKS + (hashOf('days').readUInt32BE() % (MAX_WEEKS - MIN_WEEKS + 1)))
+  const known = new Map<string, string>()
+  const taken = new Set<string>()
+
+  /** The same token in other letters gets the same pseudonym in these letters. */
+  function pseudonym(token: string, isHex = false): string {
+    const canonical = token.toLowerCase()
+    let found = known.get(canonical)
+    for (let attempt = 0; found === undefined; attempt += 1) {
+      const other = inShapeOf(canonical, hashOf(`${attempt} ${canonical}`), isHex)
+      const isFree = other !== canonical && !kept.has(other) && !taken.has(other)
+      if (isFree || attempt >= MAX_ATTEMPTS) found = other
+    }
+    known.set(canonical, found)
+    taken.add(found)
+    return inCaseOf(token, found)
+  }
+
+  function part(all: string, groups: Groups): string {
+    const { kept: constant, uuid, digits, word } = groups
+    if (constant !== undefined) return all
+    if (uuid !== undefined) return pseudonym(uuid, true)
+    // One digit is a code or an exponent, and one letter of an alphabet a code, such as M or F.
+    if (digits !== undefined) return digits.length === 1 || kept.has(digits) ? digits : pseudonym(digits)
+    if (word !== undefined) return kept.has(word) || /^(?!\p{Lo})\p{L}$/u.test(word) ? word : pseudonym(word)
+    return moveDate(groups, days) ?? all.replace(/\d{2,}/g, (some) => pseudonym(some))
+  }
+
+  function text(given: string): string {
+    if (kept.has(given) || kept.has(given.trim())) return given
+    if (/^(?:19|20)\d\d$/.test(given)) return String(movedYear(Number(given), days))
+    const nested = changeNested(given, value)
+    return nested ?? given.replace(PART, (all: string, ...rest) => part(all, rest.at(-1)))
+  }
+
+  function number(given: number): number {
+    if (Number.isInteger(given) && Math.abs(given) < 10) return given
+    const written = String(Math.abs(given))
+    if (!/^\d+(?:\.\d+)?$/.test(written) || kept.has(String(given))) return given
+    // A last zero would not be written.
+    return Number(text(written).replace(/(\.\d*)0$/, '$15')) * (given < 0 ? -1 : 1)
+  }
+
+  function value(given: Json): Json {
+    if (typeof given === 'string') return text(given)
+    if (typeof given === 'number') return number(given)
+    if (Array.isArray(given)) return given.map(value)
+    if (!isObject(given)) return given
+    return Object.fromEntries(
+      Object.entries(given).map(([name, member]) => [
+        NAME_WITH_DATA.test(name) ? text(name) : name,
+        OF_FORMAT.test(name) ? member : value(member),
+      ]),
+    )
+  }
+
+  return { value, shiftMs: days * 86_400_000 }
+}
+
+/** Changes the values in a text that is JSON or XML; undefined for any other text. */
+function changeNested(text: string, change: (value: Json) => Json): string | undefined {
+  const codec = /^\s*[{[]/.test(text) ? CODECS.json : /^\s*</.test(text) ? CODECS.xml : undefined
+  try {
+    const changed = codec?.rewrite(Buffer.from(text), undefined, change)
+    return changed && Buffer.from(changed).toString()
+  } catch (thrown) {
+    if (thrown instanceof Unreadable || thrown instanceof Unwritable) return undefined
+    throw thrown
+  }
+}
+
+/** A lower-case text with other digits and letters; those of other scripts become Latin ones. */
+function inShapeOf(text: string, hash: Buffer, isHex: boolean): string {
+  let bytes = hash
+  return [...text]
+    .map((char, index) => {
+      if (index > 0 && index % bytes.length === 0) bytes = createHmac('sha256', hash).update(`${index}`).digest()
+      const byte = bytes[index % bytes.length] ?? 0
+      if (char === '-') return char
+      if (isHex) return (byte % 16).toString(16)
+      if (/\p{Nd}/u.test(char)) return index === 0 ? String(1 + (byte % 9)) : String(byte % 10)
+      return String.fromCharCode(97 + (byte % 26))
+    })
+    .join('')
+}
+
+function inCaseOf(text: string, pseudonym: string): string {
+  const chars = [...text]
+  return [...pseudonym].map((char, index) => (/\p{Lu}/u.test(chars[index] ?? '') ? char.toUpperCase() : char)).join('')
+}
+
+type Groups = Readonly<Record<string, string | undefined>>
+
+/** The date of a part of a text, moved; undefined if it is not valid. */
+function moveDate(groups: Groups, days: number): string | undefined {
+  const { isoYear, isoMonth, isoDay, hl7Year, hl7Month, hl7Day, hl7Time } = groups
+  if (isoYear !== undefined) {
+    const date = [isoYear, isoMonth, isoDay].filter((one) => one !== undefined)
+    // Dates such as 9999-12-31 stand for none.
+    if (Number(isoYear) < 1800 || Number(isoYear) >= 2100) return date.join('-')
+    return moved([isoYear, isoMonth, isoDay ?? '15'], days)
+      ?.slice(0, date.length)
+      .join('-')
+  }
+  if (hl7Year !== undefined) {
+    const date = moved([hl7Year, hl7Month, hl7Day], days)
+    return date && `${date.join('')}${hl7Time}`
+  }
+  const { weekday, day, mark, month = '', year, zone, first = '', sign, second = '', ofYear } = groups
+  if (year !== undefined) {
+    const index = MONTHS.findIndex((name) => name.toLowerCase() === month.toLowerCase())
+    const [newYear, newMonth, newDay] = moved([year, String(index + 1), day], days) ?? []
+    return newYear && `${weekday}${[newDay, MONTHS[Number(newMonth) - 1], newYear].join(mark)}${zone}`
+  }
+  const isDayFirst = Number(first) > 12 || (sign === '.' && Number(second) <= 12)
+  if (isDayFirst || Number(second) > 12) {
+    const date = moved([ofYear, isDayFirst ? second : first, isDayFirst ? first : second], days)
+    if (date === undefined) return undefined
+    const [newYear, ...others] = date
+    const [one, other] = isDayFirst ? others.reverse() : others
+    return [inWidthOf(first, Number(one)), inWidthOf(second, Number(other)), newYear].join(sign)
+  }
+  // Some write the day first, others the month: so both become at most 12.
+  const turned = (text: string) => inWidthOf(text, 1 + ((Number(text) - days) % 12))
+  return [turned(first), turned(second), movedYear(Number(ofYear), days)].join(sign)
+}
+
+const inWidthOf = (text: string, number: number): string => String(number).padStart(text.length, '0')
+
+const movedYear = (year: number, days: number): number => year + Math.round(days / 365 - 0.5)
+
+/** In and out: year, month and day. Undefined if they are no date. */
+function moved(date: readonly (string | undefined)[], days: number): readonly string[] | undefined {
+  const [year = 0, month = 0, day = 0] = date.map(Number)
+  const time = Date.UTC(year, month - 1, day)
+  if (new Date(time).getUTCMonth() !== month - 1 || day === 0) return undefined
+  return new Date(time + days * 86_400_000).toISOString().slice(0, 10).split('-')
+}
+
+/** Texts of JSON that stand for other values, and what stands in place of redacted ones. */
+const ALWAYS = ['true', 'false', 'null', REDACTED, '***']
+
+/** The texts and numbers within an expression or a path. */
+const IN_TEXTS = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|(?<![\w.])(-?\d+(?:\.\d+)?)(?![\w.])/g
+
+/** What is written about the document, which no message is compared with. */
+const ABOUT = new Set([...STAMPS, 'name', 'description'])
+
+/**
+ * The values that a document itself names: enums of its schema, codes of its mapping, texts in its expressions, words in its
+ * patterns. Out: texts, and numbers as texts. Values of messages that equal one of them say nothing about a person.
+ */
+export function literalsOf(document: JsonObject): ReadonlySet<string> {
+  const found = new Set(ALWAYS)
+  const add = (value: Json, at: string): void => {
+    if (typeof value === 'number') found.add(String(value))
+    else if (typeof value === 'string') {
+      found.add(value)
+      for (const [, double, single, number] of value.matchAll(IN_TEXTS)) found.add(double ?? single ?? number ?? '')
+      if (at === 'pattern') for (const [word] of value.matchAll(/[A-Za-z]+|\d+/g)) found.add(word)
+    } else if (Array.isArray(value)) for (const item of value) add(item, at)
+    else if (isObject(value)) {
+      for (const [name, member] of Object.entries(value)) {
+        // The names are the codes that `mapCodes` maps.
+        if (name === 'parameters' && isObject(member)) for (const code of Object.keys(member)) found.add(code)
+        add(member, name)
+      }
+    }
+  }
+  for (const [name, member] of Object.entries(document)) if (!ABOUT.has(name)) add(member, name)
+  return found
+}

@@ -1,0 +1,156 @@
+/** `POST /messages/{id}/test`: a test of an endpoint, made from a recorded message. */
+import { Failure } from '../../core/failure.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import type { MessageRecord } from '../../core/records/message-record.ts'
+import { checkDocument } from '../../document/checks/check-document.ts'
+import type { DryRunRequest } from '../../document/checks/dry-run-request.ts'
+import type { EndpointService } from '../../endpoints/endpoint-service.ts'
+import * as failures from '../../endpoints/management-failures.ts'
+import { callMessageLog } from '../../records/message-log/message-search.ts'
+import { secretHeadersOf } from '../../records/message-log/redaction.ts'
+import {
+  type NotReproduced,
+  notReproduced,
+  type RecordedMessages,
+  readRecordedMessage,
+} from '../dry-run/recorded-message.ts'
+import { checkTestFile } from './check-test-file.ts'
+import { expectationOfRecord } from './expectation-of-record.ts'
+import { givenOfRecord } from './given-of-record.ts'
+import { pseudonymise } from './pseudonyms.ts'
+import type { RunTests } from './run-tests.ts'
+import type { TestFile, TestResult } from './test-file.ts'
+
+type RecordedTest = Readonly<{
+  /** Of the endpoint that processed the message. */
+  endpointId: string
+  /** As the author of a file of tests would write it. */
+  test: JsonObject
+  /** What the test does not have as the message had it, and where a run of it does something else than the message did. */
+  notReproduced: readonly NotReproduced[]
+  /** Of the test with the document that is active now; left out if the endpoint is deleted. */
+  result?: TestResult
+}>
+
+/** `name`: of the test; by default the id of the message. */
+export type RecordedTestRequest = Readonly<{ name?: string; pseudonymise?: boolean }>
+
+/**
+ * Fails with ID_MALFORMED, MESSAGE_UNKNOWN, MESSAGE_BODY_UNKNOWN if its request was not kept, ENDPOINT_UNKNOWN, TESTS_INVALID,
+ * STORE_UNAVAILABLE.
+ */
+export type MakeRecordedTest = (messageId: string, request: RecordedTestRequest) => Promise<RecordedTest>
+
+type RecordedTestsOptions = Readonly<{
+  recorded: RecordedMessages
+  endpointService: Pick<EndpointService, 'get' | 'versions'>
+  runTests: RunTests
+  settings: Readonly<{ redactHeaders: readonly string[] }>
+  /** Random bytes: of the pseudonyms of one test. */
+  random: (count: number) => Uint8Array
+}>
+
+const KEY_BYTES = 32
+
+/** No recorded part is replaced. */
+const ALL_RECORDED: DryRunRequest = { message: {}, lookups: {}, responses: {}, live: false }
+
+export function createRecordedTests(options: RecordedTestsOptions): MakeRecordedTest {
+  const { recorded, endpointService, runTests, settings, random } = options
+  const secretHeaders = secretHeadersOf(settings.redactHeaders)
+
+  /** What the message of the test does; undefined if it asks for an answer that is not given. */
+  const runOnce = async (document: JsonObject, name: string, given: JsonObject): Promise<JsonObject | undefined> => {
+    let snapshot: JsonObject | undefined
+    const file = soundFile({ name, given, expect: { snapshot: true } })
+    await runTests(document, file, {
+      onSnapshot: (_test, _step, taken) => {
+        snapshot = taken
+      },
+    })
+    return snapshot
+  }
+
+  return async (messageId, request) => {
+    const message = await readRecordedMessage(messageId, recorded)
+    const { record } = message
+    const { endpointId, endpointVersion } = record
+    if (endpointId === undefined) throw new Failure('ENDPOINT_UNKNOWN', 'No endpoint took this message.')
+    const { document, isOther } = await documentOf(endpointId, record, endpointService)
+    const name = request.name ?? `message ${messageId}`
+    const { given, losses } = givenOfRecord(message, document)
+    const snapshot = await runOnce(document, name, given)
+    const answer = record.bodies.some(({ which }) => which === 'answer')
+      ? await callMessageLog(() => recorded.store.body(messageId, 'answer'))
+      : undefined
+    const written = { given, ...expectationOfRecord({ record, answer, snapshot, document }) }
+    const part = request.pseudonymise
+      ? await pseudonymise(written, snapshot, document, (other) => runOnce(document, name, other), random(KEY_BYTES))
+      : written
+    const source = { messageId, ...(endpointVersion === undefined ? {} : { endpointVersion }) }
+    const test = { name, source, given: part.given, expect: part.expect }
+    const file = soundFile(test)
+    const active = await activeOf(endpointId, endpointService)
+    const result = active === undefined ? undefined : (await runTests(active, file)).tests[0]
+    const isChanged = result?.verdict === 'failed' && JSON.stringify(active) !== JSON.stringify(document)
+    const { endpoint } = checkDocument(document)
+    return {
+      endpointId,
+      test,
+      notReproduced: [
+        ...[...notReproduced(ALL_RECORDED, message, endpoint, secretHeaders), ...losses].map(inGiven),
+        ...part.losses,
+        ...(isOther ? [GONE_VERSION] : []),
+        ...(isChanged ? [CHANGED_SINCE] : []),
+      ],
+      ...(result === undefined ? {} : { result }),
+    }
+  }
+}
+
+/** A message may be too large for a test. */
+function soundFile(test: JsonObject): TestFile {
+  const { file, lints } = checkTestFile({ tests: [test] })
+  const errors = lints.filter(({ severity }) => severity === 'error')
+  if (errors.length > 0) throw failures.testsInvalid(errors)
+  return file
+}
+
+const GONE_VERSION: NotReproduced = {
+  path: 'source.endpointVersion',
+  reason: 'This version is no longer stored; the test was made with the active document.',
+}
+
+const CHANGED_SINCE: NotReproduced = {
+  path: 'source.endpointVersion',
+  reason: 'The endpoint has changed since: the test expects what this version did.',
+}
+
+const inGiven = ({ path, reason }: NotReproduced): NotReproduced => ({
+  path: path === 'message.state' ? 'given.state' : `given.${path}`,
+  reason,
+})
+
+/** The document that processed the message, or the active one if that is no longer stored. */
+async function documentOf(
+  endpointId: string,
+  { endpointVersion }: MessageRecord,
+  endpoints: RecordedTestsOptions['endpointService'],
+): Promise<Readonly<{ document: JsonObject; isOther: boolean }>> {
+  try {
+    const { document } = await endpoints.versions.get(endpointId, endpointVersion ?? 0)
+    if (document !== null) return { document, isOther: false }
+  } catch (thrown) {
+    if (!(thrown instanceof Failure) || thrown.status !== 404) throw thrown
+  }
+  return { document: await endpoints.get(endpointId), isOther: true }
+}
+
+async function activeOf(endpointId: string, endpoints: Pick<EndpointService, 'get'>): Promise<Json | undefined> {
+  try {
+    return await endpoints.get(endpointId)
+  } catch (thrown) {
+    if (thrown instanceof Failure && thrown.status === 404) return undefined
+    throw thrown
+  }
+}
