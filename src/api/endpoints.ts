@@ -294,7 +294,6 @@ export const endpointRoutes = [
     answers: {
       200: answer('The stored documents; with view=summary a page.', either([list(Endpoint), SummaryPage])),
     },
-    fails: ['FILTER_INVALID'],
     handle: async ({ queryTexts, request, reply }, { endpoints, listSummaries, logger }) => {
       if (!queryTexts.has('view')) return sendList(request, reply, endpoints, [...queryTexts], logger)
       const query = checkQuery(SUMMARY_QUERY, queryTexts, 'ignored')
@@ -413,7 +412,7 @@ export const endpointRoutes = [
     },
     otherQuery: 'ignored',
     answers: { 200: answer('Names and types of fields, without values.', Drift) },
-    fails: [...findsNone, 'FILTER_INVALID'],
+    fails: findsNone,
     sends: 'no-store',
     handle: async ({ params, query: { hours = HOURS } }, { drift }) => drift(params.id, hours),
   }),

@@ -175,7 +175,7 @@ export const operationRoutes = [
       },
     },
     mentions: [MessagesEvent],
-    fails: ['FILTER_INVALID', 'EVENT_STREAMS_TOO_MANY'],
+    fails: ['EVENT_STREAMS_TOO_MANY'],
     handle: async (call, { events }) => {
       refuseOtherPages(call.request)
       await events.open(call, new Set((call.query.types?.split(',') as EventType[] | undefined) ?? EVENT_TYPES))
