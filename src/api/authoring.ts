@@ -3,6 +3,7 @@
 import { allows, type Caller } from '../core/access.ts'
 import { Failure } from '../core/failure.ts'
 import {
+  anything,
   constant,
   described,
   Endpoint,
@@ -33,7 +34,26 @@ import { Test } from './tests.ts'
 export const Vocabulary = named(
   'Vocabulary',
   {
-    fields: list(object({ path: text }, { type: text, description: text, required: constant(true), reads: text })),
+    fields: list(
+      object(
+        { path: text },
+        {
+          type: text,
+          description: text,
+          required: constant(true),
+          expects: described(text, 'The values that the field takes, as they follow "must be".'),
+          enum: list(text),
+          pattern: text,
+          minimum: number,
+          maximum: number,
+          default: anything,
+          assumed: described(text, 'What holds without the field, in Markdown.'),
+          examples: list(anything),
+          reads: text,
+          readsNames: described(constant(true), 'The names of the object are the paths that `reads` is about.'),
+        },
+      ),
+    ),
     roots: record(object({ when: text, roots: list(text) })),
     mappingFunctions: list(object({ name: text }, { signature: text, means: text, needsParameters: flag })),
     expressionFunctions: list(object({ name: text }, { parameters: list(text), signature: text })),

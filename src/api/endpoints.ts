@@ -37,7 +37,7 @@ import type { WrittenOpenApi } from '../try/openapi/openapi-document.ts'
 import { NO_STORE, sendJson, sendUnchanged, setWarnings } from './answers.ts'
 import type { Call } from './call.ts'
 import { checkQuery } from './check-call.ts'
-import { Counts } from './counts.ts'
+import { Counts } from './operation.ts'
 import { originOf } from './origin.ts'
 import { answer, body, optionalBody, route } from './route.ts'
 import { sendList } from './send-list.ts'
@@ -293,7 +293,6 @@ export const endpointRoutes = [
     answers: {
       200: answer('The stored documents; with view=summary a page.', either([list(Endpoint), SummaryPage])),
     },
-    fails: ['FILTER_INVALID'],
     handle: async ({ queryTexts, request, reply }, { endpoints, listSummaries, logger }) => {
       if (!queryTexts.has('view')) return sendList(request, reply, endpoints, [...queryTexts], logger)
       const query = checkQuery(SUMMARY_QUERY, queryTexts, 'ignored')
@@ -412,7 +411,7 @@ export const endpointRoutes = [
     },
     otherQuery: 'ignored',
     answers: { 200: answer('Names and types of fields, without values.', Drift) },
-    fails: [...findsNone, 'FILTER_INVALID'],
+    fails: findsNone,
     sends: 'no-store',
     handle: async ({ params, query: { hours = HOURS } }, { drift }) => drift(params.id, hours),
   }),

@@ -86,7 +86,8 @@ class Schemas {
   }
 }
 
-const shownPath = ({ path, shownAs }: Route): string => shownAs ?? path.replace(/:(\w+)/g, '{$1}')
+/** As OpenAPI writes it. */
+export const shownPath = ({ path, shownAs }: Route): string => shownAs ?? path.replace(/:(\w+)/g, '{$1}')
 
 const versionNumber = extend(whole, { minimum: 1 })
 
@@ -157,11 +158,18 @@ function describeContent({ description, schema, content }: Content, schemas: Sch
   }
 }
 
+/** Those of this route: what its query and its body can be refused with, and what it names. */
+export const failuresOf = ({ query, body, fails = [] }: Route): readonly FailureCode[] => [
+  ...(query === undefined ? [] : (['FILTER_INVALID'] as const)),
+  ...(body?.check === undefined ? [] : [body.check.code]),
+  ...fails,
+]
+
 /** By status: those that the route names, and those of every route with a role or a body. */
-function describeFailures({ role, method, body, fails = [] }: Route, schemas: Schemas): object {
+function describeFailures(route: Route, schemas: Schemas): object {
+  const { role, method, body } = route
   const codes: readonly FailureCode[] = [
-    ...(body?.check === undefined ? [] : [body.check.code]),
-    ...fails,
+    ...failuresOf(route),
     ...(role === 'open' ? [] : (['CREDENTIALS_REFUSED', 'ACCESS_DENIED', 'MANAGEMENT_REFUSED'] as const)),
     // Where it may be anything, nothing reads it.
     ...(body === undefined || body.schema === anything ? [] : (['BODY_UNREADABLE'] as const)),

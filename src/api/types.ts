@@ -4,7 +4,6 @@ import type * as parts from '../core/schema.ts'
 import type * as suggestRequest from '../try/suggestions/suggest-request.ts'
 import type * as access from './access.ts'
 import type * as authoring from './authoring.ts'
-import type * as counts from './counts.ts'
 import type * as dryRun from './dry-run.ts'
 import type * as endpoints from './endpoints.ts'
 import type * as messages from './messages.ts'
@@ -16,7 +15,6 @@ import type * as tests from './tests.ts'
 
 type Modules = typeof access &
   typeof authoring &
-  typeof counts &
   typeof dryRun &
   typeof endpoints &
   typeof messages &

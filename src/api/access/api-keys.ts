@@ -41,7 +41,7 @@ export type ApiKeysOptions = Readonly<{
 const KEY = /^cwk_([0-9a-f]{16})_[\w-]{43}$/
 const ID_BYTES = 8
 const SECRET_BYTES = 32
-const LONGEST_NAME = 100
+const MAX_NAME_CHARACTERS = 100
 
 /** The hash of no key, for the comparison with unknown keys. */
 const NO_HASH = Buffer.alloc(32)
@@ -100,8 +100,8 @@ type Checked = Readonly<{ name: string; roles: readonly Role[]; expiresAt: Pick<
 
 function check({ name, roles, expiresAt }: KeyRequest, now: number): Checked {
   const trimmed = name.trim()
-  if (trimmed === '' || trimmed.length > LONGEST_NAME || /\p{Cc}/u.test(trimmed)) {
-    const accepts = `1 to ${LONGEST_NAME} characters on one line`
+  if (trimmed === '' || trimmed.length > MAX_NAME_CHARACTERS || /\p{Cc}/u.test(trimmed)) {
+    const accepts = `1 to ${MAX_NAME_CHARACTERS} characters on one line`
     throw new Failure('KEY_INVALID', `A key has a name of ${accepts} that says who or what uses it.`)
   }
   const given = [...new Set(roles)]

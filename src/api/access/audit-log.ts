@@ -41,7 +41,7 @@ const DAY_MS = 86_400_000
 const PURGE_EVERY_MS = 3_600_000
 
 /** The number of refused calls that are kept, the newest ones. */
-const MOST_REFUSED = 10_000
+const MAX_REFUSED = 10_000
 
 /** Token bucket of refused calls: its capacity, and the milliseconds for one token. */
 export const REFUSED_AT_ONCE = 100
@@ -54,7 +54,7 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
   let running: Promise<void> = Promise.resolve()
 
   const purge = () => {
-    running = store.purge(clock() - days * DAY_MS, MOST_REFUSED).catch((err) => {
+    running = store.purge(clock() - days * DAY_MS, MAX_REFUSED).catch((err) => {
       logger.warn({ err }, 'Old entries of the audit log could not be removed; trying again later')
     })
   }

@@ -13,7 +13,7 @@ const CODES = ['HS256', 'HS384', 'HS512']
 const CLOCK_TOLERANCE_S = 30
 const FETCH_TIMEOUT_MS = 5_000
 /** Issuers whose keys are cached: far more than documents name. */
-const MOST_KEY_SETS = 1_000
+const MAX_KEY_SETS = 1_000
 
 /** Loads `jose` with the first token, because few services get one. */
 export function createTokenVerifier(http: HttpClient): TokenVerifier {
@@ -27,7 +27,7 @@ export function createTokenVerifier(http: HttpClient): TokenVerifier {
       timeoutDuration: FETCH_TIMEOUT_MS,
       [customFetch]: (address: string, init: { headers: Headers }) => fetchWith(http, address, init.headers),
     })
-    for (const oldest of keySets.keys()) if (keySets.size >= MOST_KEY_SETS) keySets.delete(oldest)
+    for (const oldest of keySets.keys()) if (keySets.size >= MAX_KEY_SETS) keySets.delete(oldest)
     keySets.set(url, keys)
     return keys
   }

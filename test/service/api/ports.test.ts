@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
+import { createAnswerCheck } from '../../support/api/described-answers.ts'
 import { describeDatabases, describeServices } from '../../support/databases.ts'
 import { call } from '../../support/inbound/http/management/call.ts'
 import { endpointDocument, json, type Service, startService, startUpstream } from '../../support/service.ts'
@@ -206,7 +207,9 @@ describe('/openapi.json', () => {
   }
 
   test('describes calls that are all answered as it says', async () => {
-    const { openapi, info, paths } = await describeApi()
+    const description = await describeApi()
+    const { openapi, info, paths } = description
+    const faultsOf = createAnswerCheck(description as unknown as JsonObject)
     assert.match(openapi, /^3\.1\./)
     assert.ok(info.title && info.version)
     const shape = (path: string) => path.replace(/:\w+(\(.*)?|\{\w+\}/g, ':')
@@ -250,6 +253,7 @@ describe('/openapi.json', () => {
         )
         const [expected] = Object.keys(operation.responses)
         assert.equal(String(reply.status), expected, `${method} ${path}: ${reply.text}`)
+        assert.deepEqual(faultsOf(method, path, reply), [])
         await service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })
         if (reply.status === 201) await service.fetch(reply.headers.location ?? '', { method: 'DELETE' })
       }
