@@ -75,7 +75,7 @@ export type MinuteSpan = Readonly<{ from: number; count: number }>
 export interface MessageStore {
   /** Resolves when all records are stored. Records whose id is stored already stay as they are. */
   append(batch: readonly Recorded[]): Promise<void>
-  /** The same for records whose outcome is done, as lines (core/records/done-line.ts) in UTF-8. */
+  /** The same for records whose outcome is done, as lines (core/records/message-record.ts) in UTF-8. */
   appendDone(lines: Uint8Array): Promise<void>
   /** Newest first, at most `limit`, all older than the id `before` if it is given. */
   find(filter: MessageFilter, limit: number, before?: string): Promise<readonly MessageRecord[]>
