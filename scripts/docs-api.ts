@@ -1,7 +1,7 @@
 /** Writes the table of calls in docs/management.md from the table of routes. `--check` compares instead. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { failuresOf, shownPath } from '../src/api/openapi.ts'
+import { listFailures, shownPath } from '../src/api/openapi.ts'
 import type { Route } from '../src/api/route.ts'
 import { ADMIN_ROUTES, ENDPOINT_ROUTES } from '../src/api/routes.ts'
 import { generate, withSection } from './generated.ts'
@@ -13,7 +13,7 @@ const ROLES: Readonly<Record<string, string>> = { open: 'anyone', metrics: 'view
 function row(route: Route): string {
   const { method, role, summary = '' } = route
   const ports = ENDPOINT_ROUTES.includes(route) ? 'both' : 'admin'
-  const codes = failuresOf(route).map((code) => `\`${code}\``)
+  const codes = listFailures(route).map((code) => `\`${code}\``)
   const cells = [`\`${method} ${shownPath(route)}\``, ports, ROLES[role] ?? role, summary, codes.join(' ')]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { EXITS, type Exit } from '../src/cli/command.ts'
-import { argumentsOf, COMMANDS, type CommandDeclaration, optionsOf } from '../src/cli/commands.ts'
+import { COMMANDS, type CommandDeclaration, listArguments, listOptions } from '../src/cli/commands.ts'
 import { generate, withSection } from './generated.ts'
 
 const path = fileURLToPath(new URL('../docs/cli.md', import.meta.url))
@@ -15,13 +15,13 @@ const oneOf = (choices: readonly string[] | undefined): string =>
   choices === undefined ? '' : `; one of ${choices.map(code).join(', ')}`
 
 function sectionOf([name, command]: readonly [string, CommandDeclaration]): string {
-  const all = argumentsOf(command)
+  const all = listArguments(command)
   const rows = [
     ...all.map(({ shown, help, choices }) => {
       const label = shown.replace('...', '…').slice(1, -1)
       return `| ${code(label)} | ${cell(help)}${oneOf(choices)} |`
     }),
-    ...optionsOf(command).map(({ shown, help, choices, default: preset }) => {
+    ...listOptions(command).map(({ shown, help, choices, default: preset }) => {
       const byDefault = preset === undefined ? '' : `; by default ${code(preset)}`
       return `| ${code(shown)} | ${cell(help)}${oneOf(choices)}${byDefault} |`
     }),

@@ -61,7 +61,7 @@ async function start(settings: Settings, warnings: readonly string[]): Promise<v
   if (isWorker) {
     const { runWorker } = await import('./app/workers/worker.ts')
     const startWorker = (own: Settings, workerCluster: WorkerCluster) => listen(own, logger, workerCluster)
-    return runWorker({ settings, start: startWorker, faultOf: (thrown) => startFault(thrown, settings) })
+    return runWorker({ settings, start: startWorker, formatFault: (thrown) => startFault(thrown, settings) })
   }
   for (const warning of warnings) logger.warn({}, warning)
   try {

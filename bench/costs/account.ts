@@ -11,7 +11,7 @@ import type { CompletedMessage } from '../../src/inbound/completed-message.ts'
 import { createMessageLines } from '../../src/inbound/message-line.ts'
 import { createLogger } from '../../src/observe/log/logger.ts'
 import { createMessageMetrics } from '../../src/observe/metrics/message-metrics.ts'
-import { spansOf } from '../../src/observe/traces/spans.ts'
+import { createSpans } from '../../src/observe/traces/spans.ts'
 import { createMinutes } from '../../src/records/statistics/stats.ts'
 import { spreadOf } from '../report/spread.ts'
 
@@ -30,7 +30,7 @@ const works: readonly (readonly [string, (finished: CompletedMessage) => unknown
   ['count for /metrics', messageMetrics.count],
   ['count for its statistics', minutes.count],
   ['line in the log', createMessageLines(logger, 'all')],
-  ['spans', (finished) => spansOf(finished, origin)],
+  ['spans', (finished) => createSpans(finished, origin)],
 ]
 for (const [name, work] of works) {
   run(work)

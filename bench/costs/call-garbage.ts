@@ -23,7 +23,7 @@ if (process.argv[2] === 'serve') {
 } else {
   const child = fork(fileURLToPath(import.meta.url), ['serve'])
   const [port] = await once(child, 'message')
-  const circuit = { failures: 5, pauseMs: 500, mostPauseMs: 5_000 }
+  const circuit = { failures: 5, pauseMs: 500, maxPauseMs: 5_000 }
   const client = createHttpClient({ connectTimeoutMs: 2_000, answerLimitBytes: 65_536, circuit })
   let collections = 0
   const observer = new PerformanceObserver((list) => {

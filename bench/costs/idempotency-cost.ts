@@ -13,10 +13,10 @@ const ROUNDS = 10
 const MESSAGES = 4_000
 const CONNECTIONS = 32
 
-type Way = Readonly<{ name: string; url: string; keyOf(n: number): string | undefined }>
+type Way = Readonly<{ name: string; url: string; toKey(n: number): string | undefined }>
 
 /** Each on its connection one after the other. Rejects where an answer is not 200. */
-async function send({ url, keyOf }: Way, body: string, first: number): Promise<void> {
+async function send({ url, toKey: keyOf }: Way, body: string, first: number): Promise<void> {
   const { hostname, port, pathname, host } = new URL(url)
   let next = first
   const run = async (): Promise<void> => {
@@ -41,10 +41,10 @@ async function measure(server: ServerProcess): Promise<void> {
   const keyed = { ...document, name: 'keyed', endpoint: { pattern: '/keyed' }, idempotency: {} }
   const [plainUrl, keyedUrl] = [await register(server, plain), await register(server, keyed)]
   const ways: readonly Way[] = [
-    { name: 'without the field', url: plainUrl, keyOf: () => undefined },
-    { name: 'with the field, without a key', url: keyedUrl, keyOf: () => undefined },
-    { name: 'with a new key each', url: keyedUrl, keyOf: (n) => `new ${n}` },
-    { name: 'given again', url: keyedUrl, keyOf: () => 'always the same' },
+    { name: 'without the field', url: plainUrl, toKey: () => undefined },
+    { name: 'with the field, without a key', url: keyedUrl, toKey: () => undefined },
+    { name: 'with a new key each', url: keyedUrl, toKey: (n) => `new ${n}` },
+    { name: 'given again', url: keyedUrl, toKey: () => 'always the same' },
   ]
   const costs = new Map(ways.map((way) => [way, { cpu: [] as number[], perSecond: [] as number[] }]))
   for (let round = -1; round < ROUNDS; round += 1) {

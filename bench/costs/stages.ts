@@ -64,7 +64,7 @@ function runOf(body: Uint8Array): Run {
     startedAt: Date.now(),
     deadlineAt: Date.now() + settings.messageTimeoutMs,
     isRecord: false,
-    isPatient: false,
+    mayWait: false,
     body,
     budget: unboundedBytes(),
     lookupTimes: {},

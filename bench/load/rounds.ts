@@ -1,6 +1,6 @@
 /** Loads several servers in turn, by short slices, so that whatever slows the machine slows all of them. */
 import type { Role } from '../processes/cores.ts'
-import { MOST_STOLEN, type ProcessorTime, stolenShare, watchProcessorTime } from '../processes/machine.ts'
+import { MAX_STOLEN, type ProcessorTime, stolenShare, watchProcessorTime } from '../processes/machine.ts'
 import type { ServerProcess } from '../processes/server-process.ts'
 import { type Spread, spreadOf } from '../report/spread.ts'
 import { type Counting, type Load, type LoadResult, openLoad, sliceOf, type Target } from './load.ts'
@@ -62,7 +62,7 @@ async function measureRound(loaded: readonly Loaded[], slices: number, slice: nu
     loaded,
     slices,
     (one, counts) => measureSlice(one, slice, counts),
-    ({ processors }) => stolenShare(processors) > MOST_STOLEN,
+    ({ processors }) => stolenShare(processors) > MAX_STOLEN,
   )
   for (const [one, found] of measured) one.turns.push(turnOf(found, one.server.residentBytes()))
 }

@@ -32,7 +32,7 @@ export const loadAverage = (): number => loadavg()[0] ?? Number.NaN
 export type ProcessorTime = Readonly<{ used: number; stolen: number }>
 
 /** 0 to 1. Above it, the processors were often elsewhere, and one of two servers may have had less of them than the other. */
-export const MOST_STOLEN = 0.1
+export const MAX_STOLEN = 0.1
 
 /** Of the processor time that was wanted, 0 to 1. */
 export const stolenShare = ({ used, stolen }: ProcessorTime): number => stolen / Math.max(1, used + stolen)

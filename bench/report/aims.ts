@@ -1,7 +1,7 @@
 /** The aims of the service, as ratios within one run where possible, and the verdict on each for a report. */
 
 import { quotient, ratio } from '../load/rounds.ts'
-import { MOST_STOLEN } from '../processes/machine.ts'
+import { MAX_STOLEN } from '../processes/machine.ts'
 import type { Figure, Loaded, Report } from './report.ts'
 import type { Spread } from './spread.ts'
 import { fraction, megabytes, milliseconds, perSecond, seconds } from './units.ts'
@@ -106,7 +106,7 @@ function alone({ stolenShare = 0 }: Report, spread: Spread | undefined): Measure
  * processor time from the machine.
  */
 export function verdict({ least, most }: Aim, { spread: { median, min, max }, stolenShare }: Measured): string {
-  if (stolenShare > MOST_STOLEN) return NOT_JUDGED
+  if (stolenShare > MAX_STOLEN) return NOT_JUDGED
   const bound = (least ?? most) as number
   const reaches = (value: number): boolean => (least === undefined ? value <= bound : value >= bound)
   if (reaches(min) && reaches(max)) return 'met'

@@ -1,7 +1,7 @@
 /** What a run of the benchmark found, as data: bench/report.json is one of a whole run. */
 import { fileURLToPath } from 'node:url'
 import type { Results } from '../load/rounds.ts'
-import { type Machine, MOST_STOLEN } from '../processes/machine.ts'
+import { MAX_STOLEN, type Machine } from '../processes/machine.ts'
 import type { Spread } from './spread.ts'
 
 export const REPORT_FILE = fileURLToPath(new URL('../report.json', import.meta.url))
@@ -61,7 +61,7 @@ export function flaw({ quick, loadAverageBefore, rounds }: Conditions): string |
 /** Why the docs must not quote a report, as the end of a sentence; undefined if they may. */
 export function reservation(report: Conditions): string | undefined {
   const { stolenShare = 0 } = report
-  if (stolenShare <= MOST_STOLEN) return flaw(report)
+  if (stolenShare <= MAX_STOLEN) return flaw(report)
   const share = Math.round(100 * stolenShare)
   return (
     flaw(report) ??

@@ -47,7 +47,7 @@ const ENCOUNTERS = {
   diagnosisText: 'diagnosis.text',
   discharge: 'hospitalization.disposition',
   diet: 'hospitalization.diet',
-  account: 'account.reference',
+  usage: 'account.reference',
 }
 const OBSERVATIONS = {
   id: 'id',
@@ -171,7 +171,7 @@ export const ward: Workload & Readonly<{ mapping: typeof MAPPING; value: Day }> 
         participant: { admitter: row.admittedBy, attender: row.seenBy, referrer: row.referredBy },
         diagnosis: { code: row.diagnosis, text: row.diagnosisText },
         hospitalization: { disposition: row.discharge, diet: row.diet },
-        account: { reference: row.account },
+        usage: { reference: row.usage },
       })),
       observations: day.observations.map((row) => ({
         id: row.id,

@@ -23,8 +23,8 @@ const SHOWN_CHARACTERS = 200
 export const judgeAll = (comparisons: readonly Comparison[], ignored: readonly string[]): readonly ComparedResult[] =>
   comparisons.map((comparison) => ({ comparison, differences: judge(comparison, ignored) }))
 
-export function reportOf(results: readonly ComparedResult[], leftOut: readonly LeftOut[]): ComparisonReport {
-  const deliberate = countsOf(results)
+export function createReport(results: readonly ComparedResult[], leftOut: readonly LeftOut[]): ComparisonReport {
+  const deliberate = countDeliberate(results)
   const isUnexplained = ({ differences }: ComparedResult) => differences.some((one) => one.deliberate === undefined)
   const unexplained = results.filter(isUnexplained).length
   const same = results.filter(({ differences }) => differences.length === 0).length
@@ -38,7 +38,7 @@ export function reportOf(results: readonly ComparedResult[], leftOut: readonly L
   }
   return {
     unexplained,
-    json: { summary, messages: results.map(jsonOf), notCompared: leftOut.map((one) => ({ ...one })) },
+    json: { summary, messages: results.map(toJson), notCompared: leftOut.map((one) => ({ ...one })) },
     text: [
       ...results.filter(isUnexplained).map(formatResult),
       ...leftOut.map(({ name, reason }) => `${name}: not compared: ${reason}\n`),
@@ -48,7 +48,7 @@ export function reportOf(results: readonly ComparedResult[], leftOut: readonly L
 }
 
 /** How many messages have each deliberate difference, the most frequent first. */
-function countsOf(results: readonly ComparedResult[]): Readonly<Record<string, number>> {
+function countDeliberate(results: readonly ComparedResult[]): Readonly<Record<string, number>> {
   const counts = new Map<DeliberateId, number>()
   for (const { differences } of results) {
     for (const id of new Set(differences.map(({ deliberate }) => deliberate))) {
@@ -58,7 +58,7 @@ function countsOf(results: readonly ComparedResult[]): Readonly<Record<string, n
   return Object.fromEntries([...counts].sort(([, one], [, other]) => other - one))
 }
 
-function jsonOf({ comparison: { message, document }, differences }: ComparedResult): JsonObject {
+function toJson({ comparison: { message, document }, differences }: ComparedResult): JsonObject {
   return {
     name: message.name,
     method: message.method,

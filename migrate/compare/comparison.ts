@@ -6,7 +6,7 @@ import { readFault } from '../../src/core/files/files.ts'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { pointerTo } from '../../src/core/lint.ts'
 import { Unreadable } from '../../src/formats/body-faults.ts'
-import { codecOf } from '../../src/formats/codecs.ts'
+import { findCodec } from '../../src/formats/codecs.ts'
 import { parseJson } from '../../src/formats/json-read.ts'
 import { type MediaType, parseMediaType } from '../../src/formats/media-type.ts'
 
@@ -46,16 +46,16 @@ export type ComparedCall = Readonly<{
 /** Status, media type, body and calls. Other headers are not compared: they differ by the server, not by the endpoint. */
 export function differencesBetween({ peer, here }: Comparison): readonly Difference[] {
   return [
-    ...differencesOf(peer.answer.status, here.answer.status, '/status'),
-    ...differencesOf(peer.answer.mediaType, here.answer.mediaType, '/contentType'),
-    ...differencesOf(peer.answer.value, here.answer.value, '/body'),
+    ...findDifferences(peer.answer.status, here.answer.status, '/status'),
+    ...findDifferences(peer.answer.mediaType, here.answer.mediaType, '/contentType'),
+    ...findDifferences(peer.answer.value, here.answer.value, '/body'),
     ...callDifferences(peer.calls, here.calls),
   ]
 }
 
 function callDifferences(peer: ComparedSide['calls'], here: ComparedSide['calls']): readonly Difference[] {
   if (peer === undefined || here === undefined) return []
-  return differencesOf(asJson(peer), asJson(here), '/calls')
+  return findDifferences(asJson(peer), asJson(here), '/calls')
 }
 
 const asJson = (calls: NonNullable<ComparedSide['calls']>): JsonObject =>
@@ -114,20 +114,20 @@ export type Difference = Readonly<{
 }>
 
 /** In the order of the peer's members. Numbers are compared by value; the order of members does not count. */
-export function differencesOf(peer: Json | undefined, here: Json | undefined, path: string): readonly Difference[] {
+export function findDifferences(peer: Json | undefined, here: Json | undefined, path: string): readonly Difference[] {
   if (Array.isArray(peer) && Array.isArray(here)) {
     const length = Math.max(peer.length, here.length)
-    return Array.from({ length }, (_, at) => differencesOf(peer[at], here[at], `${path}/${at}`)).flat()
+    return Array.from({ length }, (_, at) => findDifferences(peer[at], here[at], `${path}/${at}`)).flat()
   }
   if (isObject(peer) && isObject(here)) {
     const names = new Set([...Object.keys(peer), ...Object.keys(here)])
-    return [...names].flatMap((name) => differencesOf(own(peer, name), own(here, name), pointerTo(path, name)))
+    return [...names].flatMap((name) => findDifferences(own(peer, name), own(here, name), pointerTo(path, name)))
   }
   return peer === here ? [] : [{ path, peer, here }]
 }
 
 export const isSame = (peer: Json | undefined, here: Json | undefined): boolean =>
-  differencesOf(peer, here, '').length === 0
+  findDifferences(peer, here, '').length === 0
 
 const own = (value: Readonly<Record<string, Json>>, name: string): Json | undefined =>
   Object.hasOwn(value, name) ? value[name] : undefined
@@ -154,7 +154,7 @@ export type ReadAnswer = Readonly<{
 const XML_FORM = { parserXmlTrim: true, parserXmlExplicitRoot: true, parserXmlExplicitArray: false }
 
 export function readAnswer(answer: ReceivedAnswer): ReadAnswer {
-  const type = mediaTypeOf(answer.headers['content-type'])
+  const type = readMediaType(answer.headers['content-type'])
   const { value, isUnread } = readBody(answer.body, type)
   const inner = unwrapped(value)
   if (inner !== undefined) return readAnswer(inner)
@@ -163,7 +163,7 @@ export function readAnswer(answer: ReceivedAnswer): ReadAnswer {
 }
 
 /** The code of a failure of this service; undefined if the answer is none. */
-export function failureCodeOf({ headers, value }: ReadAnswer): FailureCode | undefined {
+export function findFailureCode({ headers, value }: ReadAnswer): FailureCode | undefined {
   const body = isObject(value) && isObject(value.root) ? value.root : value
   const code = headers['x-crosswalk-code'] ?? (isObject(body) && 'error' in body ? body.code : undefined)
   return typeof code === 'string' && isFailureCode(code) ? code : undefined
@@ -175,7 +175,7 @@ export function readBody(
   type: MediaType | undefined,
 ): Readonly<{ value: Json | undefined; isUnread: boolean }> {
   if (body.length === 0) return { value: undefined, isUnread: false }
-  const codec = type === undefined ? undefined : codecOf(type)
+  const codec = type === undefined ? undefined : findCodec(type)
   if (codec === undefined) return { value: new TextDecoder().decode(body), isUnread: false }
   try {
     return { value: codec.read(body, type?.charset, XML_FORM), isUnread: false }
@@ -185,7 +185,7 @@ export function readBody(
   }
 }
 
-export const mediaTypeOf = (header: string | undefined): MediaType | undefined =>
+export const readMediaType = (header: string | undefined): MediaType | undefined =>
   header === undefined ? undefined : parseMediaType(header)
 
 function unwrapped(value: Json | undefined): ReceivedAnswer | undefined {
@@ -193,13 +193,13 @@ function unwrapped(value: Json | undefined): ReceivedAnswer | undefined {
   const { status, headers, body } = value.response
   return {
     status: typeof status === 'number' ? status : Number(status ?? 0),
-    headers: headersOf(isObject(headers) ? headers : {}),
+    headers: normalizeHeaders(isObject(headers) ? headers : {}),
     body: Buffer.from(typeof body === 'string' ? body : ''),
   }
 }
 
 /** Headers of a JSON document, with names in lower case. */
-export const headersOf = (headers: JsonObject): Readonly<Record<string, string>> =>
+export const normalizeHeaders = (headers: JsonObject): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(headers)
       .filter(([, value]) => value !== null && typeof value !== 'object')
@@ -207,7 +207,7 @@ export const headersOf = (headers: JsonObject): Readonly<Record<string, string>>
   )
 
 /** The requests of a document, of which a single one may stand without its array. */
-export function requestsOf({ requests }: EndpointDocument, kind: CallGroup): readonly JsonObject[] {
+export function listRequests({ requests }: EndpointDocument, kind: CallGroup): readonly JsonObject[] {
   const written = isObject(requests) ? requests[kind] : undefined
   return (Array.isArray(written) ? written : [written]).filter(isObject)
 }

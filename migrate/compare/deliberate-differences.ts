@@ -1,11 +1,11 @@
 /** Tells the deliberate differences between openhim-mediator-mapping ("the peer") and this service from all others. */
 
-import { type FailureCode, kindOf } from '../../src/core/failure-table.ts'
+import { type FailureCode, kindForCode } from '../../src/core/failure-table.ts'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { Unwritable } from '../../src/formats/body-faults.ts'
-import { codecOfFormat, MEDIA_TYPES } from '../../src/formats/codecs.ts'
+import { codecForFormat, MEDIA_TYPES } from '../../src/formats/codecs.ts'
 import { attempt } from '../attempt.ts'
-import { pathsOfRequests } from '../import/lookup-forms.ts'
+import { listRequestPaths } from '../import/lookup-forms.ts'
 import { sharedConstants } from '../import/shared-constants.ts'
 import {
   type ComparedSide,
@@ -13,11 +13,11 @@ import {
   type Difference,
   differencesBetween,
   type EndpointDocument,
-  failureCodeOf,
+  findFailureCode,
   isSame,
-  mediaTypeOf,
+  listRequests,
   readBody,
-  requestsOf,
+  readMediaType,
 } from './comparison.ts'
 
 /** One difference with what both services did with the message. */
@@ -33,10 +33,10 @@ type Case = Difference &
     /** The entries of the mapping of the endpoint, and of the endpoints of this service that it calls. */
     mapping: readonly (readonly [source: string, target: Json])[]
     /** The bodies of the answer or call that the difference is in, and the segments of its place in them. */
-    place: BodyPlace | undefined
+    location: BodyLocation | undefined
   }>
 
-type BodyPlace = Readonly<{ peer: Json | undefined; here: Json | undefined; segments: readonly string[] }>
+type BodyLocation = Readonly<{ peer: Json | undefined; here: Json | undefined; segments: readonly string[] }>
 
 /** Every rule is recognised in what both services did, so that every other difference stays unexplained. All conditions hold. */
 type DeliberateRule = Readonly<{
@@ -48,7 +48,7 @@ type DeliberateRule = Readonly<{
   failsHere?: FailureCode
   /** The message failed there with this sentence, and not here. */
   failsThere?: RegExp
-  where?(one: Case, place: BodyPlace): boolean
+  where?(one: Case, location: BodyLocation): boolean
 }>
 
 /** The ids are stable, and docs/moving-over.md has a row for each. The first rule that explains a difference counts. */
@@ -66,7 +66,7 @@ export const DELIBERATE_DIFFERENCES = {
       one.path !== '/status' &&
       one.code !== undefined &&
       (one.comparison.peer.answer.status === one.comparison.here.answer.status || isOtherStatus(one)) &&
-      isFailureOfPeer(one.comparison.peer.answer.value),
+      isPeerFailure(one.comparison.peer.answer.value),
   },
   'route-matching': {
     reason: 'A last "/" does not count, parameters are decoded, patterns match whole paths, another method is a 405.',
@@ -159,7 +159,7 @@ export const DELIBERATE_DIFFERENCES = {
     reason: 'The answer of the response request that is marked as primary is returned alone; the peer drops the mark.',
     within: 'answer',
     where: ({ comparison: { document, peer, here } }) => {
-      const id = document && primaryOf(document)
+      const id = document && findPrimary(document)
       const inner = id === undefined ? undefined : valueAt(peer.answer.value, [id])
       return inner !== undefined && isSame(inner, here.answer.value)
     },
@@ -191,7 +191,7 @@ export const DELIBERATE_DIFFERENCES = {
   'time-of-message': {
     reason: 'Both are the time at which each service ran the message.',
     within: 'bodies',
-    where: ({ peer, here, comparison }) => isTimeOf(peer, comparison.peer) && isTimeOf(here, comparison.here),
+    where: ({ peer, here, comparison }) => isTimeOfRun(peer, comparison.peer) && isTimeOfRun(here, comparison.here),
   },
   'random-values': {
     reason: 'Both are what an expression with "$random" or "$shuffle" gave, each time another value.',
@@ -266,8 +266,8 @@ export function judge(comparison: Comparison, ignored: readonly string[] = []): 
   const about = {
     comparison,
     error: status >= 400 && isObject(value) && typeof value.error === 'string' ? value.error : '',
-    code: failureCodeOf(here.answer),
-    sent: message.body && readBody(message.body, mediaTypeOf(message.headers['content-type'])).value,
+    code: findFailureCode(here.answer),
+    sent: message.body && readBody(message.body, readMediaType(message.headers['content-type'])).value,
     mapping: [document, ...called].flatMap((one) =>
       one !== undefined && isObject(one.inputMapping) ? Object.entries(one.inputMapping) : [],
     ),
@@ -275,22 +275,22 @@ export function judge(comparison: Comparison, ignored: readonly string[] = []): 
   return differencesBetween(comparison)
     .filter(({ path }) => !ignored.some((pointer) => `${path}/`.startsWith(`/body${pointer}/`)))
     .map((difference) => {
-      const one = { ...about, ...difference, place: bodyPlace(difference.path, comparison) }
+      const one = { ...about, ...difference, location: locateBody(difference.path, comparison) }
       return { ...difference, deliberate: RULES.find(([, rule]) => explains(rule, one))?.[0] }
     })
 }
 
 function explains({ within, failsHere, failsThere, where = () => true }: DeliberateRule, one: Case): boolean {
   if (within === 'answer' && !isOfAnswer(one.path)) return false
-  if (within === 'bodies' && one.place === undefined) return false
+  if (within === 'bodies' && one.location === undefined) return false
   if (failsHere !== undefined && (one.code !== failsHere || one.comparison.peer.answer.status >= 400)) return false
   if (failsThere !== undefined && (one.code !== undefined || !failsThere.test(one.error))) return false
-  return where(one, one.place ?? NO_PLACE)
+  return where(one, one.location ?? NO_LOCATION)
 }
 
-const NO_PLACE: BodyPlace = { peer: undefined, here: undefined, segments: [] }
+const NO_LOCATION: BodyLocation = { peer: undefined, here: undefined, segments: [] }
 
-const isIn = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`)
+const isIn = (path: string, location: string): boolean => path === location || path.startsWith(`${location}/`)
 
 const isOfAnswer = (path: string): boolean => !isIn(path, '/calls')
 
@@ -316,7 +316,7 @@ function valueAt(value: Json | undefined, [first, ...rest]: readonly string[]): 
 }
 
 /** Undefined if the path is in no body. */
-function bodyPlace(path: string, { peer, here }: Comparison): BodyPlace | undefined {
+function locateBody(path: string, { peer, here }: Comparison): BodyLocation | undefined {
   const [, part, ...segments] = path.split('/').map((one) => one.replaceAll('~1', '/').replaceAll('~0', '~'))
   if (part === 'body') return { peer: peer.answer.value, here: here.answer.value, segments }
   const [id = '', at, body, ...inner] = segments
@@ -344,12 +344,12 @@ const STATUSES_OF_PEER: Readonly<Partial<Record<FailureCode, number>>> = {
 /** Both may have called an endpoint of their own, whose failure has another status there. */
 function isOtherStatus({ code, error, comparison: { peer } }: Case): boolean {
   if (code === undefined) return false
-  if (kindOf(code).lookup === 'unusable') return error.includes('Incorrect status code')
+  if (kindForCode(code).lookup === 'unusable') return error.includes('Incorrect status code')
   return STATUSES_OF_PEER[code] === peer.answer.status
 }
 
 /** `{ "error": … }`, which is the root element in XML, or the text of the error of an unreachable primary. */
-const isFailureOfPeer = (value: Json | undefined): boolean =>
+const isPeerFailure = (value: Json | undefined): boolean =>
   typeof value === 'string' || (isObject(value) && typeof value.error === 'string' && Object.keys(value).length === 1)
 
 /** By its own code, or by its router, which knows fewer characters of paths. */
@@ -362,20 +362,20 @@ const isUnknownRoute = ({ answer: { status, value } }: ComparedSide): boolean =>
 function isAllNull({ error, sent }: Case): boolean {
   const faults = error.replace(/^Validation failed: /, '').split(', ')
   return faults.every((text) => {
-    const [, place] = /^data\/requestBody\/(\S+) should /.exec(text) ?? []
-    return place !== undefined && valueAt(sent, place.split('/')) === null
+    const [, location] = /^data\/requestBody\/(\S+) should /.exec(text) ?? []
+    return location !== undefined && valueAt(sent, location.split('/')) === null
   })
 }
 
 /** The names of a path below `requestBody`; undefined if it has another root. */
-function namesOf(path: string): readonly string[] | undefined {
+function splitBodyPath(path: string): readonly string[] | undefined {
   const [root, ...names] = path.split('.')
   return root === 'requestBody' || root === 'payload' ? names : undefined
 }
 
 function appendsText({ mapping, sent }: Case): boolean {
   return mapping.filter(writes('"appendArray"')).some(([source]) => {
-    const names = namesOf(source.replace(/\[\]$/, ''))
+    const names = splitBodyPath(source.replace(/\[\]$/, ''))
     const value = names && valueAt(sent, names)
     return typeof value === 'string' || typeof value === 'number'
   })
@@ -383,8 +383,8 @@ function appendsText({ mapping, sent }: Case): boolean {
 
 /** Whether a path of the mapping, or of a request, reads a name of an array in the message. */
 function readsThroughArray({ mapping, sent, comparison: { document } }: Case): boolean {
-  const paths = [...mapping.map(([source]) => source), ...pathsOfRequests(document?.requests)]
-  return paths.some((path) => passesArray(sent, namesOf(path) ?? []))
+  const paths = [...mapping.map(([source]) => source), ...listRequestPaths(document?.requests)]
+  return paths.some((path) => passesArray(sent, splitBodyPath(path) ?? []))
 }
 
 function passesArray(value: Json | undefined, [name, ...rest]: readonly string[]): boolean {
@@ -397,8 +397,8 @@ function passesArray(value: Json | undefined, [name, ...rest]: readonly string[]
   )
 }
 
-function primaryOf(document: EndpointDocument): string | undefined {
-  const requests = requestsOf(document, 'response')
+function findPrimary(document: EndpointDocument): string | undefined {
+  const requests = listRequests(document, 'response')
   const marked = requests.find(
     ({ primary, config }) => primary === true || (isObject(config) && config.primary === true),
   )
@@ -414,8 +414,8 @@ function decoded(url: string): string {
 function isSentAsXml(peer: Json | undefined, here: Json | undefined): boolean {
   if (peer === undefined) return false
   try {
-    const xml = Buffer.from(codecOfFormat('XML').build(peer))
-    return isSame(readBody(xml, mediaTypeOf(MEDIA_TYPES.XML)).value, here)
+    const xml = Buffer.from(codecForFormat('XML').build(peer))
+    return isSame(readBody(xml, readMediaType(MEDIA_TYPES.XML)).value, here)
   } catch (thrown) {
     if (thrown instanceof Unwritable) return false
     throw thrown
@@ -428,14 +428,14 @@ const NOT_IN_A_SEGMENT = /[^A-Za-z0-9\-._~!$&'()*+,;=:@]/
 /** Whether a value of the message that goes into the path of a URL has a character that a path cannot hold. */
 function hasValueToEncode({ sent, comparison: { document, message } }: Case): boolean {
   if (document === undefined) return false
-  return [...requestsOf(document, 'lookup'), ...requestsOf(document, 'response')].some(({ config }) => {
+  return [...listRequests(document, 'lookup'), ...listRequests(document, 'response')].some(({ config }) => {
     const url = isObject(config) && isObject(config.params) && isObject(config.params.url) ? config.params.url : {}
     return Object.values(url)
       .filter(isObject)
       .some(({ path }) => {
         const [root, ...names] = String(path).split('.')
         const own = root === 'query' ? (message.query as JsonObject) : sent
-        const value = root === 'query' || namesOf(String(path)) ? valueAt(own, names) : undefined
+        const value = root === 'query' || splitBodyPath(String(path)) ? valueAt(own, names) : undefined
         return typeof value === 'string' && NOT_IN_A_SEGMENT.test(value)
       })
   })
@@ -447,7 +447,7 @@ const CLOCKS_DIFFER_MS = 5_000
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$/
 
 /** Whether a value is a time, as ISO 8601 or in milliseconds, at which a service ran the message. */
-function isTimeOf(value: Json | undefined, { times }: ComparedSide): boolean {
+function isTimeOfRun(value: Json | undefined, { times }: ComparedSide): boolean {
   const time = typeof value === 'string' && DATE_TIME.test(value) ? Date.parse(value) : value
   if (typeof time !== 'number') return false
   return time >= times.sentAt - CLOCKS_DIFFER_MS && time <= times.answeredAt + CLOCKS_DIFFER_MS
@@ -466,12 +466,12 @@ function isRandom(segments: readonly string[], { mapping, comparison: { document
 }
 
 /** Whether the place is empty with the peer and missing here, or elements of an array around it are. */
-function isEmptyParent({ peer, here, comparison }: Case, place: BodyPlace): boolean {
+function isEmptyParent({ peer, here, comparison }: Case, location: BodyLocation): boolean {
   const isXml = comparison.peer.answer.mediaType === 'application/xml'
   const isEmpty = (value: Json | undefined) =>
     (typeof value === 'object' && value !== null && isHollow(value, isXml)) || (isXml && value === '')
   if ((here ?? null) === null && isEmpty(peer)) return true
-  return around(place).some(
+  return around(location).some(
     ([list, own]) =>
       Array.isArray(list) &&
       Array.isArray(own) &&
@@ -481,10 +481,10 @@ function isEmptyParent({ peer, here, comparison }: Case, place: BodyPlace): bool
 }
 
 /** The values of both services at a place and at those around it, from the nearest. */
-const around = ({ peer, here, segments }: BodyPlace): readonly (readonly [Json | undefined, Json | undefined])[] =>
+const around = ({ peer, here, segments }: BodyLocation): readonly (readonly [Json | undefined, Json | undefined])[] =>
   Array.from({ length: segments.length + 1 }, (_, up) => {
-    const place = segments.slice(0, segments.length - up)
-    return [valueAt(peer, place), valueAt(here, place)] as const
+    const location = segments.slice(0, segments.length - up)
+    return [valueAt(peer, location), valueAt(here, location)] as const
   })
 
 function withoutHollow(value: Json, xml: boolean): Json {
@@ -495,11 +495,11 @@ function withoutHollow(value: Json, xml: boolean): Json {
 }
 
 /** Whether an array around the place has the same elements in both, or the message has arrays within arrays. */
-function isJoinedOtherwise({ peer, here, sent }: Case, place: BodyPlace): boolean {
+function isJoinedOtherwise({ peer, here, sent }: Case, location: BodyLocation): boolean {
   const isSameJoined = ([list, own]: readonly [Json | undefined, Json | undefined]) =>
     Array.isArray(list) && Array.isArray(own) && isSame(joined(list), joined(own))
-  if (around(place).some(isSameJoined)) return true
-  return (place.segments.some(isIndex) || [peer, here].some(Array.isArray)) && hasNestedArray(sent)
+  if (around(location).some(isSameJoined)) return true
+  return (location.segments.some(isIndex) || [peer, here].some(Array.isArray)) && hasNestedArray(sent)
 }
 
 const joined = (list: readonly Json[]): readonly Json[] =>
@@ -512,7 +512,7 @@ function hasNestedArray(value: Json | undefined): boolean {
 }
 
 /** Whether the elements of a list all have the same value at the place with the peer, and the mapping shares one among them. */
-function isSharedValue({ mapping }: Case, { peer, segments }: BodyPlace): boolean {
+function isSharedValue({ mapping }: Case, { peer, segments }: BodyLocation): boolean {
   const at = segments.findIndex(isIndex)
   const list = at === -1 ? undefined : valueAt(peer, segments.slice(0, at))
   if (!Array.isArray(list)) return false
@@ -524,7 +524,7 @@ function isSharedValue({ mapping }: Case, { peer, segments }: BodyPlace): boolea
 /** Whether a field of the output holds what a lookup or a response request answered. */
 function isOfOthers(field: string, { mapping, comparison: { document } }: Case): boolean {
   if (document === undefined) return false
-  if (requestsOf(document, 'response').length > 0) return true
+  if (listRequests(document, 'response').length > 0) return true
   if (mapping.length === 0) return field === 'lookupRequests'
   return mapping.filter(writes(`"${field}`)).some(([source]) => source.startsWith('lookupRequests'))
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { createRouteTable } from '../../src/endpoints/route-table.ts'
 import { parseRoutePattern } from '../../src/language/route-pattern.ts'
-import { ComparisonImpossible, type EndpointDocument, listFiles, readJsonFile, requestsOf } from './comparison.ts'
+import { ComparisonImpossible, type EndpointDocument, listFiles, listRequests, readJsonFile } from './comparison.ts'
 
 export type MatchedEndpoint = Readonly<{ document: EndpointDocument; urlParams: JsonObject }>
 
@@ -24,7 +24,7 @@ export function createEndpointDocuments(documents: readonly EndpointDocument[]):
     routes.add(method.toUpperCase(), pattern, document)
   }
   const addCalled = (document: EndpointDocument, called: Set<EndpointDocument>): void => {
-    for (const { config } of [...requestsOf(document, 'lookup'), ...requestsOf(document, 'response')]) {
+    for (const { config } of [...listRequests(document, 'lookup'), ...listRequests(document, 'response')]) {
       const { method = 'GET', url } = isObject(config) ? config : {}
       const path = URL.parse(String(url))?.pathname ?? ''
       const target = routes.find(String(method).toUpperCase(), path)?.target

@@ -9,9 +9,9 @@ import {
   ComparisonImpossible,
   type EndpointDocument,
   type ExchangeTimes,
+  listRequests,
   type ReceivedAnswer,
   readAnswer,
-  requestsOf,
 } from './comparison.ts'
 import { createEndpointDocuments, documentsIn, type EndpointDocuments } from './endpoint-documents.ts'
 
@@ -33,7 +33,7 @@ export type LiveOptions = Readonly<{
  */
 export async function compareLive(options: LiveOptions): Promise<readonly Comparison[]> {
   const { peerUrl, serviceUrl, messages, progress } = options
-  const documents = createEndpointDocuments(await documentsOfService(serviceUrl, options.key))
+  const documents = createEndpointDocuments(await readServiceDocuments(serviceUrl, options.key))
   if (!options.allowSideEffects) refuseSideEffects(messages, documents)
   const comparisons: Comparison[] = []
   for (const message of messages) {
@@ -55,7 +55,7 @@ export async function compareLive(options: LiveOptions): Promise<readonly Compar
 const TIMEOUT_MS = 60_000
 
 /** The documents of a running service. Throws ComparisonImpossible. */
-export async function documentsOfService(url: string, key: string | undefined): Promise<readonly EndpointDocument[]> {
+export async function readServiceDocuments(url: string, key: string | undefined): Promise<readonly EndpointDocument[]> {
   try {
     const client = createManagementClient({ url, key, timeoutMs: TIMEOUT_MS, role: 'viewer', unanswered: '' })
     return documentsIn(await fetchDocuments(client))
@@ -67,7 +67,7 @@ export async function documentsOfService(url: string, key: string | undefined): 
 function refuseSideEffects(messages: readonly ComparedMessage[], documents: EndpointDocuments): void {
   const met = messages.map(({ method, path }) => documents.find(method, path)?.document)
   const sending = new Set(
-    met.filter((document) => document !== undefined && requestsOf(document, 'response').length > 0),
+    met.filter((document) => document !== undefined && listRequests(document, 'response').length > 0),
   )
   if (sending.size === 0) return
   const names = [...sending].map((document) => `"${document?.name}"`).join(', ')
@@ -83,7 +83,7 @@ export async function sendMessage(
   base: string,
   { name, method, path, query, headers, body }: ComparedMessage,
 ): Promise<Readonly<{ answer: ReceivedAnswer; times: ExchangeTimes }>> {
-  const url = urlOf(base, path)
+  const url = joinUrl(base, path)
   for (const [parameter, value] of Object.entries(query)) {
     for (const text of [value].flat()) url.searchParams.append(parameter, text)
   }
@@ -110,7 +110,7 @@ async function exchange(url: URL, init: RequestInit, what: string): Promise<Rece
 }
 
 /** The base URL with a path below it. A query of the base stays. */
-function urlOf(base: string, path: string): URL {
+function joinUrl(base: string, path: string): URL {
   const url = URL.parse(base)
   if (url === null || !/^https?:$/.test(url.protocol)) {
     const wrong = `"${base}" is not the URL of a service; write it as http://host:3003.`

@@ -30,11 +30,11 @@ function readMessageFile(folder: string, file: string): readonly ComparedMessage
   const isList = Array.isArray(content)
   return (isList ? content : [content]).map((one: Json, at) => {
     const name = isList ? `${file}#${at + 1}` : file
-    return messageOf(one, name, (path) => readBodyFile(folder, join(dirname(join(folder, file)), path), name))
+    return parseMessage(one, name, (path) => readBodyFile(folder, join(dirname(join(folder, file)), path), name))
   })
 }
 
-function messageOf(written: Json, name: string, readFile: (path: string) => Uint8Array): ComparedMessage {
+function parseMessage(written: Json, name: string, readFile: (path: string) => Uint8Array): ComparedMessage {
   const wrong = (what: string) => new ComparisonImpossible(`${name}: ${what}`)
   if (!isObject(written)) throw wrong('a message is an object with "path", and "method", "query", "headers", "body".')
   const unknown = Object.keys(written).find((field) => !FIELDS.includes(field))
@@ -54,7 +54,7 @@ function messageOf(written: Json, name: string, readFile: (path: string) => Uint
   const own = Object.fromEntries(
     Object.entries(headers).map(([header, value]) => [header.toLowerCase(), String(value)]),
   )
-  const bytes = bodyOf(body, readFile)
+  const bytes = readBody(body, readFile)
   const type = contentType ?? own['content-type'] ?? (bytes === undefined ? undefined : 'application/json')
   return {
     name: typeof written.name === 'string' ? `${name} (${written.name})` : name,
@@ -73,7 +73,7 @@ const isTexts = (query: Json): query is JsonObject & ComparedMessage['query'] =>
   )
 
 /** A text is sent as it is, `{ "$file": … }` as the bytes of that file, any other value as JSON. */
-function bodyOf(body: Json | undefined, readFile: (path: string) => Uint8Array): Uint8Array | undefined {
+function readBody(body: Json | undefined, readFile: (path: string) => Uint8Array): Uint8Array | undefined {
   if (body === undefined) return undefined
   if (typeof body === 'string') return Buffer.from(body)
   if (isObject(body) && typeof body.$file === 'string' && Object.keys(body).length === 1) return readFile(body.$file)

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { Unreadable } from '../../src/formats/body-faults.ts'
 import { parseJson } from '../../src/formats/json-read.ts'
 import { CoreFault } from '../../src/openhim/core-port.ts'
-import { ComparisonImpossible, headersOf } from './comparison.ts'
+import { ComparisonImpossible, normalizeHeaders } from './comparison.ts'
 
 export type TransactionMessage = Readonly<{
   /** Upper case; empty if the orchestration is no request. */
@@ -53,7 +53,7 @@ export async function readTransactions(
   limit: number,
 ): Promise<readonly Transaction[]> {
   const found = typeof source === 'string' ? readExport(source) : await fetchAll(source.fetch, source.query, limit)
-  const transactions = found.map(transactionOf).filter((one) => one !== undefined)
+  const transactions = found.map(parseTransaction).filter((one) => one !== undefined)
   if (transactions.length === 0) {
     const name = typeof source === 'string' ? source : 'The OpenHIM core'
     throw new ComparisonImpossible(
@@ -100,25 +100,25 @@ function readExport(file: string): readonly Json[] {
 }
 
 /** Undefined if the value is no transaction with a request and a response. */
-function transactionOf(value: Json): Transaction | undefined {
+function parseTransaction(value: Json): Transaction | undefined {
   if (!isObject(value) || !isObject(value.request) || !isObject(value.response)) return undefined
   const orchestrations = Array.isArray(value.orchestrations) ? value.orchestrations.filter(isObject) : []
   return {
-    id: idOf(value._id),
-    request: messageOf(value.request),
-    response: answerOf(value.response),
+    id: parseId(value._id),
+    request: parseMessage(value.request),
+    response: parseAnswer(value.response),
     orchestrations: orchestrations.map(({ name, request, response, error }) => ({
       name: toText(name),
-      request: messageOf(isObject(request) ? request : {}),
-      response: answerOf({ ...statusOfError(error), ...(isObject(response) ? response : {}) }),
+      request: parseMessage(isObject(request) ? request : {}),
+      response: parseAnswer({ ...statusFromError(error), ...(isObject(response) ? response : {}) }),
     })),
   }
 }
 
 /** mongoexport writes the id as `{ "$oid": … }`. */
-const idOf = (id: Json | undefined): string => toText(isObject(id) ? id.$oid : id)
+const parseId = (id: Json | undefined): string => toText(isObject(id) ? id.$oid : id)
 
-function messageOf(request: JsonObject): TransactionMessage {
+function parseMessage(request: JsonObject): TransactionMessage {
   const query = request.querystring ?? request.queryString
   return {
     method: toText(request.method).toUpperCase(),
@@ -126,24 +126,24 @@ function messageOf(request: JsonObject): TransactionMessage {
     port: toText(request.port),
     path: toText(request.path),
     query: typeof query === 'string' ? query.replace(/^[?&]+/, '') : undefined,
-    headers: headersOf(isObject(request.headers) ? request.headers : {}),
-    body: bodyOf(request.body),
-    at: timeOf(request.timestamp),
+    headers: normalizeHeaders(isObject(request.headers) ? request.headers : {}),
+    body: bodyAsText(request.body),
+    at: parseTime(request.timestamp),
   }
 }
 
-function answerOf(response: JsonObject): TransactionAnswer {
+function parseAnswer(response: JsonObject): TransactionAnswer {
   const status = Number(toText(response.status))
   return {
     status: Number.isInteger(status) && status >= 100 ? status : undefined,
-    headers: headersOf(isObject(response.headers) ? response.headers : {}),
-    body: bodyOf(response.body),
-    at: timeOf(response.timestamp),
+    headers: normalizeHeaders(isObject(response.headers) ? response.headers : {}),
+    body: bodyAsText(response.body),
+    at: parseTime(response.timestamp),
   }
 }
 
 /** The peer reports a refused lookup without its response; the sentence of the error has the status. */
-function statusOfError(error: Json | undefined): JsonObject {
+function statusFromError(error: Json | undefined): JsonObject {
   const [, status] = /status code (\d{3})/.exec(isObject(error) ? toText(error.message) : '') ?? []
   return status === undefined ? {} : { status }
 }
@@ -153,14 +153,14 @@ const toText = (value: Json | undefined): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 
 /** A body that is not a text was parsed by the program that exported it. */
-function bodyOf(body: Json | undefined): string | undefined {
+function bodyAsText(body: Json | undefined): string | undefined {
   if (body === undefined || body === null || body === '') return undefined
   return typeof body === 'string' ? body : JSON.stringify(body)
 }
 
 /** ISO 8601, milliseconds, or `{ "$date": … }` of mongoexport. */
-function timeOf(value: Json | undefined): number {
-  if (isObject(value)) return timeOf(value.$date ?? value.$numberLong)
+function parseTime(value: Json | undefined): number {
+  if (isObject(value)) return parseTime(value.$date ?? value.$numberLong)
   if (typeof value === 'string' && /^\d+$/.test(value)) return Number(value)
   return typeof value === 'number' ? value : Date.parse(toText(value))
 }

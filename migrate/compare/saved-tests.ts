@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { makeFolder, writeFault } from '../../src/core/files/files.ts'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { checkTestFile } from '../../src/try/tests/check-test-file.ts'
-import { expectationOfRun } from '../../src/try/tests/expectation-of-record.ts'
+import { expectationFromRun } from '../../src/try/tests/expectation-of-record.ts'
 import {
   inlineBody,
   present,
@@ -13,7 +13,7 @@ import {
   withoutSecretParameters,
 } from '../../src/try/tests/given-of-record.ts'
 import type { RunTests } from '../../src/try/tests/run-tests.ts'
-import { MOST_TEST_BYTES, MOST_TESTS } from '../../src/try/tests/test-file.ts'
+import { MAX_TEST_BYTES, MAX_TESTS } from '../../src/try/tests/test-file.ts'
 import { type ComparedSide, ComparisonImpossible } from './comparison.ts'
 import type { JudgedDifference } from './deliberate-differences.ts'
 import type { ReplayedTransaction } from './transaction-replay.ts'
@@ -33,7 +33,7 @@ export async function saveTests(
   const names = new Set<string>()
   const files: { name: string; text: string }[] = []
   for (const list of Map.groupBy(tests, ({ replayed }) => replayed.given.endpoint.name).values()) {
-    for (const file of filesOf(await expectOutcomes(list, runTests), endpointOf(list))) {
+    for (const file of splitIntoFiles(await expectOutcomes(list, runTests), endpointName(list))) {
       files.push({ name: uniqueName(file.endpoint, names), text: `${JSON.stringify(file, undefined, 2)}\n` })
     }
   }
@@ -49,7 +49,7 @@ export async function saveTests(
   }
 }
 
-const endpointOf = ([first]: readonly SavedTest[]): string => first?.replayed.given.endpoint.name ?? ''
+const endpointName = ([first]: readonly SavedTest[]): string => first?.replayed.given.endpoint.name ?? ''
 
 /** Letters, digits and "-", so that no name leads out of the folder. */
 function uniqueName(endpoint: string, taken: Set<string>): string {
@@ -66,12 +66,12 @@ function uniqueName(endpoint: string, taken: Set<string>): string {
 }
 
 /** A file names its endpoint, since it rarely stands beside the document under the same name. */
-function filesOf(tests: readonly JsonObject[], endpoint: string) {
+function splitIntoFiles(tests: readonly JsonObject[], endpoint: string) {
   const files: { endpoint: string; tests: JsonObject[] }[] = []
   let bytes = Number.POSITIVE_INFINITY
   for (const test of tests) {
     const own = Buffer.byteLength(JSON.stringify(test)) + 1
-    const isFull = bytes + own > MOST_TEST_BYTES || files.at(-1)?.tests.length === MOST_TESTS
+    const isFull = bytes + own > MAX_TEST_BYTES || files.at(-1)?.tests.length === MAX_TESTS
     if (isFull) {
       files.push({ endpoint, tests: [] })
       bytes = HEAD_BYTES
@@ -88,13 +88,17 @@ const HEAD_BYTES = 4_096
 /** The tests of one endpoint. What this service does is found by running them: they have another time than the comparison. */
 async function expectOutcomes(list: readonly SavedTest[], runTests: RunTests): Promise<readonly JsonObject[]> {
   const outcomes = new Map<string, JsonObject>()
-  const given = list.map((saved) => ({ ...saved, name: saved.replayed.comparison.message.name, given: givenOf(saved) }))
+  const given = list.map((saved) => ({
+    ...saved,
+    name: saved.replayed.comparison.message.name,
+    given: createGiven(saved),
+  }))
   const explained = given.filter(({ differences }) => differences.every(({ deliberate }) => deliberate !== undefined))
   const [first] = list
-  for (let at = 0; first !== undefined && at < explained.length; at += MOST_TESTS) {
+  for (let at = 0; first !== undefined && at < explained.length; at += MAX_TESTS) {
     const { file } = checkTestFile({
       tests: explained
-        .slice(at, at + MOST_TESTS)
+        .slice(at, at + MAX_TESTS)
         .map(({ name, given }) => ({ name, given, expect: { snapshot: true } })),
     })
     await runTests(first.replayed.given.endpoint, file, {
@@ -106,14 +110,14 @@ async function expectOutcomes(list: readonly SavedTest[], runTests: RunTests): P
     return {
       name,
       given,
-      expect: outcome === undefined ? expectationOf(replayed.comparison.peer) : expectationOfRun(outcome),
+      expect: outcome === undefined ? createExpectation(replayed.comparison.peer) : expectationFromRun(outcome),
     }
   })
 }
 
-const expectationOf = (peer: ComparedSide): JsonObject => ({ answer: answerOf(peer), ...callsOf(peer) })
+const createExpectation = (peer: ComparedSide): JsonObject => ({ answer: expectedAnswer(peer), ...expectedCalls(peer) })
 
-function givenOf({ replayed, differences }: SavedTest): JsonObject {
+function createGiven({ replayed, differences }: SavedTest): JsonObject {
   const { comparison, given, report } = replayed
   const { message, peer } = comparison
   const isExplained = differences.every(({ deliberate }) => deliberate !== undefined)
@@ -158,7 +162,7 @@ function askedAnswers(answers: JsonObject, kind: string, report: JsonObject): Js
   )
 }
 
-function answerOf({ answer: { status, mediaType, value } }: ComparedSide): JsonObject {
+function expectedAnswer({ answer: { status, mediaType, value } }: ComparedSide): JsonObject {
   // The comparison keeps the root element of XML, which bodies of tests do not have.
   const isXml = mediaType !== undefined && /(?:^|[/+])xml$/.test(mediaType)
   const [root] = isXml && isObject(value) ? Object.values(value) : []
@@ -174,7 +178,7 @@ function withoutMessageId(body: Json): Json {
 }
 
 /** OpenHIM often has no query of a call, and other calls than those of requests are not known. */
-function callsOf({ calls = {} }: ComparedSide): JsonObject {
+function expectedCalls({ calls = {} }: ComparedSide): JsonObject {
   const list = Object.entries(calls).flatMap(([id, own]) =>
     own.map(({ method, url, body }) => ({
       id,

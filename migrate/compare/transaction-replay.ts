@@ -1,7 +1,7 @@
 /** Compares recorded transactions of OpenHIM with what the documents do now. Nothing is sent to the systems that they call. */
 
 import { Failure } from '../../src/core/failure.ts'
-import { kindOf } from '../../src/core/failure-table.ts'
+import { kindForCode } from '../../src/core/failure-table.ts'
 import { FRAMING_HEADERS } from '../../src/core/http.ts'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { isSecretParameter, REDACTED } from '../../src/core/secrets/secrets.ts'
@@ -14,10 +14,10 @@ import {
   type ComparedSide,
   type Comparison,
   type EndpointDocument,
-  mediaTypeOf,
+  listRequests,
   readAnswer,
   readBody,
-  requestsOf,
+  readMediaType,
 } from './comparison.ts'
 import type { LeftOut } from './comparison-report.ts'
 import type { EndpointDocuments } from './endpoint-documents.ts'
@@ -76,7 +76,7 @@ export type DryRunGiven = Readonly<{
 }>
 
 /** Headers that belong to the way through OpenHIM. */
-const OF_THE_WAY = /^(?:x-openhim-|x-forwarded-)/
+const PROXY_HEADERS = /^(?:x-openhim-|x-forwarded-)/
 
 /** `path`: the path of the message at the endpoint, which OpenHIM may have changed. */
 export async function replayTransaction(
@@ -92,14 +92,14 @@ export async function replayTransaction(
   if (found === undefined) return leftOut(`no endpoint has a pattern for ${request.method} ${path}.`)
   if (response.status === undefined) return leftOut('it has no response with a status.')
   const { document, urlParams } = found
-  const calls = callsOf(transaction, document)
-  const message = messageOf(transaction, name, path)
+  const calls = groupCalls(transaction, document)
+  const message = toMessage(transaction, name, path)
   const { headers, query } = message
   const given: DryRunGiven = {
     endpoint: document,
-    message: { ...withBody(request.body), headers, query, urlParams, ...stateOf(transaction) },
-    lookups: cannedOf(calls.lookup),
-    responses: cannedOf(calls.response),
+    message: { ...withBody(request.body), headers, query, urlParams, ...readState(transaction) },
+    lookups: toCannedAnswers(calls.lookup),
+    responses: toCannedAnswers(calls.response),
   }
   const sentAt = Date.now()
   const report = await run(JSON.stringify(given)).catch((thrown: unknown) => {
@@ -108,9 +108,9 @@ export async function replayTransaction(
     throw thrown
   })
   if (report instanceof Failure) return leftOut(`the document of "${document.name}" cannot run: ${report.message}`)
-  if (report.ran !== true) return leftOut(`the document of "${document.name}" has faults: ${faultsOf(report)}`)
+  if (report.ran !== true) return leftOut(`the document of "${document.name}" has faults: ${formatFaults(report)}`)
   const failure = isObject(report.failure) ? report.failure : {}
-  if (kindOf(String(failure.code)).dryRun) {
+  if (kindForCode(String(failure.code)).dryRun) {
     const missing = Object.keys(calls.lookup).filter((lookup) => calls.lookup[lookup]?.length === 0)
     return leftOut(`its orchestrations have no answer of the lookup ${missing.join(', ')}.`)
   }
@@ -123,12 +123,12 @@ export async function replayTransaction(
       body: Buffer.from(String(answer.body ?? '')),
     }),
     times: { sentAt, answeredAt: Date.now() },
-    calls: callsOfReport(report, calls),
+    calls: callsFromReport(report, calls),
   }
   const peer: ComparedSide = {
     answer: readAnswer({
       status: response.status,
-      headers: headersOfAnswer(response, document),
+      headers: normalizeAnswerHeaders(response, document),
       body: Buffer.from(response.body ?? ''),
     }),
     times: { sentAt: request.at, answeredAt: Number.isNaN(response.at) ? request.at : response.at },
@@ -139,9 +139,9 @@ export async function replayTransaction(
 
 const withBody = (body: string | undefined): JsonObject => (body === undefined ? {} : { body })
 
-function messageOf({ request }: Transaction, name: string, path: string): ComparedMessage {
+function toMessage({ request }: Transaction, name: string, path: string): ComparedMessage {
   const headers = Object.fromEntries(
-    Object.entries(request.headers).filter(([header]) => !FRAMING_HEADERS.has(header) && !OF_THE_WAY.test(header)),
+    Object.entries(request.headers).filter(([header]) => !FRAMING_HEADERS.has(header) && !PROXY_HEADERS.test(header)),
   )
   const query: Record<string, string | string[]> = {}
   for (const [parameter, value] of new URLSearchParams(request.query ?? '')) {
@@ -153,7 +153,7 @@ function messageOf({ request }: Transaction, name: string, path: string): Compar
 }
 
 /** In its wrapper, the peer reports the type of the wrapper; the answer has the output type of the endpoint, as always there. */
-function headersOfAnswer(
+function normalizeAnswerHeaders(
   { headers }: TransactionAnswer,
   { transformation }: EndpointDocument,
 ): TransactionAnswer['headers'] {
@@ -166,26 +166,26 @@ type CallsById = Readonly<Record<string, readonly Orchestration[]>>
 type CallsByKind = Readonly<Record<CallGroup, CallsById>>
 
 /** The recorded calls of each request, in the order in which they were sent. The peer names them after endpoint and request. */
-function callsOf({ orchestrations }: Transaction, document: EndpointDocument): CallsByKind {
+function groupCalls({ orchestrations }: Transaction, document: EndpointDocument): CallsByKind {
   const byKind = (kind: CallGroup): CallsById =>
     Object.fromEntries(
-      requestsOf(document, kind).map(({ id }) => [
+      listRequests(document, kind).map(({ id }) => [
         String(id),
         orchestrations
-          .filter((one) => isCallOf(one, kind, document.name, String(id)))
+          .filter((one) => matchesRequest(one, kind, document.name, String(id)))
           .toSorted((one, other) => one.request.at - other.request.at),
       ]),
     )
   return { lookup: byKind('lookup'), response: byKind('response') }
 }
 
-function isCallOf({ name, request }: Orchestration, kind: CallGroup, endpoint: string, id: string): boolean {
+function matchesRequest({ name, request }: Orchestration, kind: CallGroup, endpoint: string, id: string): boolean {
   if (request.method === '') return false
   const group = kind === 'lookup' ? 'Lookup' : 'Response'
   return name === id || name === `Endpoint ${group} Request: ${endpoint}: ${id}`
 }
 
-function cannedOf(calls: CallsById): JsonObject {
+function toCannedAnswers(calls: CallsById): JsonObject {
   const answered = Object.entries(calls).filter(([, list]) => list.length > 0)
   return Object.fromEntries(
     answered.map(([id, list]) => {
@@ -203,9 +203,9 @@ function cannedAnswer({ status, headers, body }: TransactionAnswer): JsonObject 
 }
 
 /** The state that the message saw: the peer records all data of a message with its mapping. */
-function stateOf({ orchestrations }: Transaction): JsonObject {
+function readState({ orchestrations }: Transaction): JsonObject {
   for (const { request } of orchestrations) {
-    const data = request.method === '' && request.body !== undefined ? jsonOf(request.body) : undefined
+    const data = request.method === '' && request.body !== undefined ? parseJson(request.body) : undefined
     if (!isObject(data) || !isObject(data.timestamps) || !isObject(data.state)) continue
     const { system, requestBody, responseBody, query, lookupRequests } = data.state
     const kept = Object.entries({ system, requestBody, responseBody, query, lookupRequests })
@@ -216,9 +216,9 @@ function stateOf({ orchestrations }: Transaction): JsonObject {
 
 function recordedCalls(calls: CallsByKind, document: EndpointDocument): ComparedSide['calls'] {
   const recorded = (['lookup', 'response'] as const).flatMap((kind) =>
-    requestsOf(document, kind).map((request) => {
+    listRequests(document, kind).map((request) => {
       const id = String(request.id)
-      const scheme = schemeOf(request)
+      const scheme = readScheme(request)
       return [id, (calls[kind][id] ?? []).map((one) => recordedCall(one.request, scheme))] as const
     }),
   )
@@ -226,7 +226,7 @@ function recordedCalls(calls: CallsByKind, document: EndpointDocument): Compared
 }
 
 /** Orchestrations do not say whether a call used TLS. */
-const schemeOf = ({ config }: JsonObject): string =>
+const readScheme = ({ config }: JsonObject): string =>
   isObject(config) && /^\s*https:/i.test(String(config.url)) ? 'https:' : 'http:'
 
 function recordedCall(request: Orchestration['request'], scheme: string): ComparedCall {
@@ -240,7 +240,7 @@ function recordedCall(request: Orchestration['request'], scheme: string): Compar
 }
 
 /** The calls of the dry run whose requests were recorded, with their queries only where the peer has them. */
-function callsOfReport(report: JsonObject, recorded: CallsByKind): ComparedSide['calls'] {
+function callsFromReport(report: JsonObject, recorded: CallsByKind): ComparedSide['calls'] {
   const list = Array.isArray(report.calls) ? report.calls.filter(isObject) : []
   const calls: Record<string, ComparedCall[]> = {}
   for (const { kind, id, method, url, headers, body, cut } of list) {
@@ -271,11 +271,12 @@ const withoutCredentials = (query: string): string =>
     return isSecretParameter(decoded) ? `${name}=${REDACTED}` : pair
   })
 
-const bodyValue = (body: string, type: string): Json | undefined => readBody(Buffer.from(body), mediaTypeOf(type)).value
+const bodyValue = (body: string, type: string): Json | undefined =>
+  readBody(Buffer.from(body), readMediaType(type)).value
 
-const jsonOf = (text: string): Json | undefined => attempt(() => JSON.parse(text))
+const parseJson = (text: string): Json | undefined => attempt(() => JSON.parse(text))
 
-function faultsOf({ lint }: JsonObject): string {
+function formatFaults({ lint }: JsonObject): string {
   const errors = isObject(lint) && Array.isArray(lint.errors) ? lint.errors.filter(isObject) : []
   return errors.map(({ path, message }) => `${path}: ${message}`).join(' ')
 }

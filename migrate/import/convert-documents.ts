@@ -18,15 +18,15 @@ import {
   convertOldParameters,
   convertRequestPaths,
   convertRequests,
+  listRequests,
   REQUEST_GROUPS,
   type RequestGroup,
-  requestsOf,
 } from './convert-requests.ts'
 import { convertHeaders, convertUrl, type Rebase, type UrlContext } from './convert-urls.ts'
 import { convertValidation } from './convert-validation.ts'
 import { type DocumentChange, type DocumentPart, openDraft, toText } from './draft.ts'
 import type { FoundDocument, FoundSet, FoundState } from './found-records.ts'
-import { formOfSet, formOfVersion, type LookupForm, lookupsOf, readsOfDocument } from './lookup-forms.ts'
+import { type LookupForm, listDocumentReads, listLookups, setForm, versionForm } from './lookup-forms.ts'
 import { newestState } from './stored-state.ts'
 
 export type ConvertedDocument = Readonly<{
@@ -61,14 +61,14 @@ type SetContext = UrlContext &
  * written for. Documents that an earlier import wrote stay as they are.
  */
 export function convertDocuments({ documents, states }: FoundSet, options: ConversionOptions): Conversion {
-  const decided = formOfSet(documents, options.peerVersion)
+  const decided = setForm(documents, options.peerVersion)
   if ('undecided' in decided) return decided
   const secrets = createCredentialNames()
   const peers = new Set(
     documents.flatMap(({ source }) => /^https?:\/\/([^/?#]+)/i.exec(source)?.[1]?.toLowerCase() ?? []),
   )
   const context: SetContext = { ...decided, secrets, rebase: options.rebase, peers, options, states }
-  const converted = documents.map((found) => convertDocument(found, context, nameOf(found, documents)))
+  const converted = documents.map((found) => convertDocument(found, context, readName(found, documents)))
   const text = JSON.stringify(converted.map(({ document }) => document))
   return {
     documents: converted.map((one) => ({ ...one, changes: one.changes.map((change) => shown(change, context)) })),
@@ -77,7 +77,7 @@ export function convertDocuments({ documents, states }: FoundSet, options: Conve
 }
 
 /** Names were unique from version 1 on, which had the documents in a database. */
-function nameOf(found: FoundDocument, documents: readonly FoundDocument[]): string | undefined {
+function readName(found: FoundDocument, documents: readonly FoundDocument[]): string | undefined {
   const { name } = found.document
   if (typeof name !== 'string' || found.peerVersion === undefined || found.isCanonical) return undefined
   const same = documents.filter(({ document, peerVersion }) => peerVersion !== undefined && document.name === name)
@@ -89,7 +89,7 @@ function convertDocument(found: FoundDocument, context: SetContext, ownName: str
   const { source, document, isCanonical, duplicateNames, peerVersion } = found
   if (isCanonical) return { source, document, changes: [] }
   const { options, states, isContradictory } = context
-  const form = peerVersion === undefined ? context.form : formOfVersion(peerVersion)
+  const form = peerVersion === undefined ? context.form : versionForm(peerVersion)
   const { root, changes } = openDraft(document)
   for (const { path, dropped } of duplicateNames) {
     const reason = 'The name stands here twice; that service kept the last value, as the import does.'
@@ -99,7 +99,7 @@ function convertDocument(found: FoundDocument, context: SetContext, ownName: str
     const reason = 'Another folder of the import has the same name, and here each endpoint has a name of its own.'
     root.at('name').set(ownName, 'changed', reason)
   }
-  if (form === 'bare' && isContradictory && readsOfDocument(document).includes('parts')) {
+  if (form === 'bare' && isContradictory && listDocumentReads(document).includes('parts')) {
     root.note(
       'differs',
       'Other documents of this import were written for a version before 3, so "data" and "headers" below a lookup were read as fields of its answer. If this document was written for version 3, import it with --peer-version 3.',
@@ -109,7 +109,7 @@ function convertDocument(found: FoundDocument, context: SetContext, ownName: str
   convertRoute(root)
   convertRequests(root)
   for (const kind of REQUEST_GROUPS) {
-    for (const request of requestsOf(root, kind)) convertCall(kind, request, form, context, toText(document.name))
+    for (const request of listRequests(root, kind)) convertCall(kind, request, form, context, toText(document.name))
   }
   convertPaths(root, form, peerVersion ?? options.peerVersion)
   convertConsumer(root, options.consumerStart)
@@ -139,19 +139,19 @@ function convertCall(
 function convertPaths(root: DocumentPart, form: LookupForm, peerVersion: string | undefined): void {
   const contextNow = () => {
     const document = root.clean() as JsonObject
-    return { form, peerVersion, lookups: lookupsOf(document), endpoint: checkDocument(document).endpoint }
+    return { form, peerVersion, lookups: listLookups(document), endpoint: checkDocument(document).endpoint }
   }
-  const convertRequestsOf = (group: RequestGroup) => {
+  const convertRequestGroup = (group: RequestGroup) => {
     const context = contextNow()
-    for (const request of requestsOf(root, group)) convertRequestPaths(request, group, context)
+    for (const request of listRequests(root, group)) convertRequestPaths(request, group, context)
   }
-  convertRequestsOf('lookup')
+  convertRequestGroup('lookup')
   dropUnusable(root)
   convertExpressions(root, contextNow())
-  convertRequestsOf('response')
+  convertRequestGroup('response')
   convertMapping(root, contextNow())
   convertValidation(root, contextNow())
-  convertState(root, form, lookupsOf(root.clean() as JsonObject))
+  convertState(root, form, listLookups(root.clean() as JsonObject))
 }
 
 /** A report without credentials. */

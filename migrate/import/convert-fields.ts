@@ -211,17 +211,17 @@ function visitFields(
   visit: (part: DocumentPart, field: Field | undefined, holder: Field) => boolean,
   holder: Field = EndpointField,
 ): void {
-  for (const [part, field] of fieldsOf(holder, draft)) {
+  for (const [part, field] of listFields(holder, draft)) {
     if (visit(part, field, holder) && field !== undefined) visitFields(part, visit, field)
   }
 }
 
-function fieldsOf(field: Field, draft: DocumentPart): readonly (readonly [DocumentPart, Field | undefined])[] {
+function listFields(field: Field, draft: DocumentPart): readonly (readonly [DocumentPart, Field | undefined])[] {
   const { value } = draft
   if (Array.isArray(value)) return field.items ? draft.parts().map((part) => [part, field.items]) : []
   if (!isObject(value)) return []
   // A single request stands for an array of one.
-  if (field.single && field.items) return fieldsOf(field.items, draft)
+  if (field.single && field.items) return listFields(field.items, draft)
   const { properties, additionalProperties } = field
   if (properties !== undefined) {
     return draft.parts().map((part) => [part, Object.hasOwn(properties, part.name) ? properties[part.name] : undefined])

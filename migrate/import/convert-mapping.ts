@@ -12,7 +12,7 @@ import { type DocumentPart, faultsIn } from './draft.ts'
 import { type Lookup, readsAllLookups, withData } from './lookup-forms.ts'
 import { sharedConstants } from './shared-constants.ts'
 
-type Entry = Readonly<{ place: DocumentPart; source: string; target: Json }>
+type Entry = Readonly<{ location: DocumentPart; source: string; target: Json }>
 
 /** A constant without a value: a source for entries that write something although they find nothing. */
 const NOTHING = 'notDefined'
@@ -24,7 +24,7 @@ export type MappingContext = PathContext & Readonly<{ peerVersion: string | unde
 export function convertMapping(draft: DocumentPart, context: MappingContext): void {
   const mapping = draft.at('inputMapping')
   const { value } = mapping
-  const found = isObject(value) ? entriesOf(mapping, value, context) : []
+  const found = isObject(value) ? listEntries(mapping, value, context) : []
   if (found.length === 0) {
     writeDefaultOutput(mapping, context)
     return
@@ -32,7 +32,7 @@ export function convertMapping(draft: DocumentPart, context: MappingContext): vo
   const entries = found.flatMap((entry) => convertEntry(entry, draft, context))
   noteShared(entries, draft)
   if (entries.length > 0) {
-    mapping.replace(mappingOf(entries))
+    mapping.replace(toMapping(entries))
     return
   }
   const nothing = { [defineNothing(draft)]: NOTHING }
@@ -44,19 +44,19 @@ export function convertMapping(draft: DocumentPart, context: MappingContext): vo
   mapping.replace(nothing)
 }
 
-const mappingOf = (entries: readonly Entry[]): JsonObject =>
+const toMapping = (entries: readonly Entry[]): JsonObject =>
   Object.fromEntries(entries.map(({ source, target }) => [source, target]))
 
 /** The peer wrote into the constants themselves. */
 function noteShared(entries: readonly Entry[], draft: DocumentPart): void {
   const shared = sharedConstants({
-    inputMapping: mappingOf(entries),
+    inputMapping: toMapping(entries),
     constants: draft.at('constants').clean() ?? {},
   })
   for (const source of new Set(shared.map((one) => one.source))) {
     entries
       .find((entry) => entry.source === source)
-      ?.place.note(
+      ?.location.note(
         'differs',
         'Later entries write into this constant. That service kept what they wrote for the messages after; here each message starts with the constant as it is written.',
       )
@@ -64,10 +64,10 @@ function noteShared(entries: readonly Entry[], draft: DocumentPart): void {
 }
 
 /** The entries, with roots: version 0 had mappings of the body alone, and in two parts. */
-function entriesOf(mapping: DocumentPart, value: JsonObject, { peerVersion }: MappingContext): readonly Entry[] {
+function listEntries(mapping: DocumentPart, value: JsonObject, { peerVersion }: MappingContext): readonly Entry[] {
   const within = (part: DocumentPart, entries: Json | undefined): Entry[] =>
     Object.entries(isObject(entries) ? entries : {}).map(([source, target]) => ({
-      place: part.at(source),
+      location: part.at(source),
       source,
       target,
     }))
@@ -85,23 +85,23 @@ function entriesOf(mapping: DocumentPart, value: JsonObject, { peerVersion }: Ma
   return isRooted ? whole : whole.map((entry) => rooted(entry, 'requestBody'))
 }
 
-function rooted({ place, source, target }: Entry, root: string): Entry {
+function rooted({ location, source, target }: Entry, root: string): Entry {
   const after = source.startsWith('[') ? `${root}${source}` : `${root}.${source}`
-  place.note('changed', 'A source starts with the part of the message that it reads.', { before: source, after })
-  return { place, source: after, target }
+  location.note('changed', 'A source starts with the part of the message that it reads.', { before: source, after })
+  return { location, source: after, target }
 }
 
 function convertEntry(entry: Entry, draft: DocumentPart, context: MappingContext): readonly Entry[] {
-  const { place } = entry
+  const { location } = entry
   const { form, lookups, endpoint } = context
   if (form === 'bare' && readsAllLookups(entry.source)) return convertAllLookups(entry, context)
   const source = (form === 'bare' ? withData(entry.source, lookups) : undefined) ?? entry.source
-  if (source !== entry.source) place.note('changed', `${DATA_MOVED}.`, { before: entry.source, after: source })
-  const target = convertTarget(place, entry.target)
+  if (source !== entry.source) location.note('changed', `${DATA_MOVED}.`, { before: entry.source, after: source })
+  const target = convertTarget(location, entry.target)
   if (target === undefined) return []
   const path = parsePath(source)
   const leftOut = (reason: string) => {
-    place.note('lost', reason, { before: entry.target })
+    location.note('lost', reason, { before: entry.target })
     return []
   }
   if (!path.ok) return leftOut(`The entry is left out: ${path.message}`)
@@ -111,24 +111,24 @@ function convertEntry(entry: Entry, draft: DocumentPart, context: MappingContext
   if (faultsIn((lint) => checkPath(path.value, 'map', endpoint, lint)).length > 0) {
     return convertUnfound({ ...entry, target }, draft)
   }
-  const sound = soundTarget(source, target, place)
-  return sound === undefined ? [] : [{ place, source, target: sound }]
+  const sound = soundTarget(source, target, location)
+  return sound === undefined ? [] : [{ location, source, target: sound }]
 }
 
 /** An entry whose source finds nothing writes its default all the same. */
-function convertUnfound({ place, source, target }: Entry, draft: DocumentPart): readonly Entry[] {
+function convertUnfound({ location, source, target }: Entry, draft: DocumentPart): readonly Entry[] {
   const value = valueForNone(target)
   if (value === undefined) {
     const reason = 'The entry reads what is not defined and had no effect there; it is left out.'
-    place.note('changed', reason, { before: target })
+    location.note('changed', reason, { before: target })
     return []
   }
-  const sound = soundTarget('constants', target, place)
+  const sound = soundTarget('constants', target, location)
   if (sound === undefined) return []
   const constant = defineNothing(draft, value)
   const reason = 'The entry reads what is not defined, and writes what it wrote without a value.'
-  place.note('changed', reason, { before: source, after: constant })
-  return [{ place, source: constant, target: sound }]
+  location.note('changed', reason, { before: source, after: constant })
+  return [{ location, source: constant, target: sound }]
 }
 
 /** The path of a new constant. */
@@ -142,45 +142,45 @@ function defineNothing(draft: DocumentPart, value: null | false = null): string 
 }
 
 /** The id of a lookup as a step of a path. */
-const stepOf = ({ id }: Lookup): string => pathText([{ kind: 'name', name: id }])
+const lookupStep = ({ id }: Lookup): string => pathText([{ kind: 'name', name: id }])
 
 /** The object of all lookups, as one entry for each of them. */
-function convertAllLookups({ place, source, target }: Entry, { lookups }: MappingContext): readonly Entry[] {
-  const converted = convertTarget(place, target)
-  const base = converted === undefined ? undefined : baseOf(converted)
+function convertAllLookups({ location, source, target }: Entry, { lookups }: MappingContext): readonly Entry[] {
+  const converted = convertTarget(location, target)
+  const base = converted === undefined ? undefined : lookupTargetBase(converted)
   if (source !== 'lookupRequests' || base === undefined) {
     const reason =
       'The entry reads all lookups together, whose data is under "data" here; map each lookup by an entry of its own.'
-    place.note('lost', reason, { before: target })
+    location.note('lost', reason, { before: target })
     return []
   }
-  const entries = lookups.map(stepOf).map((name) => ({
-    place,
+  const entries = lookups.map(lookupStep).map((name) => ({
+    location,
     source: `lookupRequests.${name}.data`,
     target: base === '' ? name : `${base}.${name}`,
   }))
   const reason = `${DATA_MOVED}, so each has an entry of its own.`
-  place.note('changed', reason, { before: target, after: mappingOf(entries) })
+  location.note('changed', reason, { before: target, after: toMapping(entries) })
   return entries
 }
 
 /** The target below which each lookup is written; undefined for one that says more than a place. */
-function baseOf(target: Json): string | undefined {
+function lookupTargetBase(target: Json): string | undefined {
   if (typeof target === 'string') return /[\]+?]$/.test(target) ? undefined : target
   if (!isObject(target) || target.default !== undefined) return undefined
   if (isObject(target.transform)) return target.transform.function === 'passThroughObject' ? '' : undefined
-  return target.transform === undefined && typeof target.key === 'string' ? baseOf(target.key) : undefined
+  return target.transform === undefined && typeof target.key === 'string' ? lookupTargetBase(target.key) : undefined
 }
 
 /** The target, or those of its targets that compile. */
-function soundTarget(source: string, target: Json, place: DocumentPart): Json | undefined {
+function soundTarget(source: string, target: Json, location: DocumentPart): Json | undefined {
   const compiles = (_one: Json, written: Json, at: DocumentPart) => {
     const [fault] = faultsIn((lint) => compileMapping({ [source]: written }, lint))
     if (fault !== undefined) at.note('lost', `The target is left out: ${fault.message}`, { before: written })
     return fault === undefined
   }
-  if (!Array.isArray(target)) return compiles(target, target, place) ? target : undefined
-  const sound = target.filter((one: Json, index) => compiles(one, [one], place.at(index)))
+  if (!Array.isArray(target)) return compiles(target, target, location) ? target : undefined
+  const sound = target.filter((one: Json, index) => compiles(one, [one], location.at(index)))
   return sound.length === 0 ? undefined : sound
 }
 
@@ -189,7 +189,7 @@ function writeDefaultOutput(mapping: DocumentPart, { form, lookups, endpoint }: 
   const { method } = endpoint.endpoint
   const hasNoBody = (method === 'GET' || method === 'DELETE') && endpoint.kafkaConsumerTopic === undefined
   if (lookups.length === 0 || (form === 'wrapped' && !hasNoBody)) return
-  const data = lookups.map(stepOf).map((name) => [`lookupRequests.${name}.data`, `lookupRequests.${name}`] as const)
+  const data = lookups.map(lookupStep).map((name) => [`lookupRequests.${name}.data`, `lookupRequests.${name}`] as const)
   const entries = Object.fromEntries([
     ...(hasNoBody ? [] : [['requestBody', 'requestBody'] as const]),
     ...(form === 'bare' ? data : [['lookupRequests', 'lookupRequests'] as const]),
@@ -204,23 +204,23 @@ const UNUSED_KEY = 'unused'
 const GENDERS = { M: 'male', F: 'female', O: 'other', default: 'unknown' }
 
 /** In: the place and the target of an entry. Out: the target as this service takes it; undefined if it writes nothing. */
-function convertTarget(place: DocumentPart, target: Json): Json | undefined {
-  if (!Array.isArray(target)) return convertOne(place, target, false)
-  const converted = target.map((one: Json, index) => convertOne(place.at(index), one, true))
+function convertTarget(location: DocumentPart, target: Json): Json | undefined {
+  if (!Array.isArray(target)) return convertOne(location, target, false)
+  const converted = target.map((one: Json, index) => convertOne(location.at(index), one, true))
   const kept = converted.filter((one) => one !== undefined)
   if (kept.length > 0) return kept
   const reason = 'The entry names no target and had no effect there; it is left out.'
-  place.note('changed', reason, { before: target })
+  location.note('changed', reason, { before: target })
   return undefined
 }
 
-function convertOne(place: DocumentPart, target: Json, inArray: boolean): Json | undefined {
+function convertOne(location: DocumentPart, target: Json, inArray: boolean): Json | undefined {
   if (typeof target === 'string') {
-    if (target.trim() !== '') return takesNull(target) ? convertObject(place, { key: target }) : target
-    place.note('lost', 'A target without a name cannot be written; it is left out.', { before: target })
+    if (target.trim() !== '') return takesNull(target) ? convertObject(location, { key: target }) : target
+    location.note('lost', 'A target without a name cannot be written; it is left out.', { before: target })
     return undefined
   }
-  if (isObject(target)) return convertObject(place, target)
+  if (isObject(target)) return convertObject(location, target)
   if (inArray && Array.isArray(target)) {
     const [key, transform, fill] = target as readonly (Json | undefined)[]
     const named: JsonObject = {
@@ -228,51 +228,51 @@ function convertOne(place: DocumentPart, target: Json, inArray: boolean): Json |
       ...(transform === undefined || transform === null ? {} : { transform }),
       ...(fill === undefined ? {} : { default: fill }),
     }
-    const after = convertObject(place, named)
+    const after = convertObject(location, named)
     if (after === named && target.length <= 3) return target
-    if (after !== undefined) place.note('changed', 'The target is written with names.', { before: target, after })
+    if (after !== undefined) location.note('changed', 'The target is written with names.', { before: target, after })
     return after
   }
-  place.note('changed', 'This is no target and had no effect there; it is left out.', { before: target })
+  location.note('changed', 'This is no target and had no effect there; it is left out.', { before: target })
   return undefined
 }
 
 /** Notes of single fields of a target or its transform. */
-function noteUnknown(place: DocumentPart, fields: JsonObject): void {
+function noteUnknown(location: DocumentPart, fields: JsonObject): void {
   for (const [name, before] of Object.entries(fields)) {
-    place.at(name).note('changed', 'The field is unknown here and had no effect there.', { before })
+    location.at(name).note('changed', 'The field is unknown here and had no effect there.', { before })
   }
 }
 
-function convertObject(place: DocumentPart, target: JsonObject): JsonObject | undefined {
+function convertObject(location: DocumentPart, target: JsonObject): JsonObject | undefined {
   const { key: written, transform, default: fill, ...others } = target
-  noteUnknown(place, others)
+  noteUnknown(location, others)
   const applied =
-    transform === undefined || transform === null ? undefined : convertTransform(place.at('transform'), transform)
+    transform === undefined || transform === null ? undefined : convertTransform(location.at('transform'), transform)
   if (transform === null)
-    place.at('transform').note('changed', 'The value stands for a field that is left out.', { before: null })
+    location.at('transform').note('changed', 'The value stands for a field that is left out.', { before: null })
   const key = typeof written === 'string' && written.trim() !== '' ? written : undefined
   if (key === undefined) {
     if (!isObject(applied) || applied.function !== 'passThroughObject') {
-      place.note('changed', 'A target without a key had no effect there; it is left out.', { before: target })
+      location.note('changed', 'A target without a key had no effect there; it is left out.', { before: target })
       return undefined
     }
     const reason = 'Here a target has a key; passThroughObject writes nothing to it.'
-    place.at('key').note('changed', reason, { after: UNUSED_KEY })
+    location.at('key').note('changed', reason, { after: UNUSED_KEY })
   }
   const writesNull = typeof written === 'string' && takesNull(written)
   const hasDefault = isDefault(fill)
   if (writesNull && !hasDefault && fill !== null) {
     const reason = 'There a target that ends in "?" got null for a missing value too; here that is a default.'
-    place.note('changed', reason, { before: written, after: { default: null } })
+    location.note('changed', reason, { before: written, after: { default: null } })
   }
   if (fill !== undefined && !hasDefault && !(writesNull && fill === null)) {
     const reason = 'That service took such a default for none, so it had no effect there.'
-    place.at('default').note('changed', reason, { before: fill })
+    location.at('default').note('changed', reason, { before: fill })
   }
   if (hasDefault && applied !== undefined) {
     const reason = 'There the function converted the default too; here it is written as it is.'
-    place.at('default').note('differs', reason, { before: fill })
+    location.at('default').note('differs', reason, { before: fill })
   }
   const converted: JsonObject = {
     key: key ?? UNUSED_KEY,
@@ -294,17 +294,17 @@ const takesNull = (key: string): boolean => {
 const sorted = (object: JsonObject): readonly (readonly [string, Json])[] =>
   Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1))
 
-function convertTransform(place: DocumentPart, transform: Json): Json | undefined {
+function convertTransform(location: DocumentPart, transform: Json): Json | undefined {
   if (!isObject(transform) || typeof transform.function !== 'string') {
     const reason = 'A transform is an object with a function; this one had no effect there.'
-    place.note('changed', reason, { before: transform })
+    location.note('changed', reason, { before: transform })
     return undefined
   }
   const { function: name, parameters, ...others } = transform
-  noteUnknown(place, others)
+  noteUnknown(location, others)
   if (name === 'getGenderFromCode') {
     const after = { function: 'mapCodes', parameters: GENDERS }
-    place.note('changed', 'The function mapCodes does the same.', { before: transform, after })
+    location.note('changed', 'The function mapCodes does the same.', { before: transform, after })
     return after
   }
   if (Object.keys(others).length === 0) return transform

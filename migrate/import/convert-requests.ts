@@ -13,7 +13,7 @@ export const REQUEST_GROUPS = ['lookup', 'response'] as const
 export type RequestGroup = (typeof REQUEST_GROUPS)[number]
 
 /** The requests of a kind that are still there; a single one needs no array. */
-export function requestsOf(draft: DocumentPart, kind: RequestGroup): readonly DocumentPart[] {
+export function listRequests(draft: DocumentPart, kind: RequestGroup): readonly DocumentPart[] {
   const requests = draft.at('requests', kind)
   if (isObject(requests.value)) return [requests]
   return Array.isArray(requests.value) ? requests.parts() : []
@@ -21,16 +21,16 @@ export function requestsOf(draft: DocumentPart, kind: RequestGroup): readonly Do
 
 export function convertRequests(draft: DocumentPart): void {
   for (const kind of REQUEST_GROUPS) {
-    for (const request of requestsOf(draft, kind)) {
+    for (const request of listRequests(draft, kind)) {
       if (isObject(request.value)) {
         liftConfig(request)
         convertFields(request, kind)
       } else request.remove('changed', 'This is no request, so that nothing was sent there.')
     }
     if (kind === 'response') dropUnsent(draft)
-    convertIds(requestsOf(draft, kind), kind)
+    convertIds(listRequests(draft, kind), kind)
   }
-  convertPrimaries(requestsOf(draft, 'response'))
+  convertPrimaries(listRequests(draft, 'response'))
 }
 
 type RequestContext = Readonly<{ kind: RequestGroup; request: DocumentPart }>
@@ -129,14 +129,14 @@ function liftConfig(request: DocumentPart): void {
 
 /** The peer skipped response requests without an id, a URL or a method, and those without a topic. */
 function dropUnsent(draft: DocumentPart): void {
-  const unsent = requestsOf(draft, 'response').filter(({ value }) => !isSent(value))
+  const unsent = listRequests(draft, 'response').filter(({ value }) => !isSent(value))
   for (const response of unsent) {
     response.remove(
       'changed',
       'That service made no response request without an id, a URL and a method, or a topic, so it had no effect there.',
     )
   }
-  const [only, ...others] = requestsOf(draft, 'response')
+  const [only, ...others] = listRequests(draft, 'response')
   if (unsent.length === 0 || others.length > 0) return
   only?.note(
     'differs',
@@ -177,10 +177,10 @@ export function freeName(name: string, taken: ReadonlySet<unknown>): string {
 }
 
 function convertPrimaries(responses: readonly DocumentPart[]): void {
-  const marksOf = (response: DocumentPart) => [response.at('primary'), response.at('config', 'primary')]
-  const marks = responses.flatMap(marksOf).filter(({ value }) => value !== undefined)
+  const listMarks = (response: DocumentPart) => [response.at('primary'), response.at('config', 'primary')]
+  const marks = responses.flatMap(listMarks).filter(({ value }) => value !== undefined)
   for (const mark of marks) applyRules(mark, [flagRule('')], { kind: 'response', request: mark })
-  const primary = responses.filter((response) => marksOf(response).some(({ value }) => value === true))
+  const primary = responses.filter((response) => listMarks(response).some(({ value }) => value === true))
   for (const mark of marks) {
     if (mark.value !== true || responses.length === 1) continue
     if (primary.length === 1) mark.note('differs', ONE_PRIMARY)

@@ -44,13 +44,13 @@ const ENCODING: readonly Rule[] = [
   textRule(withoutDots, 'The path is written without the segments "." and "..", as it was sent there.'),
 ]
 
-/** In: `config` of a request. `place`: the endpoint and the request, for the names of secrets. */
-export function convertUrl(config: DocumentPart, context: UrlContext, ...place: readonly string[]): void {
+/** In: `config` of a request. `location`: the endpoint and the request, for the names of secrets. */
+export function convertUrl(config: DocumentPart, context: UrlContext, ...location: readonly string[]): void {
   joinBase(config)
   const url = config.at('url')
   if (typeof url.value !== 'string') return
   applyRules(config, [SPACES], undefined)
-  moveUser(config, context.secrets, place)
+  moveUser(config, context.secrets, location)
   applyRules(config, [FRAGMENT], undefined)
   const text = String(url.value)
   const moved = rebased(text, context)
@@ -61,7 +61,7 @@ export function convertUrl(config: DocumentPart, context: UrlContext, ...place: 
     const reason = `The URL looks like that of the service that is imported. If its endpoints move here, import with --rebase ${origin}=URL and the URL of this service.`
     url.note('differs', reason, { before: text })
   }
-  const after = withoutCredentials(String(url.value), context.secrets, place)
+  const after = withoutCredentials(String(url.value), context.secrets, location)
   if (after !== url.value) url.set(after, 'changed', MOVED, hidden)
   applyRules(config, ENCODING, undefined)
 }
@@ -79,17 +79,17 @@ function joinBase(config: DocumentPart): void {
   base.remove('changed', 'The base is part of the URL now.')
 }
 
-function moveUser(config: DocumentPart, secrets: CredentialNames, place: readonly string[]): void {
+function moveUser(config: DocumentPart, secrets: CredentialNames, location: readonly string[]): void {
   const [url, auth] = [config.at('url'), config.at('auth')]
   const options = isObject(auth.value) ? auth.value : undefined
   const [, scheme, user = '', rest = ''] = /^(https?:\/\/)([^/?#]*)@(.*)$/is.exec(String(url.value)) ?? []
   if (scheme !== undefined) {
     const [name = '', ...password] = user.split(':')
-    if (options === undefined) setBasic(config, decoded(name), decoded(password.join(':')), secrets, place)
+    if (options === undefined) setBasic(config, decoded(name), decoded(password.join(':')), secrets, location)
     url.set(scheme + rest, 'changed', 'The user and password of the URL are a header now.', hidden)
   }
   if (options === undefined) return
-  setBasic(config, toText(options.username), toText(options.password), secrets, place)
+  setBasic(config, toText(options.username), toText(options.password), secrets, location)
   auth.remove('changed', 'The user and password are a header now.', hidden)
 }
 
@@ -99,7 +99,7 @@ function setBasic(
   user: string,
   password: string,
   secrets: CredentialNames,
-  place: readonly string[],
+  location: readonly string[],
 ): void {
   const headers = config.at('headers')
   if (!isObject(headers.value)) headers.replace({})
@@ -108,7 +108,7 @@ function setBasic(
     header.remove('changed', 'The user and password of the request replaced this header there.', hidden)
   }
   const token = Buffer.from(`${user}:${password}`).toString('base64')
-  const after = `Basic ${secrets.refer(token, ...place, 'authorization')}`
+  const after = `Basic ${secrets.refer(token, ...location, 'authorization')}`
   headers.at('Authorization').set(after, 'changed', MOVED, hidden)
 }
 
@@ -127,7 +127,7 @@ function pointsAtPeer(url: string, { peers }: UrlContext): boolean {
   return peers.has(host.toLowerCase()) || host.endsWith(`:${PEER_PORT}`)
 }
 
-function withoutCredentials(url: string, secrets: CredentialNames, place: readonly string[]): string {
+function withoutCredentials(url: string, secrets: CredentialNames, location: readonly string[]): string {
   const at = url.indexOf('?')
   if (at === -1) return url
   const moved = url
@@ -138,7 +138,7 @@ function withoutCredentials(url: string, secrets: CredentialNames, place: readon
       const [name, value] = [decoded(written), rest.join('=')]
       if (!isSecretParameter(name) || value === '' || value.startsWith(':') || referencesIn(value).length > 0)
         return parameter
-      return `${written}=${secrets.refer(decoded(value.replaceAll('+', ' ')), ...place, name)}`
+      return `${written}=${secrets.refer(decoded(value.replaceAll('+', ' ')), ...location, name)}`
     })
   return `${url.slice(0, at)}?${moved.join('&')}`
 }
@@ -191,8 +191,8 @@ const HEADER_RULES: readonly Rule<DocumentPart>[] = [
   ),
 ]
 
-/** In: `config` of a request. `place`: as for convertUrl. */
-export function convertHeaders(config: DocumentPart, secrets: CredentialNames, ...place: readonly string[]): void {
+/** In: `config` of a request. `location`: as for convertUrl. */
+export function convertHeaders(config: DocumentPart, secrets: CredentialNames, ...location: readonly string[]): void {
   const headers = config.at('headers')
   if (!isObject(headers.value)) return
   for (const header of headers.parts()) applyRules(header, HEADER_RULES, header)
@@ -202,15 +202,15 @@ export function convertHeaders(config: DocumentPart, secrets: CredentialNames, .
     if (last.get(header.name.toLowerCase()) === header.name) continue
     header.remove('changed', 'A later header of the same name, in other letters, replaced this one there.')
   }
-  for (const header of headers.parts()) moveCredential(header, secrets, place)
+  for (const header of headers.parts()) moveCredential(header, secrets, location)
 }
 
 const SCHEME = /^(\s*(?:basic|bearer|token|apikey)\s+)(\S.*?)\s*$/i
 
-function moveCredential(header: DocumentPart, secrets: CredentialNames, place: readonly string[]): void {
+function moveCredential(header: DocumentPart, secrets: CredentialNames, location: readonly string[]): void {
   const { value, name } = header
   if (typeof value !== 'string' || value.trim() === '' || referencesIn(value).length > 0) return
   const [, scheme = '', token = value.trim()] = SCHEME.exec(value) ?? []
   if (scheme === '' && !isSecretName(name)) return
-  header.set(scheme + secrets.refer(token, ...place, name), 'changed', MOVED, hidden)
+  header.set(scheme + secrets.refer(token, ...location, name), 'changed', MOVED, hidden)
 }

@@ -23,7 +23,7 @@ export function convertValidation(draft: DocumentPart, { form, lookups, peerVers
   if (!isObject(value) || Object.keys(value).length === 0) return
   if (isRules(value)) {
     schema.set(
-      schemaOfRules(value, schema),
+      convertRules(value, schema),
       'differs',
       'The rules of version 0 are written as a JSON Schema. They also took a number or "true" and "false" as a text.',
     )
@@ -54,12 +54,12 @@ const isRules = (schema: JsonObject): boolean =>
 const hasKnownType = (rule: Json): boolean => isObject(rule) && TYPES.includes(rule.type ?? null)
 
 /** A rule of any other type lets every value pass. */
-function schemaOfRules(rules: JsonObject, place: DocumentPart): JsonObject {
+function convertRules(rules: JsonObject, schemaPart: DocumentPart): JsonObject {
   const properties = Object.entries(rules).map(([name, rule]): readonly [string, JsonObject] => {
     const type = isObject(rule) ? (rule.type ?? null) : null
     if (hasKnownType(rule)) return [name, { type, ...(type === 'string' ? { minLength: 1 } : {}) }]
     const reason = 'Every message failed at this there, since there is no such type; here the field may have any value.'
-    place.at(name, 'type').note('differs', reason, { before: type })
+    schemaPart.at(name, 'type').note('differs', reason, { before: type })
     return [name, {}]
   })
   const required = Object.entries(rules).flatMap(([name, rule]) =>
@@ -69,13 +69,13 @@ function schemaOfRules(rules: JsonObject, place: DocumentPart): JsonObject {
 }
 
 /** A schema of the message, with the schema of each lookup put below `data`. */
-function wrapMessage(schema: JsonObject, lookups: readonly Lookup[], place: DocumentPart): JsonObject {
-  return mapSchemas(schema, place, (inner, at) => wrapMessage(inner, lookups, at), {
+function wrapMessage(schema: JsonObject, lookups: readonly Lookup[], schemaPart: DocumentPart): JsonObject {
+  return mapSchemas(schema, schemaPart, (inner, at) => wrapMessage(inner, lookups, at), {
     lookupRequests: (all, at) => wrapLookups(all, lookups, at),
   })
 }
 
-function wrapLookups(schema: Json, lookups: readonly Lookup[], place: DocumentPart): Json {
+function wrapLookups(schema: Json, lookups: readonly Lookup[], schemaPart: DocumentPart): Json {
   if (!isObject(schema)) return schema
   const own = Object.fromEntries(
     lookups.map(({ id, isList }) => [
@@ -84,31 +84,31 @@ function wrapLookups(schema: Json, lookups: readonly Lookup[], place: DocumentPa
     ]),
   )
   if (schema.$ref !== undefined) {
-    place.note(
+    schemaPart.note(
       'differs',
       'A reference stands for the schema of the lookups, whose data is under "data" here: adapt what it refers to.',
     )
   }
-  return mapSchemas(schema, place, (inner, at) => wrapLookups(inner, lookups, at) as JsonObject, own)
+  return mapSchemas(schema, schemaPart, (inner, at) => wrapLookups(inner, lookups, at) as JsonObject, own)
 }
 
-function wrapLookup(schema: Json, place: DocumentPart): Json {
-  place.note('changed', 'The data of a lookup is under "data" here.')
+function wrapLookup(schema: Json, schemaPart: DocumentPart): Json {
+  schemaPart.note('changed', 'The data of a lookup is under "data" here.')
   return { properties: { data: schema } }
 }
 
-function wrapItems(schema: Json, place: DocumentPart): Json {
+function wrapItems(schema: Json, schemaPart: DocumentPart): Json {
   if (!isObject(schema) || schema.items === undefined || Array.isArray(schema.items)) return schema
-  return { ...schema, items: wrapLookup(schema.items, place.at('items')) }
+  return { ...schema, items: wrapLookup(schema.items, schemaPart.at('items')) }
 }
 
-type Wrap = (schema: Json, place: DocumentPart) => Json
+type Wrap = (schema: Json, schemaPart: DocumentPart) => Json
 
 /** Applies `same` to the schemas of the same data, and `own` to those of its properties. */
 function mapSchemas(
   schema: JsonObject,
-  place: DocumentPart,
-  same: (schema: JsonObject, place: DocumentPart) => JsonObject,
+  schemaPart: DocumentPart,
+  same: (schema: JsonObject, schemaPart: DocumentPart) => JsonObject,
   own: Readonly<Record<string, Wrap>>,
 ): JsonObject {
   const properties = (value: Json) =>
@@ -116,15 +116,18 @@ function mapSchemas(
       ? Object.fromEntries(
           Object.entries(value).map(([name, inner]) => [
             name,
-            Object.hasOwn(own, name) && own[name] ? own[name](inner, place.at('properties', name)) : inner,
+            Object.hasOwn(own, name) && own[name] ? own[name](inner, schemaPart.at('properties', name)) : inner,
           ]),
         )
       : value
   const changed = Object.entries(schema).map(([keyword, value]): readonly [string, Json] => {
     if (keyword === 'properties') return [keyword, properties(value)]
-    if (SAME_DATA.includes(keyword) && isObject(value)) return [keyword, same(value, place.at(keyword))]
+    if (SAME_DATA.includes(keyword) && isObject(value)) return [keyword, same(value, schemaPart.at(keyword))]
     if (SAME_DATA_LISTS.includes(keyword) && Array.isArray(value)) {
-      return [keyword, value.map((one: Json, index) => (isObject(one) ? same(one, place.at(keyword, index)) : one))]
+      return [
+        keyword,
+        value.map((one: Json, index) => (isObject(one) ? same(one, schemaPart.at(keyword, index)) : one)),
+      ]
     }
     return [keyword, value]
   })
@@ -140,12 +143,12 @@ function removeUnusable(schema: DocumentPart): void {
     if (!isObject(value)) return
     const [fault] = faultsIn((lint) => compileJsonSchema(value, { acceptNull: false, coerceTypes: false }, lint))
     if (fault === undefined) return
-    const place = placeOf(schema, fault.path)
-    if (worksThere(place, fault.message)) {
-      place.remove('lost', `This is left out, since it does not run here: ${fault.message}`)
+    const schemaPart = findSchemaPart(schema, fault.path)
+    if (worksThere(schemaPart, fault.message)) {
+      schemaPart.remove('lost', `This is left out, since it does not run here: ${fault.message}`)
     } else {
       const reason = `Every message failed at this there; it is left out, and the rest of the schema applies: ${fault.message}`
-      place.remove('differs', reason)
+      schemaPart.remove('differs', reason)
     }
   }
 }
@@ -160,14 +163,14 @@ function worksThere({ path, name, value }: DocumentPart, fault: string): boolean
 const isRegExp = (source: string): boolean => attempt(() => new RegExp(source)) !== undefined
 
 /** The place of the schema with this path, or the last one on the way to it. */
-function placeOf(schema: DocumentPart, path: string): DocumentPart {
-  let place = schema
+function findSchemaPart(schema: DocumentPart, path: string): DocumentPart {
+  let schemaPart = schema
   for (;;) {
-    const next = place.parts().find((part) => {
+    const next = schemaPart.parts().find((part) => {
       const own = part.path.slice(schema.path.length).replace(/^\./, '')
       return path === own || path.startsWith(`${own}.`) || path.startsWith(`${own}[`)
     })
-    if (next === undefined) return place
-    place = next
+    if (next === undefined) return schemaPart
+    schemaPart = next
   }
 }

@@ -46,7 +46,7 @@ export class DocumentPart {
   }
 
   get value(): Json | undefined {
-    return this.#segments.reduce<Json | undefined>(memberOf, this.#draft.tree)
+    return this.#segments.reduce<Json | undefined>(readMember, this.#draft.tree)
   }
 
   /** A copy of the value without removed items. */
@@ -109,14 +109,14 @@ export class DocumentPart {
       this.#draft.tree = value ?? {}
       return
     }
-    const parent = this.#segments.slice(0, -1).reduce<Json | undefined>(memberOf, this.#draft.tree)
+    const parent = this.#segments.slice(0, -1).reduce<Json | undefined>(readMember, this.#draft.tree)
     if (value === undefined && !Array.isArray(parent)) Reflect.deleteProperty(parent as object, last)
     // A plain assignment would not write a member named __proto__.
     else Object.defineProperty(parent, last, { value, writable: true, enumerable: true, configurable: true })
   }
 }
 
-function memberOf(value: Json | undefined, segment: Segment): Json | undefined {
+function readMember(value: Json | undefined, segment: Segment): Json | undefined {
   if (Array.isArray(value)) return typeof segment === 'number' ? value[segment] : undefined
   return isObject(value) && Object.hasOwn(value, segment) ? value[String(segment)] : undefined
 }

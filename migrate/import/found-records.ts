@@ -91,7 +91,7 @@ export function sortRecords(values: readonly ReadValue[], source: string, isCano
   for (const [index, { value, dropped }] of values.flatMap(elements).entries()) {
     const name = index === 0 ? source : `${source}#${index + 1}`
     const record = !isCanonical && isObject(value) && isExtendedJson(value) ? fromExtendedJson(value) : value
-    if (isState(record) && !isCanonical) states.push(stateOf(record, name))
+    if (isState(record) && !isCanonical) states.push(toFoundState(record, name))
     else if (isEndpointDocument(record) || (isCanonical && isObject(record))) {
       documents.push({ source: name, document: record, duplicateNames: dropped.map(duplicate), isCanonical })
     } else {
@@ -118,18 +118,18 @@ export const duplicate = ({ steps, value }: DroppedMember) => ({ path: documentP
 /** Fields of MongoDB and of the peer's own library. */
 const BOOKKEEPING = new Set(['_id', '_endpointReference', 'createdAt', 'updatedAt', '__v'])
 
-function stateOf(record: JsonObject, source: string): FoundState {
+function toFoundState(record: JsonObject, source: string): FoundState {
   const { _id, _endpointReference, createdAt } = record
   return {
     source,
     endpointId: String(_endpointReference),
-    createdAt: typeof createdAt === 'string' ? createdAt : timeOfObjectId(_id),
+    createdAt: typeof createdAt === 'string' ? createdAt : timeFromObjectId(_id),
     state: Object.fromEntries(Object.entries(record).filter(([name]) => !BOOKKEEPING.has(name))),
   }
 }
 
 /** The first four bytes of an ObjectId are seconds. A record without either counts as the oldest. */
-function timeOfObjectId(id: Json | undefined): string {
+function timeFromObjectId(id: Json | undefined): string {
   const seconds = typeof id === 'string' && /^[0-9a-f]{24}$/i.test(id) ? Number.parseInt(id.slice(0, 8), 16) : 0
   return new Date(seconds * 1000).toISOString()
 }

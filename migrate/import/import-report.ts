@@ -40,7 +40,7 @@ export const LEVELS = ['lost', 'differs', 'changed', 'carried'] as const satisfi
 export type ReportParts = Omit<ImportReport, 'counts'>
 
 /** Counts, and removes the credentials from every text of the report. */
-export function reportOf(parts: ReportParts, secrets: readonly SecretLine[]): ImportReport {
+export function createReport(parts: ReportParts, secrets: readonly SecretLine[]): ImportReport {
   const { documents, skipped } = parts
   const changes = documents.flatMap((document) => document.changes)
   const count = (level: ChangeLevel) => changes.filter((change) => change.level === level).length
@@ -89,7 +89,7 @@ const MEANINGS: Readonly<Record<ChangeLevel, string>> = {
 /** Longer values and sentences are whole in the JSON report. */
 const MAX_VALUE_LENGTH = 200
 const MAX_SENTENCE_LENGTH = 1_000
-const MAX_PLACES_IN_A_ROW = 4
+const MAX_PATHS_PER_ROW = 4
 
 export function reportMarkdown(report: ImportReport): string {
   const { counts, documents, sources } = report
@@ -114,7 +114,7 @@ function nextSteps({ documents, secrets }: ImportReport): string {
     const all = documents.flatMap(({ file, changes }) =>
       changes
         .filter((change) => change.level === level)
-        .map((change) => ({ reason: change.reason, place: `${code(file)}, ${placeOf(change)}` })),
+        .map((change) => ({ reason: change.reason, place: `${code(file)}, ${formatPath(change)}` })),
     )
     return [...Map.groupBy(all, ({ reason }) => reason)].flatMap(([reason, [first, ...more]]) => {
       if (more.length === 0) return [`   - ${first?.place}: ${plain(reason)}`]
@@ -122,7 +122,7 @@ function nextSteps({ documents, secrets }: ImportReport): string {
     })
   }
   const refused = documents.flatMap(({ file, faults }) =>
-    faults.map((fault) => `   - ${code(file)}, ${placeOf(fault)}: ${plain(fault.message)}`),
+    faults.map((fault) => `   - ${code(file)}, ${formatPath(fault)}: ${plain(fault.message)}`),
   )
   const names = (some: readonly string[]) => some.map(code).join(', ')
   const steps: readonly (readonly [sentence: string, details: readonly string[] | boolean])[] = [
@@ -155,9 +155,9 @@ function nextSteps({ documents, secrets }: ImportReport): string {
 
 function documentSection({ name, route, source, file, state, changes, faults, warnings }: DocumentReport): string[] {
   const rows = LEVELS.flatMap((level) =>
-    rowsOf(changes.filter((change) => change.level === level)).map((alike) => [
+    groupChanges(changes.filter((change) => change.level === level)).map((alike) => [
       level,
-      alike.map(placeOf).join(', '),
+      alike.map(formatPath).join(', '),
       alike.flatMap(({ before }) => (before === undefined ? [] : shown(before))).join(', '),
       shown(alike[0].after),
       plain(alike[0].reason),
@@ -179,7 +179,7 @@ function documentSection({ name, route, source, file, state, changes, faults, wa
 type Alike = [DocumentChange, ...DocumentChange[]]
 
 /** Most of what was left out is the same few fields in each document; they share a row, after what became another value. */
-function rowsOf(changes: readonly DocumentChange[]): readonly Alike[] {
+function groupChanges(changes: readonly DocumentChange[]): readonly Alike[] {
   const rewritten = changes.filter(({ after }) => after !== undefined).map((change): Alike => [change])
   const removed = Map.groupBy(
     changes.filter(({ after }) => after === undefined),
@@ -190,8 +190,8 @@ function rowsOf(changes: readonly DocumentChange[]): readonly Alike[] {
 
 const inRows = (alike: readonly DocumentChange[]): readonly Alike[] =>
   Array.from(
-    { length: Math.ceil(alike.length / MAX_PLACES_IN_A_ROW) },
-    (_, row) => alike.slice(row * MAX_PLACES_IN_A_ROW, (row + 1) * MAX_PLACES_IN_A_ROW) as Alike,
+    { length: Math.ceil(alike.length / MAX_PATHS_PER_ROW) },
+    (_, row) => alike.slice(row * MAX_PATHS_PER_ROW, (row + 1) * MAX_PATHS_PER_ROW) as Alike,
   )
 
 function skippedSection({ skipped }: ImportReport): string[] {
@@ -205,7 +205,7 @@ function skippedSection({ skipped }: ImportReport): string[] {
   ]
 }
 
-const placeOf = ({ path }: Readonly<{ path: string }>): string => (path === '' ? 'the document' : code(path))
+const formatPath = ({ path }: Readonly<{ path: string }>): string => (path === '' ? 'the document' : code(path))
 
 const shown = (value: Json | undefined): string => (value === undefined ? '' : code(JSON.stringify(value)))
 
@@ -222,7 +222,7 @@ function code(text: string): string {
   return longest === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`
 }
 
-function oneLine(text: string, most: number): string {
-  const start = text.length > most ? `${text.slice(0, most)}…` : text
+function oneLine(text: string, max: number): string {
+  const start = text.length > max ? `${text.slice(0, max)}…` : text
   return printable(start)
 }

@@ -17,7 +17,7 @@ import { makeFolder } from '../../src/core/files/files.ts'
 import { isObject, type JsonObject } from '../../src/core/json.ts'
 import type { ConvertedDocument } from './convert-documents.ts'
 import type { SourceReading } from './found-records.ts'
-import { type DocumentReport, type ImportReport, reportOf } from './import-report.ts'
+import { createReport, type DocumentReport, type ImportReport } from './import-report.ts'
 import type { CheckedDocument } from './register-documents.ts'
 
 export type ImportedDocument = ConvertedDocument &
@@ -26,13 +26,13 @@ export type ImportedDocument = ConvertedDocument &
     file: string
     stateFile: string
     /** An earlier import wrote the document to this very file, so it is imported already. */
-    isInPlace: boolean
+    isImported: boolean
   }>
 
 export const ENV_FILE = '.env.import'
 
 /** Gives each converted document its file, and its state if an earlier import had written one. `folder`: absolute. */
-export function placeDocuments(
+export function assignDocuments(
   documents: readonly ConvertedDocument[],
   { documents: found }: SourceReading,
   folder: string,
@@ -41,25 +41,25 @@ export function placeDocuments(
   const manifest = readManifest(folder)
   const names = nameFiles(
     documents.map(({ source, document }) => {
-      const earlier = canonical.has(source) ? basename(source) : fileOf(document, manifest)
-      return { name: nameOf(document), earlier: earlier?.replace(/\.json$/i, '') }
+      const earlier = canonical.has(source) ? basename(source) : findFile(document, manifest)
+      return { name: readName(document), earlier: earlier?.replace(/\.json$/i, '') }
     }),
   )
   return documents.map((one, index) => {
     const [file, stateFile] = [`${names[index]}.json`, `${names[index]}.state.json`]
-    const isInPlace = canonical.has(one.source) && resolve(one.source) === resolve(folder, file)
+    const isImported = canonical.has(one.source) && resolve(one.source) === resolve(folder, file)
     const state = one.state ?? canonical.get(one.source)?.ownState
-    return { ...one, ...(state === undefined ? {} : { state }), file, stateFile, isInPlace }
+    return { ...one, ...(state === undefined ? {} : { state }), file, stateFile, isImported }
   })
 }
 
 /** The file that an earlier import wrote for the endpoint of this name. */
-const fileOf = (document: JsonObject, manifest: Manifest): string | undefined =>
+const findFile = (document: JsonObject, manifest: Manifest): string | undefined =>
   [...manifest].find(([, { kind, of }]) => kind === 'document' && of === document.name)?.[0]
 
-const nameOf = ({ name }: JsonObject): string => (typeof name === 'string' ? name : '')
+const readName = ({ name }: JsonObject): string => (typeof name === 'string' ? name : '')
 
-const routeOf = ({ endpoint }: JsonObject): string => {
+const formatRoute = ({ endpoint }: JsonObject): string => {
   const { method, pattern } = isObject(endpoint) ? endpoint : {}
   return `${typeof method === 'string' ? method : 'POST'} ${typeof pattern === 'string' ? pattern : ''}`
 }
@@ -77,17 +77,17 @@ export type ReportInput = Readonly<{
 export function describeImport({ sources, found, imported, checks, secrets, env }: ReportInput): ImportReport {
   const documents = imported.map(({ source, document, changes, state, file, stateFile }, index): DocumentReport => {
     const { faults = [], warnings = [] } = checks[index] ?? {}
-    const about = { name: nameOf(document), route: routeOf(document), source, file }
+    const about = { name: readName(document), route: formatRoute(document), source, file }
     return { ...about, ...(state === undefined ? {} : { state: stateFile }), changes, faults, warnings }
   })
   const names = secrets.map(({ name }) => name)
   const { changed, unwritable } = env
-  const skipped = [...found.skipped, ...statesOfNone(found)]
-  return reportOf({ sources, documents, skipped, secrets: { file: ENV_FILE, names, changed, unwritable } }, secrets)
+  const skipped = [...found.skipped, ...orphanedStates(found)]
+  return createReport({ sources, documents, skipped, secrets: { file: ENV_FILE, names, changed, unwritable } }, secrets)
 }
 
 /** States of endpoints that no source has. Exports of states are long, so there is one line for each endpoint. */
-function statesOfNone({ documents, states }: SourceReading) {
+function orphanedStates({ documents, states }: SourceReading) {
   const ids = new Set(documents.map(({ document }) => document._id))
   const unknown = states.filter(({ endpointId }) => !ids.has(endpointId))
   return [...Map.groupBy(unknown, ({ endpointId }) => endpointId)].map(([id, { length }]) => ({
@@ -97,17 +97,17 @@ function statesOfNone({ documents, states }: SourceReading) {
 }
 
 /** `secrets`: the text of the file of secrets; undefined if there are none. */
-export function filesOf(
+export function toFiles(
   imported: readonly ImportedDocument[],
   secrets: string | undefined,
   reports: readonly Readonly<{ path: string; content: string }>[],
 ): readonly NewFile[] {
-  const documents = imported.flatMap(({ document, state, file, stateFile, isInPlace }): NewFile[] => {
-    const own = { path: file, content: formatJson(document), kind: 'document', of: nameOf(document) } as const
+  const documents = imported.flatMap(({ document, state, file, stateFile, isImported }): NewFile[] => {
+    const own = { path: file, content: formatJson(document), kind: 'document', of: readName(document) } as const
     // Values of messages, which may be about persons.
     const kept =
       state && ({ path: stateFile, content: formatJson(state), kind: 'state', of: file, isSecret: true } as const)
-    return [own, ...(kept === undefined ? [] : [kept])].map((one) => ({ ...one, replacesAny: isInPlace }))
+    return [own, ...(kept === undefined ? [] : [kept])].map((one) => ({ ...one, replacesAny: isImported }))
   })
   // The lines of the earlier file are in it.
   const env = { path: ENV_FILE, kind: 'secrets', isSecret: true, replacesAny: true } as const
@@ -143,7 +143,7 @@ export function envText(secrets: readonly SecretLine[], earlier: string | undefi
   }
   const unwritable: string[] = []
   const lines = [...values].map(([name, value]) => {
-    const line = lineOf(name, value)
+    const line = formatEnvLine(name, value)
     if (line === undefined) unwritable.push(name)
     return line ?? `# ${name} has a value that such a file cannot hold: set the variable in another way.\n`
   })
@@ -151,7 +151,7 @@ export function envText(secrets: readonly SecretLine[], earlier: string | undefi
 }
 
 /** The first way to quote the value that Node.js reads as the same value; its rules of quoting are not those of shells. */
-function lineOf(name: string, value: string): string | undefined {
+function formatEnvLine(name: string, value: string): string | undefined {
   const lines = [value, `'${value}'`, `"${value}"`, `\`${value}\``].map((written) => `${name}=${written}\n`)
   return lines.find((line) => {
     const read = parseEnv(line)
@@ -172,7 +172,7 @@ export type NewFile = Readonly<{
 }>
 
 /** A file that is not replaced, with a sentence for people. */
-export class FileInTheWay extends Error {}
+export class FileExists extends Error {}
 
 const STAGING = '.crosswalk-import'
 
@@ -180,7 +180,7 @@ const STAGING = '.crosswalk-import'
  * Writes all files under other names first and renames them afterwards, so that none is ever there in half. Files of earlier
  * imports that this one does not replace stay.
  *
- * Throws FileInTheWay before it changes anything, and the errors of node:fs.
+ * Throws FileExists before it changes anything, and the errors of node:fs.
  */
 export function writeFiles(folder: string, files: readonly NewFile[]): void {
   const manifest = readManifest(folder)
@@ -225,7 +225,7 @@ function renameAcross(path: string, target: string): void {
 
 const nameIn = (folder: string, path: string): string => relative(folder, resolve(folder, path))
 
-/** The hash of the file that is there, undefined if there is none. Throws FileInTheWay for one that no import wrote. */
+/** The hash of the file that is there, undefined if there is none. Throws FileExists for one that no import wrote. */
 function hashToReplace(folder: string, name: string, manifest: Manifest, isAny: boolean): string | undefined {
   const path = resolve(folder, name)
   const stats = lstatSync(path, { throwIfNoEntry: false })
@@ -234,11 +234,11 @@ function hashToReplace(folder: string, name: string, manifest: Manifest, isAny: 
   if (!stats.isFile() || known === undefined) throw foreignFile(path)
   const hash = sha256(readFileSync(path))
   if (isAny || hash === known.sha256 || hash === known.replaces) return hash
-  throw new FileInTheWay(`${path} was changed since it was imported; move it, or name another folder.`)
+  throw new FileExists(`${path} was changed since it was imported; move it, or name another folder.`)
 }
 
-const foreignFile = (path: string): FileInTheWay =>
-  new FileInTheWay(`${path} is there already, and no import wrote it; move it, or name another folder.`)
+const foreignFile = (path: string): FileExists =>
+  new FileExists(`${path} is there already, and no import wrote it; move it, or name another folder.`)
 
 function newManifest(
   folder: string,

@@ -5,7 +5,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { parseTree } from '../../src/language/jsonata/expression-engine.ts'
-import { type Node, pathsOf } from '../../src/language/jsonata/expression-tree.ts'
+import { collectPaths, type Node } from '../../src/language/jsonata/expression-tree.ts'
 import type { PathStep } from '../../src/language/paths/path.ts'
 import { isElementName, parseSteps, pathText } from '../../src/language/paths/path-steps.ts'
 import { attempt } from '../attempt.ts'
@@ -19,14 +19,14 @@ export type Lookup = Readonly<{ id: string; isList: boolean }>
 const DATA: PathStep = { kind: 'name', name: 'data' }
 
 /** The lookups of a document that have an id; a single one needs no array. */
-export const lookupsOf = ({ requests }: JsonObject): readonly Lookup[] =>
-  listOf(isObject(requests) ? requests.lookup : undefined).flatMap(({ id, forEach }): Lookup[] =>
+export const listLookups = ({ requests }: JsonObject): readonly Lookup[] =>
+  asObjects(isObject(requests) ? requests.lookup : undefined).flatMap(({ id, forEach }): Lookup[] =>
     typeof id === 'string'
       ? [{ id, isList: isObject(forEach) && typeof forEach.items === 'string' && forEach.items !== '' }]
       : [],
   )
 
-const listOf = (value: Json | undefined): readonly JsonObject[] => [value].flat().filter(isObject)
+const asObjects = (value: Json | undefined): readonly JsonObject[] => [value].flat().filter(isObject)
 
 /**
  * What a path reads of a lookup: `whole` of it or its elements, one of its `parts` (data, headers), or what is `beyond` them.
@@ -34,17 +34,17 @@ const listOf = (value: Json | undefined): readonly JsonObject[] => [value].flat(
  */
 export type LookupRead = 'whole' | 'parts' | 'beyond'
 
-function readOfPath(path: string, lookups: readonly Lookup[]): LookupRead | undefined {
+function readFromPath(path: string, lookups: readonly Lookup[]): LookupRead | undefined {
   const parsed = parseSteps(path, 'path')
   if (!parsed.ok) return undefined
   const at = partIndex(parsed.value, lookups)
   if (at === undefined) return undefined
   const part = parsed.value[at]
   if (part === undefined || part.kind === 'any') return 'whole'
-  return part.kind === 'name' ? readOfName(part.name) : 'beyond'
+  return part.kind === 'name' ? readFromName(part.name) : 'beyond'
 }
 
-const readOfName = (name: string): LookupRead => (name === 'data' || name === 'headers' ? 'parts' : 'beyond')
+const readFromName = (name: string): LookupRead => (name === 'data' || name === 'headers' ? 'parts' : 'beyond')
 
 /**
  * A path for answers of the bare form, as it reads the same of the wrapped form. Undefined if it stays as it is, or reads all
@@ -88,27 +88,27 @@ type Edit = Readonly<{ from: number; to: number; text: string }>
  * In: a text that parses. `isWhole`: the expression also reads the whole message, where this rewrites nothing.
  */
 export function withDataInExpression(text: string, lookups: readonly Lookup[]): { text: string; isWhole: boolean } {
-  const { paths, isWhole } = pathsOf(parseTree(text))
+  const { paths, isWhole } = collectPaths(parseTree(text))
   const edits = paths.flatMap(([root, id]): readonly Edit[] => {
     if (root?.value !== 'lookupRequests') return []
     const lookup = isPlain(root) && id?.type === 'name' ? lookups.find((one) => one.id === id.value) : undefined
     if (lookup !== undefined && id !== undefined) return dataEdits(text, root, id, lookup)
     const isUnknown = isPlain(root) && id?.type === 'name'
-    return isUnknown ? [] : [{ ...rangeOf(text, root), text: allData(lookups) }]
+    return isUnknown ? [] : [{ ...findRange(text, root), text: allData(lookups) }]
   })
   return { text: applied(text, edits), isWhole }
 }
 
-/** As readOfPath (lookup-paths.ts), for each path of an expression that reads a lookup. */
-function readsOfExpression(text: string, lookups: readonly Lookup[]): readonly LookupRead[] {
-  const { paths, isWhole } = pathsOf(parseTree(text))
+/** As readFromPath (lookup-paths.ts), for each path of an expression that reads a lookup. */
+function listExpressionReads(text: string, lookups: readonly Lookup[]): readonly LookupRead[] {
+  const { paths, isWhole } = collectPaths(parseTree(text))
   const reads = paths.flatMap(([root, id, ...rest]): LookupRead[] => {
     if (root?.value !== 'lookupRequests') return []
     if (id?.type !== 'name' || !isPlain(root)) return ['whole']
     if (!lookups.some((one) => one.id === id.value)) return []
     const [part] = rest
     if (part?.type !== 'name') return ['whole']
-    return [readOfName(String(part.value))]
+    return [readFromName(String(part.value))]
   })
   return isWhole ? [...reads, 'whole'] : reads
 }
@@ -122,14 +122,14 @@ export function withoutPaths(
   text: string,
   isNothing: (names: readonly string[]) => boolean,
 ): { text: string; removed: readonly string[] } {
-  const edits = pathsOf(parseTree(text)).paths.flatMap((steps): Edit[] => {
+  const edits = collectPaths(parseTree(text)).paths.flatMap((steps): Edit[] => {
     for (let count = 1; count <= steps.length; count += 1) {
       const named = steps.slice(0, count)
       if (!named.slice(0, -1).every(isPlain) || named.some(({ type }) => type !== 'name')) return []
       const [first, last] = [named[0], named[count - 1]]
       if (first === undefined || last === undefined) return []
       if (isNothing(named.map(({ value }) => String(value)))) {
-        return [{ from: rangeOf(text, first).from, to: rangeOf(text, last).to, text: '()' }]
+        return [{ from: findRange(text, first).from, to: findRange(text, last).to, text: '()' }]
       }
     }
     return []
@@ -142,9 +142,9 @@ const isPlain = (step: Node): boolean =>
 
 /** A list has its data in each element; what follows the name, such as `[0]`, selects elements, as it did. */
 function dataEdits(text: string, root: Node, id: Node, { isList }: Lookup): readonly Edit[] {
-  const { to } = rangeOf(text, id)
+  const { to } = findRange(text, id)
   if (!isList || isPlain(id)) return [{ from: to, to, text: '.data' }]
-  const { from } = rangeOf(text, root)
+  const { from } = findRange(text, root)
   return [
     { from, to: from, text: '(' },
     { from: to, to, text: '.data)' },
@@ -161,7 +161,7 @@ const WORDS: ReadonlySet<string> = new Set(['and', 'or', 'in', 'true', 'false', 
 const quoted = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) && !WORDS.has(name) ? name : JSON.stringify(name))
 
 /** The engine gives the end of a name only. A name stands as it is, in backquotes, or in quotes. */
-function rangeOf(text: string, { value, position = 0 }: Node): Readonly<{ from: number; to: number }> {
+function findRange(text: string, { value, position = 0 }: Node): Readonly<{ from: number; to: number }> {
   const quote = text[position - 1] ?? ''
   if (text.slice(0, position).endsWith(String(value)) && !'`"\''.includes(quote)) {
     return { from: position - String(value).length, to: position }
@@ -195,10 +195,10 @@ export type SetForm = Readonly<{ form: LookupForm; isContradictory: boolean }> |
  * `isContradictory`: some documents do the one and some the other. Undecided if the form makes a difference for a document
  * and none of this shows it.
  */
-export function formOfSet(documents: readonly FoundDocument[], peerVersion: string | undefined): SetForm {
-  if (peerVersion !== undefined) return { form: formOfVersion(peerVersion), isContradictory: false }
+export function setForm(documents: readonly FoundDocument[], peerVersion: string | undefined): SetForm {
+  if (peerVersion !== undefined) return { form: versionForm(peerVersion), isContradictory: false }
   const open = documents.filter(({ isCanonical, peerVersion: own }) => !isCanonical && own === undefined)
-  const found = open.map(({ source, document }) => ({ source, reads: readsOfDocument(document) }))
+  const found = open.map(({ source, document }) => ({ source, reads: listDocumentReads(document) }))
   const shows = (read: LookupRead) => found.some(({ reads }) => reads.includes(read))
   if (shows('beyond') || open.some(({ document }) => hasOldParameters(document)))
     return { form: 'bare', isContradictory: shows('parts') }
@@ -209,48 +209,48 @@ export function formOfSet(documents: readonly FoundDocument[], peerVersion: stri
   }
 }
 
-export const formOfVersion = (version: string): LookupForm =>
+export const versionForm = (version: string): LookupForm =>
   Number.parseInt(version.replace(/^v/i, ''), 10) < WRAPPED_SINCE ? 'bare' : 'wrapped'
 
 /** What the document reads of its lookups, as far as the form makes a difference. */
-export function readsOfDocument(document: JsonObject): readonly LookupRead[] {
-  const lookups = lookupsOf(document)
+export function listDocumentReads(document: JsonObject): readonly LookupRead[] {
+  const lookups = listLookups(document)
   if (lookups.length === 0) return []
   const { inputMapping, inputTransforms, requests, inputValidation, state } = document
   const sources = isObject(inputMapping) ? Object.keys(inputMapping) : []
-  const paths = [...sources, ...pathsOfRequests(isObject(requests) ? requests.response : undefined)]
+  const paths = [...sources, ...listRequestPaths(isObject(requests) ? requests.response : undefined)]
   const texts = isObject(inputTransforms) ? Object.values(inputTransforms).filter((one) => typeof one === 'string') : []
   return [
-    ...paths.flatMap((path) => readOfPath(path, lookups) ?? (readsAllLookups(path) ? 'whole' : [])),
-    ...texts.flatMap((text) => attempt(() => readsOfExpression(text, lookups)) ?? []),
-    ...readsOfSchema(inputValidation, lookups),
+    ...paths.flatMap((path) => readFromPath(path, lookups) ?? (readsAllLookups(path) ? 'whole' : [])),
+    ...texts.flatMap((text) => attempt(() => listExpressionReads(text, lookups)) ?? []),
+    ...listSchemaReads(inputValidation, lookups),
     ...(sources.length === 0 ? (['whole'] as const) : []),
     ...extractedParts(state),
   ]
 }
 
 /** The texts of the members "path" and "items", at any depth. */
-export function pathsOfRequests(value: Json | undefined): readonly string[] {
-  if (Array.isArray(value)) return value.flatMap(pathsOfRequests)
+export function listRequestPaths(value: Json | undefined): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(listRequestPaths)
   if (!isObject(value)) return []
   return Object.entries(value).flatMap(([name, inner]) =>
-    (name === 'path' || name === 'items') && typeof inner === 'string' ? [inner] : pathsOfRequests(inner),
+    (name === 'path' || name === 'items') && typeof inner === 'string' ? [inner] : listRequestPaths(inner),
   )
 }
 
 /** What a schema says of lookups, in the places where authors write it. */
-function readsOfSchema(schema: Json | undefined, lookups: readonly Lookup[]): readonly LookupRead[] {
-  const all = propertiesOf(propertiesOf(schema).lookupRequests)
+function listSchemaReads(schema: Json | undefined, lookups: readonly Lookup[]): readonly LookupRead[] {
+  const all = readProperties(readProperties(schema).lookupRequests)
   return lookups.flatMap(({ id, isList }): readonly LookupRead[] => {
     const own = Object.hasOwn(all, id) ? all[id] : undefined
     const lookup = isList && isObject(own) ? own.items : own
     if (lookup === undefined) return []
-    const names = Object.keys(propertiesOf(lookup))
-    return names.length === 0 ? ['whole'] : names.map(readOfName)
+    const names = Object.keys(readProperties(lookup))
+    return names.length === 0 ? ['whole'] : names.map(readFromName)
   })
 }
 
-function propertiesOf(schema: Json | undefined): JsonObject {
+function readProperties(schema: Json | undefined): JsonObject {
   const properties = isObject(schema) ? schema.properties : undefined
   return isObject(properties) ? properties : {}
 }
@@ -267,7 +267,7 @@ function extractedParts(state: Json | undefined): readonly LookupRead[] {
 /** Whether a request of the document has parameters in the form of version 1. */
 function hasOldParameters({ requests }: JsonObject): boolean {
   const { lookup, response } = isObject(requests) ? requests : {}
-  return [lookup, response].flatMap(listOf).some(({ config }) => {
+  return [lookup, response].flatMap(asObjects).some(({ config }) => {
     const params = isObject(config) && isObject(config.params) ? config.params : {}
     return Object.values(params).some(isOldParameter)
   })

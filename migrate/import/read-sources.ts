@@ -54,7 +54,7 @@ async function readPath(path: string, output: string): Promise<SourceReading> {
   } catch (thrown) {
     return faultyReading(missingScheme(path) ?? readFault(path, thrown))
   }
-  if (isFolder) return readFolderSource({ path, source: path, output: realpathOf(output) })
+  if (isFolder) return readFolderSource({ path, source: path, output: tryRealpath(output) })
   const manifest = manifestBeside(path)
   return withOwnStates(await readFileSource({ path, source: path, manifest, isNamed: true }), dirname(path), manifest)
 }
@@ -103,7 +103,8 @@ async function readEntry(entry: Dirent, folder: Folder, manifest: Manifest): Pro
   const source = join(folder.source, entry.name)
   if (entry.isDirectory()) {
     if (FOREIGN_FOLDER.test(entry.name)) return skippedReading(source, 'The files of such a folder are not yours.')
-    if (realpathOf(path) === folder.output) return skippedReading(source, 'It is the folder that the import writes to.')
+    if (tryRealpath(path) === folder.output)
+      return skippedReading(source, 'It is the folder that the import writes to.')
     return readFolderSource({ ...folder, path, source })
   }
   if (!JSON_FILE.test(entry.name) || isOfImport(entry.name, manifest)) return NOTHING_READ
@@ -134,7 +135,7 @@ function withOwnStates(reading: SourceReading, path: string, manifest: Manifest)
 }
 
 /** Undefined for a path that leads nowhere. */
-export const realpathOf = (path: string): string | undefined => attempt(() => realpathSync(path))
+export const tryRealpath = (path: string): string | undefined => attempt(() => realpathSync(path))
 
 const MAX_REDIRECTS = 5
 
@@ -175,7 +176,7 @@ export async function readPeerSource(source: string, { timeoutMs }: PeerOptions)
     if (reading.documents.length === 0) return faultyReading(`${shown} has no endpoints.`)
     return reading
   } catch (thrown) {
-    return faultyReading(`${shown} ${problemOf(thrown, timeoutMs)}.`)
+    return faultyReading(`${shown} ${describeProblem(thrown, timeoutMs)}.`)
   }
 }
 
@@ -215,7 +216,7 @@ async function follow(start: URL, signal: AbortSignal): Promise<Response> {
 
 class PeerFault extends Error {}
 
-function problemOf(thrown: unknown, timeoutMs: number): string {
+function describeProblem(thrown: unknown, timeoutMs: number): string {
   if (thrown instanceof PeerFault) return thrown.message
   if (thrown instanceof Unreadable)
     return `answered GET /endpoints unreadably; ${CHECK_URL} ${thrown.message.replace(/\.$/, '')}`

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { createManagementClient, fetchDocuments, ServiceFault } from '../../src/cli/service-client/management-client.ts'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import type { Lint } from '../../src/core/lint.ts'
-import { contentOf } from '../../src/core/stored-document.ts'
+import { withoutStamps } from '../../src/core/stored-document.ts'
 import { checkOperation } from '../../src/document/checks/batch-operation.ts'
 import { checkFiles, type FileCheckOptions } from '../../src/endpoints/check-files.ts'
 import { faultsIn } from './draft.ts'
@@ -98,7 +98,7 @@ export async function registerDocuments(
     return { created, replaced, unchanged, warnings: warningsByFile(answer, files), faults: [] }
   } catch (thrown) {
     if (!(thrown instanceof ServiceFault)) throw thrown
-    return { ...NOTHING, faults: [thrown.message, ...thrown.details.map((detail) => sentenceOf(detail, files))] }
+    return { ...NOTHING, faults: [thrown.message, ...thrown.details.map((detail) => formatSentence(detail, files))] }
   }
 }
 
@@ -131,18 +131,18 @@ function plan(
 
 /** JSON, so that properties which are undefined do not count. */
 const isSameContent = (one: JsonObject, other: JsonObject): boolean =>
-  isDeepStrictEqual(JSON.parse(JSON.stringify(contentOf(one))), JSON.parse(JSON.stringify(contentOf(other))))
+  isDeepStrictEqual(JSON.parse(JSON.stringify(withoutStamps(one))), JSON.parse(JSON.stringify(withoutStamps(other))))
 
 function warningsByFile(answer: Json, files: readonly string[]): readonly string[] {
   const results = isObject(answer) && Array.isArray(answer.results) ? answer.results.filter(isObject) : []
   return results.flatMap(({ operation, warnings }) =>
     (Array.isArray(warnings) ? warnings.filter(isObject) : []).map((warning) =>
-      sentenceOf({ ...warning, operation: operation ?? null }, files),
+      formatSentence({ ...warning, operation: operation ?? null }, files),
     ),
   )
 }
 
-function sentenceOf({ operation, path, message }: JsonObject, files: readonly string[]): string {
+function formatSentence({ operation, path, message }: JsonObject, files: readonly string[]): string {
   const file = typeof operation === 'number' ? files[operation] : undefined
   const place = typeof path === 'string' && path !== '' ? `${path}: ` : ''
   return `${file === undefined ? '' : `${file}: `}${place}${String(message)}`

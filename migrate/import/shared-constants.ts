@@ -14,7 +14,7 @@ export type SharedConstant = Readonly<{ source: string; names: readonly string[]
 /** In: an endpoint document; faulty entries are passed over. Out: each place of such a constant, in the order of the mapping. */
 export function sharedConstants({ inputMapping, constants }: JsonObject): readonly SharedConstant[] {
   if (!isObject(inputMapping) || !isObject(constants)) return []
-  const entries = Object.entries(inputMapping).map(([source, target]) => ({ source, targets: targetsOf(target) }))
+  const entries = Object.entries(inputMapping).map(([source, target]) => ({ source, targets: parseTargets(target) }))
   return entries.flatMap(({ source, targets }, index) => {
     if (!isStructure(constantAt(source, constants))) return []
     const later = entries.slice(index + 1).flatMap((entry) => entry.targets)
@@ -24,7 +24,7 @@ export function sharedConstants({ inputMapping, constants }: JsonObject): readon
   })
 }
 
-const targetsOf = (target: Json): readonly MappingTarget[] =>
+const parseTargets = (target: Json): readonly MappingTarget[] =>
   (readTargets(target, collectInto([])) ?? []).map((plan) => plan.target)
 
 const isStructure = (value: Json | undefined): boolean => typeof value === 'object' && value !== null
@@ -43,6 +43,6 @@ function constantAt(source: string, constants: JsonObject): Json | undefined {
 
 /** Whether a place is below another one. All elements count as the same. */
 const isWithin = (inner: readonly TargetStep[], outer: readonly TargetStep[]): boolean =>
-  inner.length > outer.length && outer.every((step, index) => keyOf(step) === keyOf(inner[index]))
+  inner.length > outer.length && outer.every((step, index) => stepKey(step) === stepKey(inner[index]))
 
-const keyOf = (step: TargetStep | undefined): string => (step?.kind === 'name' ? `.${step.name}` : '[]')
+const stepKey = (step: TargetStep | undefined): string => (step?.kind === 'name' ? `.${step.name}` : '[]')

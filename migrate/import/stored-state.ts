@@ -12,19 +12,19 @@ const PARTS = ['requestBody', 'responseBody', 'query'] as const
 export function newestState(states: readonly FoundState[], { state }: JsonObject): JsonObject | undefined {
   const ordered = states.toSorted((one, other) => Date.parse(other.createdAt) - Date.parse(one.createdAt))
   const config = isObject(state) && isObject(state.config) ? state.config : {}
-  const newest = ordered.map((found) => stateOf(found.state))
+  const newest = ordered.map((found) => convertState(found.state))
   return newest.find((one) => passes(one, config)) ?? newest[0]
 }
 
 /** The known parts of a stored state. Early versions named two fields otherwise, and wrote some times only at the end. */
-function stateOf(stored: JsonObject): JsonObject {
+function convertState(stored: JsonObject): JsonObject {
   const status = stored.lookupHttpStatus ?? stored.httpStatus
   const failed = stored.lookupNetworkError ?? stored.networkError
   const timestamps = isObject(stored.system) ? stored.system.timestamps : undefined
   return {
     ...Object.fromEntries(PARTS.flatMap((part) => (isObject(stored[part]) ? [[part, allowed(stored[part])]] : []))),
-    ...(isObject(stored.lookupRequests) ? { lookupRequests: lookupsOf(stored.lookupRequests, allowed) } : {}),
-    ...(isObject(timestamps) ? { system: { timestamps: timesOfMessage(timestamps) } } : {}),
+    ...(isObject(stored.lookupRequests) ? { lookupRequests: convertLookups(stored.lookupRequests, allowed) } : {}),
+    ...(isObject(timestamps) ? { system: { timestamps: convertMessageTimes(timestamps) } } : {}),
     ...(isStatus(status) ? { lookupHttpStatus: status } : {}),
     ...(typeof failed === 'boolean' ? { lookupNetworkError: failed } : {}),
   }
@@ -36,20 +36,20 @@ const isStatus = (status: Json | undefined): status is number =>
 const allowed = (values: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(values).filter(([name]) => !REFUSED_NAMES.has(name)))
 
-const lookupsOf = (lookups: JsonObject, convert: (lookup: JsonObject) => JsonObject): JsonObject =>
+const convertLookups = (lookups: JsonObject, convert: (lookup: JsonObject) => JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(allowed(lookups)).flatMap(([id, lookup]) => (isObject(lookup) ? [[id, convert(lookup)]] : [])),
   )
 
-const timesOfMessage = (times: JsonObject): JsonObject => ({
-  ...timesOf(times, 'endpoint'),
+const convertMessageTimes = (times: JsonObject): JsonObject => ({
+  ...convertTimes(times, 'endpoint'),
   ...(isObject(times.lookupRequests)
-    ? { lookupRequests: lookupsOf(times.lookupRequests, (lookup) => timesOf(lookup, 'request')) }
+    ? { lookupRequests: convertLookups(times.lookupRequests, (lookup) => convertTimes(lookup, 'request')) }
     : {}),
 })
 
 /** The times of a message, or of a lookup: ISO 8601, and how long it took. */
-const timesOf = (times: JsonObject, prefix: 'endpoint' | 'request'): JsonObject => ({
+const convertTimes = (times: JsonObject, prefix: 'endpoint' | 'request'): JsonObject => ({
   ...time(`${prefix}Start`, times),
   ...time(`${prefix}End`, times),
   ...duration(`${prefix}Duration`, times),

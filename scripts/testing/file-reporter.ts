@@ -24,7 +24,7 @@ export type ReportEntry = Readonly<
 export const NONE: Counts = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 }
 
 /** In characters; a failure may quote values of any size. */
-const LONGEST_FAILURE = 5_000
+const MAX_FAILURE_CHARACTERS = 5_000
 
 /** The runner's own summary, which it also reports as notes. */
 const SUMMARY = /^(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/
@@ -95,4 +95,6 @@ function entryOf({ type, data }: TestEvent): ReportEntry | undefined {
 
 /** Keeps the end, which shows where the failure happened. */
 const shorten = (text: string): string =>
-  text.length <= LONGEST_FAILURE ? text : `${text.slice(0, LONGEST_FAILURE / 2)} … ${text.slice(-LONGEST_FAILURE / 2)}`
+  text.length <= MAX_FAILURE_CHARACTERS
+    ? text
+    : `${text.slice(0, MAX_FAILURE_CHARACTERS / 2)} … ${text.slice(-MAX_FAILURE_CHARACTERS / 2)}`

@@ -3,7 +3,7 @@ import type { Counts } from './file-reporter.ts'
 import type { FileResult } from './run-file.ts'
 
 const SLOWEST = 15
-const MOST_NOTES = 5
+const MAX_NOTES = 5
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
@@ -11,10 +11,10 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 export function describeFile({ file, ms, counts, failures, skipped, notes, output }: FileResult): string {
   const head = `${failures.length > 0 ? 'FAILED' : 'ok'}  ${file}  ${counts.tests} tests, ${seconds(ms)}`
   const indented = (text: string) => text.trimEnd().replaceAll(/^/gm, '    ')
-  const more = notes.length > MOST_NOTES ? [`(and ${notes.length - MOST_NOTES} notes more)`] : []
+  const more = notes.length > MAX_NOTES ? [`(and ${notes.length - MAX_NOTES} notes more)`] : []
   return [
     head,
-    ...[...notes.slice(0, MOST_NOTES), ...more].map(indented),
+    ...[...notes.slice(0, MAX_NOTES), ...more].map(indented),
     ...skipped.map((one) => indented(`skipped: ${one}`)),
     ...failures.map(indented),
     ...(failures.length > 0 && output !== '' ? [indented(`It wrote:\n${output}`)] : []),

@@ -2,18 +2,18 @@
 import Type from 'typebox'
 import { allows, type Caller, ROLES } from '../core/access.ts'
 import type { JsonObject } from '../core/json.ts'
-import { cursor, pageOf, readCursor } from '../core/records/cursor.ts'
+import { cursor, cutPage, readCursor } from '../core/records/cursor.ts'
 import {
   both,
   component,
   described,
+  enumSchema,
   extend,
   list,
   moment,
   named,
   noted,
   object,
-  oneOf,
   pageLimit,
   text,
   time,
@@ -77,7 +77,7 @@ export const Me = named(
     who: described(text, '`key:<id>`, `token:<subject>`, `local` or `anyone`.'),
     roles: list(Role),
     may: described(list(Role), 'The roles with those that they include.'),
-    mode: described(oneOf(['open', 'keys', 'oidc']), 'How the caller was identified.'),
+    mode: described(enumSchema(['open', 'keys', 'oidc']), 'How the caller was identified.'),
     messageOrigin: described(
       text,
       'URL of the message port, such as `http://10.0.0.7:3003`: `PUBLIC_URL` if it is set, otherwise the address of the port itself, with the name of the admin port if `HOST` is every address.',
@@ -105,7 +105,7 @@ export const accessRoutes = [
     answers: { 201: answer('The key.', both([Key, object({ key: text })])) },
     sends: 'no-store',
     handle: async (call, { keys }) => {
-      const { key, stored } = await keys.create(call.body, call.entryOfChange)
+      const { key, stored } = await keys.create(call.body, call.toChangeEntry)
       call.reply.header('location', `/keys/${stored.id}`)
       return { ...withoutHash(stored), key }
     },
@@ -119,7 +119,7 @@ export const accessRoutes = [
     answers: { 200: answer('It is revoked.') },
     fails: ['KEY_UNKNOWN'],
     handle: async (call, { keys }) => {
-      await keys.revoke(call.params.id, call.entryOfChange)
+      await keys.revoke(call.params.id, call.toChangeEntry)
       return { message: `Key '${call.params.id}' revoked` }
     },
   }),
@@ -140,7 +140,7 @@ export const accessRoutes = [
     sends: 'no-store',
     handle: async ({ query: { limit = 50, cursor, from, to, ...filter } }, { audit, clock }) => {
       const wanted = { ...filter, ...timesIn({ from, to }, clock()) }
-      const { page: entries, ...next } = pageOf(await audit.find(wanted, limit + 1, readCursor(cursor)), limit)
+      const { page: entries, ...next } = cutPage(await audit.find(wanted, limit + 1, readCursor(cursor)), limit)
       return { entries, ...next }
     },
   }),
@@ -168,10 +168,10 @@ const withoutHash = ({ id, name, roles, createdAt, expiresAt, revokedAt }: Store
 })
 
 /** `open`: the service asks this caller for no credentials. */
-const modeOf = (who: string): 'keys' | 'oidc' | 'open' =>
+const authModeFor = (who: string): 'keys' | 'oidc' | 'open' =>
   who.startsWith('key:') ? 'keys' : who.startsWith('token:') ? 'oidc' : 'open'
 
 function describe({ who, name, roles }: Caller = { who: 'unknown', roles: [] }) {
   const may = ROLES.filter((role) => allows(roles, role))
-  return { who, ...(name === undefined ? {} : { name }), roles, may, mode: modeOf(who) }
+  return { who, ...(name === undefined ? {} : { name }), roles, may, mode: authModeFor(who) }
 }

@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Json } from '../core/json.ts'
 import type { Accepted } from '../endpoints/endpoint-service.ts'
-import { etagOf, isKnownEtag } from '../endpoints/precondition.ts'
+import { computeEtag, isKnownEtag } from '../endpoints/precondition.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
 import type { Call } from './call.ts'
 
@@ -24,7 +24,7 @@ export const sendJson = (
 
 /** Sends a representation with its ETag. */
 export function sendRepresentation({ request, reply }: Call, status: number, value: Json): FastifyReply {
-  const etag = etagOf(value)
+  const etag = computeEtag(value)
   if (request.method === 'GET' && isKnownEtag(request.headers['if-none-match'], etag)) return sendUnchanged(reply, etag)
   return sendJson(reply, status, value, { etag })
 }

@@ -5,19 +5,19 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { isViaDocument } from '../core/http.ts'
 import { askForBody, isTooLong } from '../inbound/http/bodies.ts'
-import { methodsOf, pathOf } from '../inbound/http/replies.ts'
-import { failureOf } from '../inbound/http/server.ts'
+import { expandMethods, pathFromUrl } from '../inbound/http/replies.ts'
+import { findFailure } from '../inbound/http/server.ts'
 import { withStoreAccess } from '../store/store-access.ts'
 import type { AuditLog, AuditNote } from './access/audit-log.ts'
 import type { Authorise, Needed } from './access/authorise.ts'
-import { Call, callOf } from './call.ts'
+import { Call, createClientCall } from './call.ts'
 import { refuseForgedCalls } from './forged-calls.ts'
 
 export type AuthorisedRoute = Readonly<{ methods: readonly string[]; url: string; needed: Needed }>
 
 export type AuthHookOptions = Readonly<{
   authorise: Authorise
-  audit: Pick<AuditLog, 'record' | 'entryOf'>
+  audit: Pick<AuditLog, 'record' | 'toAuditEntry'>
   /** Called with each route when it is added. */
   onRoute?: (route: AuthorisedRoute) => void
 }>
@@ -34,23 +34,23 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
       forwarded: RELAYED.some((name) => headers[name] !== undefined),
       ofDocument: isViaDocument(headers.via),
       authorization: headers.authorization,
-      store: STORES[pathOf(request.url).split('/')[1] ?? ''] ?? 'The store',
+      store: STORES[pathFromUrl(request.url).split('/')[1] ?? ''] ?? 'The store',
     }
     const call: Call = new Call({
       request,
       reply,
       authorise: () => authorise({ ...origin, needed: call.needed }),
-      entryOf: audit.entryOf,
+      toAuditEntry: audit.toAuditEntry,
     })
     request.call = call
     withStoreAccess(call.storeAccess, done)
   })
   // Reading the body has left the context.
-  scope.addHook('preHandler', (request, _reply, done) => withStoreAccess(callOf(request).storeAccess, done))
+  scope.addHook('preHandler', (request, _reply, done) => withStoreAccess(createClientCall(request).storeAccess, done))
   scope.addHook('onResponse', async ({ call }) => {
     if (call !== undefined) call.storeAccess.isOver = true
   })
-  scope.addHook('onRequest', async (request) => await callOf(request).authorise())
+  scope.addHook('onRequest', async (request) => await createClientCall(request).authorise())
   // After the hook of a route that refuses a method: 405 says more.
   scope.addHook('preParsing', refuseForgedCalls)
   scope.addHook('preParsing', async ({ raw, routeOptions }) => {
@@ -58,7 +58,7 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
   })
   scope.addHook('onSend', async ({ call }, reply) => {
     if (call?.decision === undefined || call.storedStatus === reply.statusCode || !isAudited(call)) return
-    await audit.record(...notesOf(call))
+    await audit.record(...createNotes(call))
   })
 }
 
@@ -76,17 +76,17 @@ const RELAYED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'
 function authorisedRoute({ method, url, config }: RouteOptions): AuthorisedRoute {
   const needed = config?.needed
   if (needed === undefined) throw new TypeError(`The route ${method} ${url} does not say who may call it.`)
-  return { methods: methodsOf([method].flat()), url, needed }
+  return { methods: expandMethods([method].flat()), url, needed }
 }
 
 /** Calls that any viewer may make have no entry: they would bury the others. */
 function isAudited({ decision, needed, effects, request }: Call): boolean {
-  if (decision?.refused !== undefined || failureOf(request)?.status === 403) return true
+  if (decision?.refused !== undefined || findFailure(request)?.status === 403) return true
   return effects !== undefined && !['open', 'metrics', 'viewer'].includes(needed)
 }
 
-function notesOf(call: Call): readonly AuditNote[] {
-  const failure = call.decision?.refused ?? failureOf(call.request)
+function createNotes(call: Call): readonly AuditNote[] {
+  const failure = call.decision?.refused ?? findFailure(call.request)
   const { effects = [] } = call
   return (effects.length === 0 ? [{}] : effects).map((effect) => ({
     ...call.note(effect, call.reply.statusCode),

@@ -8,6 +8,7 @@ import {
   described,
   Endpoint,
   either,
+  enumSchema,
   extend,
   FailureDetail,
   flag,
@@ -15,7 +16,6 @@ import {
   named,
   number,
   object,
-  oneOf,
   record,
   text,
   whole,
@@ -94,7 +94,7 @@ export const Suggestions = named(
   },
   {
     fields: described(
-      list(object({ path: text, types: list(oneOf(['string', 'number', 'boolean'])) })),
+      list(object({ path: text, types: list(enumSchema(['string', 'number', 'boolean'])) })),
       'The scalars of the target; `[]` stands for every element of an array.',
     ),
     notRead: list(object({ part: text, reason: text })),

@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../core/access.ts'
 import type { Json } from '../core/json.ts'
 import type { Lint } from '../core/lint.ts'
-import { hasBody, methodOf } from '../inbound/http/replies.ts'
-import type { AuditEffect, AuditEntry, EntryOf } from '../store/sql/audit-store.ts'
+import { hasBody, readMethod } from '../inbound/http/replies.ts'
+import type { AuditEffect, AuditEntry, ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { StoreAccess } from '../store/store-access.ts'
 import type { AuditNote } from './access/audit-log.ts'
 import type { Decision, Needed } from './access/authorise.ts'
@@ -31,7 +31,7 @@ type CallOptions = Readonly<{
   request: FastifyRequest
   reply: FastifyReply
   authorise: () => Promise<Decision>
-  entryOf: (note: AuditNote) => AuditEntry
+  toAuditEntry: (note: AuditNote) => AuditEntry
 }>
 
 export class Call<Param extends string = string, Query = unknown, Body = unknown> {
@@ -53,15 +53,15 @@ export class Call<Param extends string = string, Query = unknown, Body = unknown
   /** The status of the entries that were stored with a change, or refused with it. */
   storedStatus: number | undefined
   readonly #authorise: () => Promise<Decision>
-  readonly #entryOf: (note: AuditNote) => AuditEntry
+  readonly #toAuditEntry: (note: AuditNote) => AuditEntry
 
-  constructor({ request, reply, authorise, entryOf }: CallOptions) {
+  constructor({ request, reply, authorise, toAuditEntry }: CallOptions) {
     this.request = request
     this.reply = reply
     this.needed = request.routeOptions.config.needed ?? (request.is404 ? 'viewer' : 'admin')
     this.effects = request.routeOptions.config.leavesNoEntry ? undefined : []
     this.#authorise = authorise
-    this.#entryOf = entryOf
+    this.#toAuditEntry = toAuditEntry
   }
 
   /** Fails as authorisation does; again for a call that takes long, as its key may have been revoked meanwhile. */
@@ -117,23 +117,23 @@ export class Call<Param extends string = string, Query = unknown, Body = unknown
    * For a call whose changes are stored with their entries. The call has another entry only if it is answered with another
    * status than that of success.
    */
-  get entryOfChange(): EntryOf {
+  get toChangeEntry(): ToAuditEntry {
     const status = this.request.routeOptions.config.success ?? 200
     return (effect) => {
       this.storedStatus = status
-      return this.#entryOf(this.note(effect, status))
+      return this.#toAuditEntry(this.note(effect, status))
     }
   }
 
   note(effect: AuditEffect, status: number): AuditNote {
     const { remoteAddress } = this.request.socket
     const { caller } = this
-    const target = targetOf(this.request.params)
+    const target = parseTarget(this.request.params)
     return {
       who: caller?.who ?? 'unknown',
       ...(caller?.name === undefined ? {} : { name: caller.name }),
       ...(remoteAddress === undefined ? {} : { address: remoteAddress }),
-      what: `${methodOf(this.request.raw)} ${routeOf(this.request)}`,
+      what: `${readMethod(this.request.raw)} ${formatRoute(this.request)}`,
       ...(target === undefined ? {} : { target }),
       ...effect,
       status,
@@ -142,17 +142,17 @@ export class Call<Param extends string = string, Query = unknown, Body = unknown
 }
 
 /** The call that a handler runs for: every management route has a hook that makes it. */
-export function callOf({ call }: FastifyRequest): Call {
+export function createClientCall({ call }: FastifyRequest): Call {
   if (call === undefined) throw new TypeError('The route has no auth hook.')
   return call
 }
 
 /** The route as OpenAPI writes it. An unknown URL may hold anything, so it is left out. */
-const routeOf = ({ routeOptions, is404 }: FastifyRequest): string =>
+const formatRoute = ({ routeOptions, is404 }: FastifyRequest): string =>
   is404 ? '(unknown)' : (routeOptions.url ?? '').replace(/:(\w+)/g, '{$1}')
 
 /** The id in the URL, if it can be one. */
-function targetOf(params: unknown): string | undefined {
+function parseTarget(params: unknown): string | undefined {
   const { id } = (params ?? {}) as { id?: unknown }
   return typeof id === 'string' && /^[0-9a-f]{16,24}$/.test(id) ? id : undefined
 }

@@ -122,7 +122,7 @@ function fieldFaults({ properties = {}, required = [], noun, fault }: Schema, ra
   const wrong = Object.entries(properties).flatMap(([name, schema]) => {
     const value = raw[name]
     if (value === undefined ? !required.includes(name) : isRight(schema, value)) return []
-    return [{ path: name, message: sentenceOf(name, schema, value, JSON.stringify(value)) }]
+    return [{ path: name, message: formatSentence(name, schema, value, JSON.stringify(value)) }]
   })
   return [...unknown, ...wrong]
 }
@@ -152,7 +152,7 @@ function readParameter(name: string, schema: Schema, texts: readonly string[]): 
 
 function readText(name: string, schema: Schema, text: string): Read {
   const value = parsed(schema, text)
-  return isRight(schema, value) ? { value } : { faults: [sentenceOf(name, schema, text, `"${text}"`)] }
+  return isRight(schema, value) ? { value } : { faults: [formatSentence(name, schema, text, `"${text}"`)] }
 }
 
 function parsed({ type }: Schema, text: string): Json {
@@ -178,7 +178,7 @@ function isRight(schema: Schema, value: Json): boolean {
 }
 
 /** `shown`: the value as the sentence has it. */
-function sentenceOf(name: string, schema: Schema, value: Json | undefined, shown: string): string {
+function formatSentence(name: string, schema: Schema, value: Json | undefined, shown: string): string {
   const { fault, expects, minLength, maxLength } = schema
   if (fault !== undefined) return typeof fault === 'string' ? fault : fault(String(value))
   if (schema.enum !== undefined) {

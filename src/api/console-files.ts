@@ -7,7 +7,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../core/failure.ts'
 import { isKnownEtag } from '../endpoints/precondition.ts'
-import { pathOf } from '../inbound/http/replies.ts'
+import { pathFromUrl } from '../inbound/http/replies.ts'
 import { NO_STORE } from './answers.ts'
 
 /** In the log at the start, as the answer of each page, and as the end of an install. */
@@ -29,7 +29,7 @@ const CODINGS: readonly Readonly<{ coding: string; suffix: string }>[] = [
 ]
 
 /** Where the build leaves the nonce of the page. */
-const NONCE_PLACE = '%STYLE_NONCE%'
+const NONCE_PLACEHOLDER = '%STYLE_NONCE%'
 
 /**
  * The page runs its own files only, calls its own origin only, stands in no frame and cannot write HTML from text. Its editor
@@ -81,7 +81,7 @@ export class ConsoleFiles {
 
   /** Sends the page for each URL below /console/, and its files for those below /console/assets/. Fails with ROUTE_UNKNOWN. */
   async send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const path = pathOf(request.url)
+    const path = pathFromUrl(request.url)
     if (!path.startsWith(ASSETS)) return sendPage(reply, await this.#readPage())
     const asset = await this.#readAsset(path.slice(ASSETS.length))
     if (asset === undefined) throw new Failure('ROUTE_UNKNOWN', `There is no file ${path} of the console.`)
@@ -103,7 +103,7 @@ const missing = (thrown: NodeJS.ErrnoException): Error =>
 function sendPage(reply: FastifyReply, page: string): FastifyReply {
   const nonce = randomBytes(16).toString('base64url')
   reply.headers({ ...HEADERS, ...NO_STORE, 'content-security-policy': policyWith(nonce) })
-  return reply.type('text/html; charset=utf-8').send(page.replace(NONCE_PLACE, nonce))
+  return reply.type('text/html; charset=utf-8').send(page.replace(NONCE_PLACEHOLDER, nonce))
 }
 
 /** A file of the build. */

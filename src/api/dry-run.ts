@@ -8,6 +8,7 @@ import {
   described,
   Endpoint,
   either,
+  enumSchema,
   extend,
   Fault,
   flag,
@@ -16,7 +17,6 @@ import {
   named,
   number,
   object,
-  oneOf,
   record,
   text,
   values,
@@ -107,7 +107,7 @@ export const DryRunStage = named(
 const writtenTarget = object(
   {
     target: text,
-    wrote: oneOf(['value', 'default', 'null', 'nothing']),
+    wrote: enumSchema(['value', 'default', 'null', 'nothing']),
     count: described(whole, 'Places that were written.'),
     places: described(list(text), 'JSON Pointers into the output, at most 5.'),
   },
@@ -149,7 +149,7 @@ export const ValueFields = named('ValueFields', {
     object(
       {
         path: described(text, 'As an entry can have it; `[]` stands for every element of an array.'),
-        types: list(oneOf(['object', 'array', 'string', 'number', 'boolean', 'null'])),
+        types: list(enumSchema(['object', 'array', 'string', 'number', 'boolean', 'null'])),
         count: described(whole, 'How many values are there.'),
       },
       { sample: described(anything, 'The first value that is no object, array or null; a long text is cut.') },
@@ -165,7 +165,7 @@ export const Coverage = named('Coverage', {
   total: described(whole, 'The parts of the document that a message can run.'),
   missed: list(
     object({
-      kind: oneOf(['lookup', 'fallback', 'transform', 'entry', 'target', 'default', 'response']),
+      kind: enumSchema(['lookup', 'fallback', 'transform', 'entry', 'target', 'default', 'response']),
       path: text,
     }),
   ),
@@ -199,7 +199,7 @@ export const DryRunReport = named(
       list(object({ path: text, reason: text })),
       'What the record of the message does not have; path is the part of the request that can have it.',
     ),
-    outcome: oneOf(['done', 'partial', 'refused', 'failed']),
+    outcome: enumSchema(['done', 'partial', 'refused', 'failed']),
     ms: number,
     stages: list(DryRunStage),
     mapping: MappingReport,

@@ -1,6 +1,6 @@
 /** `/endpoints`: endpoint documents, many changes of them as one, their versions, counts, faults, drift and OpenAPI documents. */
 import { Readable } from 'node:stream'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import type { Json } from '../core/json.ts'
@@ -11,6 +11,7 @@ import {
   described,
   Endpoint,
   either,
+  enumSchema,
   extend,
   FailureDetail,
   Fault,
@@ -21,7 +22,6 @@ import {
   noted,
   number,
   object,
-  oneOf,
   record,
   text,
   time,
@@ -38,7 +38,7 @@ import { NO_STORE, sendJson, sendUnchanged, setWarnings } from './answers.ts'
 import type { Call } from './call.ts'
 import { checkQuery } from './check-call.ts'
 import { Counts } from './operation.ts'
-import { originOf } from './origin.ts'
+import { createOrigin } from './origin.ts'
 import { answer, body, optionalBody, route } from './route.ts'
 import { sendList } from './send-list.ts'
 import type { Api } from './services.ts'
@@ -75,7 +75,7 @@ const refusesDocument = [
 ] as const
 
 const reason = described(
-  oneOf(['invalid', 'clash', 'pending', 'tolerated']),
+  enumSchema(['invalid', 'clash', 'pending', 'tolerated']),
   'Why there are faults; not there without any.',
 )
 
@@ -144,7 +144,7 @@ export const Version = named(
 export const DocumentChange = named(
   'DocumentChange',
   {
-    kind: oneOf(['added', 'removed', 'changed', 'moved']),
+    kind: enumSchema(['added', 'removed', 'changed', 'moved']),
     path: described(text, 'Place in the document; requests by their id: requests.lookup[patient].config.url.'),
   },
   {
@@ -175,7 +175,7 @@ export const Drift = named(
           text,
           'With [] for every element of an array, and * for all names of a place that has too many.',
         ),
-        types: list(oneOf(TYPES)),
+        types: list(enumSchema(TYPES)),
         seen: described(whole, 'Sampled messages that carried it.'),
         hours: list(object({ hour, seen: whole })),
       }),
@@ -224,7 +224,7 @@ export const EndpointState = named(
   },
 )
 
-const op = oneOf(['create', 'replace', 'delete'])
+const op = enumSchema(['create', 'replace', 'delete'])
 export const BatchOperation = named(
   'BatchOperation',
   { op },
@@ -270,7 +270,10 @@ const openApi = (description: string) =>
 const change =
   (kind: 'replace' | 'patch') =>
   async (call: Call<'id'>, { endpoints }: Api) =>
-    accepted(call, await endpoints[kind](call.params.id, call.text(), call.ifMatch, originOf(call), call.entryOfChange))
+    accepted(
+      call,
+      await endpoints[kind](call.params.id, call.text(), call.ifMatch, createOrigin(call), call.toChangeEntry),
+    )
 
 const toChange = {
   path: '/endpoints/:id',
@@ -310,7 +313,7 @@ export const endpointRoutes = [
     fails: refusesDocument,
     sends: 'etag',
     handle: async (call, { endpoints }) => {
-      const made = await endpoints.create(call.text(), originOf(call), call.entryOfChange)
+      const made = await endpoints.create(call.text(), createOrigin(call), call.toChangeEntry)
       call.reply.header('location', `/endpoints/${made.document._id}`)
       return accepted(call, made)
     },
@@ -350,7 +353,7 @@ export const endpointRoutes = [
     sends: 'etag',
     handle: async (call, { endpoints }) => {
       const { params, ifMatch } = call
-      const { document } = await endpoints.remove(params.id, ifMatch, originOf(call), call.entryOfChange)
+      const { document } = await endpoints.remove(params.id, ifMatch, createOrigin(call), call.toChangeEntry)
       return { message: `Endpoint with ID '${document._id}' deleted` }
     },
   }),
@@ -371,7 +374,7 @@ export const endpointRoutes = [
     fails: ['BATCH_INVALID', ...findsNone, ...refusesDocument, 'PRECONDITION_FAILED'],
     // The entries of a batch are in its transaction; a dry run stores nothing, and its entry is that of the call.
     handle: async (call, { endpoints }) => {
-      const { results, dryRun } = await endpoints.batch(call.text(), originOf(call), call.entryOfChange)
+      const { results, dryRun } = await endpoints.batch(call.text(), createOrigin(call), call.toChangeEntry)
       return { results, dryRun }
     },
   }),
@@ -459,7 +462,10 @@ export const endpointRoutes = [
     handle: async (call, { endpoints }) => {
       const { params, ifMatch } = call
       const version = versionNumber(params.version)
-      return accepted(call, await endpoints.restore(params.id, version, ifMatch, originOf(call), call.entryOfChange))
+      return accepted(
+        call,
+        await endpoints.restore(params.id, version, ifMatch, createOrigin(call), call.toChangeEntry),
+      )
     },
   }),
   route({
@@ -523,15 +529,15 @@ const versionNumber = (text: string): number => (/^[1-9]\d{0,8}$/.test(text) ? N
 function sendOpenApi({ request, reply }: Call, { bytes, etag }: WrittenOpenApi): FastifyReply {
   if (isKnownEtag(request.headers['if-none-match'], etag)) return sendUnchanged(reply, etag)
   reply.headers({ etag, 'content-type': 'application/json', 'content-length': String(bytes.byteLength) })
-  return reply.send(Readable.from(inTurns(bytes)))
+  return reply.send(Readable.from(inChunks(bytes)))
 }
 
 const CHUNK_BYTES = 65_536
 
 /** Gives out one chunk in a turn of the event loop: a connection to the same machine takes megabytes at once. */
-async function* inTurns(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* inChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let from = 0; from < bytes.byteLength; from += CHUNK_BYTES) {
-    if (from > 0) await turn()
+    if (from > 0) await nextIteration()
     yield bytes.subarray(from, from + CHUNK_BYTES)
   }
 }

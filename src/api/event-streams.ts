@@ -160,7 +160,7 @@ class StreamShares {
 
   /** Whether the caller may open a stream: one is free, or another caller has more streams than it would have. */
   hasRoom(caller: string): boolean {
-    return this.#count < this.#max || this.#countOf(this.#largest()) > this.#countOf(caller) + 1
+    return this.#count < this.#max || this.#countStreams(this.#largest()) > this.#countStreams(caller) + 1
   }
 
   /** Adds a stream; ends the newest one of the caller that has most if none is free. Out: removes the stream. */
@@ -176,11 +176,14 @@ class StreamShares {
     }
   }
 
-  #countOf(caller: string): number {
+  #countStreams(caller: string): number {
     return this.#streams.get(caller)?.size ?? 0
   }
 
   #largest(): string {
-    return [...this.#streams.keys()].reduce((most, one) => (this.#countOf(one) > this.#countOf(most) ? one : most), '')
+    return [...this.#streams.keys()].reduce(
+      (most, one) => (this.#countStreams(one) > this.#countStreams(most) ? one : most),
+      '',
+    )
   }
 }

@@ -1,7 +1,7 @@
 /** Refuses calls that a web page may have made a browser send: a browser on this machine counts as this machine. */
 import type { FastifyRequest } from 'fastify'
 import { Failure } from '../core/failure.ts'
-import { CODECS, codecOfHeader } from '../formats/codecs.ts'
+import { CODECS, codecForHeader } from '../formats/codecs.ts'
 
 const SAFE: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
 
@@ -25,17 +25,17 @@ export function refuseOtherPages({ headers }: Pick<FastifyRequest, 'headers'>): 
   const site = headers['sec-fetch-site']
   const isOwn =
     site === undefined
-      ? headers.origin === undefined || isOriginOf(headers.origin, headers.host)
+      ? headers.origin === undefined || isSameOrigin(headers.origin, headers.host)
       : site === 'same-origin' || site === 'none'
   if (!isOwn) throw new Failure('MANAGEMENT_REFUSED', 'Pages of other origins may not do this.')
 }
 
-const isOriginOf = (origin: string, host: string | undefined): boolean =>
+const isSameOrigin = (origin: string, host: string | undefined): boolean =>
   host !== undefined && URL.parse(origin)?.host === host.toLowerCase()
 
 /** A call without a body, too, since a page can send that as well. */
 function demandType({ headers, routeOptions }: FastifyRequest): void {
-  const codec = codecOfHeader(headers['content-type'] ?? '')
+  const codec = codecForHeader(headers['content-type'] ?? '')
   if (codec === CODECS.json || (codec !== undefined && routeOptions.config.takesMessage === true)) return
   throw new Failure('MEDIA_TYPE_WRONG', 'Send the call as JSON, with the header Content-Type: application/json.')
 }

@@ -6,6 +6,7 @@ import { type BodySummary, OUTCOMES, type RecordedBody, SOURCES } from '../core/
 import {
   described,
   either,
+  enumSchema,
   extend,
   flag,
   id,
@@ -14,7 +15,6 @@ import {
   noted,
   number,
   object,
-  oneOf,
   pageLimit,
   record,
   text,
@@ -26,7 +26,7 @@ import { parseMediaType } from '../formats/media-type.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
 import { MAX_CAPTURED, wrongEnd } from '../records/message-log/captures.ts'
 import { MAX_NOTE_CHARACTERS } from '../records/message-log/failure-groups.ts'
-import { groupOf } from '../records/message-log/group-key.ts'
+import { groupKeyFor } from '../records/message-log/group-key.ts'
 import { MESSAGE_FILTERS } from '../records/message-log/message-filter.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../records/message-log/message-search.ts'
 import { GROUP_STATES } from '../store/sql/failure-group-store.ts'
@@ -53,17 +53,17 @@ export const findsNoMessage = ['ID_MALFORMED', 'MESSAGE_UNKNOWN'] as const
 
 const listedAlways = {
   id,
-  source: oneOf(SOURCES),
+  source: enumSchema(SOURCES),
   startedAt: time,
   ms: number,
-  outcome: oneOf(OUTCOMES),
+  outcome: enumSchema(OUTCOMES),
   status: whole,
-  stages: list(object({ stage: oneOf(STAGE_NAMES), ms: number })),
+  stages: list(object({ stage: enumSchema(STAGE_NAMES), ms: number })),
   keys: record(either([text, list(text)])),
   bodies: list(
     object(
       { which: text, contentType: text, size: whole },
-      { cut: flag, masked: flag, maskedFor: list(oneOf(['credential', 'redact-paths', 'unreadable'])) },
+      { cut: flag, masked: flag, maskedFor: list(enumSchema(['credential', 'redact-paths', 'unreadable'])) },
     ),
   ),
 }
@@ -83,7 +83,7 @@ const listed = {
 }
 
 const RecordedCall = object(
-  { kind: oneOf(['lookup', 'response']), id: text, method: text, target: text, startMs: number, ms: number },
+  { kind: enumSchema(['lookup', 'response']), id: text, method: text, target: text, startMs: number, ms: number },
   {
     item: whole,
     status: whole,
@@ -113,7 +113,7 @@ export const Message = named(
   },
 )
 
-const groupState = oneOf(GROUP_STATES)
+const groupState = enumSchema(GROUP_STATES)
 const groupNote = extend(text, { maxLength: MAX_NOTE_CHARACTERS })
 export const FailureGroup = named(
   'FailureGroup',
@@ -208,7 +208,7 @@ export const messageRoutes = [
     sends: 'no-store',
     handle: async ({ params }, { records: { search, replayable } }) => {
       const record = await search.get(params.id)
-      const group = groupOf(record)
+      const group = groupKeyFor(record)
       return { ...record, ...(group !== undefined && { group }), replayable: await replayable(record) }
     },
   }),
@@ -272,7 +272,7 @@ export const messageRoutes = [
     fails: ['FAILURE_GROUP_UNKNOWN'],
     sends: 'no-store',
     handle: async (call, { records }) =>
-      records.groups.mark(call.params.key, call.body, call.callerName, call.entryOfChange),
+      records.groups.mark(call.params.key, call.body, call.callerName, call.toChangeEntry),
   }),
   route({
     method: 'GET',
@@ -323,12 +323,12 @@ export const messageRoutes = [
 
 /** Sends a body as it was, but so that no browser shows or runs it. */
 function sendBody(reply: FastifyReply, id: string, { summary, content }: RecordedBody): FastifyReply {
-  const marks = marksOf(summary)
+  const marks = formatMarks(summary)
   return sendAnswer(reply, {
     status: 200,
     headers: {
       ...NO_STORE,
-      'content-type': typeOf(summary.contentType),
+      'content-type': safeContentType(summary.contentType),
       'content-disposition': `attachment; filename="${id}-${summary.which.replace(/[^\w.-]/g, '_')}"`,
       'content-security-policy': "default-src 'none'; sandbox",
       'cross-origin-resource-policy': 'same-origin',
@@ -339,11 +339,11 @@ function sendBody(reply: FastifyReply, id: string, { summary, content }: Recorde
   })
 }
 
-const marksOf = ({ cut, masked }: BodySummary): string =>
+const formatMarks = ({ cut, masked }: BodySummary): string =>
   [...(cut ? ['cut'] : []), ...(masked ? ['masked'] : [])].join(', ')
 
 /** The sender of the message wrote its type: only a well-formed one in ASCII may stand in a header of ours. */
-const typeOf = (contentType: string): string =>
+const safeContentType = (contentType: string): string =>
   parseMediaType(contentType) !== undefined && /^[\t\x20-\x7e]*$/.test(contentType)
     ? contentType
     : 'application/octet-stream'

@@ -115,7 +115,7 @@ function describeOperation(route: Route, schemas: Schemas): object {
     ...Object.entries(headers).map(([name, schema]) => parameter(name, 'header', schema, schemas)),
   ]
   return {
-    summary: summaryOf(route),
+    summary: formatSummary(route),
     ...(role === 'open' ? { security: [] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { required: body.required, ...describeContent(body, schemas) } }),
@@ -127,7 +127,7 @@ function describeOperation(route: Route, schemas: Schemas): object {
 }
 
 /** Routes that need a role say which. */
-const summaryOf = ({ summary = '', role }: Route): string =>
+const formatSummary = ({ summary = '', role }: Route): string =>
   role === 'open' || role === 'metrics' ? summary : `${summary} Role ${role}.`
 
 function parameter(name: string, place: 'path' | 'query' | 'header', declared: TSchema, schemas: Schemas) {
@@ -159,7 +159,7 @@ function describeContent({ description, schema, content }: Content, schemas: Sch
 }
 
 /** Those of this route: what its query and its body can be refused with, and what it names. */
-export const failuresOf = ({ query, body, fails = [] }: Route): readonly FailureCode[] => [
+export const listFailures = ({ query, body, fails = [] }: Route): readonly FailureCode[] => [
   ...(query === undefined ? [] : (['FILTER_INVALID'] as const)),
   ...(body?.check === undefined ? [] : [body.check.code]),
   ...fails,
@@ -169,7 +169,7 @@ export const failuresOf = ({ query, body, fails = [] }: Route): readonly Failure
 function describeFailures(route: Route, schemas: Schemas): object {
   const { role, method, body } = route
   const codes: readonly FailureCode[] = [
-    ...failuresOf(route),
+    ...listFailures(route),
     ...(role === 'open' ? [] : (['CREDENTIALS_REFUSED', 'ACCESS_DENIED', 'MANAGEMENT_REFUSED'] as const)),
     // Where it may be anything, nothing reads it.
     ...(body === undefined || body.schema === anything ? [] : (['BODY_UNREADABLE'] as const)),

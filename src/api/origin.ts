@@ -5,14 +5,14 @@ import { NOTE_CHARACTERS, type Origin } from '../core/stored-document.ts'
 import type { Call } from './call.ts'
 
 /** Fails with ACCESS_DENIED for callers who may not override the tests of an endpoint. */
-export function originOf(call: Call): Origin {
+export function createOrigin(call: Call): Origin {
   const { remoteAddress } = call.request.socket
   const { caller } = call
   return {
     ...(remoteAddress === undefined ? {} : { address: remoteAddress }),
     ...(caller === undefined ? {} : identified(caller)),
-    ...noteOf(call),
-    ...overrideOf(call),
+    ...readNote(call),
+    ...readOverride(call),
   }
 }
 
@@ -21,12 +21,12 @@ const identified = ({ who, name }: Caller): Origin =>
   who.includes(':') ? { who, ...(name === undefined ? {} : { name }) } : {}
 
 /** The note is for people, so nothing checks it. */
-function noteOf({ request }: Call): Pick<Origin, 'note'> {
+function readNote({ request }: Call): Pick<Origin, 'note'> {
   const note = request.headers['x-crosswalk-change-note']
   return typeof note !== 'string' || note === '' ? {} : { note: headerText(note).slice(0, NOTE_CHARACTERS) }
 }
 
-function overrideOf({ request, caller }: Call): Pick<Origin, 'testsOverride'> {
+function readOverride({ request, caller }: Call): Pick<Origin, 'testsOverride'> {
   const reason = request.headers['x-crosswalk-override']
   if (typeof reason !== 'string' || reason.trim() === '') return {}
   if (!allows(caller?.roles ?? [], 'admin')) {

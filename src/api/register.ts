@@ -2,12 +2,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Failure } from '../core/failure.ts'
 import type { Json } from '../core/json.ts'
-import { methodOf, pathOf } from '../inbound/http/replies.ts'
+import { pathFromUrl, readMethod } from '../inbound/http/replies.ts'
 import type { Needed } from './access/authorise.ts'
 import { NO_STORE, sendJson, sendRepresentation } from './answers.ts'
-import { type Call, callOf } from './call.ts'
+import { type Call, createClientCall } from './call.ts'
 import { checkBody, checkQuery } from './check-call.ts'
-import { type Route, successOf } from './route.ts'
+import { type Route, successStatus } from './route.ts'
 import type { Api } from './services.ts'
 
 /** In a scope with the auth hook. */
@@ -18,7 +18,7 @@ export function addRoutes(scope: FastifyInstance, routes: readonly Route[], api:
 
 function addRoute(scope: FastifyInstance, route: Route, api: Api): void {
   const { method, path: url, role, bodyLimit, takesMessage, leavesNoEntry } = route
-  const success = successOf(route)
+  const success = successStatus(route)
   scope.route({
     method,
     url,
@@ -31,7 +31,7 @@ function addRoute(scope: FastifyInstance, route: Route, api: Api): void {
       ...(leavesNoEntry === undefined ? {} : { leavesNoEntry }),
     },
     handler: async (request) => {
-      const call = callOf(request)
+      const call = createClientCall(request)
       Object.assign(call, checkCall(call, route))
       const value = await route.handle(call, api)
       // Awaiting a reply gives undefined, once it is sent.
@@ -61,7 +61,7 @@ function refuseOtherMethods(scope: FastifyInstance, url: string, routes: readonl
   const others = scope.supportedMethods.filter((method) => !allowed.includes(method))
   const needed = routes.every(({ role }) => role === 'open') ? 'open' : 'viewer'
   refuse(scope, url, others, needed, (request) => {
-    const sentence = `${pathOf(request.url)} does not take ${methodOf(request.raw)}, but ${allow}.`
+    const sentence = `${pathFromUrl(request.url)} does not take ${readMethod(request.raw)}, but ${allow}.`
     return new Failure('METHOD_NOT_ALLOWED', sentence, { headers: { allow } })
   })
 }
@@ -69,7 +69,7 @@ function refuseOtherMethods(scope: FastifyInstance, url: string, routes: readonl
 /** Keeps the paths below a path of the service from the routes of users. */
 export function refuseBelow(scope: FastifyInstance, url: string, needed: Needed = 'viewer'): void {
   refuse(scope, `${url}/*`, scope.supportedMethods, needed, (request) => {
-    const sentence = `There is nothing at ${pathOf(request.url)}; paths below ${url} are reserved.`
+    const sentence = `There is nothing at ${pathFromUrl(request.url)}; paths below ${url} are reserved.`
     return new Failure('ROUTE_UNKNOWN', sentence)
   })
 }
@@ -87,14 +87,14 @@ function refuse(
   url: string,
   methods: readonly string[],
   needed: Needed,
-  failureOf: (request: FastifyRequest) => Failure,
+  createFailure: (request: FastifyRequest) => Failure,
 ): void {
   scope.route({
     method: [...methods],
     url,
     config: { needed },
     onRequest: async (request) => {
-      throw failureOf(request)
+      throw createFailure(request)
     },
     handler: async () => undefined,
   })

@@ -10,6 +10,7 @@ import {
   anything,
   component,
   described,
+  enumSchema,
   flag,
   id,
   list,
@@ -17,12 +18,11 @@ import {
   noted,
   number,
   object,
-  oneOf,
   text,
   time,
   whole,
 } from '../core/schema.ts'
-import { CODECS, codecOfHeader } from '../formats/codecs.ts'
+import { CODECS, codecForHeader } from '../formats/codecs.ts'
 import type { CompletedMessage } from '../inbound/completed-message.ts'
 import { invalid, MESSAGE_FILTERS, type MessageQuery } from '../records/message-log/message-filter.ts'
 import { BODY_HEADERS, type EditedBody } from '../records/replay/replay.ts'
@@ -33,7 +33,7 @@ import { Filter, findsNoMessage } from './messages.ts'
 import { answer, checkedBody, optionalBody, route } from './route.ts'
 import type { Api } from './services.ts'
 
-const outcome = oneOf(OUTCOMES)
+const outcome = enumSchema(OUTCOMES)
 const blockers = list(
   object({
     reason: text,
@@ -74,7 +74,7 @@ export const ReplayPlan = named(
   'ReplayPlan',
   {
     id,
-    state: oneOf(PLAN_STATES),
+    state: enumSchema(PLAN_STATES),
     createdAt: time,
     filter: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true }),
     count: whole,
@@ -232,14 +232,14 @@ function describe(
     status: answer.status,
     ms: Math.round(ms * 1_000) / 1_000,
     ...(bodyOnly ? { withoutHeadersAndQuery: true } : {}),
-    answer: bodyOf(answer),
+    answer: decodeBody(answer),
   }
 }
 
 /** A JSON body as JSON, any other body as text. */
-function bodyOf({ headers, body }: Answer): Json {
+function decodeBody({ headers, body }: Answer): Json {
   const text = typeof body === 'string' ? body : Buffer.from(body).toString()
-  if (codecOfHeader(String(headers['content-type'] ?? '')) !== CODECS.json) return text
+  if (codecForHeader(String(headers['content-type'] ?? '')) !== CODECS.json) return text
   try {
     return JSON.parse(text) as JsonObject
   } catch {

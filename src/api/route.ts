@@ -52,14 +52,14 @@ export type Route<Path extends string = string> = Readonly<{
   /** Other methods of the path are answered with 404, as of paths where there is nothing. By default with 405. */
   othersUnknown?: true
   /** Resolves to the value of the answer, or to the reply if the handler has sent one. */
-  handle(call: Call<ParamsOf<Path>>, api: Api): Promise<unknown>
+  handle(call: Call<PathParameterName<Path>>, api: Api): Promise<unknown>
 }>
 
 /** The names in a path: `/endpoints/:id` has `id`. */
-export type ParamsOf<Path extends string> = string extends Path
+export type PathParameterName<Path extends string> = string extends Path
   ? string
   : Path extends `${string}:${infer Name}/${infer Rest}`
-    ? Name | ParamsOf<`/${Rest}`>
+    ? Name | PathParameterName<`/${Rest}`>
     : Path extends `${string}:${infer Name}`
       ? Name
       : never
@@ -68,7 +68,7 @@ type Handled<Path extends string, Query, Body> = Readonly<{
   path: Path
   query?: Query
   body?: Body
-  handle(call: Call<ParamsOf<Path>, QueryOf<Query>, BodyOf<Body>>, api: Api): Promise<unknown>
+  handle(call: Call<PathParameterName<Path>, QueryOf<Query>, BodyOf<Body>>, api: Api): Promise<unknown>
 }>
 
 type BodyOf<B> = B extends { schema: infer S extends TSchema; check: BodyCheck } ? Static<S> : unknown
@@ -95,4 +95,5 @@ export const checkedBody = <S extends TSchema>(schema: S, check: BodyCheck) =>
   ({ required: true, schema, check }) as const
 
 /** The status of a call that succeeds. */
-export const successOf = ({ answers = {} }: Pick<Route, 'answers'>): number => Number(Object.keys(answers)[0] ?? 200)
+export const successStatus = ({ answers = {} }: Pick<Route, 'answers'>): number =>
+  Number(Object.keys(answers)[0] ?? 200)

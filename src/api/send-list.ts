@@ -33,7 +33,7 @@ export async function sendList(
       yield page.map(({ bytes }) => bytes)
     }
   }
-  for await (const part of partsOf(read())) {
+  for await (const part of joinDocuments(read())) {
     // The caller has left.
     if (reply.raw.destroyed) return reply.hijack()
     hash.update(part)
@@ -46,7 +46,7 @@ export async function sendList(
   if (length <= MAX_KEPT_BYTES) return sendAnswer(reply, { status: 200, headers, body: Buffer.concat(kept) })
   async function* readAgain() {
     try {
-      yield* partsOf(endpoints.readAgain(listed))
+      yield* joinDocuments(endpoints.readAgain(listed))
     } catch (err) {
       // Before the answer begins, the caller gets the failure itself, which is logged where it is answered.
       if (reply.raw.headersSent) {
@@ -60,7 +60,7 @@ export async function sendList(
 }
 
 /** The bytes of the array. */
-async function* partsOf(list: AsyncIterable<readonly Uint8Array[]>): AsyncGenerator<Uint8Array> {
+async function* joinDocuments(list: AsyncIterable<readonly Uint8Array[]>): AsyncGenerator<Uint8Array> {
   let before = OPEN
   for await (const documents of list) {
     const parts = documents.flatMap((document) => {

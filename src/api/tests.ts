@@ -5,6 +5,7 @@ import {
   described,
   Endpoint,
   either,
+  enumSchema,
   extend,
   Fault,
   flag,
@@ -14,7 +15,6 @@ import {
   noted,
   number,
   object,
-  oneOf,
   record,
   text,
   time,
@@ -22,7 +22,7 @@ import {
   whole,
 } from '../core/schema.ts'
 import { TESTS_INVALID } from '../endpoints/management-failures.ts'
-import { MOST_STEPS, MOST_TEST_BYTES, MOST_TESTS } from '../try/tests/test-file.ts'
+import { MAX_STEPS, MAX_TEST_BYTES, MAX_TESTS } from '../try/tests/test-file.ts'
 import { setWarnings } from './answers.ts'
 import { answer, body, checkedBody, route } from './route.ts'
 
@@ -69,7 +69,7 @@ export const Test = named(
     source: values,
     given,
     expect,
-    steps: extend(list(object({}, { given, expect })), { minItems: 1, maxItems: MOST_STEPS }),
+    steps: extend(list(object({}, { given, expect })), { minItems: 1, maxItems: MAX_STEPS }),
     skip: text,
     publish: flag,
   },
@@ -77,7 +77,7 @@ export const Test = named(
 
 export const TestFile = named(
   'TestFile',
-  { tests: extend(list(Test), { maxItems: MOST_TESTS }) },
+  { tests: extend(list(Test), { maxItems: MAX_TESTS }) },
   {
     endpoint: described(text, 'The name of the endpoint, for files that do not stand beside its document.'),
     ignore: described(list(text), 'JSON Pointers into the body of the answer.'),
@@ -112,7 +112,7 @@ export const TestReport = named(
       object(
         {
           name: text,
-          verdict: oneOf(['passed', 'failed', 'skipped']),
+          verdict: enumSchema(['passed', 'failed', 'skipped']),
           ms: number,
           mismatches: list(
             object(
@@ -133,7 +133,7 @@ export const TestReport = named(
 )
 
 /** A file of tests, described by docs/testing.md and by the faults of the calls. */
-const storedTests = object({ tests: extend(list(values), { maxItems: MOST_TESTS }) })
+const storedTests = object({ tests: extend(list(values), { maxItems: MAX_TESTS }) })
 const findsNone = ['ID_MALFORMED', 'ENDPOINT_UNKNOWN'] as const
 const IfMatch = { 'If-Match': text }
 
@@ -145,7 +145,7 @@ export const testRoutes = [
     summary: 'Runs tests of a document; nothing is sent, and no state is written.',
     body: body(TestRun),
     // Beside a document, the request has tests and their snapshots.
-    bodyLimit: { bytes: ({ parserLimitBytes }) => parserLimitBytes + 2 * MOST_TEST_BYTES },
+    bodyLimit: { bytes: ({ parserLimitBytes }) => parserLimitBytes + 2 * MAX_TEST_BYTES },
     answers: { 200: answer('The verdict of each test, or the faults of the document.', TestReport) },
     fails: ['TESTS_INVALID', ...findsNone, 'DOCUMENT_TOO_LARGE', 'OVERLOADED', 'SHUTTING_DOWN'],
     // Nothing is changed, sent or read of a message.
@@ -169,13 +169,13 @@ export const testRoutes = [
     summary: 'Stores the tests of an endpoint in place of those before: at most 200, and 1 MiB.',
     headers: IfMatch,
     body: body(storedTests),
-    bodyLimit: { setting: 'the limit of tests', bytes: () => MOST_TEST_BYTES },
+    bodyLimit: { setting: 'the limit of tests', bytes: () => MAX_TEST_BYTES },
     answers: { 200: answer('The file of tests.', storedTests) },
     fails: [...findsNone, 'TESTS_INVALID', 'PRECONDITION_FAILED'],
     sends: 'etag',
     handle: async (call, { storedTests }) => {
       const { id } = call.params
-      const { file, warnings } = await storedTests.replace(id, call.text(), call.ifMatch, call.entryOfChange)
+      const { file, warnings } = await storedTests.replace(id, call.text(), call.ifMatch, call.toChangeEntry)
       setWarnings(call, warnings)
       return file
     },
@@ -191,7 +191,7 @@ export const testRoutes = [
     sends: 'etag',
     handle: async (call, { storedTests }) => {
       const { id } = call.params
-      await storedTests.remove(id, call.ifMatch, call.entryOfChange)
+      await storedTests.remove(id, call.ifMatch, call.toChangeEntry)
       return { message: `Tests of the endpoint with ID '${id}' deleted` }
     },
   }),

@@ -52,11 +52,15 @@ type ParamsIn<Path extends string> = Path extends `${string}{${infer Name}}${inf
 
 type Optional<S> = { [Name in keyof S]?: S[Name] extends TSchema ? Static<S[Name]> : never }
 
-type JsonOf<C> = C extends { schema: infer S extends TSchema } ? ([S] extends [never] ? unknown : Static<S>) : unknown
+type JsonContent<C> = C extends { schema: infer S extends TSchema }
+  ? [S] extends [never]
+    ? unknown
+    : Static<S>
+  : unknown
 
-type ContentOf<C> = C extends { content: infer Content }
+type ResponseContent<C> = C extends { content: infer Content }
   ? { [Type in keyof Content]: unknown }
-  : { 'application/json': JsonOf<C> }
+  : { 'application/json': JsonContent<C> }
 
 type Parameters<R> = {
   query?: R extends { query: infer Q } ? Optional<Q> : never
@@ -68,14 +72,14 @@ type Parameters<R> = {
 
 type Body<R> = R extends { body: infer B extends Content & Readonly<{ required: boolean }> }
   ? B['required'] extends true
-    ? { requestBody: { content: ContentOf<B> } }
-    : { requestBody?: { content: ContentOf<B> } }
+    ? { requestBody: { content: ResponseContent<B> } }
+    : { requestBody?: { content: ResponseContent<B> } }
   : { requestBody?: never }
 
 type Operation<R> = Body<R> & {
   parameters: Parameters<R>
   responses: R extends { answers: infer A extends Readonly<Record<number, Answer>> }
-    ? { [Status in keyof A]: { headers: Record<string, unknown>; content: ContentOf<A[Status]> } }
+    ? { [Status in keyof A]: { headers: Record<string, unknown>; content: ResponseContent<A[Status]> } }
     : Record<number, never>
 }
 

@@ -1,6 +1,6 @@
 /** The vocabulary as it is sent. Only a new version of the service changes it, so its text and ETag are made once. */
 import type { JsonObject } from '../core/json.ts'
-import { etagOf } from '../endpoints/precondition.ts'
+import { computeEtag } from '../endpoints/precondition.ts'
 
 export type VocabularyText = () => Promise<Readonly<{ body: string; etag: string }>>
 
@@ -8,7 +8,7 @@ export function createVocabularyText(describe: () => Promise<JsonObject>): Vocab
   let made: ReturnType<VocabularyText> | undefined
   const make = async () => {
     const value = await describe()
-    return { body: JSON.stringify(value), etag: etagOf(value) }
+    return { body: JSON.stringify(value), etag: computeEtag(value) }
   }
   return () => {
     made ??= make()

@@ -226,12 +226,12 @@ function openTrying(
   const { settings, store, services, registry, endpointService, intake, records, runTests, clock } = options
   const storedTests = createStoredTests({ store: store.tests, endpointService })
   const recorded = { search: records.search, store: store.messages }
-  const dryRunsOf = (messages?: typeof recorded) => {
+  const createDryRuns = (messages?: typeof recorded) => {
     const dryRunOptions = { endpointService, registry, intake, services, settings, clock, recorded: messages }
     return { run: createDryRun(dryRunOptions), value: createDryRunValue(dryRunOptions) }
   }
   return {
-    dryRuns: { message: dryRunsOf(), admin: dryRunsOf(recorded) },
+    dryRuns: { message: createDryRuns(), admin: createDryRuns(recorded) },
     storedTests,
     makeRecordedTest: createRecordedTests({ recorded, endpointService, runTests, settings, random: randomBytes }),
     runTests: createRequestedTests({

@@ -24,7 +24,7 @@ type HealthOptions = Pick<
   }>
 
 /** Why something does not answer, as one sentence; undefined if it does. */
-const reasonOf = (ping: Promise<void>): Promise<string | undefined> =>
+const reasonFrom = (ping: Promise<void>): Promise<string | undefined> =>
   ping.then(
     () => undefined,
     (thrown) => (thrown instanceof StoreUnavailable ? thrown.message : 'It failed; the log has the reason.'),
@@ -56,8 +56,8 @@ export function createHealth(options: HealthOptions) {
       : ownMetrics,
     health: async (): Promise<Health> => {
       const [storeError, messageLogError] = await Promise.all([
-        reasonOf(store.endpoints.ping()),
-        reasonOf(store.messages.ping()),
+        reasonFrom(store.endpoints.ping()),
+        reasonFrom(store.messages.ping()),
       ])
       const stopping = isStopping()
       return {

@@ -50,12 +50,12 @@ function openWhenUsed(load: () => Promise<ClosableRecordProducer>): ClosableReco
   let loading: Promise<ClosableRecordProducer> | undefined
   let producer: ClosableRecordProducer | undefined
   return {
-    produce: (record, timeoutMs, turn) => {
-      if (producer !== undefined) return producer.produce(record, timeoutMs, turn)
+    produce: (record, timeoutMs, slot) => {
+      if (producer !== undefined) return producer.produce(record, timeoutMs, slot)
       loading ??= load()
       return loading.then((opened) => {
         producer = opened
-        return opened.produce(record, timeoutMs, turn)
+        return opened.produce(record, timeoutMs, slot)
       })
     },
     close: async () => (await loading)?.close(),

@@ -48,7 +48,7 @@ export async function openMediator(options: RunningMediatorOptions): Promise<Run
     openhimTrustSelfSigned: settings.openhimTrustSelfSigned,
     answerLimitBytes: ANSWER_LIMIT_BYTES,
   })
-  const address = addressOf(settings, messagePort)
+  const address = resolveAddress(settings, messagePort)
   const mediator = startMediator({
     core,
     urn,
@@ -67,7 +67,7 @@ export async function openMediator(options: RunningMediatorOptions): Promise<Run
   }
 }
 
-function addressOf({ mediatorUrl, host }: Settings, messagePort: number): ServiceAddress {
+function resolveAddress({ mediatorUrl, host }: Settings, messagePort: number): ServiceAddress {
   if (mediatorUrl === undefined) {
     return { host: EVERY_ADDRESS.includes(host) ? hostname() : host, port: messagePort, secured: false }
   }

@@ -37,7 +37,7 @@ type PipelineServicesOptions = Readonly<{
 
 export async function openPipelineServices(options: PipelineServicesOptions): Promise<PipelineServices> {
   const { settings, store, producer, logger } = options
-  const egress = createEgressPolicy(settings, { port: options.adminPort, addresses: addressesOfMachine })
+  const egress = createEgressPolicy(settings, { port: options.adminPort, addresses: listMachineAddresses })
   const http = openHttpClient(settings, egress, logger)
   const cleanup = startIdempotencyCleanup({
     store: store.idempotency,
@@ -69,7 +69,7 @@ export async function openPipelineServices(options: PipelineServicesOptions): Pr
   }
 }
 
-const addressesOfMachine = (): readonly string[] =>
+const listMachineAddresses = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((found = []) => found.map(({ address }) => address))
 
 /** The client for the requests of documents, with the limits of the settings. */
@@ -84,7 +84,7 @@ export const openHttpClient = (settings: Settings, egress: EgressPolicy, logger:
     circuit: {
       failures: settings.circuitBreakerFailures,
       pauseMs: settings.circuitBreakerPauseMs,
-      mostPauseMs: settings.circuitBreakerMaxPauseMs,
+      maxPauseMs: settings.circuitBreakerMaxPauseMs,
     },
     logger,
   })

@@ -16,7 +16,7 @@ type SecretsAllowed = Readonly<{
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** A key has some hundred bytes, a bundle of certificates some thousand. */
-const MOST_BYTES = 64 * 1024
+const MAX_BYTES = 64 * 1024
 
 /** `stamp` changes with the content of the file, or with another file under its name. */
 type CachedFile = Readonly<{ value: string; stamp: string }>
@@ -33,7 +33,7 @@ export function createSecretSource(allowed: SecretsAllowed, env: Environment = p
     const isInside = allowed.folders.some((folder) => isBelow(path, folder)) && !/\/\.\.?(?:\/|$)/.test(path)
     if (!isInside) throw notAllowed(text)
     try {
-      const stamp = stampOf(path)
+      const stamp = readStamp(path)
       const known = cached.get(path)
       if (known?.stamp === stamp) return known.value
       const value = readWithin(path, allowed.folders, text)
@@ -46,7 +46,7 @@ export function createSecretSource(allowed: SecretsAllowed, env: Environment = p
       throw unavailable(text, code === 'ENOENT' ? 'does not exist' : 'cannot be read')
     }
   }
-  const secretOf = (reference: Reference): string => {
+  const resolveSecret = (reference: Reference): string => {
     const value = reference.source === 'env' ? fromEnvironment(reference) : fromFile(reference)
     if (value === '') throw unavailable(reference.text, reference.source === 'env' ? 'is not set' : 'is empty')
     return value
@@ -55,12 +55,12 @@ export function createSecretSource(allowed: SecretsAllowed, env: Environment = p
   return {
     resolve: (text) =>
       parseReferences(text)
-        ?.map((part) => (typeof part === 'string' ? part : secretOf(part)))
+        ?.map((part) => (typeof part === 'string' ? part : resolveSecret(part)))
         .join('') ?? text,
   }
 }
 
-function stampOf(path: string): string {
+function readStamp(path: string): string {
   const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
   return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`
 }
@@ -68,13 +68,13 @@ function stampOf(path: string): string {
 /** Fails with SECRET_UNAVAILABLE if a link leads out of the folders, or to something other than a file. */
 function readWithin(path: string, folders: readonly string[], reference: string): string {
   const real = realpathSync(path)
-  if (!folders.some((folder) => isBelow(real, realpathOf(folder)))) throw notAllowed(reference)
+  if (!folders.some((folder) => isBelow(real, tryRealpath(folder)))) throw notAllowed(reference)
   // The path may have become a link since, which is not followed, or a pipe, which is not waited for.
   const file = openSync(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const { size } = fstatSync(file)
     if (!fstatSync(file).isFile()) throw unavailable(reference, 'is not a file')
-    if (size > MOST_BYTES) throw unavailable(reference, `has more than ${MOST_BYTES} bytes`)
+    if (size > MAX_BYTES) throw unavailable(reference, `has more than ${MAX_BYTES} bytes`)
     const bytes = readFileSync(file)
     // `echo` and editors end a file with a line break.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/(?:\r?\n)+$/, '')
@@ -83,7 +83,7 @@ function readWithin(path: string, folders: readonly string[], reference: string)
   }
 }
 
-function realpathOf(folder: string): string {
+function tryRealpath(folder: string): string {
   try {
     return realpathSync(folder)
   } catch {

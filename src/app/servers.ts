@@ -97,10 +97,10 @@ export function createServers(options: ServersOptions): Servers {
   const { registry, version, storedTests } = options
   const origin = settings.publicUrl ?? `http://localhost:${settings.serverPort}`
   const publishedApi = createLiveOpenApi({ registry, version, origin, settings, storedTests })
-  const ports: Ports = { messagePort: () => portOf(messageServer), adminPort: () => portOf(adminServer) }
-  const apiOf = createApi(options, publishedApi, ports)
-  const messageServer = createMessageServer(options, apiOf('message'), answer, ports)
-  const adminServer = createAdminServer(options, apiOf('admin'), answer)
+  const ports: Ports = { messagePort: () => listeningPort(messageServer), adminPort: () => listeningPort(adminServer) }
+  const buildApi = createApi(options, publishedApi, ports)
+  const messageServer = createMessageServer(options, buildApi('message'), answer, ports)
+  const adminServer = createAdminServer(options, buildApi('admin'), answer)
   const servers = [messageServer, adminServer]
   const { serverMaxConnections, adminMaxConnections } = settings
   const messageCap = { port: 'message', setting: 'SERVER_MAX_CONNECTIONS', max: serverMaxConnections } as const
@@ -115,7 +115,7 @@ export function createServers(options: ServersOptions): Servers {
     },
     administer: async (port) => {
       await adminServer.listen({ host: settings.adminHost, port })
-      return portOf(adminServer)
+      return listeningPort(adminServer)
     },
     ...ports,
     connections,
@@ -229,7 +229,7 @@ function createAdminServer(options: ServersOptions, api: Api, answer: AnswerFail
   return server
 }
 
-const portOf = (server: FastifyInstance): number => (server.server.address() as AddressInfo | null)?.port ?? 0
+const listeningPort = (server: FastifyInstance): number => (server.server.address() as AddressInfo | null)?.port ?? 0
 
 export type ManagementRoute = AuthorisedRoute & Readonly<{ port: Port }>
 

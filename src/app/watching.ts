@@ -55,7 +55,7 @@ export function createWatching(options: WatchingOptions) {
   const sources = [
     createMessageEvents({
       readCounts: workerCluster?.messageCounts ?? (async () => [await ownCounts()]),
-      idOf: (name) => registry.byName(name)?.document._id,
+      findEndpointId: (name) => registry.byName(name)?.document._id,
       clock,
     }),
     createReplayEvents(() => records.plans.all()),
@@ -66,7 +66,7 @@ export function createWatching(options: WatchingOptions) {
     listSummaries: createListSummaries({
       registry,
       inactive: endpointService.inactiveDocuments,
-      statsOf: async (endpointIds) => {
+      readStats: async (endpointIds) => {
         await workerCluster?.flushCounts()
         return stats.summaries(endpointIds)
       },
@@ -85,7 +85,7 @@ export function createWatching(options: WatchingOptions) {
       ),
       suggest: createSuggest({
         settings,
-        documentOf: endpointService.get,
+        readDocument: endpointService.get,
         readRecorded: createReadRecordedMessage(records.search),
       }),
     },

@@ -4,11 +4,11 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Lint } from '../core/lint.ts'
 import { CommandFault, counted, readBytes, sentenceAt, type Terminal, writeText } from './command.ts'
 import type { Ending, Given } from './commands.ts'
-import { batchOf, type DeploymentPlan } from './deployment/plan.ts'
+import { type DeploymentPlan, toBatch } from './deployment/plan.ts'
 import { describePlan, planText, staleness } from './deployment/plan-text.ts'
 import { openTarget, type ProjectDesire, readDesired } from './deployment/service.ts'
 import { makePlan, planLines } from './diff.ts'
-import { lineOf, placeLints } from './project/placed-lint.ts'
+import { formatLint, locateLints } from './project/placed-lint.ts'
 import { type ManagementClient, ServiceFault } from './service-client/management-client.ts'
 
 /** As many as the service takes in one batch. */
@@ -22,7 +22,7 @@ export async function run(given: Given<'apply'>, terminal: Terminal): Promise<En
   const plan = await makePlan(open, documents, given.prune)
   const saved = given.plan === undefined || !existsSync(given.plan) ? undefined : readBytes(given.plan).toString()
   if (saved !== undefined) refuseStale(saved, plan, client.url)
-  const parts = partsOf(plan, given)
+  const parts = splitPlan(plan, given)
   // With --json, standard output has the result only.
   for (const line of planLines(plan, target.name)) given.json ? terminal.note(line) : terminal.print(line)
   const nothing = 'Nothing was applied.'
@@ -59,7 +59,7 @@ function refuseStale(saved: string, plan: DeploymentPlan, url: string): void {
   if (reason !== undefined) throw new CommandFault(reason)
 }
 
-function partsOf(plan: DeploymentPlan, { inParts }: Given<'apply'>): readonly DeploymentPlan[] {
+function splitPlan(plan: DeploymentPlan, { inParts }: Given<'apply'>): readonly DeploymentPlan[] {
   const { operations } = plan
   if (operations.length === 0) return []
   if (operations.length <= MAX_OPERATIONS) return [plan]
@@ -102,13 +102,13 @@ async function sendBatch(
     if (source === undefined)
       return `${severity}: ${name === undefined ? '' : `${JSON.stringify(name)}: `}${sentenceAt(path, message)}`
     const lint = { path: typeof path === 'string' ? path : '', message: String(message), severity }
-    return placeLints(source.file, [lint], source.positions).map(lineOf).join('')
+    return locateLints(source.file, [lint], source.positions).map(formatLint).join('')
   }
   const options = note === undefined ? { dryRun: true } : { note }
   try {
-    const answer = await client.call('POST', '/endpoints/batch', { operations: batchOf(plan), ...options })
+    const answer = await client.call('POST', '/endpoints/batch', { operations: toBatch(plan), ...options })
     const results = isObject(answer) && Array.isArray(answer.results) ? answer.results : []
-    if (note === undefined) for (const warning of warningsOf(results)) terminal.note(lineFor(warning, 'warning'))
+    if (note === undefined) for (const warning of listWarnings(results)) terminal.note(lineFor(warning, 'warning'))
     return results
   } catch (thrown) {
     if (!(thrown instanceof ServiceFault) || thrown.details.length === 0) throw thrown
@@ -118,7 +118,7 @@ async function sendBatch(
   }
 }
 
-const warningsOf = (results: readonly Json[]): readonly JsonObject[] =>
+const listWarnings = (results: readonly Json[]): readonly JsonObject[] =>
   results
     .filter(isObject)
     .flatMap(({ operation = null, warnings }) =>

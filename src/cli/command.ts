@@ -132,7 +132,7 @@ export function startFault(thrown: unknown, settings: Settings): string {
 }
 
 /** Throws CommandFault with every fault of the settings. */
-export function readSettingsOf({ env }: Readonly<{ env: Environment }>): Settings {
+export function requireSettings({ env }: Readonly<{ env: Environment }>): Settings {
   const reading = readSettings(env)
   if (!reading.ok) throw new CommandFault(reading.faults)
   return reading.settings

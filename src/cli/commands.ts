@@ -323,14 +323,14 @@ export const COMMANDS = {
 export type CommandName = keyof typeof COMMANDS
 
 /** The arguments of a command, by what help shows of them. */
-export const argumentsOf = ({ arguments: all = {} }: CommandDeclaration) =>
+export const listArguments = ({ arguments: all = {} }: CommandDeclaration) =>
   Object.entries(all).map(([shown, given]) => {
     const declaration = typeof given === 'string' ? { help: given } : given
     return { shown, name: declaration.as ?? shown.replace(/[^\w-]/g, ''), ...declaration }
   })
 
 /** The options of a command, by what help shows of them. */
-export const optionsOf = ({ options = {} }: CommandDeclaration) =>
+export const listOptions = ({ options = {} }: CommandDeclaration) =>
   Object.entries(options).map(([shown, declaration]) => ({
     shown,
     flag: /--[\w-]+/.exec(shown)?.[0] ?? shown,

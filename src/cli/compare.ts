@@ -1,9 +1,9 @@
 /** `crosswalk compare`: the same messages through openhim-mediator-mapping and this service. */
 import { existsSync } from 'node:fs'
 import { ComparisonImpossible } from '../../migrate/compare/comparison.ts'
-import { judgeAll, reportOf } from '../../migrate/compare/comparison-report.ts'
+import { createReport, judgeAll } from '../../migrate/compare/comparison-report.ts'
 import { createEndpointDocuments, readDocuments } from '../../migrate/compare/endpoint-documents.ts'
-import { compareLive, documentsOfService } from '../../migrate/compare/live-comparison.ts'
+import { compareLive, readServiceDocuments } from '../../migrate/compare/live-comparison.ts'
 import { readMessages } from '../../migrate/compare/message-files.ts'
 import { readTransactions } from '../../migrate/compare/openhim-transactions.ts'
 import { saveTests } from '../../migrate/compare/saved-tests.ts'
@@ -13,7 +13,7 @@ import { openCore } from '../app/open-mediator.ts'
 import { missingScheme } from '../core/http.ts'
 import { createLogger } from '../observe/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
-import { CommandFault, readApiKey, readSettingsOf, type Terminal } from './command.ts'
+import { CommandFault, readApiKey, requireSettings, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 
 type CompareGiven = Given<'compare'>
@@ -21,14 +21,14 @@ type CompareGiven = Given<'compare'>
 const DEFAULT_SERVICE = 'http://127.0.0.1:3003'
 
 export async function run(given: CompareGiven, terminal: Terminal): Promise<Ending<'compare'>> {
-  const settings = readSettingsOf(terminal)
-  const wrong = faultOf(given)
+  const settings = requireSettings(terminal)
+  const wrong = findFault(given)
   if (wrong !== undefined) throw new CommandFault(wrong)
   try {
     const { results, leftOut } = await (given.openhim === undefined
       ? sendMessages(given, terminal)
       : replay(given, settings, terminal))
-    const report = reportOf(results, leftOut)
+    const report = createReport(results, leftOut)
     if (given.json) terminal.writeJson(report.json)
     else terminal.write(report.text)
     if (results.length === 0) throw new CommandFault('Nothing was compared: all transactions were left out.')
@@ -38,7 +38,7 @@ export async function run(given: CompareGiven, terminal: Terminal): Promise<Endi
   }
 }
 
-function faultOf({ peer, messages, openhim, endpoints, service, saveTests, path }: CompareGiven): string | undefined {
+function findFault({ peer, messages, openhim, endpoints, service, saveTests, path }: CompareGiven): string | undefined {
   if (openhim === undefined) {
     if (peer === undefined || messages === undefined) return 'Give --peer and --messages, or --openhim.'
     if (endpoints !== undefined || saveTests !== undefined || path.length > 0)
@@ -71,15 +71,15 @@ async function replay(given: CompareGiven, settings: Settings, terminal: Termina
   const logger = createLogger({ ...settings, logLevel: 'error' })
   const documents =
     endpoints === undefined
-      ? await documentsOfService(service, readApiKey(keyFile, terminal.env))
+      ? await readServiceDocuments(service, readApiKey(keyFile, terminal.env))
       : readDocuments(endpoints)
   const { replayed, leftOut } = await compareTransactions({
     transactions: await (URL.canParse(openhim)
-      ? transactionsOfCore(new URL(openhim), limit, settings)
+      ? readCoreTransactions(new URL(openhim), limit, settings)
       : readTransactions(openhim, limit)),
     documents: createEndpointDocuments(documents),
     run: createOfflineDryRun(settings, logger),
-    paths: given.path.map(changeOf),
+    paths: given.path.map(parseChange),
     progress: terminal.progress('transactions'),
   })
   const results = judgeAll(
@@ -97,7 +97,7 @@ async function replay(given: CompareGiven, settings: Settings, terminal: Termina
 const MAX_PAGE_BYTES = 64 * 1024 * 1024
 const PAGE_TIMEOUT_MS = 60_000
 
-async function transactionsOfCore(url: URL, limit: number, settings: Settings) {
+async function readCoreTransactions(url: URL, limit: number, settings: Settings) {
   const { openhimUsername: username, openhimPassword: password, openhimTrustSelfSigned } = settings
   if (username === undefined || password === undefined) {
     throw new CommandFault('Set OPENHIM_USERNAME and OPENHIM_PASSWORD to a user of the OpenHIM core.')
@@ -112,7 +112,7 @@ async function transactionsOfCore(url: URL, limit: number, settings: Settings) {
   }
 }
 
-function changeOf(change: string) {
+function parseChange(change: string) {
   const at = change.indexOf('=/')
   return { from: change.slice(0, at), to: change.slice(at + 1) }
 }

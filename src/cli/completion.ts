@@ -1,13 +1,13 @@
 /** `crosswalk completion`: a script with which a shell completes words. It holds all of them, so that no key starts the program. */
 import type { Terminal } from './command.ts'
 import {
-  argumentsOf,
   COMMANDS,
   type CommandDeclaration,
   type Ending,
   type Given,
   GROUPS,
-  optionsOf,
+  listArguments,
+  listOptions,
 } from './commands.ts'
 
 type Shell = Given<'completion'>['shell']
@@ -33,8 +33,8 @@ export function completionScript(
   }
   for (const [name, help] of Object.entries(GROUPS).reverse()) add(name, help, [])
   for (const [path, command] of Object.entries(commands).reverse()) {
-    const choices = argumentsOf(command).flatMap(({ choices: all = [], help }) => all.map((name) => ({ name, help })))
-    const flags = optionsOf(command).map(({ flag: name, help, takesValue, choices: values = [] }) => ({
+    const choices = listArguments(command).flatMap(({ choices: all = [], help }) => all.map((name) => ({ name, help })))
+    const flags = listOptions(command).map(({ flag: name, help, takesValue, choices: values = [] }) => ({
       name,
       help,
       ...(takesValue ? { values } : {}),

@@ -5,16 +5,16 @@ import { type Conversion, type ConversionOptions, convertDocuments } from '../..
 import type { SourceReading } from '../../migrate/import/found-records.ts'
 import { type ImportReport, LEVELS, reportMarkdown } from '../../migrate/import/import-report.ts'
 import {
+  assignDocuments,
   describeImport,
   ENV_FILE,
   envText,
-  FileInTheWay,
-  filesOf,
+  FileExists,
   type ImportedDocument,
-  placeDocuments,
+  toFiles,
   writeFiles,
 } from '../../migrate/import/imported-files.ts'
-import { isUrl, readSources, realpathOf, shownSource } from '../../migrate/import/read-sources.ts'
+import { isUrl, readSources, shownSource, tryRealpath } from '../../migrate/import/read-sources.ts'
 import { type CheckedDocument, checkDocuments, registerDocuments } from '../../migrate/import/register-documents.ts'
 import { createOfflineServices } from '../app/offline.ts'
 import { writeFault } from '../core/files/files.ts'
@@ -45,7 +45,7 @@ export async function run(given: ImportGiven, terminal: Terminal): Promise<Endin
   const { options, settings } = readArguments(given, terminal)
   const found = await readAll(given.source, options.output)
   const { documents, secrets } = converted(found, options)
-  const imported = placeDocuments(documents, found, options.output)
+  const imported = assignDocuments(documents, found, options.output)
   refuseOwnFolder(imported, options.output)
   const checks = await checkDocuments(imported, { services: createOfflineServices(settings), settings })
   const lines = envText(secrets, readIfThere(join(options.output, ENV_FILE)))
@@ -57,11 +57,11 @@ export async function run(given: ImportGiven, terminal: Terminal): Promise<Endin
     secrets,
     env: lines,
   })
-  const isInPlace = imported.every((one) => one.isInPlace)
-  if (!isInPlace || given.report !== undefined) {
+  const isImported = imported.every((one) => one.isImported)
+  if (!isImported || given.report !== undefined) {
     write(imported, report, secrets.length === 0 ? undefined : lines.text, options)
   }
-  for (const line of summaryLines(report, options, isInPlace)) terminal.print(...line.split('\t'))
+  for (const line of summaryLines(report, options, isImported)) terminal.print(...line.split('\t'))
   if (options.apply !== undefined) {
     for (const line of await register(imported, checks, options.apply)) terminal.print(line)
   }
@@ -76,19 +76,19 @@ function readArguments(given: ImportGiven, { env }: Terminal) {
     faults.push(`--output is wrong: ${given.output} is a file. Give a folder.`)
   }
   const conversion: ConversionOptions = {
-    peerVersion: versionOf(given.peerVersion, faults),
-    consumerStart: consumerStartOf(given.consumerStart, faults),
-    rebase: given.rebase.flatMap((pair) => rebaseOf(pair, faults)),
+    peerVersion: parseVersion(given.peerVersion, faults),
+    consumerStart: parseConsumerStart(given.consumerStart, faults),
+    rebase: given.rebase.flatMap((pair) => parseRebase(pair, faults)),
   }
-  const reports = reportsOf(given.report, output, faults)
-  const apply = applyOf(given, env, faults)
+  const reports = resolveReports(given.report, output, faults)
+  const apply = parseApplyOptions(given, env, faults)
   const reading = readSettings(env)
   if (!reading.ok) faults.push(...reading.faults)
   if (faults.length > 0 || !reading.ok) throw new CommandFault(faults)
   return { options: { conversion, output, reports, apply }, settings: reading.settings }
 }
 
-function versionOf(text: string | undefined, faults: string[]): string | undefined {
+function parseVersion(text: string | undefined, faults: string[]): string | undefined {
   if (text === undefined) return undefined
   const [, major, minor = '0', patch = '0'] = /^v?(\d{1,4})(?:\.(\d{1,4}))?(?:\.(\d{1,4}))?$/.exec(text) ?? []
   if (major === undefined) faults.push('--peer-version is wrong. Give a version such as 2.4.0.')
@@ -98,21 +98,21 @@ function versionOf(text: string | undefined, faults: string[]): string | undefin
 /** Names of groups are any text; 249 characters is what Kafka allows for names of topics, and what brokers keep. */
 const CONSUMER_START = /^(?:earliest|latest|group:\S.{0,248})$/
 
-function consumerStartOf(text: string | undefined, faults: string[]): string | undefined {
+function parseConsumerStart(text: string | undefined, faults: string[]): string | undefined {
   if (text !== undefined && !CONSUMER_START.test(text)) {
     faults.push('--consumer-start is wrong. Give earliest, latest, or group: and the name of a consumer group.')
   }
   return text
 }
 
-function rebaseOf(pair: string, faults: string[]): ConversionOptions['rebase'] {
+function parseRebase(pair: string, faults: string[]): ConversionOptions['rebase'] {
   const [, from, to] = /^(https?:\/\/[^=]+)=(https?:\/\/.+)$/i.exec(pair) ?? []
   if (from !== undefined && to !== undefined && URL.canParse(from) && URL.canParse(to)) return [{ from, to }]
   faults.push('--rebase is wrong. Give two URLs as FROM=TO, such as http://mapper:3003=http://crosswalk:3003.')
   return []
 }
 
-function reportsOf(file: string | undefined, output: string, faults: string[]): ImportOptions['reports'] {
+function resolveReports(file: string | undefined, output: string, faults: string[]): ImportOptions['reports'] {
   const base = file === undefined ? resolve(output, 'import-report') : resolve(file).replace(/\.(?:md|json)$/i, '')
   if (file !== undefined && !/[^/]\.(?:md|json)$/i.test(file)) {
     faults.push('--report is wrong. Give the name of a file that ends with .md or .json.')
@@ -120,7 +120,7 @@ function reportsOf(file: string | undefined, output: string, faults: string[]): 
   return { markdown: `${base}.md`, json: `${base}.json` }
 }
 
-function applyOf(given: ImportGiven, env: Terminal['env'], faults: string[]): ImportOptions['apply'] {
+function parseApplyOptions(given: ImportGiven, env: Terminal['env'], faults: string[]): ImportOptions['apply'] {
   const { apply, keyFile, replace } = given
   if (apply === undefined) {
     if (keyFile !== undefined || replace)
@@ -151,9 +151,9 @@ async function readAll(sources: readonly string[], output: string): Promise<Sour
 
 /** Otherwise each document would be in the folder twice, and the next import of the folder would find both. */
 function refuseOwnFolder(imported: readonly ImportedDocument[], output: string): void {
-  const root = realpathOf(output)
-  const own = imported.find(({ source, isInPlace }) => {
-    const folder = isInPlace || isUrl(source) ? undefined : realpathOf(dirname(source))
+  const root = tryRealpath(output)
+  const own = imported.find(({ source, isImported }) => {
+    const folder = isImported || isUrl(source) ? undefined : tryRealpath(dirname(source))
     return root !== undefined && folder !== undefined && !/^\.\.(?:[\\/]|$)/.test(relative(root, folder))
   })
   if (own === undefined) return
@@ -182,14 +182,14 @@ function write(
     { path: reports.json, content: jsonText(report) },
   ]
   try {
-    writeFiles(output, filesOf(imported, secrets, texts))
+    writeFiles(output, toFiles(imported, secrets, texts))
   } catch (thrown) {
-    if (thrown instanceof FileInTheWay) throw new CommandFault([thrown.message])
-    throw new CommandFault(writeFault(pathOf(thrown) ?? output, thrown))
+    if (thrown instanceof FileExists) throw new CommandFault([thrown.message])
+    throw new CommandFault(writeFault(errorPath(thrown) ?? output, thrown))
   }
 }
 
-const pathOf = (thrown: unknown): string | undefined =>
+const errorPath = (thrown: unknown): string | undefined =>
   thrown instanceof Error && 'path' in thrown ? shownPath(String(thrown.path)) : undefined
 
 /** Undefined if there is no such file. */
@@ -204,7 +204,7 @@ function readIfThere(path: string): string | undefined {
 function summaryLines(
   { counts, documents, secrets, skipped }: ImportReport,
   options: ImportOptions,
-  isInPlace: boolean,
+  isImported: boolean,
 ): readonly string[] {
   const { output, reports } = options
   const lines = documents.map(({ file, name, changes, faults }) => {
@@ -225,7 +225,7 @@ function summaryLines(
     ...lines,
     ...faults,
     `${total}, not imported ${skipped.length}`,
-    isInPlace
+    isImported
       ? `They are in ${shownPath(output)} already.`
       : `Written to ${shownPath(output)}; the report is ${shownPath(reports.markdown)}.`,
     ...(counts.secrets === 0

@@ -6,7 +6,7 @@ import { openStoreBeside } from '../app/open-store.ts'
 import { createIds } from '../core/id.ts'
 import { createLogger } from '../observe/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { EntryOf } from '../store/sql/audit-store.ts'
+import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { StoredKey } from '../store/sql/key-store.ts'
 import type { Terminal } from './command.ts'
 import type { Given } from './commands.ts'
@@ -16,7 +16,7 @@ export function create({ name, role, expires }: Given<'keys create'>, terminal: 
   const request = { name, roles: role, expiresAt: expires }
   const work = async (keys: ApiKeys, settings: Settings) => {
     const isFirst = !(await keys.exist('The store of API keys'))
-    const { key, stored } = await keys.create(request, entryOf('keys create'))
+    const { key, stored } = await keys.create(request, auditEntryFor('keys create'))
     terminal.note(`Key ${stored.id} (${stored.roles.join(', ')}). The next line shows it; it cannot be shown again.`)
     if (isFirst && settings.managementAuth === undefined) {
       terminal.note('From now on every management call to a service on this store needs a key.')
@@ -30,12 +30,12 @@ export const list = (_given: object, terminal: Terminal): Promise<'done'> =>
   withKeys(terminal, async (keys) => {
     const all = await keys.list()
     if (all.length === 0) terminal.print('There are no keys.')
-    for (const key of all) terminal.print(key.id, key.roles.join(','), key.createdAt, stateOf(key), key.name)
+    for (const key of all) terminal.print(key.id, key.roles.join(','), key.createdAt, describeState(key), key.name)
   })
 
 export const revoke = ({ id }: Given<'keys revoke'>, terminal: Terminal): Promise<'done'> =>
   withKeys(terminal, async (keys) => {
-    await keys.revoke(id, entryOf('keys revoke'))
+    await keys.revoke(id, auditEntryFor('keys revoke'))
     terminal.print(`Key ${id} is revoked.`)
   })
 
@@ -55,8 +55,8 @@ const withKeys = (
     await work(keys, settings).finally(store.close)
   })
 
-const entryOf =
-  (what: string): EntryOf =>
+const auditEntryFor =
+  (what: string): ToAuditEntry =>
   (effect) => ({
     id: createIds(Date.now, randomBytes(4).readUInt32BE())(),
     at: new Date().toISOString(),
@@ -66,7 +66,7 @@ const entryOf =
     status: 0,
   })
 
-function stateOf({ revokedAt, expiresAt }: StoredKey): string {
+function describeState({ revokedAt, expiresAt }: StoredKey): string {
   if (revokedAt !== undefined) return `revoked ${revokedAt}`
   if (expiresAt === undefined) return 'good'
   return Date.parse(expiresAt) <= Date.now() ? `expired ${expiresAt}` : `good until ${expiresAt}`

@@ -3,9 +3,9 @@
 import { createOfflineServices } from '../app/offline.ts'
 import type { Json } from '../core/json.ts'
 import { checkFiles } from '../endpoints/check-files.ts'
-import { CommandFault, counted, jsonText, readSettingsOf, type Terminal } from './command.ts'
+import { CommandFault, counted, jsonText, requireSettings, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
-import { lineOf, type PlacedLint, placeLints } from './project/placed-lint.ts'
+import { formatLint, type LocatedLint, locateLints } from './project/placed-lint.ts'
 import { type FileDocument, fillDocument, findDocuments, listFiles, readWritten } from './project/project-documents.ts'
 import {
   chooseTarget,
@@ -19,7 +19,7 @@ import {
 type LintFormat = Given<'lint'>['format']
 
 /** `targets`: those that have the fault, if not all that were checked have it. */
-export type FoundLint = PlacedLint & Readonly<{ targets?: readonly string[] }>
+export type FoundLint = LocatedLint & Readonly<{ targets?: readonly string[] }>
 
 export type LintReport = Readonly<{
   documents: number
@@ -41,9 +41,9 @@ async function lint({ files: given, target, ...options }: Given<'lint'>, termina
   const file = locateProject(given, options)
   const { project, faults } = file === undefined ? { project: undefined, faults: [] } : readProject(file)
   // Nothing is known of the documents of a project that cannot be read.
-  if (file !== undefined && project === undefined) return reportOf(0, faults)
+  if (file !== undefined && project === undefined) return createReport(0, faults)
   const documents = readAll(given, project)
-  const found = new Map<string, { lint: PlacedLint; targets: string[] }>()
+  const found = new Map<string, { lint: LocatedLint; targets: string[] }>()
   const targets = targetsFor(documents, project, target)
   for (const one of targets) {
     for (const lint of await lintFor(documents, project, one, terminal)) {
@@ -57,7 +57,7 @@ async function lint({ files: given, target, ...options }: Given<'lint'>, termina
   const lints = [...found.values()].map(
     ({ lint, targets: own }): FoundLint => (own.length === targets.length ? lint : { ...lint, targets: own }),
   )
-  return reportOf(documents.length, [...faults, ...inOrder(lints, documents)])
+  return createReport(documents.length, [...faults, ...inOrder(lints, documents)])
 }
 
 function readAll(given: readonly string[], project: Project | undefined): readonly FileDocument[] {
@@ -85,15 +85,15 @@ async function lintFor(
   project: Project | undefined,
   target: ProjectTarget | undefined,
   terminal: Terminal,
-): Promise<readonly PlacedLint[]> {
-  const settings = readSettingsOf(terminal)
+): Promise<readonly LocatedLint[]> {
+  const settings = requireSettings(terminal)
   const filled = documents.map((document) => fillDocument(document, project, target))
   const readable = filled.flatMap(({ document, ...file }) => (document === undefined ? [] : [{ ...file, document }]))
   const services = createOfflineServices(settings)
   const progress = terminal.progress('documents')
   const checks = await checkFiles(readable, { services, settings, progress })
   const lints = new Map(readable.map(({ path }, index) => [path, checks[index]?.lints ?? []]))
-  return filled.flatMap(({ file, path, positions, lints: own }) => placeLints(file, lints.get(path) ?? own, positions))
+  return filled.flatMap(({ file, path, positions, lints: own }) => locateLints(file, lints.get(path) ?? own, positions))
 }
 
 function inOrder(lints: readonly FoundLint[], documents: readonly FileDocument[]): readonly FoundLint[] {
@@ -102,14 +102,14 @@ function inOrder(lints: readonly FoundLint[], documents: readonly FileDocument[]
   return lints.toSorted((one, other) => place(one) - place(other) || one.line - other.line || one.column - other.column)
 }
 
-function reportOf(documents: number, findings: readonly FoundLint[]): LintReport {
+function createReport(documents: number, findings: readonly FoundLint[]): LintReport {
   const errors = findings.filter(({ severity }) => severity === 'error').length
   return { documents, errors, warnings: findings.length - errors, findings }
 }
 
 /** For people, for programs, and for reviews on GitHub. */
 const WRITERS: Readonly<Record<LintFormat, (report: LintReport) => string>> = {
-  text: ({ findings }) => findings.map((one) => `${lineOf(one)}${targetsOf(one)}\n`).join(''),
+  text: ({ findings }) => findings.map((one) => `${formatLint(one)}${formatTargets(one)}\n`).join(''),
   github: ({ findings }) => findings.map((one) => `${githubCommand(one)}\n`).join(''),
   json: jsonText,
   sarif: ({ findings }) => jsonText(sarifLog(findings)),
@@ -124,7 +124,7 @@ function githubCommand(found: FoundLint): string {
     `col=${column}`,
     ...(path === '' ? [] : [`title=${escaped(path)}`]),
   ]
-  return `::${severity} ${place.join(',')}::${escapedText(`${message}${targetsOf(found)}`)}`
+  return `::${severity} ${place.join(',')}::${escapedText(`${message}${formatTargets(found)}`)}`
 }
 
 const escapedText = (text: string): string =>
@@ -133,16 +133,17 @@ const escapedText = (text: string): string =>
 const escaped = (property: string): string => escapedText(property).replaceAll(':', '%3A').replaceAll(',', '%2C')
 
 /** For the end of a sentence. */
-const targetsOf = ({ targets }: FoundLint): string => (targets === undefined ? '' : ` (target ${targets.join(', ')})`)
+const formatTargets = ({ targets }: FoundLint): string =>
+  targets === undefined ? '' : ` (target ${targets.join(', ')})`
 
 const SARIF_SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json'
 
 /** Lints have no codes, so the rule of a result is the field of the document that it is about. */
-const ruleOf = ({ path }: FoundLint): string => /^[A-Za-z]+/.exec(path)?.[0] ?? 'document'
+const ruleFor = ({ path }: FoundLint): string => /^[A-Za-z]+/.exec(path)?.[0] ?? 'document'
 
 /** A log of the Static Analysis Results Interchange Format (SARIF) 2.1.0 of OASIS. */
 function sarifLog(findings: readonly FoundLint[]): Json {
-  const rules = [...new Set(findings.map(ruleOf))].sort()
+  const rules = [...new Set(findings.map(ruleFor))].sort()
   return {
     $schema: SARIF_SCHEMA,
     version: '2.1.0',
@@ -158,24 +159,24 @@ function sarifLog(findings: readonly FoundLint[]): Json {
           },
         },
         columnKind: 'utf16CodeUnits',
-        results: findings.map((found) => resultOf(found, rules)),
+        results: findings.map((found) => toSarifResult(found, rules)),
       },
     ],
   }
 }
 
-function resultOf(found: FoundLint, rules: readonly string[]): Json {
+function toSarifResult(found: FoundLint, rules: readonly string[]): Json {
   const { file, line, column, path, message, severity } = found
-  const ruleId = ruleOf(found)
+  const ruleId = ruleFor(found)
   return {
     ruleId,
     ruleIndex: rules.indexOf(ruleId),
     level: severity,
-    message: { text: `${path === '' ? '' : `${path}: `}${message}${targetsOf(found)}` },
+    message: { text: `${path === '' ? '' : `${path}: `}${message}${formatTargets(found)}` },
     locations: [
       {
         physicalLocation: {
-          artifactLocation: { uri: uriOf(file) },
+          artifactLocation: { uri: toUri(file) },
           region: { startLine: line, startColumn: column },
         },
         ...(path === '' ? {} : { logicalLocations: [{ fullyQualifiedName: path }] }),
@@ -185,5 +186,5 @@ function resultOf(found: FoundLint, rules: readonly string[]): Json {
 }
 
 /** A relative reference for a file of the working folder (RFC 3986 §4.2). */
-const uriOf = (file: string): string =>
+const toUri = (file: string): string =>
   `${file.startsWith('/') ? 'file://' : ''}${file.split(/[\\/]/).map(encodeURIComponent).join('/')}`

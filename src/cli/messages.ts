@@ -15,9 +15,9 @@ export type Filters = readonly (readonly [string, string])[]
 
 export async function run(given: Given<'messages'>, terminal: Terminal): Promise<Ending<'messages'>> {
   const client = openService(given, { role: 'viewer' }, terminal.env)
-  const filters = filtersOf(given)
+  const filters = parseFilters(given)
   const print = (message: JsonObject) =>
-    given.json ? terminal.write(`${JSON.stringify(message)}\n`) : terminal.print(lineOfMessage(message))
+    given.json ? terminal.write(`${JSON.stringify(message)}\n`) : terminal.print(formatMessageLine(message))
   // Before the others, so that a message between the two calls is shown.
   const earlier = given.follow ? await findRecent(client, filters) : []
   const found = await find(client, filters, given.limit)
@@ -29,7 +29,7 @@ export async function run(given: Given<'messages'>, terminal: Terminal): Promise
 type FilterGiven = Pick<Given<'messages'>, 'endpoint' | 'outcome' | 'code' | 'from' | 'to' | 'filter'>
 
 /** Throws CommandFault. */
-export function filtersOf({ endpoint, outcome, code, from, to, filter }: FilterGiven): Filters {
+export function parseFilters({ endpoint, outcome, code, from, to, filter }: FilterGiven): Filters {
   const named = { endpoint, outcome, code, from: from ?? [], to: to ?? [] }
   const others = filter.map((text): Filters[number] => {
     const at = text.indexOf('=')
@@ -86,7 +86,7 @@ async function follow(
   }
 }
 
-function lineOfMessage({ id, startedAt, outcome, status, ms, endpoint = '-', code, error }: JsonObject): string {
+function formatMessageLine({ id, startedAt, outcome, status, ms, endpoint = '-', code, error }: JsonObject): string {
   const fault = code === undefined ? '' : `  ${code}${error === undefined ? '' : `: ${error}`}`
   return `${startedAt}  ${id}  ${outcome}  ${status}  ${ms} ms  ${endpoint}${fault}`
 }

@@ -7,16 +7,22 @@ import type { JsonObject } from '../core/json.ts'
 import type { Lint } from '../core/lint.ts'
 import { checkFiles } from '../endpoints/check-files.ts'
 import { Unreadable } from '../formats/body-faults.ts'
-import { codecOfFormat, MEDIA_TYPES } from '../formats/codecs.ts'
+import { codecForFormat, MEDIA_TYPES } from '../formats/codecs.ts'
 import { decodeText } from '../formats/text.ts'
 import { createLogger } from '../observe/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
-import { newDocument, type SampleMessage, SMALLEST, testOf, withoutFaults } from '../try/suggestions/draft-endpoint.ts'
+import {
+  createTest,
+  newDocument,
+  type SampleMessage,
+  SMALLEST,
+  withoutFaults,
+} from '../try/suggestions/draft-endpoint.ts'
 import {
   CommandFault,
   jsonText,
   readBytes,
-  readSettingsOf,
+  requireSettings,
   sentenceAt,
   shownPath,
   type Terminal,
@@ -25,16 +31,16 @@ import {
 import type { Ending, Given } from './commands.ts'
 import { nameFiles } from './deployment/document-files.ts'
 import { readDocuments } from './project/project-documents.ts'
-import { folderOfNew, openProject, type Project } from './project/project-file.ts'
+import { newDocumentFolder, openProject, type Project } from './project/project-file.ts'
 
 export async function run({ name, sample, ...given }: Given<'new'>, terminal: Terminal): Promise<Ending<'new'>> {
-  const settings = readSettingsOf(terminal)
+  const settings = requireSettings(terminal)
   const project = openProject([], given)
   const [slug = ''] = nameFiles([{ name, earlier: undefined }])
   const message = sample === undefined ? SMALLEST : readSample(sample, settings)
   const document = await soundDocument(newDocument(name, `/${slug}`, message), project, settings)
-  const path = join(project === undefined ? process.cwd() : folderOfNew(project), slug)
-  const files = { [`${path}.json`]: document, [`${path}.tests.json`]: await testsOf(document, message, settings) }
+  const path = join(project === undefined ? process.cwd() : newDocumentFolder(project), slug)
+  const files = { [`${path}.json`]: document, [`${path}.tests.json`]: await createTests(document, message, settings) }
   refuseExisting(Object.keys(files))
   for (const [file, content] of Object.entries(files)) {
     writeText(file, jsonText(content), writeNew)
@@ -44,14 +50,18 @@ export async function run({ name, sample, ...given }: Given<'new'>, terminal: Te
 }
 
 /** The tests of the document: it does with the sample what it does today. */
-async function testsOf(document: JsonObject, { text, format }: SampleMessage, settings: Settings): Promise<JsonObject> {
+async function createTests(
+  document: JsonObject,
+  { text, format }: SampleMessage,
+  settings: Settings,
+): Promise<JsonObject> {
   const dryRun = createOfflineDryRun(settings, createLogger({ ...settings, logLevel: 'error' }))
   const message = { body: text, contentType: MEDIA_TYPES[format] ?? '' }
   const { outcome, answer } = await dryRun(JSON.stringify({ endpoint: document, message }))
   const { status, body } = answer as Readonly<{ status: number; body: string }>
   return {
     tests: [
-      testOf(message, outcome ?? null, status, codecOfFormat(format).read(Buffer.from(body), undefined, settings)),
+      createTest(message, outcome ?? null, status, codecForFormat(format).read(Buffer.from(body), undefined, settings)),
     ],
   }
 }
@@ -65,7 +75,11 @@ function readSample(file: string, settings: Settings): SampleMessage {
   }
   const format = /^(?:\ufeff)?\s*</.test(bytes.toString()) ? 'XML' : 'JSON'
   try {
-    return { value: codecOfFormat(format).read(bytes, undefined, settings), format, text: decodeText(bytes, undefined) }
+    return {
+      value: codecForFormat(format).read(bytes, undefined, settings),
+      format,
+      text: decodeText(bytes, undefined),
+    }
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     throw new CommandFault(`${file}: ${thrown.message}`)
@@ -76,14 +90,14 @@ function readSample(file: string, settings: Settings): SampleMessage {
 async function soundDocument(first: JsonObject, project: Project | undefined, settings: Settings): Promise<JsonObject> {
   const others = readDocuments({ project, target: project?.targets[0] })
   const known = others.flatMap(({ file, document }) => (document === undefined ? [] : [{ file, document }]))
-  const lintsOf = async (document: JsonObject): Promise<readonly Lint[]> => {
+  const lintDocument = async (document: JsonObject): Promise<readonly Lint[]> => {
     const checks = await checkFiles([...known, { file: 'new', document }], {
       services: createOfflineServices(settings),
       settings,
     })
     return checks.at(-1)?.lints ?? []
   }
-  const { document, lints } = await withoutFaults(first, lintsOf)
+  const { document, lints } = await withoutFaults(first, lintDocument)
   if (lints.length > 0) throw new CommandFault(lints.map(({ path, message }) => sentenceAt(path, message)))
   return document
 }

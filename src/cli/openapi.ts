@@ -5,16 +5,16 @@ import type { Endpoint } from '../document/schema/schema.ts'
 import { checkFiles } from '../endpoints/check-files.ts'
 import { writeOpenApi } from '../try/openapi/openapi-document.ts'
 import { examplesIn, type PublishedEndpoint } from '../try/openapi/published-operation.ts'
-import { CommandFault, counted, jsonText, readSettingsOf, type Terminal, writeText } from './command.ts'
+import { CommandFault, counted, jsonText, requireSettings, type Terminal, writeText } from './command.ts'
 import type { Ending, Given } from './commands.ts'
-import { lineOf, type PlacedLint, placeLints } from './project/placed-lint.ts'
+import { formatLint, type LocatedLint, locateLints } from './project/placed-lint.ts'
 import { listFiles, readDocuments } from './project/project-documents.ts'
 import { chooseTarget, demandDocuments, openProject, type Project, type ProjectTarget } from './project/project-file.ts'
-import { findSuites, testsOf } from './test-suites.ts'
+import { findSuites, testsPathFor } from './test-suites.ts'
 
 /** With faults, nothing is written. */
 export async function run(given: Given<'openapi'>, terminal: Terminal): Promise<Ending<'openapi'>> {
-  const settings = readSettingsOf(terminal)
+  const settings = requireSettings(terminal)
   const { origin = settings.publicUrl ?? `http://localhost:${settings.serverPort}` } = given
   if (!/^https?:$/.test(URL.parse(origin)?.protocol ?? '')) {
     throw new CommandFault('--origin must be an http(s) URL.')
@@ -26,8 +26,8 @@ export async function run(given: Given<'openapi'>, terminal: Terminal): Promise<
   const checks = await checkFiles(readable, { services, settings, progress })
   const unreadable = documents.filter(({ document }) => document === undefined)
   const faults = [
-    ...unreadable.flatMap(({ file, lints, positions }) => placeLints(file, lints, positions)),
-    ...readable.flatMap(({ file, positions }, index) => placeLints(file, checks[index]?.lints ?? [], positions)),
+    ...unreadable.flatMap(({ file, lints, positions }) => locateLints(file, lints, positions)),
+    ...readable.flatMap(({ file, positions }, index) => locateLints(file, checks[index]?.lints ?? [], positions)),
   ].filter(({ severity }) => severity === 'error')
   const endpoints: PublishedEndpoint[] = readable.flatMap(({ path }, index) => {
     const stored = checks[index]?.stored
@@ -37,7 +37,7 @@ export async function run(given: Given<'openapi'>, terminal: Terminal): Promise<
     return [{ endpoint: stored as unknown as Endpoint, examples: tests.examples }]
   })
   if (faults.length > 0) {
-    for (const fault of faults) terminal.note(lineOf(fault))
+    for (const fault of faults) terminal.note(formatLint(fault))
     return 'findings'
   }
   const { title, apiVersion: version, output } = given
@@ -64,8 +64,8 @@ function readTests(
   path: string,
   project: Project | undefined,
   target: ProjectTarget | undefined,
-): Readonly<{ examples: ReturnType<typeof examplesIn>; faults: readonly PlacedLint[] }> {
-  if (!existsSync(testsOf(path))) return { examples: [], faults: [] }
+): Readonly<{ examples: ReturnType<typeof examplesIn>; faults: readonly LocatedLint[] }> {
+  if (!existsSync(testsPathFor(path))) return { examples: [], faults: [] }
   const { suites } = findSuites({ given: [path], project, target })
   const faults = suites.flatMap(({ lints }) => lints.filter(({ severity }) => severity === 'error'))
   return { examples: suites.flatMap(({ tests }) => examplesIn(tests)), faults }

@@ -5,15 +5,15 @@ import { readSettings, type Settings } from '../settings/settings.ts'
 import { settingsHelp } from '../settings/settings-help.ts'
 import { CommandFault, declaredFault, EXITS, type Exit, Terminal, type TerminalOptions } from './command.ts'
 import {
-  argumentsOf,
   COMMANDS,
   type CommandDeclaration,
   type CommandName,
   type Ending,
   type Given,
   GROUPS,
+  listArguments,
+  listOptions,
   type NumberRange,
-  optionsOf,
 } from './commands.ts'
 
 type Runs = {
@@ -114,24 +114,24 @@ export async function runProgram(
 
 function addCommands(main: Command, run: (name: CommandName, given: object) => Promise<void>): void {
   const groups = new Map<string, Command>()
-  const parentOf = (group: string): Command => {
+  const findParent = (group: string): Command => {
     const parent = groups.get(group) ?? main.command(group).description(GROUPS[group] ?? '')
     groups.set(group, parent)
     return parent
   }
   for (const [path, declaration] of Object.entries<CommandDeclaration>(COMMANDS)) {
     const [first = '', second] = path.split(' ')
-    const command = (second === undefined ? main : parentOf(first)).command(second ?? first)
+    const command = (second === undefined ? main : findParent(first)).command(second ?? first)
     command.description(declaration.summary)
     if (declaration.note !== undefined) command.addHelpText('after', `\n${declaration.note}`)
-    const all = argumentsOf(declaration)
+    const all = listArguments(declaration)
     for (const { shown, help, choices } of all) {
       const argument = new Argument(shown, help)
       command.addArgument(choices === undefined ? argument : argument.choices(choices))
     }
     const none: Record<string, unknown> = {}
-    for (const declared of optionsOf(declaration)) {
-      const option = optionOf(declared)
+    for (const declared of listOptions(declaration)) {
+      const option = createOption(declared)
       command.addOption(option)
       none[option.attributeName()] = declared.isMany ? [] : declared.takesValue ? undefined : false
     }
@@ -142,7 +142,7 @@ function addCommands(main: Command, run: (name: CommandName, given: object) => P
   }
 }
 
-function optionOf(declared: ReturnType<typeof optionsOf>[number]): Option {
+function createOption(declared: ReturnType<typeof listOptions>[number]): Option {
   const { shown, help, isMany, isRequired, choices, default: preset, number } = declared
   const option = new Option(shown, help).makeOptionMandatory(isRequired === true)
   if (preset !== undefined) option.default(number === undefined ? preset : Number(preset))

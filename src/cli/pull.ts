@@ -3,7 +3,7 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, matchesGlob, relative } from 'node:path'
 import { makeFolder } from '../core/files/files.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
-import { placeText } from '../document/diff/document-places.ts'
+import { formatLocation } from '../document/diff/document-places.ts'
 import { CommandFault, jsonText, shownPath, type Terminal, writeText } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 import { createCredentialNames } from './deployment/credential-names.ts'
@@ -12,7 +12,7 @@ import { changesTo, hasLabels, matchEndpoints } from './deployment/plan.ts'
 import { pulledDocument } from './deployment/pulled-document.ts'
 import { openTarget, type ProjectDesire, readDesired, readStored } from './deployment/service.ts'
 import { escapeValues } from './project/project-documents.ts'
-import { folderOfNew, type Project } from './project/project-file.ts'
+import { newDocumentFolder, type Project } from './project/project-file.ts'
 
 /** Credentials of the service that were replaced by references. */
 type FoundCredential = Readonly<{ file: string; path: string; reference: string }>
@@ -26,7 +26,7 @@ export async function run(given: Given<'pull'>, terminal: Terminal): Promise<End
   const { endpoints } = await matchEndpoints(documents, byName, hadName)
   const files = new Map([...endpoints].map(([document, endpoint]) => [endpoint, document]))
   const wanted = stored.filter((document) => given.all || files.has(document) || hasLabels(document, labels))
-  const paths = placeFiles(wanted, files, open.project)
+  const paths = assignFiles(wanted, files, open.project)
 
   const credentials: FoundCredential[] = []
   const names = createCredentialNames()
@@ -39,12 +39,12 @@ export async function run(given: Given<'pull'>, terminal: Terminal): Promise<End
       continue
     }
     const path = paths.get(endpoint) as string
-    const document = pulledDocument(endpoint, filesOf(file), {
+    const document = pulledDocument(endpoint, toPulledFile(file), {
       labels,
       refer: (value, place) => {
         const parts = place.map((segment) => (typeof segment === 'object' ? segment.id : String(segment)))
         const reference = names.refer(value, String(endpoint.name), ...parts.slice(-2))
-        credentials.push({ file: shownPath(path), path: placeText(place), reference })
+        credentials.push({ file: shownPath(path), path: formatLocation(place), reference })
         return reference
       },
       escapeText: escapeValues,
@@ -57,18 +57,18 @@ export async function run(given: Given<'pull'>, terminal: Terminal): Promise<End
   return credentials.length > 0 ? 'findings' : 'done'
 }
 
-function filesOf(file: ProjectDesire | undefined) {
+function toPulledFile(file: ProjectDesire | undefined) {
   const { written } = file?.source ?? {}
   return file === undefined || !isObject(written) ? undefined : { written, filled: file.document }
 }
 
 /** A file for each endpoint: the one that it has, or a new one with a name like its own. */
-function placeFiles(
+function assignFiles(
   wanted: readonly JsonObject[],
   files: ReadonlyMap<JsonObject, ProjectDesire>,
   project: Project,
 ): ReadonlyMap<JsonObject, string> {
-  const folder = folderOfNew(project)
+  const folder = newDocumentFolder(project)
   const names = nameFiles(
     wanted.map((document) => {
       const path = files.get(document)?.source.path
@@ -80,13 +80,13 @@ function placeFiles(
       const known = files.get(document)?.source.path
       if (known !== undefined) return [document, known]
       const path = join(folder, `${names[index]}.json`)
-      refuseWrongPlace(path, project)
+      refuseWrongLocation(path, project)
       return [document, path]
     }),
   )
 }
 
-function refuseWrongPlace(path: string, { folder, endpoints }: Project): void {
+function refuseWrongLocation(path: string, { folder, endpoints }: Project): void {
   const name = relative(folder, path)
   if (existsSync(path)) {
     throw new CommandFault(

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { CommandFault, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 import { openService } from './deployment/service.ts'
-import { type Filters, filtersOf } from './messages.ts'
+import { type Filters, parseFilters } from './messages.ts'
 import { type ManagementClient, ServiceFault } from './service-client/management-client.ts'
 
 type ReplayGiven = Given<'replay'>
@@ -21,7 +21,7 @@ export async function run({ namedTarget, ...given }: ReplayGiven, terminal: Term
   if (wrong !== undefined) {
     throw new CommandFault(`${JSON.stringify(wrong)} isn't the id of a message, which has 24 digits.`)
   }
-  const filters = filtersOf(given)
+  const filters = parseFilters(given)
   if (ids.length > 0 === filters.length > 0) throw new CommandFault('Give ids of messages, or filters.')
   const unanswered = 'The replay may have started; `crosswalk messages --filter source=replay` shows what ran.'
   const named = { ...given, namedTarget: isFirstId ? undefined : namedTarget }
@@ -45,7 +45,7 @@ async function replayEach(
       const result = await replayOne(client, id)
       results.push(result)
       if (result.outcome !== 'done') failed++
-      if (!given.json) terminal.print(lineOfReplay(id, result))
+      if (!given.json) terminal.print(formatReplayLine(id, result))
       progress(index + 1, ids.length)
     }
   } finally {
@@ -66,7 +66,7 @@ async function replayOne(client: ManagementClient, id: string): Promise<JsonObje
   }
 }
 
-const lineOfReplay = (of: string, { id, outcome, status, code, error }: JsonObject): string =>
+const formatReplayLine = (of: string, { id, outcome, status, code, error }: JsonObject): string =>
   [of, ...(id === undefined ? [] : [`-> ${id}`]), outcome, status, code, error]
     .filter((part) => part !== undefined)
     .join('  ')

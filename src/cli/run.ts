@@ -19,9 +19,9 @@ import { parseRoutePattern } from '../language/route-pattern.ts'
 import { createLogger } from '../observe/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { DryRun } from '../try/dry-run/dry-run.ts'
-import { CommandFault, jsonText, readSettingsOf, sentenceAt, type Terminal } from './command.ts'
+import { CommandFault, jsonText, requireSettings, sentenceAt, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
-import { lineOf, placeLints } from './project/placed-lint.ts'
+import { formatLint, locateLints } from './project/placed-lint.ts'
 import { fillDocument, listFiles, type ProjectDocument, readWritten } from './project/project-documents.ts'
 import { chooseTarget, openProject } from './project/project-file.ts'
 import { watchFiles } from './watch-files.ts'
@@ -31,10 +31,10 @@ type RunExit = Ending<'run'>
 
 export async function run(given: RunGiven, terminal: Terminal): Promise<RunExit> {
   if (!given.watch) return runOnce(given, terminal)
-  return watchFiles([given.document, ...filesOf(given)], terminal, () => runOnce(given, terminal))
+  return watchFiles([given.document, ...listInputFiles(given)], terminal, () => runOnce(given, terminal))
 }
 
-function filesOf({ input, state, lookup, response }: RunGiven): readonly string[] {
+function listInputFiles({ input, state, lookup, response }: RunGiven): readonly string[] {
   const answers = [...lookup, ...response].map((text) => text.replace(/^[^=]*=(?:\d{3}:)?/, ''))
   return [...(input === undefined || input === '-' ? [] : [input]), ...(state === undefined ? [] : [state]), ...answers]
 }
@@ -48,14 +48,14 @@ async function runOnce(given: RunGiven, terminal: Terminal): Promise<RunExit> {
     return refuseDocument(document, checkDocument(document.document).lints, terminal)
   }
   refuseUnknownParams(given, document.document)
-  const settings = readSettingsOf(terminal)
+  const settings = requireSettings(terminal)
   const whole = { ...request, endpoint: document.document }
   const report = await withDryRun(settings, given, terminal, (dryRun) => dryRun(JSON.stringify(whole)))
-  if (report.ran === false) return refuseDocument(document, lintsOf(report), terminal)
+  if (report.ran === false) return refuseDocument(document, readLints(report), terminal)
   if (given.json) terminal.writeJson(report)
   else {
-    reportCourse(report, document, given.input, terminal)
-    const result = resultOf(report, given.stage)
+    reportRun(report, document, given.input, terminal)
+    const result = readResult(report, given.stage)
     terminal.write(typeof result === 'string' ? result : await valueAt(result.at, whole, given, settings))
   }
   return report.outcome === 'done' ? 'done' : 'findings'
@@ -104,24 +104,19 @@ const detailLine = ({ path, message }: Readonly<{ path: string; message: string 
 
 const hasError = (lints: readonly Lint[]): boolean => lints.some(({ severity }) => severity === 'error')
 
-function lintsOf({ lint }: JsonObject): readonly Lint[] {
+function readLints({ lint }: JsonObject): readonly Lint[] {
   const { errors = [], clashes = [], warnings = [] } = lint as unknown as Readonly<Record<string, readonly Lint[]>>
   const as = (lints: readonly Lint[], severity: Lint['severity']) => lints.map((one) => ({ ...one, severity }))
   return [...as([...errors, ...clashes], 'error'), ...as(warnings, 'warning')]
 }
 
 function refuseDocument({ file, positions }: ProjectDocument, lints: readonly Lint[], terminal: Terminal): RunExit {
-  for (const lint of placeLints(file, lints, positions)) terminal.note(lineOf(lint))
+  for (const lint of locateLints(file, lints, positions)) terminal.note(formatLint(lint))
   return 'findings'
 }
 
 /** Writes what the message did and why it failed to standard error. */
-function reportCourse(
-  report: JsonObject,
-  document: ProjectDocument,
-  input: string | undefined,
-  terminal: Terminal,
-): void {
+function reportRun(report: JsonObject, document: ProjectDocument, input: string | undefined, terminal: Terminal): void {
   const { failure } = report
   const calls = report.calls as readonly JsonObject[]
   for (const call of calls) terminal.note(callLine(call))
@@ -129,7 +124,7 @@ function reportCourse(
   for (const id of missing) {
     terminal.note(`Give the answer with --lookup ${id}=FILE, or send the lookups with --live.`)
   }
-  for (const note of failure === undefined ? notesOf(report) : []) terminal.note(note)
+  for (const note of failure === undefined ? listNotes(report) : []) terminal.note(note)
   // The note about the missing answer is about this command; the failure is about a request over HTTP.
   if (isObject(failure) && missing.size === 0)
     for (const line of failureLines(failure, document, input)) terminal.note(line)
@@ -146,7 +141,7 @@ function failureLines(
     return [`${shownFile(input)}: error: ${code}: ${error}`]
   const lint = { path: typeof path === 'string' ? path : '', message: `${code}: ${error}`, severity: 'error' } as const
   const inside = Array.isArray(details) ? (details as readonly Readonly<{ path: string; message: string }>[]) : []
-  return [...placeLints(file, [lint], positions).map(lineOf), ...inside.map((detail) => `  ${detailLine(detail)}`)]
+  return [...locateLints(file, [lint], positions).map(formatLint), ...inside.map((detail) => `  ${detailLine(detail)}`)]
 }
 
 const STANDARD_INPUT = 0
@@ -159,11 +154,11 @@ function readMessage(options: RunGiven): JsonObject {
       ...(input === undefined ? {} : { body: readText(input) }),
       headers: joinedHeaders(header.map((text) => divided('--header', text, ':', 'name:value'))),
       query: repeated(query.map((text) => divided('--query', text, '=', 'name=value'))),
-      urlParams: once('--param', paramsOf(options)),
-      ...(state === undefined ? {} : { state: stateOf(state) }),
+      urlParams: once('--param', parseParams(options)),
+      ...(state === undefined ? {} : { state: readState(state) }),
     },
-    lookups: repeated(lookup.map((text) => answerOf('--lookup', text))),
-    responses: repeated(response.map((text) => answerOf('--response', text))),
+    lookups: repeated(lookup.map((text) => parseCannedAnswer('--lookup', text))),
+    responses: repeated(response.map((text) => parseCannedAnswer('--response', text))),
     live,
   }
 }
@@ -176,7 +171,7 @@ function refuseUnknownParams(options: RunGiven, document: JsonObject): void {
   if (reading?.ok === false) return
   const path = reading?.value.pattern
   const parameters = reading?.value.parameters ?? []
-  const unknown = paramsOf(options).find(([name]) => !parameters.includes(name))
+  const unknown = parseParams(options).find(([name]) => !parameters.includes(name))
   if (unknown === undefined) return
   const [name] = unknown
   throw new CommandFault(
@@ -186,7 +181,7 @@ function refuseUnknownParams(options: RunGiven, document: JsonObject): void {
   )
 }
 
-const paramsOf = ({ param }: RunGiven) => param.map((text) => divided('--param', text, '=', 'name=value'))
+const parseParams = ({ param }: RunGiven) => param.map((text) => divided('--param', text, '=', 'name=value'))
 
 function once(option: string, entries: readonly (readonly [string, string])[]): JsonObject {
   const twice = entries.find(([name], at) => entries.findIndex(([other]) => other === name) < at)
@@ -220,7 +215,7 @@ function repeated<T extends Json>(entries: readonly (readonly [string, T])[]): J
 }
 
 /** `id=file`, `id=404:file`, `id=404`, or `id=timeout` and the other faults of a dry run. */
-function answerOf(option: string, text: string): readonly [string, JsonObject] {
+function parseCannedAnswer(option: string, text: string): readonly [string, JsonObject] {
   const [id, given] = divided(option, text, '=', 'id=file')
   const [, status, rest = given] = /^(\d{3})(?::(.*))?$/s.exec(given) ?? []
   const code = status === undefined ? {} : { status: Number(status) }
@@ -236,7 +231,7 @@ function answerOf(option: string, text: string): readonly [string, JsonObject] {
   return [id, { ...code, ...headers, body: readText(rest) }]
 }
 
-function stateOf(file: string): JsonObject {
+function readState(file: string): JsonObject {
   let state: unknown
   try {
     state = JSON.parse(readText(file))
@@ -269,7 +264,7 @@ const valueText = (value: Json): string => (typeof value === 'string' ? `${value
 const bodyText = (body: string): string => (body === '' || body.endsWith('\n') ? body : `${body}\n`)
 
 /** The answer, or the value after the stage; empty if the message failed before it had one. */
-function resultOf(report: JsonObject, stage: string | undefined): string | CutValue {
+function readResult(report: JsonObject, stage: string | undefined): string | CutValue {
   if (stage !== undefined) return stageResult(report, stage)
   const { body, cut, at } = report.answer as JsonObject
   if (report.failure !== undefined) return ''
@@ -294,7 +289,7 @@ function stageResult({ stages, failure }: JsonObject, wanted: string): string | 
 }
 
 /** What is unusual in an answer without a failure. */
-function notesOf({ answer, outcome }: JsonObject): readonly string[] {
+function listNotes({ answer, outcome }: JsonObject): readonly string[] {
   const { status, assumed } = answer as JsonObject
   return [
     ...(assumed ? ['The answer is that of a response request, which was not sent; give it with --response.'] : []),

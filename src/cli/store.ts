@@ -7,14 +7,14 @@ import { isPostgres, shownStore, sqlitePath } from '../settings/setting-kinds.ts
 import type { Settings } from '../settings/settings.ts'
 import { migratePostgres } from '../store/postgres/open-postgres-store.ts'
 import { StoreUnavailable } from '../store/store-access.ts'
-import { CommandFault, readSettingsOf, startFault, type Terminal } from './command.ts'
+import { CommandFault, requireSettings, startFault, type Terminal } from './command.ts'
 
 /** Runs work on the store of the settings. Whatever keeps it from the store is a fault. */
 export async function withStore(
   terminal: Terminal,
   work: (settings: Settings, logger: Logger) => Promise<void>,
 ): Promise<'done'> {
-  const settings = readSettingsOf(terminal)
+  const settings = requireSettings(terminal)
   try {
     await work(settings, createLogger(settings))
     return 'done'

@@ -5,9 +5,9 @@ import { isObject, type Json } from '../core/json.ts'
 import { collectInto, fault, found, type Lint, type LintSink, type Result } from '../core/lint.ts'
 import { didYouMean } from '../core/nearest.ts'
 import { checkTestFile } from '../try/tests/check-test-file.ts'
-import { MOST_TEST_BYTES, type TestFile } from '../try/tests/test-file.ts'
+import { MAX_TEST_BYTES, type TestFile } from '../try/tests/test-file.ts'
 import { CommandFault, shownPath } from './command.ts'
-import { type PlacedLint, placeLints } from './project/placed-lint.ts'
+import { type LocatedLint, locateLints } from './project/placed-lint.ts'
 import {
   FOREIGN,
   findDocuments,
@@ -27,7 +27,7 @@ export type Suite = Readonly<{
   /** Undefined if there is none. */
   document: ProjectDocument | undefined
   /** Of the tests, and of the document before it is compiled. */
-  lints: readonly PlacedLint[]
+  lints: readonly LocatedLint[]
   /** Absolute paths of all files that were read. */
   files: readonly string[]
 }>
@@ -42,8 +42,8 @@ export type SuitesOptions = Readonly<{
 const TESTS = /\.tests\.json$/i
 
 /** Of a document. */
-export const testsOf = (document: string): string => document.replace(/\.json$/i, '.tests.json')
-const documentOf = (tests: string): string => tests.replace(TESTS, '.json')
+export const testsPathFor = (document: string): string => document.replace(/\.json$/i, '.tests.json')
+const documentPathFor = (tests: string): string => tests.replace(TESTS, '.json')
 
 /** Out: the suites in the order of their files, and the absolute paths of the documents without tests. Throws CommandFault. */
 export function findSuites({
@@ -54,10 +54,10 @@ export function findSuites({
   const found = given.length === 0 ? ofProject(project) : ofGiven(given)
   const documents = (files: readonly string[]) => readDocuments({ project, target, files })
   const suites = found.tests.map((path) => {
-    const beside = documentOf(path)
+    const beside = documentPathFor(path)
     const [own] = existsSync(beside) ? documents([beside]) : []
     const others = () => documents([...new Set([...found.documents, ...jsonBeside(path)])])
-    return suiteOf(path, own, others, project)
+    return createSuite(path, own, others, project)
   })
   const tested = new Set(suites.map(({ document }) => document?.path))
   return { suites, untested: found.documents.filter((path) => !tested.has(path)) }
@@ -81,7 +81,7 @@ function ofGiven(given: readonly string[]): FoundFiles {
   const tests = given.flatMap((name) => {
     if (TESTS.test(name)) return [resolve(name)]
     if (folders.includes(name)) return testsIn(resolve(name), '**/*')
-    const beside = testsOf(resolve(name))
+    const beside = testsPathFor(resolve(name))
     if (existsSync(beside)) return [beside]
     if (!isReadable(name)) return []
     throw new CommandFault(`The document ${name} has no tests; write them to ${shownPath(beside)}.`)
@@ -105,7 +105,7 @@ const jsonBeside = (tests: string): readonly string[] =>
     .map((file) => join(dirname(tests), file))
 
 /** `others`: the documents that a file of tests may name by their endpoint. */
-function suiteOf(
+function createSuite(
   path: string,
   own: ProjectDocument | undefined,
   others: () => readonly ProjectDocument[],
@@ -113,14 +113,14 @@ function suiteOf(
 ): Suite {
   const { written, lints: repeated, positions, file } = readWritten(path)
   const lints: Lint[] = [...repeated]
-  const filled = fillFiles(written ?? { tests: [] }, path, rootOf(path, project))
+  const filled = fillFiles(written ?? { tests: [] }, path, findRootFolder(path, project))
   const { file: tests, lints: wrong } = checkTestFile(filled.raw)
   lints.push(...filled.lints, ...(written === undefined ? [] : wrong))
   const document = own ?? namedDocument(tests.endpoint, path, others, lints)
-  const placed = placeLints(file, lints, positions)
-  const ofDocument = document === undefined ? [] : placeLints(document.file, document.lints, document.positions)
+  const located = locateLints(file, lints, positions)
+  const ofDocument = document === undefined ? [] : locateLints(document.file, document.lints, document.positions)
   const files = [path, ...filled.files, ...(document === undefined ? [] : [document.path])]
-  return { path, file, tests, document, lints: [...placed, ...ofDocument], files }
+  return { path, file, tests, document, lints: [...located, ...ofDocument], files }
 }
 
 function namedDocument(
@@ -131,7 +131,7 @@ function namedDocument(
 ): ProjectDocument | undefined {
   const lint = collectInto(lints)
   if (endpoint === undefined) {
-    const beside = basename(documentOf(path))
+    const beside = basename(documentPathFor(path))
     lint.error(`There is no document ${beside} beside the tests; name its endpoint in "endpoint".`)
     return undefined
   }
@@ -144,7 +144,7 @@ function namedDocument(
 }
 
 /** The folder that `$file` must not leave. */
-function rootOf(path: string, project: Project | undefined): string {
+function findRootFolder(path: string, project: Project | undefined): string {
   const folders = [...(project === undefined ? [] : [project.folder]), process.cwd()]
   return folders.find((folder) => !relative(folder, path).startsWith('..')) ?? dirname(path)
 }
@@ -169,7 +169,7 @@ export function fillFiles(raw: Json, path: string, root: string): FilledTests {
   const lints: Lint[] = []
   const files: string[] = []
 
-  const contentOf = (name: Json, asText: boolean, lint: LintSink): Json => {
+  const readContent = (name: Json, asText: boolean, lint: LintSink): Json => {
     const text = typeof name === 'string' ? readInside(name, path, root) : fault('"$file" takes the path of a file.')
     if (!text.ok) {
       lint.error(text.message)
@@ -189,7 +189,7 @@ export function fillFiles(raw: Json, path: string, root: string): FilledTests {
       Object.entries(value).map(([name, member]) => {
         const at = lint.at(name)
         if (!BODIES.has(name)) return [name, fill(member, name, at)]
-        return [name, isReference(member) ? contentOf(member.$file, within === 'message', at) : member]
+        return [name, isReference(member) ? readContent(member.$file, within === 'message', at) : member]
       }),
     )
   }
@@ -214,8 +214,8 @@ function readInside(name: string, path: string, root: string): Result<string> {
     if (inside.startsWith('..') || isAbsolute(inside))
       return fault(`The file ${name} is outside of the project folder.`)
     const { size } = statSync(real)
-    if (size > MOST_TEST_BYTES) {
-      return fault(`The file ${name} has more than ${MOST_TEST_BYTES.toLocaleString('en')} bytes.`)
+    if (size > MAX_TEST_BYTES) {
+      return fault(`The file ${name} has more than ${MAX_TEST_BYTES.toLocaleString('en')} bytes.`)
     }
     const text = readJsonText(real)
     return text.ok ? found(text.value) : fault(`The file ${name} cannot be used: ${text.message}`)

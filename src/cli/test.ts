@@ -9,9 +9,9 @@ import { withoutForbidden } from '../formats/xml-characters.ts'
 import { createLogger } from '../observe/log/logger.ts'
 import type { RunTests } from '../try/tests/run-tests.ts'
 import type { Mismatch, TestReport, TestResult } from '../try/tests/test-file.ts'
-import { CommandFault, readSettingsOf, shownPath, type Terminal, writeText } from './command.ts'
+import { CommandFault, requireSettings, shownPath, type Terminal, writeText } from './command.ts'
 import type { Ending, Given } from './commands.ts'
-import { lineOf, type PlacedLint, placeLints } from './project/placed-lint.ts'
+import { formatLint, type LocatedLint, locateLints } from './project/placed-lint.ts'
 import { readWritten } from './project/project-documents.ts'
 import { chooseTarget, openProject } from './project/project-file.ts'
 import { openSnapshots, type SnapshotMode, type WrittenSnapshot } from './snapshot-file.ts'
@@ -30,7 +30,7 @@ export type SuiteResult = Readonly<{
   /** Of the document; undefined if there is none. */
   document: string | undefined
   /** Faults and warnings of the tests and of the document. */
-  lints: readonly PlacedLint[]
+  lints: readonly LocatedLint[]
   /** Undefined if the tests or the document have errors. */
   report: TestReport | undefined
   snapshots: readonly WrittenSnapshot[]
@@ -40,9 +40,9 @@ export type SuiteResult = Readonly<{
 /** `failed` counts the files that could not run, too, and those whose coverage is too low. */
 type TestCounts = Readonly<{ passed: number; failed: number; skipped: number }>
 
-const isError = ({ severity }: PlacedLint): boolean => severity === 'error'
+const isError = ({ severity }: LocatedLint): boolean => severity === 'error'
 
-function countsOf(results: readonly SuiteResult[]): TestCounts {
+function countTests(results: readonly SuiteResult[]): TestCounts {
   const sum = (name: keyof TestCounts) => results.reduce((total, { report }) => total + (report?.[name] ?? 0), 0)
   const notRun = results.filter(({ report, isCovered }) => report === undefined || isCovered === false).length
   return { passed: sum('passed'), failed: sum('failed') + notRun, skipped: sum('skipped') }
@@ -52,11 +52,11 @@ export async function run(given: TestGiven, terminal: Terminal): Promise<TestExi
   if (given.minCoverage !== undefined && given.filter !== undefined) {
     throw new CommandFault('--min-coverage is about all tests; leave out --filter.')
   }
-  const settings = readSettingsOf(terminal)
+  const settings = requireSettings(terminal)
   const runTests = createOfflineTests(settings, createLogger({ ...settings, logLevel: 'error' }))
   const once = () => runOnce(given, runTests, terminal)
   if (!given.watch) return once()
-  const { suites, unreadable } = suitesOf(given)
+  const { suites, unreadable } = collectSuites(given)
   const files = [...suites.flatMap((suite) => suite.files), ...unreadable.map(({ file }) => resolve(file))]
   return watchFiles(files, terminal, once)
 }
@@ -66,7 +66,7 @@ export const runCoverage = (given: Given<'coverage'>, terminal: Terminal): Promi
 
 const NO_TEST_OPTIONS = { filter: undefined, update: false, watch: false, junit: undefined, minCoverage: undefined }
 
-function suitesOf({ files: given, ...options }: TestGiven) {
+function collectSuites({ files: given, ...options }: TestGiven) {
   const project = openProject(given, options)
   const found = findSuites({ given, project, target: chooseTarget(project, options.target) })
   const unreadable = found.untested.flatMap(unreadableResult)
@@ -77,7 +77,7 @@ function suitesOf({ files: given, ...options }: TestGiven) {
 }
 
 async function runOnce(given: TestGiven, runTests: RunTests, terminal: Terminal): Promise<TestExit> {
-  const { suites, untested, unreadable } = suitesOf(given)
+  const { suites, untested, unreadable } = collectSuites(given)
   const isReadOnly = given.isCoverage === true || ['true', '1'].includes(terminal.env.CI ?? '')
   const mode = given.update ? 'all' : isReadOnly ? 'none' : 'missing'
   const progress = terminal.progress('files of tests')
@@ -94,14 +94,14 @@ async function runOnce(given: TestGiven, runTests: RunTests, terminal: Terminal)
   }
   report(results, untested, given, terminal)
   const isTooLow = untested.length > 0 && (given.minCoverage ?? 0) > 0
-  return countsOf(results).failed > 0 || isTooLow ? 'findings' : 'done'
+  return countTests(results).failed > 0 || isTooLow ? 'findings' : 'done'
 }
 
 /** A document that no test could run. */
 function unreadableResult(path: string): readonly SuiteResult[] {
   const { file, written, lints, positions } = readWritten(path)
   if (written !== undefined) return []
-  return [{ file, document: file, lints: placeLints(file, lints, positions), report: undefined, snapshots: [] }]
+  return [{ file, document: file, lints: locateLints(file, lints, positions), report: undefined, snapshots: [] }]
 }
 
 /** Undefined if the filter leaves no test of it. */
@@ -131,7 +131,7 @@ async function runSuite(
     },
   )
   snapshots.save(filter === undefined)
-  const all = [...lints, ...placeLints(document.file, lintsOf(report), document.positions)]
+  const all = [...lints, ...locateLints(document.file, readLints(report), document.positions)]
   const { coverage } = report
   const covered =
     coverage === undefined || minCoverage === undefined ? {} : { isCovered: coverage.percent >= minCoverage }
@@ -152,7 +152,7 @@ async function runDocument(
   }
 }
 
-const lintsOf = ({ lint: { errors, warnings } }: TestReport): readonly Lint[] => [
+const readLints = ({ lint: { errors, warnings } }: TestReport): readonly Lint[] => [
   ...errors.map((lint) => ({ ...lint, severity: 'error' as const })),
   ...warnings.map((lint) => ({ ...lint, severity: 'warning' as const })),
 ]
@@ -163,10 +163,10 @@ function report(
   { json, junit, minCoverage, isCoverage }: TestGiven,
   terminal: Terminal,
 ): void {
-  const counts = countsOf(results)
+  const counts = countTests(results)
   if (json) terminal.writeJson({ ...counts, untested: untested.length, files: results })
   else for (const result of results) for (const line of suiteLines(result, isCoverage === true)) terminal.print(line)
-  if (junit !== undefined) writeText(junit, junitOf(results))
+  if (junit !== undefined) writeText(junit, formatJunit(results))
   const without = untested.length === 0 ? '' : `; ${untested.length} documents have no tests`
   terminal.note(`${countsText(counts)}${without}`)
   if (isCoverage === undefined && minCoverage === undefined) return
@@ -179,7 +179,7 @@ function suiteLines({ file, lints, report, snapshots, isCovered }: SuiteResult, 
   const coverage = coverageLines(report?.coverage, isCovered, isListed)
   return [
     `${file}: ${counts}`,
-    ...lints.map((lint) => `  ${lineOf(lint)}`),
+    ...lints.map((lint) => `  ${formatLint(lint)}`),
     ...tests,
     ...snapshots.flatMap(snapshotLines),
     ...coverage,
@@ -223,8 +223,8 @@ function snapshotLines({ test, differences }: WrittenSnapshot): readonly string[
 }
 
 /** In the form that build servers read: a suite for each file of tests. */
-function junitOf(results: readonly SuiteResult[]): string {
-  const { failed, skipped } = countsOf(results)
+function formatJunit(results: readonly SuiteResult[]): string {
+  const { failed, skipped } = countTests(results)
   const suites = results.map(suiteElement)
   const tests = suites.reduce((sum, { $ }) => sum + Number($.tests), 0)
   const root = { $: { tests: `${tests}`, failures: `${failed}`, skipped: `${skipped}` }, testsuite: suites }
@@ -234,7 +234,7 @@ function junitOf(results: readonly SuiteResult[]): string {
 function suiteElement({ file, lints, report }: SuiteResult) {
   const notRun = {
     $: { name: 'the tests can run', classname: file, time: '0' },
-    failure: failureElement(lints.filter(isError).map((lint) => lineOf(lint))),
+    failure: failureElement(lints.filter(isError).map((lint) => formatLint(lint))),
   }
   const cases: readonly JsonObject[] =
     report === undefined ? [notRun] : report.tests.map((test) => caseElement(test, file))

@@ -16,14 +16,14 @@ export async function watchFiles(
   run: () => Promise<Exit>,
 ): Promise<never> {
   for (;;) {
-    const before = stampOf(files)
+    const before = readStamp(files)
     await terminal.run(run)
-    while (stampOf(files) === before) await pause(EVERY_MS)
+    while (readStamp(files) === before) await pause(EVERY_MS)
   }
 }
 
 /** Differs if one of the files was changed, replaced or removed. */
-function stampOf(files: readonly string[]): string {
+function readStamp(files: readonly string[]): string {
   const stamps = files.map((file) => {
     const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
     return stats === undefined ? '-' : `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`

@@ -90,7 +90,7 @@ const BY_STATUS: Readonly<Record<number, IssueType>> = {
 }
 
 /** The issue type for the status that another system answered with; undefined if it refused without one. */
-export function issueOfStatus(status: number | undefined): IssueType {
+export function issueForStatus(status: number | undefined): IssueType {
   if (status === undefined) return 'processing'
   return BY_STATUS[status] ?? (status >= 500 ? 'transient' : 'processing')
 }

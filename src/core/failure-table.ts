@@ -2,7 +2,7 @@
  * The table of everything that can go wrong with a message or a management call. docs/failures.md is generated from
  * it. Code asks a row for a property and never compares codes, so that a new code needs its row only.
  */
-import { type FailureKind, issueOfStatus } from './failure-kind.ts'
+import { type FailureKind, issueForStatus } from './failure-kind.ts'
 import { ADMISSION_FAILURES } from './failures/admission-failure-table.ts'
 import { MANAGEMENT_FAILURES } from './failures/management-failure-table.ts'
 
@@ -102,7 +102,7 @@ export const FAILURES = {
   LOOKUP_REFUSED: {
     status: 502,
     retry: false,
-    issue: issueOfStatus,
+    issue: issueForStatus,
     means:
       'A lookup answered with a status outside its `allowedStatuses`; answered with that status where it is a 4xx or 5xx.',
     lookup: 'unusable',
@@ -204,7 +204,7 @@ export const FAILURES = {
   RESPONSE_REFUSED: {
     status: 502,
     retry: false,
-    issue: issueOfStatus,
+    issue: issueForStatus,
     means:
       'The broker refused the output, or a response request of a consumed record was answered outside its `allowedStatuses`.',
   },
@@ -257,6 +257,6 @@ export const FAILURES = {
 export type FailureCode = keyof typeof FAILURES
 
 /** The row of a code. A code that only another version of the service knows has the row of INTERNAL. */
-export const kindOf = (code: string): FailureKind => FAILURES[isFailureCode(code) ? code : 'INTERNAL']
+export const kindForCode = (code: string): FailureKind => FAILURES[isFailureCode(code) ? code : 'INTERNAL']
 
 export const isFailureCode = (code: string): code is FailureCode => Object.hasOwn(FAILURES, code)

@@ -28,7 +28,7 @@ export function createIds(clock: Clock, random: number): () => string {
 }
 
 /** When an id was created, in milliseconds since the epoch. */
-export const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 12), 16)
+export const timeFromId = (id: string): number => Number.parseInt(id.slice(0, 12), 16)
 
 /** The text that no id of this time or of a later one is below. */
 export const idFrom = (timeMs: number): string => Math.max(0, Math.ceil(timeMs)).toString(16).padStart(12, '0')

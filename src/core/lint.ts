@@ -14,7 +14,8 @@ export type Lint = Readonly<{
 }>
 
 /** Whether a stored document with this fault cannot be an active endpoint. */
-export const keepsOut = ({ severity, toleratedInStored }: Lint): boolean => severity === 'error' && !toleratedInStored
+export const preventsActivation = ({ severity, toleratedInStored }: Lint): boolean =>
+  severity === 'error' && !toleratedInStored
 
 /** What reading a piece of configuration gives: the value, or one sentence that says what is wrong with it. */
 export type Result<T> = Readonly<{ ok: true; value: T }> | Readonly<{ ok: false; message: string }>
@@ -36,7 +37,7 @@ export type LintSink = Readonly<{
  * Characters of a place. A name may be as long as a message or a document, and everything below it has a place of its own:
  * the length of places times their number must not fill the memory.
  */
-const MAX_PLACE = 1_000
+const MAX_LOCATION_CHARACTERS = 1_000
 
 /** Appends segments to a path: names joined by dots (dots within a name escaped), numbers as `[n]`. */
 export function documentPath(base: string, ...segments: readonly (string | number)[]): string {
@@ -66,14 +67,16 @@ export const pointerName = (name: string): string =>
   shortName(shortName(name).replaceAll('~', '~0').replaceAll('/', '~1'))
 
 /** No more of a name than a place can have, and one more, by which the place is cut: a long one takes time to escape. */
-const shortName = (name: string): string => (name.length > MAX_PLACE ? name.slice(0, MAX_PLACE + 1) : name)
+const shortName = (name: string): string =>
+  name.length > MAX_LOCATION_CHARACTERS ? name.slice(0, MAX_LOCATION_CHARACTERS + 1) : name
 
 /** What was cut stays as it is. */
-const joined = (place: string, more: string): string => (place.length > MAX_PLACE ? place : shown(place + more))
+const joined = (place: string, more: string): string =>
+  place.length > MAX_LOCATION_CHARACTERS ? place : shown(place + more)
 
 /** A name or place in a sentence. */
 export const shown = (text: string): string =>
-  text.length > MAX_PLACE ? `${text.slice(0, MAX_PLACE).toWellFormed()}…` : text
+  text.length > MAX_LOCATION_CHARACTERS ? `${text.slice(0, MAX_LOCATION_CHARACTERS).toWellFormed()}…` : text
 
 /** A sink that adds to `lints`. */
 export function collectInto(lints: Lint[], path = ''): LintSink {

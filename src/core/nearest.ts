@@ -1,7 +1,7 @@
 /** The name that a user probably meant: most unknown names are slips of typing. */
 
 /** Longer names are hardly slips, and the time to compare them grows by the square. */
-const LONGEST = 64
+const MAX_CHARACTERS = 64
 
 /**
  * The known name nearest to `name`, or undefined if none is near.
@@ -10,7 +10,7 @@ const LONGEST = 64
  * missing, or wrong, or two neighbours swapped (optimal string alignment). The first of equally near names wins.
  */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
-  if (name.length > LONGEST) return undefined
+  if (name.length > MAX_CHARACTERS) return undefined
   const wanted = name.toLowerCase()
   let best: string | undefined
   let bestSlips = Math.floor(name.length / 3) + 1

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 
 let last: Promise<unknown> = Promise.resolve()
 
@@ -6,7 +6,7 @@ let last: Promise<unknown> = Promise.resolve()
  * Resolves in a turn of the event loop that no other caller of it shares. Several answers of megabytes may arrive together;
  * read in one turn, they would hold up all other messages for as long as all of them take.
  */
-export function ownTurn(): Promise<unknown> {
-  last = last.then(() => turn())
+export function exclusiveIteration(): Promise<unknown> {
+  last = last.then(() => nextIteration())
   return last
 }

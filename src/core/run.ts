@@ -1,7 +1,7 @@
 /** The account of one running message: stages report to it, and it bounds them. Two messages never share one. */
 import type { JsonObject } from './json.ts'
 import type { MessageBudget } from './message-budget.ts'
-import type { ProduceTurn, RecordProducer } from './ports/record-producer.ts'
+import type { ProduceSlot, RecordProducer } from './ports/record-producer.ts'
 import type { Trace } from './tracing/trace.ts'
 
 /** Milliseconds since the epoch; injected, so that tests set the time. */
@@ -19,9 +19,9 @@ export type Run = {
   /** The message is a record of a topic: it has no caller to read an answer, so a refusal of a target fails it. */
   readonly isRecord: boolean
   /** Its caller does not wait on a connection: a record or a replay. */
-  readonly isPatient: boolean
+  readonly mayWait: boolean
   /** Its turn, if it is one of several records that must be written in their order. */
-  readonly turn?: ProduceTurn | undefined
+  readonly slot?: ProduceSlot | undefined
   /** What its records go to in place of the producer of the service: the transaction of the record that it processes. */
   readonly producer?: RecordProducer | undefined
   /** The bytes of the incoming body; undefined if there is none. */

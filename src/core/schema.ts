@@ -24,7 +24,8 @@ export const either = <const S extends readonly TSchema[]>(schemas: S) =>
 export const both = <A extends TSchema, B extends TSchema>(schemas: readonly [A, B]) =>
   Type.Unsafe<Static<A> & Static<B>>({ allOf: schemas })
 export const constant = <const T extends string | true>(value: T) => Type.Unsafe<T>({ const: value })
-export const oneOf = <const T extends string>(names: readonly T[]) => Type.Unsafe<T>({ type: 'string', enum: names })
+export const enumSchema = <const T extends string>(names: readonly T[]) =>
+  Type.Unsafe<T>({ type: 'string', enum: names })
 export const record = <S extends TSchema>(schema: S) =>
   Type.Unsafe<Readonly<Record<string, Static<S>>>>({ type: 'object', additionalProperties: schema })
 

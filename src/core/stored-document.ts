@@ -17,7 +17,7 @@ export type StoredDocument = JsonObject &
 export const STAMPS: ReadonlySet<string> = new Set(['_id', 'createdAt', 'updatedAt', '__v'])
 
 /** A document without the fields that the service sets. */
-export const contentOf = (document: JsonObject): JsonObject =>
+export const withoutStamps = (document: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(document).filter(([name]) => !STAMPS.has(name)))
 
 export type ChangeMethod = 'create' | 'replace' | 'patch' | 'restore' | 'delete'

@@ -1,5 +1,5 @@
 /** The request of a batch, read operation by operation with pauses for messages, and the answer to it. */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Failure } from '../core/failure.ts'
 import { collectInto, type Lint } from '../core/lint.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
@@ -9,9 +9,9 @@ import { MAX_DEPTH } from '../formats/json-read.ts'
 import { type Checked, type EndpointChange, type Faults, isWarning } from './endpoint-writer.ts'
 import * as failures from './management-failures.ts'
 import { parseDocument, unreadable } from './parse-document.ts'
-import { etagOf } from './precondition.ts'
+import { computeEtag } from './precondition.ts'
 
-type PlacedOperation = Readonly<{
+type BatchChange = Readonly<{
   /** Its index in the batch. */
   index: number
   operation: BatchOperation
@@ -21,7 +21,7 @@ type PlacedOperation = Readonly<{
 
 type Batch = Readonly<{
   /** Those without faults. */
-  operations: readonly PlacedOperation[]
+  operations: readonly BatchChange[]
   /** Of the other operations. */
   faults: readonly failures.OperationFault[]
   dryRun: boolean
@@ -51,13 +51,13 @@ export async function readBatch(text: string): Promise<Batch> {
       .error(`The batch has ${elements.length} operations, and ${MAX_OPERATIONS} is the most; divide it.`)
   }
   if (!isBatch || lints.length > 0) throw failures.batchInvalid(lints)
-  const operations: PlacedOperation[] = []
+  const operations: BatchChange[] = []
   const faults: failures.OperationFault[] = []
   for (const [index, element] of elements.entries()) {
     const read = readOperation(element, index)
     if ('operation' in read) operations.push(read)
     else faults.push(...read.faults)
-    await turn()
+    await nextIteration()
   }
   return {
     operations,
@@ -73,7 +73,7 @@ const LEVELS = MAX_DEPTH + 1
 function readOperation(
   text: string,
   index: number,
-): PlacedOperation | Readonly<{ faults: readonly failures.OperationFault[] }> {
+): BatchChange | Readonly<{ faults: readonly failures.OperationFault[] }> {
   try {
     const { raw, faults } = parseDocument(text, LEVELS)
     const lints: Lint[] = []
@@ -96,7 +96,7 @@ function readOperation(
 }
 
 /** Two changes of one endpoint would depend on their order. */
-function findRepeatedIds(operations: readonly PlacedOperation[]): readonly failures.OperationFault[] {
+function findRepeatedIds(operations: readonly BatchChange[]): readonly failures.OperationFault[] {
   const first = new Map<string, number>()
   return operations.flatMap(({ index, operation }): failures.OperationFault[] => {
     if (operation.op === 'create') return []
@@ -111,8 +111,8 @@ function findRepeatedIds(operations: readonly PlacedOperation[]): readonly failu
 }
 
 /** The change that an operation asks for. `current`: reads the stored document of an endpoint. */
-export function changeOf(
-  { index, operation, repeated }: PlacedOperation,
+export function parseChange(
+  { index, operation, repeated }: BatchChange,
   current: (id: string) => Promise<StoredDocument | undefined>,
 ): EndpointChange {
   if (operation.op === 'create') {
@@ -170,7 +170,10 @@ export type OperationResult = Readonly<{
 
 export type BatchReport = Readonly<{ results: readonly OperationResult[]; dryRun: boolean }>
 
-export function resultOf({ change, stamp, current, compiled, lints }: Checked, dryRun: boolean): OperationResult {
+export function toOperationResult(
+  { change, stamp, current, compiled, lints }: Checked,
+  dryRun: boolean,
+): OperationResult {
   const { name } = (compiled?.document ?? current) as StoredDocument
   return {
     operation: change.operation,
@@ -178,8 +181,8 @@ export function resultOf({ change, stamp, current, compiled, lints }: Checked, d
     ...(dryRun && change.id === undefined ? {} : { id: stamp._id }),
     name,
     version: stamp.version,
-    ...(dryRun || compiled === undefined ? {} : { etag: etagOf(compiled.document) }),
-    ...(dryRun && current !== undefined ? { ifMatch: etagOf(current) } : {}),
+    ...(dryRun || compiled === undefined ? {} : { etag: computeEtag(compiled.document) }),
+    ...(dryRun && current !== undefined ? { ifMatch: computeEtag(current) } : {}),
     warnings: lints.filter(isWarning).map(({ path, message }) => ({ path, message })),
   }
 }

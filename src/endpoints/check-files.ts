@@ -28,7 +28,7 @@ export async function checkFiles(
 ): Promise<readonly FileCheck[]> {
   const active = new ActiveEndpoints()
   const names = new Map<string, string>()
-  const nameOf = ({ document }: CompiledEndpoint): string => names.get(document._id) ?? ''
+  const describeEndpoint = ({ document }: CompiledEndpoint): string => names.get(document._id) ?? ''
   const checks: FileCheck[] = []
   for (const [index, { file, document, lints: known = [] }] of files.entries()) {
     const _id = index.toString(16).padStart(24, '0')
@@ -38,7 +38,7 @@ export async function checkFiles(
     // A text whose value is missing is no URL and no expression either; one fault is enough.
     const all = [...known, ...lints.filter(({ path }) => path === '' || !faulty.has(path))]
     if (compiled !== undefined && hasNameAndRoute(lints)) {
-      const clashes = findClashes(compiled, active, nameOf)
+      const clashes = findClashes(compiled, active, describeEndpoint)
       all.push(...clashes)
       if (clashes.length === 0) active.add(compiled)
     }

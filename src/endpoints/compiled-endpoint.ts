@@ -1,7 +1,7 @@
 /** An endpoint document, checked and compiled once, so that its messages only run closures. */
 import type { Failure } from '../core/failure.ts'
 import type { Json } from '../core/json.ts'
-import { collectInto, keepsOut, type Lint, type LintSink } from '../core/lint.ts'
+import { collectInto, type Lint, type LintSink, preventsActivation } from '../core/lint.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
 import { checkDocument } from '../document/checks/check-document.ts'
 import { type DocumentBounds, lintBounds } from '../document/checks/document-bounds.ts'
@@ -129,7 +129,7 @@ function cachedPipeline(
       isolated ??= { ...(await isolateOnce()), generatesLater: true }
       const lints: Lint[] = []
       const handle = compileWith(isolated, collectInto(lints))
-      const faults = distinct(lints.filter(keepsOut))
+      const faults = distinct(lints.filter(preventsActivation))
       if (faults.length === 0) return handle
       onFaults?.(faults)
       throw new Error(

@@ -32,7 +32,8 @@ const SENTENCES: Readonly<Record<Exclude<FaultReason, 'pending'>, string>> = {
 
 const PENDING = 'This process has not activated the stored document yet; try again.'
 
-export const reasonOf = ({ faults }: RefusedEndpoint): 'invalid' | 'clash' => (faults.length > 0 ? 'invalid' : 'clash')
+export const faultReason = ({ faults }: RefusedEndpoint): 'invalid' | 'clash' =>
+  faults.length > 0 ? 'invalid' : 'clash'
 
 /** Fails with ID_MALFORMED, ENDPOINT_UNKNOWN, STORE_UNAVAILABLE, and with OVERLOADED if a document cannot be checked now. */
 export type FindFaults = (id: string) => Promise<EndpointFaults>
@@ -53,18 +54,18 @@ export function createFindFaults(
       return { endpointId, active: active !== undefined, reason: 'pending', error, faults: [] }
     }
     if (refusal !== undefined) {
-      const reason = reasonOf(refusal)
+      const reason = faultReason(refusal)
       const faults = [...refusal.faults, ...refusal.clashes]
-      return faultsOf(endpointId, false, refusal.version, reason, faults)
+      return toEndpointFaults(endpointId, false, refusal.version, reason, faults)
     }
     const { version = 0, toleratedFaults = [] } = active ?? {}
     return toleratedFaults.length === 0
       ? { endpointId, active: true, version, faults: [] }
-      : faultsOf(endpointId, true, version, 'tolerated', toleratedFaults)
+      : toEndpointFaults(endpointId, true, version, 'tolerated', toleratedFaults)
   }
 }
 
-const faultsOf = (
+const toEndpointFaults = (
   endpointId: string,
   active: boolean,
   version: number,

@@ -1,9 +1,9 @@
 /** Reads endpoint documents and their versions from the store. */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Failure } from '../core/failure.ts'
 import { isId } from '../core/id.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { contentOf, type StoredDocument, type Version, type VersionSummary } from '../core/stored-document.ts'
+import { type StoredDocument, type Version, type VersionSummary, withoutStamps } from '../core/stored-document.ts'
 import { checkDocument } from '../document/checks/check-document.ts'
 import { describeChange, diffDocuments } from '../document/diff/document-diff.ts'
 import { parsePath } from '../language/paths/path.ts'
@@ -82,7 +82,7 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
   const enqueue = createStoreQueue()
   const readPage = <T>(work: () => Promise<T>): Promise<T> =>
     enqueue(async () => {
-      await turn()
+      await nextIteration()
       return failures.callEndpointStore(work)
     })
   async function* list(filters: Filters): AsyncGenerator<readonly ListedDocument[]> {
@@ -98,7 +98,7 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
     }
   }
   async function* readAgain(listed: readonly ListedLength[]): AsyncGenerator<readonly Uint8Array[]> {
-    for (const page of pagesOf(listed)) {
+    for (const page of splitIntoPages(listed)) {
       const documents = await readPage(() => store.readVersions(page))
       yield documents.map((bytes, index) => {
         if (bytes === undefined) throw new VersionGone(page[index] as ListedLength)
@@ -118,7 +118,7 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
         if (one === null) throw failures.emptyVersion(before)
         const { document: other, ...to } = await getVersion(id, after)
         if (other === null) throw failures.emptyVersion(after)
-        return { from, to, changes: changesOf(one, other) }
+        return { from, to, changes: describeChanges(one, other) }
       },
     },
     diff: async (id, text) => {
@@ -127,7 +127,7 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
       const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
       const stored = await get(id)
       if (errors.length > 0) throw failures.invalid(errors)
-      return { changes: changesOf(stored, endpoint as unknown as JsonObject) }
+      return { changes: describeChanges(stored, endpoint as unknown as JsonObject) }
     },
   }
 }
@@ -138,7 +138,7 @@ const decoder = new TextDecoder()
 const PAGE_DOCUMENTS = 100
 const PAGE_BYTES = 256 * 1024
 
-function* pagesOf(listed: readonly ListedLength[]): Generator<readonly ListedLength[]> {
+function* splitIntoPages(listed: readonly ListedLength[]): Generator<readonly ListedLength[]> {
   let page: ListedLength[] = []
   let bytes = 0
   for (const one of listed) {
@@ -152,8 +152,8 @@ function* pagesOf(listed: readonly ListedLength[]): Generator<readonly ListedLen
   if (page.length > 0) yield page
 }
 
-const changesOf = (before: JsonObject, after: JsonObject): DocumentDiff['changes'] =>
-  diffDocuments(contentOf(before), contentOf(after)).map(describeChange)
+const describeChanges = (before: JsonObject, after: JsonObject): DocumentDiff['changes'] =>
+  diffDocuments(withoutStamps(before), withoutStamps(after)).map(describeChange)
 
 /** Whether a document matches all filters (`EndpointReads.list`). Fails with FILTER_INVALID. */
 export function compileFilters(filters: Filters): (document: JsonObject) => boolean {

@@ -39,7 +39,7 @@ export class ActiveEndpoints {
   }
 
   /** The endpoints with other ids that have its name or its route. */
-  rivalsOf({ document, routeKey }: CompiledEndpoint): readonly CompiledEndpoint[] {
+  findRivals({ document, routeKey }: CompiledEndpoint): readonly CompiledEndpoint[] {
     const rivals = new Set([this.#byName.get(document.name), this.#byRoute.get(routeKey)])
     return [...rivals].filter(
       (rival) => rival !== undefined && rival.document._id !== document._id,
@@ -130,7 +130,7 @@ export function createEndpointRegistry(): Registry {
     get: (id) => active.get(id),
     byName: (name) => active.byName(name),
     all: () => active.all(),
-    rivalsOf: (compiled) => active.rivalsOf(compiled),
+    findRivals: (compiled) => active.findRivals(compiled),
     consuming: () => active.consuming(),
     put: (compiled) => {
       unroute(compiled.document._id)
@@ -157,19 +157,19 @@ function match(routes: RouteTable<CompiledEndpoint>, method: string, url: string
 }
 
 /**
- * Finds endpoints with the same name, or with a route that matches the same paths. Each lint names the other endpoint, by `nameOf` where its name is taken. The unique keys of the store decide in the end.
+ * Finds endpoints with the same name, or with a route that matches the same paths. Each lint names the other endpoint, by `readName` where its name is taken. The unique keys of the store decide in the end.
  */
 export function findClashes(
   compiled: CompiledEndpoint,
-  active: Pick<ActiveEndpoints, 'rivalsOf'>,
-  nameOf = ({ document }: CompiledEndpoint): string => `The endpoint ${document._id}`,
+  active: Pick<ActiveEndpoints, 'findRivals'>,
+  readName = ({ document }: CompiledEndpoint): string => `The endpoint ${document._id}`,
 ): readonly Lint[] {
   const { document, routeKey } = compiled
   const lints: Lint[] = []
   const lint = collectInto(lints)
-  for (const other of active.rivalsOf(compiled)) {
+  for (const other of active.findRivals(compiled)) {
     if (other.document.name === document.name) {
-      lint.at('name').error(`${nameOf(other)} has this name already; choose another one.`)
+      lint.at('name').error(`${readName(other)} has this name already; choose another one.`)
     }
     if (other.routeKey === routeKey) {
       const { method, pattern } = other.endpoint.endpoint

@@ -5,9 +5,9 @@
 import type { Lint } from '../core/lint.ts'
 import { NOTE_CHARACTERS, type Origin, type StoredDocument } from '../core/stored-document.ts'
 import { createPipelineCache } from '../pipeline/pipeline-cache.ts'
-import type { EntryOf } from '../store/sql/audit-store.ts'
+import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { ChangeFeed } from '../store/store.ts'
-import { type BatchReport, changeOf, collectFaults, readBatch, resultOf } from './batch.ts'
+import { type BatchReport, collectFaults, parseChange, readBatch, toOperationResult } from './batch.ts'
 import { createEndpointReads, type EndpointReads } from './endpoint-reads.ts'
 import {
   type Checked,
@@ -28,7 +28,7 @@ export type Accepted = Readonly<{ document: StoredDocument; version: number; war
 
 /**
  * Documents are passed as JSON text, so that duplicate names can be reported. `ifMatch` is the If-Match header; undefined
- * if there is none. `entryOf`: for the entry of the change in the audit log, which is stored in one transaction with it.
+ * if there is none. `toAuditEntry`: for the entry of the change in the audit log, which is stored in one transaction with it.
  *
  * Fails with BODY_UNREADABLE, BODY_TOO_DEEP, DOCUMENT_TOO_LARGE, CONFIGURATION_INVALID (every fault in `details`),
  * CONFIGURATION_CLASH, ENDPOINTS_TOO_MANY, ENDPOINT_UNKNOWN, VERSION_UNKNOWN, ID_MALFORMED, FILTER_INVALID,
@@ -56,25 +56,37 @@ export interface EndpointService extends EndpointReads {
   stop(): void
   /** The same documents, with the reasons. */
   readonly inactiveDocuments: InactiveDocuments
-  create(text: string, origin?: Origin, entryOf?: EntryOf): Promise<Accepted>
-  replace(id: string, text: string, ifMatch: string | undefined, origin?: Origin, entryOf?: EntryOf): Promise<Accepted>
+  create(text: string, origin?: Origin, toAuditEntry?: ToAuditEntry): Promise<Accepted>
+  replace(
+    id: string,
+    text: string,
+    ifMatch: string | undefined,
+    origin?: Origin,
+    toAuditEntry?: ToAuditEntry,
+  ): Promise<Accepted>
   /** In: a JSON Merge Patch (RFC 7396). */
-  patch(id: string, text: string, ifMatch: string | undefined, origin?: Origin, entryOf?: EntryOf): Promise<Accepted>
+  patch(
+    id: string,
+    text: string,
+    ifMatch: string | undefined,
+    origin?: Origin,
+    toAuditEntry?: ToAuditEntry,
+  ): Promise<Accepted>
   /** Activates the document of an earlier version, also of a deleted endpoint. */
   restore(
     id: string,
     version: number,
     ifMatch: string | undefined,
     origin?: Origin,
-    entryOf?: EntryOf,
+    toAuditEntry?: ToAuditEntry,
   ): Promise<Accepted>
   /** Resolves to the removed document and the version of its deletion. */
-  remove(id: string, ifMatch: string | undefined, origin?: Origin, entryOf?: EntryOf): Promise<Accepted>
+  remove(id: string, ifMatch: string | undefined, origin?: Origin, toAuditEntry?: ToAuditEntry): Promise<Accepted>
   /**
    * Makes many changes, or none of them. In: the batch as JSON text; its note replaces that of `origin`. Also fails with
    * BATCH_INVALID; the faults of operations are in `details`.
    */
-  batch(text: string, origin?: Origin, entryOf?: EntryOf): Promise<BatchReport>
+  batch(text: string, origin?: Origin, toAuditEntry?: ToAuditEntry): Promise<BatchReport>
 }
 
 export type EndpointServiceOptions = EndpointWriterOptions &
@@ -118,13 +130,13 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
   /** `describe`: runs before each attempt, when what other instances have stored is known. */
   const changeOne = async (
     origin: Origin,
-    entryOf: EntryOf | undefined,
+    toAuditEntry: ToAuditEntry | undefined,
     ifMatch: string | undefined,
     describe: () => Promise<Omit<EndpointChange, 'operation' | 'ifMatch'>>,
   ): Promise<Accepted> => {
     const made = await inOrder(ifMatch, async () => {
       const change = { ...(await describe()), operation: 0, ifMatch }
-      return writer.write({ changes: [change], origin, collectFaults: () => FIRST_FAULT }, entryOf)
+      return writer.write({ changes: [change], origin, collectFaults: () => FIRST_FAULT }, toAuditEntry)
     })
     const [{ compiled, current, stamp, lints }] = (await announced(made)) as readonly [Checked]
     const document = (compiled?.document ?? current) as StoredDocument
@@ -147,21 +159,21 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
       pipelines.stop()
     },
     inactiveDocuments: reconciler.inactive,
-    create: (text, origin = {}, entryOf) =>
-      changeOne(origin, entryOf, undefined, async () => ({
+    create: (text, origin = {}, toAuditEntry) =>
+      changeOne(origin, toAuditEntry, undefined, async () => ({
         method: 'create',
         read: async () => undefined,
         draft: () => parseDocument(text),
       })),
-    replace: (id, text, ifMatch, origin = {}, entryOf) =>
-      changeOne(origin, entryOf, ifMatch, async () => ({
+    replace: (id, text, ifMatch, origin = {}, toAuditEntry) =>
+      changeOne(origin, toAuditEntry, ifMatch, async () => ({
         method: 'replace',
         id,
         read: () => reads.get(id),
         draft: () => parseDocument(text),
       })),
-    patch: (id, text, ifMatch, origin = {}, entryOf) =>
-      changeOne(origin, entryOf, ifMatch, async () => ({
+    patch: (id, text, ifMatch, origin = {}, toAuditEntry) =>
+      changeOne(origin, toAuditEntry, ifMatch, async () => ({
         method: 'patch',
         id,
         read: () => reads.get(id),
@@ -170,8 +182,8 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
           return { raw: mergePatch(current, raw), faults }
         },
       })),
-    restore: (id, version, ifMatch, origin = {}, entryOf) =>
-      changeOne(origin, entryOf, ifMatch, async () => {
+    restore: (id, version, ifMatch, origin = {}, toAuditEntry) =>
+      changeOne(origin, toAuditEntry, ifMatch, async () => {
         const { document } = await reads.versions.get(id, version)
         if (document === null) throw failures.emptyVersion(version)
         return {
@@ -182,12 +194,12 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
           restored: { version, document },
         }
       }),
-    remove: (id, ifMatch, origin = {}, entryOf) =>
-      changeOne(origin, entryOf, ifMatch, async () => ({ method: 'delete', id, read: () => reads.get(id) })),
-    batch: async (text, origin = {}, entryOf) => {
+    remove: (id, ifMatch, origin = {}, toAuditEntry) =>
+      changeOne(origin, toAuditEntry, ifMatch, async () => ({ method: 'delete', id, read: () => reads.get(id) })),
+    batch: async (text, origin = {}, toAuditEntry) => {
       const { operations, faults, dryRun, note = origin.note } = await readBatch(text)
       const set = {
-        changes: operations.map((one) => changeOf(one, (id) => writer.current(id))),
+        changes: operations.map((one) => parseChange(one, (id) => writer.current(id))),
         origin: note === undefined ? origin : { ...origin, note: note.slice(0, NOTE_CHARACTERS) },
         collectFaults: () => collectFaults(faults),
       }
@@ -197,8 +209,8 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
       const ifMatch = set.changes.find((one) => one.ifMatch !== undefined)?.ifMatch
       const checked = dryRun
         ? await failures.callEndpointStore(() => writer.check(set, ahead))
-        : await announced(await inOrder(ifMatch, () => writer.write(set, entryOf, ahead)))
-      return { results: checked.map((one) => resultOf(one, dryRun)), dryRun }
+        : await announced(await inOrder(ifMatch, () => writer.write(set, toAuditEntry, ahead)))
+      return { results: checked.map((one) => toOperationResult(one, dryRun)), dryRun }
     },
   }
 }

@@ -3,11 +3,11 @@
  * memory, so that a list of ten thousand neither reads nor parses their documents.
  */
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { pageOf, placeCursor } from '../core/records/cursor.ts'
+import { cutPage, encodePosition } from '../core/records/cursor.ts'
 import type { QueryOf } from '../core/schema.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
-import { type FaultReason, reasonOf } from './endpoint-faults.ts'
+import { type FaultReason, faultReason } from './endpoint-faults.ts'
 import { compileFilters } from './endpoint-reads.ts'
 import type { Registry } from './endpoint-registry.ts'
 import type { InactiveDocuments, RefusedEndpoint } from './stored-endpoints.ts'
@@ -52,7 +52,7 @@ export type ListSummariesOptions = Readonly<{
   registry: Pick<Registry, 'all' | 'get'>
   inactive: InactiveDocuments
   /** The counts of the messages of these endpoints. */
-  statsOf: (endpointIds: readonly string[]) => Promise<ReadonlyMap<string, JsonObject>>
+  readStats: (endpointIds: readonly string[]) => Promise<ReadonlyMap<string, JsonObject>>
 }>
 
 type Row = Readonly<{
@@ -64,20 +64,20 @@ type Row = Readonly<{
 }>
 
 /** Cursors hold keys, and a URL must hold a cursor. */
-const LONGEST_KEY = 200
+const MAX_KEY_CHARACTERS = 200
 
-export function createListSummaries({ registry, inactive, statsOf }: ListSummariesOptions): ListSummaries {
+export function createListSummaries({ registry, inactive, readStats }: ListSummariesOptions): ListSummaries {
   // Compiled endpoints and refusals never change, so their rows hold as long as they are there.
   const known = new WeakMap<CompiledEndpoint | RefusedEndpoint, Row>()
-  const rowOf = <T extends CompiledEndpoint | RefusedEndpoint>(one: T, describe: (one: T) => Row): Row => {
+  const rowFor = <T extends CompiledEndpoint | RefusedEndpoint>(one: T, describe: (one: T) => Row): Row => {
     const row = known.get(one) ?? describe(one)
     known.set(one, row)
     return row
   }
   const rows = (): readonly Row[] => [
-    ...registry.all().map((one) => withPending(rowOf(one, activeRow), inactive)),
+    ...registry.all().map((one) => withPending(rowFor(one, activeRow), inactive)),
     ...[...inactive.refused.values()].flatMap((one) =>
-      registry.get(one.document._id) === undefined ? [rowOf(one, refusedRow)] : [],
+      registry.get(one.document._id) === undefined ? [rowFor(one, refusedRow)] : [],
     ),
   ]
   return async (written, filters) => {
@@ -89,21 +89,21 @@ export function createListSummaries({ registry, inactive, statsOf }: ListSummari
         query.words.every((word) => searched.includes(word)) &&
         isFiltered(document),
     )
-    const { page, next } = pageOf(firstRows(matching, query).map(withId), query.limit)
+    const { page, next } = cutPage(firstRows(matching, query).map(withId), query.limit)
     const last = page.at(-1)
-    const stats = await statsOf(page.map(({ id }) => id))
+    const stats = await readStats(page.map(({ id }) => id))
     return {
       endpoints: page.map(({ id, row }) => ({ ...row.summary, stats: stats.get(id) ?? {} })),
       total: matching.length,
-      ...(last === undefined || next === undefined ? {} : { next: cursorOf(last.row, query) }),
+      ...(last === undefined || next === undefined ? {} : { next: encodeRowCursor(last.row, query) }),
     }
   }
 }
 
 const withId = (row: Row) => ({ id: row.summary.id, row })
 
-const cursorOf = ({ keys, summary: { id } }: Row, { sort, descending }: SummaryQuery): string =>
-  placeCursor({ sort: descending ? `-${sort}` : sort, key: keys[sort], id })
+const encodeRowCursor = ({ keys, summary: { id } }: Row, { sort, descending }: SummaryQuery): string =>
+  encodePosition({ sort: descending ? `-${sort}` : sort, key: keys[sort], id })
 
 /** The first rows after the cursor, one more than the page has. Only these are sorted: pages are short and lists long. */
 function firstRows(rows: readonly Row[], { sort, descending, limit, after }: SummaryQuery): readonly Row[] {
@@ -136,7 +136,7 @@ const activeRow = ({ document, version, toleratedFaults = [] }: CompiledEndpoint
   rowFrom(document, version, true, toleratedFaults.length === 0 ? undefined : 'tolerated', toleratedFaults.length)
 
 const refusedRow = (one: RefusedEndpoint): Row =>
-  rowFrom(one.document, one.version, false, reasonOf(one), one.faults.length + one.clashes.length)
+  rowFrom(one.document, one.version, false, faultReason(one), one.faults.length + one.clashes.length)
 
 /** While the compilation of a newer document is pending, the row is that of the earlier one, which is active. */
 function withPending(row: Row, { pending }: InactiveDocuments): Row {
@@ -152,20 +152,20 @@ function rowFrom(
   faults: number,
 ): Row {
   const { _id: id, createdAt, updatedAt, description, labels, endpoint, transformation, kafkaConsumerTopic } = document
-  const name = textOf(document.name)
-  const route = objectOf(endpoint)
-  const formats = objectOf(transformation)
-  const pattern = textOf(route.pattern)
-  const method = textOf(route.method) || 'POST'
+  const name = asText(document.name)
+  const route = asObject(endpoint)
+  const formats = asObject(transformation)
+  const pattern = asText(route.pattern)
+  const method = asText(route.method) || 'POST'
   const summary = {
     id,
     name,
     ...(typeof description === 'string' ? { description } : {}),
-    labels: objectOf(labels),
+    labels: asObject(labels),
     method,
     pattern,
     ...(typeof formats.input === 'string' ? { input: formats.input } : {}),
-    output: textOf(formats.output),
+    output: asText(formats.output),
     ...(typeof kafkaConsumerTopic === 'string' ? { kafkaConsumerTopic } : {}),
     version,
     createdAt,
@@ -178,10 +178,10 @@ function rowFrom(
   return {
     summary,
     document,
-    searched: searchable.map(textOf).join('\n').toLowerCase(),
+    searched: searchable.map(asText).join('\n').toLowerCase(),
     keys: {
-      name: name.toLowerCase().slice(0, LONGEST_KEY),
-      pattern: pattern.toLowerCase().slice(0, LONGEST_KEY),
+      name: name.toLowerCase().slice(0, MAX_KEY_CHARACTERS),
+      pattern: pattern.toLowerCase().slice(0, MAX_KEY_CHARACTERS),
       method,
       createdAt,
       updatedAt,
@@ -189,5 +189,5 @@ function rowFrom(
   }
 }
 
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
-const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
+const asText = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+const asObject = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})

@@ -2,7 +2,7 @@
  * The path of every change of endpoints; a single change is a batch of one. A change is prepared (its document compiled, its
  * tests run), checked against what is stored afterwards, committed in one transaction with all others, then activated.
  */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Failure } from '../core/failure.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Lint } from '../core/lint.ts'
@@ -12,29 +12,29 @@ import type { ChangeMethod, Origin, StoredDocument } from '../core/stored-docume
 import type { DocumentBounds } from '../document/checks/document-bounds.ts'
 import type { PipelineCache } from '../pipeline/pipeline-cache.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
-import { recordOf, usesState } from '../pipeline/stages/state.ts'
-import type { AuditEffect, EntryOf } from '../store/sql/audit-store.ts'
+import { toStateRecord, usesState } from '../pipeline/stages/state.ts'
+import type { AuditEffect, ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { EndpointStore, EndpointWrite, RefusedWrite } from '../store/sql/endpoint-store.ts'
 import { type CompiledEndpoint, compileDocument, type Stamp } from './compiled-endpoint.ts'
 import { ActiveEndpoints, findClashes, hasNameAndRoute, type Registry } from './endpoint-registry.ts'
 import * as failures from './management-failures.ts'
 import type { ParsedDocument } from './parse-document.ts'
-import { etagOf, matchesEtag } from './precondition.ts'
+import { computeEtag, matchesEtag } from './precondition.ts'
 import type { Reconciler } from './reconciler.ts'
 
 /** The stored tests of endpoints, in one change. All fail with STORE_UNAVAILABLE. */
-export type TestsOfChange = Readonly<{
+export type TestsForChange = Readonly<{
   /**
    * What the stored tests of an endpoint say of its new document: a lint for each test that fails, an error if it prevents
    * the change. Fails with OVERLOADED or SHUTTING_DOWN if the tests cannot run now.
    */
   run(endpointId: string, document: StoredDocument): Promise<readonly Lint[]>
   /** Differs where the stored tests differ; undefined without any. */
-  versionOf(endpointId: string): Promise<string | undefined>
+  readVersion(endpointId: string): Promise<string | undefined>
 }>
 
 /** Starts a change of endpoints with this origin. */
-export type ChangeTests = (origin: Origin) => TestsOfChange
+export type ChangeTests = (origin: Origin) => TestsForChange
 
 export type EndpointWriterOptions = Readonly<{
   store: EndpointStore
@@ -124,7 +124,7 @@ type Prepared = Readonly<{
 /** The changes that are compiled, as their endpoints were then, and the tests that ran. */
 type PreparedChanges = Readonly<{
   known: ReadonlyMap<EndpointChange, Prepared>
-  tests: TestsOfChange | undefined
+  tests: TestsForChange | undefined
 }>
 
 /** Changes that are checked without a pause for messages, where all that takes long is done already. */
@@ -161,7 +161,7 @@ export class EndpointWriter {
         if (current !== undefined || isCreation(change))
           known.set(change, await this.#prepareOne(change, current, tests))
         // Messages run between two documents.
-        await turn()
+        await nextIteration()
       })
       this.#lastPrepared = prepared.catch(() => undefined)
       await prepared
@@ -187,7 +187,10 @@ export class EndpointWriter {
         faults.add(operation, failures.unknown(change.id ?? ''))
         continue
       }
-      if (change.ifMatch !== undefined && (current === undefined || !matchesEtag(change.ifMatch, etagOf(current)))) {
+      if (
+        change.ifMatch !== undefined &&
+        (current === undefined || !matchesEtag(change.ifMatch, computeEtag(current)))
+      ) {
         faults.add(operation, failures.stale(), `operations[${operation}].ifMatch`)
       }
       if (current === undefined && !mayCreate())
@@ -214,7 +217,7 @@ export class EndpointWriter {
         compiled,
         lints: [...draft.lints, ...failing, ...lintState(change, compiled)],
       })
-      if (count % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) await turn()
+      if (count % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) await nextIteration()
     }
     faults.settle()
     return checked
@@ -224,12 +227,16 @@ export class EndpointWriter {
    * Checks the changes, stores them with their entries in the audit log, and activates them. Calls must not overlap with
    * other changes of the registry.
    */
-  async write(set: ChangeSet, entryOf: EntryOf | undefined, ahead?: PreparedChanges): Promise<readonly Checked[]> {
+  async write(
+    set: ChangeSet,
+    toAuditEntry: ToAuditEntry | undefined,
+    ahead?: PreparedChanges,
+  ): Promise<readonly Checked[]> {
     const { store, logger } = this.#options
     const checked = await this.check(set, ahead)
     const writes = checked.map((one) => ({
-      ...writeOf(one, set.origin),
-      entry: entryOf?.(effectOf(one.stamp, set.origin)),
+      ...toEndpointWrite(one, set.origin),
+      entry: toAuditEntry?.(toAuditEffect(one.stamp, set.origin)),
     }))
     const ids = checked.map(({ stamp }) => stamp._id)
     const result = await this.#reconciler.confirm(ids, () => store.writeAll(writes))
@@ -250,11 +257,11 @@ export class EndpointWriter {
   async #prepareOne(
     change: EndpointChange,
     current: StoredDocument | undefined,
-    tests: TestsOfChange | undefined,
+    tests: TestsForChange | undefined,
   ): Promise<Prepared> {
     const draft = await this.#compile(change, current)
     // Read before the tests run: a change meanwhile is seen later.
-    const testsEtag = isTested(draft, current) ? await testsEtagOf(change, tests) : undefined
+    const testsEtag = isTested(draft, current) ? await readTestsEtag(change, tests) : undefined
     return { current, draft, testsEtag, failing: await runTests(draft, current, tests) }
   }
 
@@ -309,13 +316,13 @@ export class EndpointWriter {
     const added = new ActiveEndpoints()
     const places = new Map<string, number>()
     const stays = ({ document: { _id } }: CompiledEndpoint) => !changed.has(_id) && this.#findStored(_id) !== undefined
-    const rivalsOf = (one: CompiledEndpoint) => [...added.rivalsOf(one), ...registry.rivalsOf(one).filter(stays)]
-    const nameOf = ({ document: { _id } }: CompiledEndpoint): string => {
+    const findRivals = (one: CompiledEndpoint) => [...added.findRivals(one), ...registry.findRivals(one).filter(stays)]
+    const describeEndpoint = ({ document: { _id } }: CompiledEndpoint): string => {
       const place = places.get(_id)
       return `The endpoint ${place === undefined ? _id : `of operation ${place}`}`
     }
     return {
-      findClashes: (one: CompiledEndpoint) => findClashes(one, { rivalsOf }, nameOf),
+      findClashes: (one: CompiledEndpoint) => findClashes(one, { findRivals }, describeEndpoint),
       add: (one: CompiledEndpoint, place: number): void => {
         added.add(one)
         places.set(one.document._id, place)
@@ -330,7 +337,7 @@ export class EndpointWriter {
     const changed = new Set(checked.map(({ stamp }) => stamp._id))
     const compiled = checked.flatMap((one) => one.compiled ?? [])
     const removed = checked.flatMap((one) => (one.compiled === undefined ? [one.stamp._id] : []))
-    const overtaken = compiled.flatMap(registry.rivalsOf).map(({ document }) => document._id)
+    const overtaken = compiled.flatMap(registry.findRivals).map(({ document }) => document._id)
     const gone = [...removed, ...overtaken.filter((id) => !changed.has(id))]
     const [first, ...others] = compiled
     if (first !== undefined && others.length === 0 && gone.length === 0) registry.put(first)
@@ -353,27 +360,28 @@ const isTested = (draft: Draft, current: StoredDocument | undefined): boolean =>
 async function runTests(
   draft: Draft,
   current: StoredDocument | undefined,
-  tests: TestsOfChange | undefined,
+  tests: TestsForChange | undefined,
 ): Promise<readonly Lint[]> {
   if (tests === undefined || 'failure' in draft || draft.compiled === undefined || !isTested(draft, current)) return []
   return tests.run(draft.stamp._id, draft.compiled.document)
 }
 
-async function testsEtagOf({ id }: EndpointChange, tests: TestsOfChange | undefined): Promise<string | undefined> {
+async function readTestsEtag({ id }: EndpointChange, tests: TestsForChange | undefined): Promise<string | undefined> {
   if (id === undefined || tests === undefined) return undefined
-  const version = await tests.versionOf(id)
-  return version === undefined ? 'none' : etagOf(version)
+  const version = await tests.readVersion(id)
+  return version === undefined ? 'none' : computeEtag(version)
 }
 
 async function isUpToDate(
   { current: before, testsEtag }: Prepared,
   change: EndpointChange,
   current: StoredDocument | undefined,
-  testsNow: TestsOfChange | undefined,
+  testsNow: TestsForChange | undefined,
 ): Promise<boolean> {
   const isSame =
-    before === current || (before !== undefined && current !== undefined && etagOf(before) === etagOf(current))
-  return isSame && (testsEtag === undefined || (await testsEtagOf(change, testsNow)) === testsEtag)
+    before === current ||
+    (before !== undefined && current !== undefined && computeEtag(before) === computeEtag(current))
+  return isSame && (testsEtag === undefined || (await readTestsEtag(change, testsNow)) === testsEtag)
 }
 
 function lintState({ operation, state }: EndpointChange, compiled: CompiledEndpoint | undefined): readonly Lint[] {
@@ -382,11 +390,11 @@ function lintState({ operation, state }: EndpointChange, compiled: CompiledEndpo
   return [{ path: `operations[${operation}].state`, message, severity: 'warning' }]
 }
 
-function writeOf({ change, stamp, current, compiled }: Checked, origin: Origin): EndpointWrite {
+function toEndpointWrite({ change, stamp, current, compiled }: Checked, origin: Origin): EndpointWrite {
   const { method, restored, state } = change
   const details = { method, at: stamp.updatedAt, origin, ...(restored && { restored: restored.version }) }
   if (compiled === undefined) return { op: 'remove', expected: current as StoredDocument, change: details }
-  const written = { record: compiled, change: details, ...(state && { state: recordOf(state) }) }
+  const written = { record: compiled, change: details, ...(state && { state: toStateRecord(state) }) }
   return current === undefined ? { op: 'insert', ...written } : { op: 'replace', expected: current, ...written }
 }
 
@@ -397,7 +405,7 @@ function refusal({ index, reason }: RefusedWrite, ids: readonly string[]): Failu
 }
 
 /** For the entry of a change in the audit log. */
-function effectOf({ _id, version }: Stamp, { note, testsOverride }: Origin): AuditEffect {
+function toAuditEffect({ _id, version }: Stamp, { note, testsOverride }: Origin): AuditEffect {
   const parts = [note ?? '', testsOverride === undefined ? '' : `Tests overridden: ${testsOverride}`]
   const written = parts.filter((part) => part !== '').join('. ')
   return { target: _id, before: version - 1, after: version, ...(written === '' ? {} : { note: written }) }

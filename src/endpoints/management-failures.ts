@@ -8,13 +8,13 @@ import { callStore } from '../store/store-access.ts'
 export function invalid(faults: readonly Lint[]): Failure {
   const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`
   return new Failure('CONFIGURATION_INVALID', `The endpoint document has ${count}; nothing was stored.`, {
-    details: detailsOf(faults),
+    details: toDetails(faults),
   })
 }
 
 export const dryRunInvalid = (faults: readonly Lint[]): Failure =>
   new Failure('DRY_RUN_INVALID', 'The dry run cannot be made as requested; details has the reasons.', {
-    details: detailsOf(faults),
+    details: toDetails(faults),
   })
 
 export const TESTS_INVALID = {
@@ -23,7 +23,7 @@ export const TESTS_INVALID = {
 } as const
 
 export const testsInvalid = (faults: readonly Lint[]): Failure =>
-  new Failure(TESTS_INVALID.code, TESTS_INVALID.sentence, { details: detailsOf(faults) })
+  new Failure(TESTS_INVALID.code, TESTS_INVALID.sentence, { details: toDetails(faults) })
 
 /** In: a fault for each test that fails. */
 export function testsFailed(faults: readonly Lint[]): Failure {
@@ -31,7 +31,7 @@ export function testsFailed(faults: readonly Lint[]): Failure {
   return new Failure(
     'TESTS_FAILED',
     `${count} with this document; nothing was stored. Change the document, or first the tests.`,
-    { details: detailsOf(faults) },
+    { details: toDetails(faults) },
   )
 }
 
@@ -41,7 +41,7 @@ export function clash(clashes: readonly Lint[]): Failure {
     'CONFIGURATION_CLASH',
     `The document clashes with another endpoint in ${places}; nothing was stored.`,
     {
-      details: detailsOf(clashes),
+      details: toDetails(clashes),
     },
   )
 }
@@ -58,10 +58,10 @@ export const storeClash = (taken: StoreClash): Failure =>
         },
   ])
 
-export const tooMany = (most: number): Failure =>
+export const tooMany = (max: number): Failure =>
   new Failure(
     'ENDPOINTS_TOO_MANY',
-    `There are ${most} endpoints, which is the limit (MAX_ENDPOINTS); delete one that is not needed.`,
+    `There are ${max} endpoints, which is the limit (MAX_ENDPOINTS); delete one that is not needed.`,
   )
 
 export const unknown = (id: string): Failure => new Failure('ENDPOINT_UNKNOWN', `There is no endpoint with ID '${id}'.`)
@@ -90,17 +90,17 @@ export type OperationFault = Readonly<{ operation: number; code: FailureCode; pa
 /** Faults of the batch itself, none of one operation. */
 export const batchInvalid = (faults: readonly Lint[]): Failure =>
   new Failure('BATCH_INVALID', 'The batch cannot be made as requested; details has the reasons.', {
-    details: detailsOf(faults),
+    details: toDetails(faults),
   })
 
 /** The failure has the lowest status of its faults, and the code of the first one with that status. */
 export function batchRefused(faults: readonly OperationFault[]): Failure {
-  const statusOf = ({ code }: OperationFault): number => FAILURES[code].status
-  const [first] = faults.toSorted((one, other) => statusOf(one) - statusOf(other) || one.operation - other.operation)
+  const statusFor = ({ code }: OperationFault): number => FAILURES[code].status
+  const [first] = faults.toSorted((one, other) => statusFor(one) - statusFor(other) || one.operation - other.operation)
   const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`
   return new Failure(first?.code ?? 'BATCH_INVALID', `The batch has ${count}; nothing was stored.`, {
     details: faults.toSorted((one, other) => one.operation - other.operation),
   })
 }
 
-const detailsOf = (lints: readonly Lint[]) => lints.map(({ path, message }) => ({ path, message }))
+const toDetails = (lints: readonly Lint[]) => lints.map(({ path, message }) => ({ path, message }))

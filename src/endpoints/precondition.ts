@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Json } from '../core/json.ts'
 
 /** A strong validator (RFC 9110 §8.8.3): equal exactly if the representations are equal, byte for byte. */
-export function etagOf(representation: Json): string {
+export function computeEtag(representation: Json): string {
   return `"${createHash('sha256').update(JSON.stringify(representation)).digest('base64url')}"`
 }
 

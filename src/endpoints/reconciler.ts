@@ -2,7 +2,7 @@
  * Keeps the active endpoints those that the store holds: at the start, when other instances have changed the store, and when a
  * write was not confirmed. What the store holds is read, what differs is compiled, and all of it is activated together.
  */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { type Backoff, nextPauseMs } from '../core/backoff.ts'
 import { type Failure, isOverload } from '../core/failure.ts'
 import type { Clock } from '../core/run.ts'
@@ -29,7 +29,7 @@ type Found = Readonly<{ id: string; document?: StoredDocument; version?: number 
 const COMPARED_AT_ONCE = 50
 
 /** The pauses between attempts at pending compilations. */
-const BACKOFF: Backoff = { firstMs: 1_000, longestMs: 30_000 }
+const BACKOFF: Backoff = { firstMs: 1_000, maxMs: 30_000 }
 
 /** Calls that change the registry must not overlap, those of others included; `load` and `follow` enqueue themselves. */
 export class Reconciler {
@@ -141,7 +141,7 @@ export class Reconciler {
     for (const [index, document] of documents.entries()) {
       const { _id: id } = document
       if (this.#isNew(document)) found.push({ id, document, version: versions.get(id) ?? 1 })
-      if (index % COMPARED_AT_ONCE === COMPARED_AT_ONCE - 1) await turn()
+      if (index % COMPARED_AT_ONCE === COMPARED_AT_ONCE - 1) await nextIteration()
     }
     const known = [...registry.all().map(({ document }) => document._id), ...this.inactive.refused.keys()]
     for (const id of known) if (!ids.has(id)) found.push({ id })
@@ -231,7 +231,7 @@ export class Reconciler {
         if (paused === undefined) overload = thrown
       }
       // Messages run between two documents of a batch.
-      await turn()
+      await nextIteration()
     }
     // An earlier document that has lost its name or route to another endpoint cannot stay active.
     const isGone = (one: CompiledEndpoint): boolean =>

@@ -3,7 +3,7 @@
  * does not depend on the number of routes, so that ten thousand endpoints cost a message or a change no more than ten.
  */
 import type { JsonObject } from '../core/json.ts'
-import { segmentsOf, withoutLastSlash } from '../language/route-pattern.ts'
+import { splitPattern, withoutLastSlash } from '../language/route-pattern.ts'
 
 export type Found<Target> = Readonly<{ target: Target; urlParams: JsonObject }>
 
@@ -35,7 +35,7 @@ export function createRouteTable<Target>(): RouteTable<Target> {
       roots.set(method, root)
       const parameters: string[] = []
       let node = root
-      for (const segment of segmentsOf(pattern)) {
+      for (const segment of splitPattern(pattern)) {
         if (segment.startsWith(':')) parameters.push(segment.slice(1))
         node = grow(node, segment)
       }
@@ -43,11 +43,11 @@ export function createRouteTable<Target>(): RouteTable<Target> {
     },
     remove: (method, pattern) => {
       const root = roots.get(method)
-      if (root !== undefined) prune(root, segmentsOf(pattern), 0)
+      if (root !== undefined) prune(root, splitPattern(pattern), 0)
     },
     find: (method, url) => {
       const root = roots.get(method)
-      const path = pathOf(url)
+      const path = pathFromUrl(url)
       if (root === undefined || path === undefined) return undefined
       const values: string[] = []
       const leaf = path === '/' ? root.leaf : findLeaf(root, withoutLastSlash(path), 1, values)
@@ -59,7 +59,7 @@ export function createRouteTable<Target>(): RouteTable<Target> {
 const emptyNode = <Target>(): Node<Target> => ({ literals: undefined, parameter: undefined, leaf: undefined })
 
 function grow<Target>(node: Node<Target>, segment: string): Node<Target> {
-  const grown = childOf(node, segment) ?? emptyNode<Target>()
+  const grown = findChild(node, segment) ?? emptyNode<Target>()
   if (segment.startsWith(':')) node.parameter = grown
   else {
     node.literals ??= new Map()
@@ -68,7 +68,7 @@ function grow<Target>(node: Node<Target>, segment: string): Node<Target> {
   return grown
 }
 
-const childOf = <Target>(node: Node<Target>, segment: string): Node<Target> | undefined =>
+const findChild = <Target>(node: Node<Target>, segment: string): Node<Target> | undefined =>
   segment.startsWith(':') ? node.parameter : node.literals?.get(segment)
 
 /** Removes the leaf at the end of the segments, and every node that then leads nowhere. */
@@ -78,7 +78,7 @@ function prune<Target>(node: Node<Target>, segments: readonly string[], at: numb
     node.leaf = undefined
     return
   }
-  const child = childOf(node, segment)
+  const child = findChild(node, segment)
   if (child === undefined) return
   prune(child, segments, at + 1)
   if (child.leaf !== undefined || child.parameter !== undefined || (child.literals?.size ?? 0) > 0) return
@@ -87,7 +87,7 @@ function prune<Target>(node: Node<Target>, segments: readonly string[], at: numb
 }
 
 /** The path of a URL with its segments still encoded; undefined if it does not start with a slash or is badly encoded. */
-function pathOf(url: string): string | undefined {
+function pathFromUrl(url: string): string | undefined {
   const path = before(before(url, '?'), '#')
   return path.startsWith('/') && (!path.includes('%') || isDecodable(path)) ? path : undefined
 }

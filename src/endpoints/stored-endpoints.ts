@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { type Failure, isOverload } from '../core/failure.ts'
-import { keepsOut, type Lint } from '../core/lint.ts'
+import { type Lint, preventsActivation } from '../core/lint.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
 import type { PipelineCache } from '../pipeline/pipeline-cache.ts'
@@ -70,7 +70,7 @@ const CHECKING_PERCENT = 40
 
 const REFUSED = 'A stored endpoint is not active: it has faults'
 
-const ALONE = { rivalsOf: () => [] }
+const ALONE = { findRivals: () => [] }
 
 export class StoredEndpoints {
   readonly #options: StoredEndpointsOptions
@@ -95,7 +95,7 @@ export class StoredEndpoints {
   async load(
     document: StoredDocument,
     version: number,
-    active: Pick<ActiveEndpoints, 'rivalsOf'>,
+    active: Pick<ActiveEndpoints, 'findRivals'>,
     { overload, pipeline }: LoadOptions = {},
   ): Promise<LoadedEndpoint> {
     const { services, settings, pipelines, logger } = this.#options
@@ -107,7 +107,7 @@ export class StoredEndpoints {
     const options = { overload, pipeline, pipelines, onFaults }
     const { lints, compiled } = await compileDocument(document, { ...document, version }, services, settings, options)
     const errors = lints.filter(({ severity }) => severity === 'error')
-    const faults = errors.filter(keepsOut)
+    const faults = errors.filter(preventsActivation)
     const clashes = findClashes(compiled, active)
     if (faults.length + clashes.length > 0) {
       logger.error({ ...fields, faults: [...faults, ...clashes] }, REFUSED)
@@ -132,7 +132,7 @@ export class StoredEndpoints {
   async loadAtStart(
     document: StoredDocument,
     version: number,
-    active: Pick<ActiveEndpoints, 'rivalsOf'>,
+    active: Pick<ActiveEndpoints, 'findRivals'>,
     options?: LoadOptions,
   ): Promise<LoadedEndpoint> {
     const { beforeOpenMs = BEFORE_OPEN_MS } = this.#options

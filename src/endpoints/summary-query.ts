@@ -1,7 +1,7 @@
 /** The query of `GET /endpoints?view=summary`. */
 import { didYouMean } from '../core/nearest.ts'
-import { PLACE_CURSOR_FAULT, readPlaceCursor, type SortedPlace } from '../core/records/cursor.ts'
-import { constant, described, extend, noted, oneOf, pageLimit, type QueryOf, text } from '../core/schema.ts'
+import { decodePositionCursor, PLACE_CURSOR_FAULT, type SortPosition } from '../core/records/cursor.ts'
+import { constant, described, enumSchema, extend, noted, pageLimit, type QueryOf, text } from '../core/schema.ts'
 
 /** The fields that summaries can be sorted by. A `-` before the name sorts descending. */
 const SORTS = ['name', 'pattern', 'method', 'createdAt', 'updatedAt'] as const
@@ -20,7 +20,7 @@ export const SUMMARY_QUERY = {
   }),
   sort: noted(
     described(
-      oneOf(SORTS.flatMap((sort) => [sort, `-${sort}` as const])),
+      enumSchema(SORTS.flatMap((sort) => [sort, `-${sort}` as const])),
       'Of the summary: by name unless given; "-" sorts descending.',
     ),
     {
@@ -47,7 +47,7 @@ export type SummaryQuery = Readonly<{
   /** Whether only endpoints with faults are listed. */
   isFaulty: boolean
   /** Where the page before ended. */
-  after: SortedPlace | undefined
+  after: SortPosition | undefined
 }>
 
 /** Fails with FILTER_INVALID for a cursor of another sort. */
@@ -60,6 +60,6 @@ export function readSummaryQuery(query: QueryOf<typeof SUMMARY_QUERY>): SummaryQ
     descending: sort.startsWith('-'),
     limit,
     isFaulty: faults === 'true',
-    after: readPlaceCursor(cursor, sort),
+    after: decodePositionCursor(cursor, sort),
   }
 }

@@ -45,10 +45,10 @@ const READ = ALL.map((codec) => ({
   ending: codec.suffix === undefined ? undefined : `+${codec.suffix}`,
 }))
 
-export const codecOfFormat = (format: Format): Codec => BY_FORMAT.get(format) as Codec
+export const codecForFormat = (format: Format): Codec => BY_FORMAT.get(format) as Codec
 
 /** The codec of a media type, by its structured suffix too (RFC 6839, RFC 7303 section 8); undefined if there is none. */
-export function codecOf({ type, subtype }: MediaType): Codec | undefined {
+export function findCodec({ type, subtype }: MediaType): Codec | undefined {
   // Loops without an allocation: this runs for each message.
   for (const { codec, types, ending } of READ) {
     for (const known of types) if (known[1] === subtype && known[0] === type) return codec
@@ -58,9 +58,9 @@ export function codecOf({ type, subtype }: MediaType): Codec | undefined {
 }
 
 /** The codec of a `Content-Type` header; undefined if there is none. */
-export function codecOfHeader(contentType: string | undefined): Codec | undefined {
+export function codecForHeader(contentType: string | undefined): Codec | undefined {
   const declared = contentType === undefined ? undefined : parseMediaType(contentType)
-  return declared && codecOf(declared)
+  return declared && findCodec(declared)
 }
 
 /** The value of a text without a known media type, if one of the formats is sure of it. */

@@ -2,7 +2,7 @@
  * Divides a long JSON text, so that its parts can be parsed one by one and messages run in between. JSON.parse takes the
  * thread for as long as the text is.
  */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { malformed } from './json-read.ts'
 import { type JsonVisitor, scanJsonInSlices } from './json-scan.ts'
 
@@ -46,7 +46,7 @@ export async function divideElements(text: string, name: string): Promise<Divide
   }
   const scan = scanJsonInSlices(text, SLICE_CHARACTERS, visitor)
   let next = scan.next()
-  for (; !next.done; next = scan.next()) await turn()
+  for (; !next.done; next = scan.next()) await nextIteration()
   if (next.value !== undefined) throw malformed(text, next.value)
   if (opened === undefined || closed === undefined) return { rest: text, elements: undefined }
   const ends = [...commas, closed]

@@ -40,31 +40,31 @@ export function parseJson(text: string, levels = MAX_DEPTH, limits?: NameLimits)
 
 /**
  * Whether a value is nested deeper than `levels` or has an infinite number. A text has far more characters than values.
- * Throws Unreadable for an object with more than `mostNames`.
+ * Throws Unreadable for an object with more than `maxNames`.
  */
-function isBeyond(value: Json, levels: number, mostNames: number): boolean {
+function isBeyond(value: Json, levels: number, maxNames: number): boolean {
   if (typeof value === 'number') return value === Infinity || value === -Infinity
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true
   if (isArray(value)) {
-    for (let at = 0; at < value.length; at++) if (isBeyond(value[at] ?? null, levels - 1, mostNames)) return true
+    for (let at = 0; at < value.length; at++) if (isBeyond(value[at] ?? null, levels - 1, maxNames)) return true
     return false
   }
   let names = 0
   for (const name in value) {
     names += 1
-    if (names > mostNames) {
-      throw tooManyNames('An object of the JSON has more members', mostNames, 'PARSER_MAX_NAMES_PER_OBJECT')
+    if (names > maxNames) {
+      throw tooManyNames('An object of the JSON has more members', maxNames, 'PARSER_MAX_NAMES_PER_OBJECT')
     }
-    if (isBeyond(value[name] ?? null, levels - 1, mostNames)) return true
+    if (isBeyond(value[name] ?? null, levels - 1, maxNames)) return true
   }
   return false
 }
 
 const isArray = (value: Json): value is readonly Json[] => Array.isArray(value)
 
-/** Each object or array takes some 50 bytes, so a text of empty ones takes twenty times its length: no more than `most`. */
-function refuseTooDeep(text: string, levels: number, most = Number.POSITIVE_INFINITY): void {
+/** Each object or array takes some 50 bytes, so a text of empty ones takes twenty times its length: no more than `max`. */
+function refuseTooDeep(text: string, levels: number, max = Number.POSITIVE_INFINITY): void {
   let depth = 0
   let count = 0
   for (let at = 0; at < text.length; at++) {
@@ -74,7 +74,7 @@ function refuseTooDeep(text: string, levels: number, most = Number.POSITIVE_INFI
         break
       case 0x5b: // [
       case 0x7b: // {
-        if (++count > most) throw tooManyNames('The JSON has more objects and arrays', most, 'PARSER_MAX_NAMES')
+        if (++count > max) throw tooManyNames('The JSON has more objects and arrays', max, 'PARSER_MAX_NAMES')
         if (++depth > levels) {
           throw new Unreadable(
             'too-deep',

@@ -64,7 +64,7 @@ export function closingQuote(text: string, start: number): number {
   return text.length
 }
 
-const closerOf = (kind: Kind): string => (kind === 'object' ? '}' : ']')
+const closingBracket = (kind: Kind): string => (kind === 'object' ? '}' : ']')
 
 /** Reads a scalar; opens objects and arrays up to the first scalar within, or the closing bracket of an empty one. */
 function scanToValueEnd({ text, open, visitor }: Walk, start: number): Outcome {
@@ -74,7 +74,7 @@ function scanToValueEnd({ text, open, visitor }: Walk, start: number): Outcome {
     open.push(kind)
     visitor?.open(kind, at)
     at = skipSpace(text, at + 1)
-    if (text[at] === closerOf(kind)) return at
+    if (text[at] === closingBracket(kind)) return at
     if (kind === 'object') at = scanName(text, at, visitor)
   }
   return isFault(at) ? at : scanScalar(text, at)
@@ -90,7 +90,7 @@ function scanToNextValue({ text, open, visitor }: Walk, start: number): Outcome 
       visitor?.item(at)
       return next
     }
-    if (text[at] !== closerOf(kind)) return fault(at)
+    if (text[at] !== closingBracket(kind)) return fault(at)
     open.pop()
     visitor?.close(at)
     at = skipSpace(text, at + 1)

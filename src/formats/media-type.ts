@@ -14,10 +14,10 @@ export function parseMediaType(header: string): MediaType | undefined {
   const essence = ESSENCE.exec(header)
   if (essence === null) return undefined
   const [whole, type = '', subtype = ''] = essence
-  return { type: type.toLowerCase(), subtype: subtype.toLowerCase(), charset: charsetOf(header, whole.length) }
+  return { type: type.toLowerCase(), subtype: subtype.toLowerCase(), charset: parseCharset(header, whole.length) }
 }
 
-function charsetOf(header: string, start: number): string | undefined {
+function parseCharset(header: string, start: number): string | undefined {
   let semicolon = start
   while (semicolon !== -1 && semicolon < header.length) {
     PARAMETER.lastIndex = semicolon + 1

@@ -14,25 +14,25 @@ export type NameLimits = Readonly<{
 export const tooManyNames = (what: string, limit: number, setting: string, where = ''): Unreadable =>
   new Unreadable('too-many', `${what} than ${limit} (${setting})${where}; send it in parts.`)
 
-/** `text`: JSON that need not be well-formed. Throws Unreadable if it has more than `most` names. */
-export function refuseManyMembers(text: string, most: number): void {
+/** `text`: JSON that need not be well-formed. Throws Unreadable if it has more than `max` names. */
+export function refuseManyMembers(text: string, max: number): void {
   // A member has five characters at least, and a colon of its own.
-  if (text.length < 5 * most || !hasMoreColons(text, most)) return
-  if (hasMoreMembers(text, most)) throw tooManyNames('The JSON has more members', most, 'PARSER_MAX_NAMES')
+  if (text.length < 5 * max || !hasMoreColons(text, max)) return
+  if (hasMoreMembers(text, max)) throw tooManyNames('The JSON has more members', max, 'PARSER_MAX_NAMES')
 }
 
-function hasMoreColons(text: string, most: number): boolean {
+function hasMoreColons(text: string, max: number): boolean {
   let count = 0
-  for (let at = text.indexOf(':'); at !== -1 && count <= most; at = text.indexOf(':', at + 1)) count += 1
-  return count > most
+  for (let at = text.indexOf(':'); at !== -1 && count <= max; at = text.indexOf(':', at + 1)) count += 1
+  return count > max
 }
 
 /** Skips texts. Takes time linear in the length: no part of the text is searched twice. */
-function hasMoreMembers(text: string, most: number): boolean {
+function hasMoreMembers(text: string, max: number): boolean {
   let count = 0
   let colon = text.indexOf(':')
   let quote = text.indexOf('"')
-  while (colon !== -1 && count <= most) {
+  while (colon !== -1 && count <= max) {
     if (quote === -1 || colon < quote) {
       count += 1
       colon = text.indexOf(':', colon + 1)
@@ -42,5 +42,5 @@ function hasMoreMembers(text: string, most: number): boolean {
       if (colon < end) colon = text.indexOf(':', end + 1)
     }
   }
-  return count > most
+  return count > max
 }

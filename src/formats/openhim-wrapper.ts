@@ -30,7 +30,7 @@ export function readWrapper(contentType: string | undefined, body: Uint8Array): 
   if (!isObject(members) || typeof members['x-mediator-urn'] !== 'string') return undefined
   const { response, orchestrations } = members
   if (!isObject(response)) return undefined
-  const status = statusOf(response.status)
+  const status = parseStatus(response.status)
   const text = response.body ?? ''
   const headers = response.headers ?? {}
   if (status === 'wrong' || typeof text !== 'string' || !isObject(headers)) return undefined
@@ -38,7 +38,7 @@ export function readWrapper(contentType: string | undefined, body: Uint8Array): 
     members,
     response,
     status,
-    headers: headersOf(headers),
+    headers: readHeaders(headers),
     body: text,
     orchestrations: Array.isArray(orchestrations) ? orchestrations.filter((one: Json) => isObject(one)) : [],
   }
@@ -54,13 +54,13 @@ function parse(body: Uint8Array, charset: string | undefined): Json {
 }
 
 /** The core also reads a status that is a text. */
-function statusOf(value: Json | undefined): number | undefined | 'wrong' {
+function parseStatus(value: Json | undefined): number | undefined | 'wrong' {
   if (value === undefined || value === null) return undefined
   return /^[1-5]\d\d$/.test(typeof value === 'object' ? '' : String(value)) ? Number(value) : 'wrong'
 }
 
 /** In: headers of any JSON. Out: lower-case names; values that are neither texts, numbers nor flags are left out. */
-export function headersOf(headers: JsonObject): Record<string, string | readonly string[]> {
+export function readHeaders(headers: JsonObject): Record<string, string | readonly string[]> {
   const isText = (value: Json): boolean => value !== null && typeof value !== 'object'
   const read: [string, string | readonly string[]][] = []
   for (const [name, value] of Object.entries(headers)) {

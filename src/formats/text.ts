@@ -14,7 +14,7 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true })
  */
 export function decodeText(bytes: Uint8Array, charset: string | undefined): string {
   const label = charset === undefined ? 'utf-8' : charset.trim().toLowerCase()
-  const decoder = decoderOf(label, bytes)
+  const decoder = findDecoder(label, bytes)
   if (decoder === undefined) {
     const unquoted = 'The charset is not known.'
     throw new Unreadable('malformed', `The charset ${quoted(label)} is not known; send the body as UTF-8.`, unquoted)
@@ -27,16 +27,16 @@ export function decodeText(bytes: Uint8Array, charset: string | undefined): stri
   try {
     return decoder.decode(bytes)
   } catch {
-    throw invalidBytes(label, lengthOfValid(bytes, decoder))
+    throw invalidBytes(label, findValidLength(bytes, decoder))
   }
 }
 
 /** Whether `decodeText` knows the charset: an unknown one is a wrong media type rather than a broken body. */
 export function isKnownCharset(charset: string): boolean {
-  return decoderOf(charset.trim().toLowerCase(), new Uint8Array(0)) !== undefined
+  return findDecoder(charset.trim().toLowerCase(), new Uint8Array(0)) !== undefined
 }
 
-function decoderOf(label: string, bytes: Uint8Array): TextDecoder | undefined {
+function findDecoder(label: string, bytes: Uint8Array): TextDecoder | undefined {
   if (label === 'utf-8' || isAsciiLabel(label)) return UTF_8
   try {
     return new TextDecoder(label === 'utf-16' ? utf16Order(bytes) : label, { fatal: true })
@@ -59,7 +59,7 @@ const invalidBytes = (label: string, index: number): Unreadable =>
   )
 
 /** The number of bytes before the first invalid one; all of them if the text ends within a character. */
-function lengthOfValid(bytes: Uint8Array, { encoding }: TextDecoder): number {
+function findValidLength(bytes: Uint8Array, { encoding }: TextDecoder): number {
   let valid = 0
   let invalid = bytes.length + 1
   while (invalid - valid > 1) {

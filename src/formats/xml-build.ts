@@ -75,9 +75,9 @@ function writeElement(writer: Writer, name: string, value: Json, indent: string)
   }
   const start = `${writer.xml}${indent}<${name}${isObject(value) ? attributesText(writer, value.$) : ''}`
   writer.xml = `${start}>`
-  const indentOfEnd = writeContent(writer, value, indent)
+  const endIndent = writeContent(writer, value, indent)
   const isEmpty = writer.xml.length === start.length + 1
-  writer.xml = isEmpty ? `${start}/>` : `${writer.xml}${indentOfEnd}</${name}>`
+  writer.xml = isEmpty ? `${start}/>` : `${writer.xml}${endIndent}</${name}>`
 }
 
 /** Writes the content between the tags. Out: the indentation of the end tag. */
@@ -90,16 +90,16 @@ function writeContent(writer: Writer, value: Json, indent: string): string {
     writer.xml += written(writer, value, escapeText)
     return ''
   }
-  const text = textOf(writer, value._)
-  const indentOfChildren = indent === '' || text !== '' ? '' : indent + STEP
+  const text = elementText(writer, value._)
+  const childIndent = indent === '' || text !== '' ? '' : indent + STEP
   for (const name of Object.keys(value)) {
     if (name === '_') writer.xml += text
-    else if (name !== '$') writeMember(writer, name, value[name], indentOfChildren)
+    else if (name !== '$') writeMember(writer, name, value[name], childIndent)
   }
-  return indentOfChildren === '' ? '' : indent
+  return childIndent === '' ? '' : indent
 }
 
-function textOf(writer: Writer, value: Json | undefined): string {
+function elementText(writer: Writer, value: Json | undefined): string {
   if (value === undefined) return ''
   writer.path.push('_')
   if (typeof value === 'object' && value !== null) fail(writer, 'the text of an element must not be an object or array')

@@ -72,17 +72,17 @@ export function parseXml(text: string, options: XmlOptions): Json {
   const refuse = (reason: Unreadable['reason'], what: string): never => {
     throw new Unreadable(reason, `${what} at line ${parser.line}, column ${Math.max(1, parser.column)}.`)
   }
-  const { parserMaxNames: most = Infinity, parserMaxNamesPerObject: mostOfOne = Infinity } = options
+  const { parserMaxNames: max = Infinity, parserMaxNamesPerObject: maxPerObject = Infinity } = options
   const refuseNames = (what: string, limit: number, setting: string): never => {
     throw tooManyNames(what, limit, setting, ` at line ${parser.line}`)
   }
   const open: OpenElement[] = []
   let root: Json = ''
   let names = 0
-  let attributesOfOne = 0
+  let attributeCount = 0
   const countName = () => {
     names += 1
-    if (names > most) refuseNames('The XML has more elements and attributes', most, 'PARSER_MAX_NAMES')
+    if (names > max) refuseNames('The XML has more elements and attributes', max, 'PARSER_MAX_NAMES')
   }
 
   parser.on('error', (error) => refuse('malformed', describe(error.message, text)))
@@ -95,16 +95,16 @@ export function parseXml(text: string, options: XmlOptions): Json {
     checkName(name)
     if (open.length === MAX_DEPTH) refuse('too-deep', `The XML is nested deeper than ${MAX_DEPTH} levels`)
     countName()
-    attributesOfOne = 0
+    attributeCount = 0
     open.push({ text: '', hasCdata: false, content: attributesContent(attributes), names: 0 })
   })
   // Before saxes compares them with each other.
   parser.on('attribute', ({ name }) => {
     checkName(name)
     countName()
-    attributesOfOne += 1
-    if (attributesOfOne <= mostOfOne) return
-    refuseNames('An element of the XML has more attributes', mostOfOne, 'PARSER_MAX_NAMES_PER_OBJECT')
+    attributeCount += 1
+    if (attributeCount <= maxPerObject) return
+    refuseNames('An element of the XML has more attributes', maxPerObject, 'PARSER_MAX_NAMES_PER_OBJECT')
   })
   parser.on('text', (part) => {
     const element = open.at(-1)
@@ -119,14 +119,14 @@ export function parseXml(text: string, options: XmlOptions): Json {
   parser.on('closetag', ({ name }) => {
     const element = open.pop()
     if (element === undefined) return
-    const value = valueOfElement(element, options.trim)
+    const value = readElementValue(element, options.trim)
     const parent = open.at(-1)
     if (parent === undefined) root = options.explicitRoot ? define({}, name, value) : value
     else {
       parent.content ??= {}
       if (addChild(parent.content, name, value, options.explicitArray)) parent.names += 1
-      if (parent.names > mostOfOne) {
-        refuseNames('An element of the XML has more names of children', mostOfOne, 'PARSER_MAX_NAMES_PER_OBJECT')
+      if (parent.names > maxPerObject) {
+        refuseNames('An element of the XML has more names of children', maxPerObject, 'PARSER_MAX_NAMES_PER_OBJECT')
       }
     }
   })
@@ -162,7 +162,7 @@ function define(target: Content, name: string, value: Json): Content {
  * White space between elements is no text, except as CDATA that is not trimmed. An element that is itself called `_`
  * shares that name with the text, as though both were repeated children.
  */
-function valueOfElement({ text, hasCdata, content }: OpenElement, trim: boolean): Json {
+function readElementValue({ text, hasCdata, content }: OpenElement, trim: boolean): Json {
   const kept = trim ? text.trim() : text
   if (content === undefined) return kept
   if (hasCdata ? kept === '' : kept.trim() === '') return content

@@ -1,7 +1,7 @@
 /** A message as it enters the intake: a request, a record of a topic, or a replay of one of these. */
 import type { JsonObject } from '../core/json.ts'
 import type { Headers } from '../core/message.ts'
-import type { ProduceTurn, RecordProducer } from '../core/ports/record-producer.ts'
+import type { ProduceSlot, RecordProducer } from '../core/ports/record-producer.ts'
 import type { RecordedSource } from '../core/records/message-record.ts'
 
 export type Incoming = Readonly<{
@@ -14,7 +14,7 @@ export type Incoming = Readonly<{
   /** The consumer retries this message itself after a failure that may succeed later. */
   triesAgain?: boolean
   /** The turn of a record among those of its partition, if they do not wait for each other. */
-  turn?: ProduceTurn | undefined
+  slot?: ProduceSlot | undefined
   /** What its records go to in place of the producer of the service. */
   producer?: RecordProducer | undefined
   /** The authenticated caller, if the endpoint requires one (`EndpointAuth`). */
@@ -28,7 +28,7 @@ export type Incoming = Readonly<{
 /** How a message arrived. */
 export type Source = RecordedSource
 
-export const sourceOf = ({ replayOf, isRecord }: Incoming): Source => {
+export const classifySource = ({ replayOf, isRecord }: Incoming): Source => {
   if (replayOf !== undefined) return 'replay'
   return isRecord ? 'broker' : 'http'
 }

@@ -12,12 +12,12 @@ import type { Clock, Run } from '../core/run.ts'
 import { startTrace, type Trace, type TraceContext, traceSoFar } from '../core/tracing/trace.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
-import { codeOf, nameOf, type Outcome } from '../pipeline/outcome.ts'
+import { classifyOutcome, type Outcome, outcomeCode } from '../pipeline/outcome.ts'
 import { failedOutcome } from '../pipeline/reply.ts'
-import { type Admission, type AdmissionLimits, createAdmission, type Peer } from './admission/admission.ts'
+import { type Admission, type AdmissionLimits, type CallerConnection, createAdmission } from './admission/admission.ts'
 import type { PermitPool } from './admission/concurrency-limiter.ts'
 import type { CompletedMessage } from './completed-message.ts'
-import { type Incoming, sourceOf } from './incoming-message.ts'
+import { classifySource, type Incoming } from './incoming-message.ts'
 import { createMessageLines, type MessageLogging } from './message-line.ts'
 import { stoppedBefore, stopping } from './shutdown.ts'
 
@@ -98,13 +98,13 @@ export class Intake {
   }
 
   /**
-   * Runs a message; never throws or rejects. A request waits for a permit first if it must, until its `peer` leaves.
+   * Runs a message; never throws or rejects. A request waits for a permit first if it must, until its `connection` leaves.
    * A replay does not wait: it is rejected if there is no permit.
    */
-  accept(compiled: CompiledEndpoint, incoming: Incoming, peer?: Peer): Awaitable<CompletedMessage> {
+  accept(compiled: CompiledEndpoint, incoming: Incoming, connection?: CallerConnection): Awaitable<CompletedMessage> {
     const refused = this.#isDraining ? stopping() : this.#refusalOfBody(incoming)
     if (refused !== undefined) return this.refuse(compiled, refused, incoming)
-    const pool = this.#admission.poolOf(compiled)
+    const pool = this.#admission.poolFor(compiled)
     const { handleKeyed, handle } = compiled
     const admitted = {
       compiled,
@@ -116,11 +116,11 @@ export class Intake {
       return this.#run(admitted, this.#options.clock(), this.#startTrace(incoming), this.#report)
     }
     const failure = this.#admission.refusal(compiled, incoming.replayOf === undefined)
-    return failure === undefined ? this.#queue(admitted, peer) : this.refuse(compiled, failure, incoming)
+    return failure === undefined ? this.#queue(admitted, connection) : this.refuse(compiled, failure, incoming)
   }
 
   /** Runs the message of a dry run: nothing reports it but its `trace`. Throws OVERLOADED or SHUTTING_DOWN. */
-  rehearse(compiled: CompiledEndpoint, incoming: Incoming, trace: Trace): Awaitable<CompletedMessage> {
+  runDry(compiled: CompiledEndpoint, incoming: Incoming, trace: Trace): Awaitable<CompletedMessage> {
     const failure = this.refusal()
     if (failure !== undefined) throw failure
     const startedAt = this.#options.clock()
@@ -172,7 +172,7 @@ export class Intake {
     for (const reject of this.#queued) reject(stopping())
     for (const { notify, ...one } of this.#running) {
       const outcome = failedOutcome(stoppedBefore(), one.compiled.endpoint, one.messageId)
-      notify(completedOf(outcome, { ...one, trace: traceSoFar(one.trace) }))
+      notify(toCompletedMessage(outcome, { ...one, trace: traceSoFar(one.trace) }))
     }
     this.#running.clear()
   }
@@ -204,7 +204,7 @@ export class Intake {
   }
 
   /** The deadline of the message counts from now on, not from when it starts. */
-  #queue(admitted: Admitted, peer: Peer | undefined): Promise<CompletedMessage> {
+  #queue(admitted: Admitted, connection: CallerConnection | undefined): Promise<CompletedMessage> {
     return new Promise((resolve) => {
       const { compiled, incoming, pool } = admitted
       const startedAt = this.#options.clock()
@@ -219,7 +219,7 @@ export class Intake {
       }
       this.#queued.add(reject)
       // The message that released the permit is answered first.
-      this.#admission.wait(compiled, pool, { start: () => void setImmediate(start), reject }, peer)
+      this.#admission.wait(compiled, pool, { start: () => void setImmediate(start), reject }, connection)
     })
   }
 
@@ -236,8 +236,8 @@ export class Intake {
       deadlineAt: startedAt + messageTimeoutMs,
       budget: this.#newBudget(),
       isRecord: incoming.isRecord ?? false,
-      isPatient: !isRequest(incoming),
-      turn: incoming.turn,
+      mayWait: !isRequest(incoming),
+      slot: incoming.slot,
       producer: incoming.producer,
       body: incoming.body,
       lookupTimes: {},
@@ -262,14 +262,14 @@ export class Intake {
     if (this.#inFlight + this.#queued.size === 0) this.#whenIdle?.()
     const { messageId, startedAt, trace, budget } = run
     budget.release()
-    return completedOf(result, { messageId, compiled, incoming, startedAt, trace })
+    return toCompletedMessage(result, { messageId, compiled, incoming, startedAt, trace })
   }
 
   /** A message that does not reach the pipeline. */
   #fail(failure: Failure, circumstances: Omit<Circumstances, 'messageId'>): CompletedMessage {
     const messageId = this.#options.newId()
     const outcome = failedOutcome(failure, circumstances.compiled?.endpoint, messageId)
-    return completedOf(outcome, { messageId, ...circumstances })
+    return toCompletedMessage(outcome, { messageId, ...circumstances })
   }
 
   #startTrace(incoming: Incoming): Trace {
@@ -307,16 +307,16 @@ type Admitted = Readonly<{
 
 type Running = Circumstances & Readonly<{ compiled: CompiledEndpoint; trace: Trace; notify: Notify }>
 
-const completedOf = (
+const toCompletedMessage = (
   result: Outcome,
   { messageId, compiled, incoming, startedAt, trace }: Circumstances,
 ): CompletedMessage => ({
   answer: result.answer,
   failure: result.failure,
   messageId,
-  source: incoming === undefined ? 'http' : sourceOf(incoming),
-  outcome: nameOf(result),
-  code: codeOf(result),
+  source: incoming === undefined ? 'http' : classifySource(incoming),
+  outcome: classifyOutcome(result),
+  code: outcomeCode(result),
   compiled,
   incoming,
   startedAt,

@@ -28,7 +28,7 @@ export function createMessageLines(logger: Logger, logged: MessageLogging): (com
   const lastLines = new WeakMap<CompiledEndpoint, LastLine>()
   const hasLine = createShedLines(logger)
 
-  function lastLineOf(compiled: CompiledEndpoint, { source, answer: { status } }: CompletedMessage): LastLine {
+  function findLastLine(compiled: CompiledEndpoint, { source, answer: { status } }: CompletedMessage): LastLine {
     const last = lastLines.get(compiled)
     if (last !== undefined && last.source === source && last.status === status) return last
     const { name, _id } = compiled.document
@@ -42,7 +42,7 @@ export function createMessageLines(logger: Logger, logged: MessageLogging): (com
     const { failure, outcome, compiled, trace, code, messageId, source, answer } = completed
     if (outcome === 'done' ? logged !== 'all' : logged === 'none' && !failure?.kind.bug) return
     if (outcome === 'done' && compiled !== undefined && trace?.context === undefined) {
-      lastLineOf(compiled, completed).write(messageId, completed.ms)
+      findLastLine(compiled, completed).write(messageId, completed.ms)
       return
     }
     if (!hasLine(code)) return

@@ -2,7 +2,7 @@
  * Limits the log lines of shed messages: under overload, a line for each would be most of the work. Metrics and the message
  * log count all of them.
  */
-import { kindOf } from '../core/failure-table.ts'
+import { kindForCode } from '../core/failure-table.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 
 const WINDOW_MS = 1_000
@@ -21,7 +21,7 @@ export function createShedLines(logger: Logger): (code: string) => boolean {
     isOpen = false
   }
   return (code) => {
-    if (kindOf(code).shed !== 'load') return true
+    if (kindForCode(code).shed !== 'load') return true
     if (!isOpen) setTimeout(close, WINDOW_MS).unref()
     isOpen = true
     lines += 1

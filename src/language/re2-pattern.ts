@@ -13,7 +13,7 @@ export type Pattern = Readonly<{
   /** About the nanoseconds that testing a character may take. */
   unitsPerCharacter: number
   /** The same for the worst text: of some patterns each character makes a new state. */
-  mostUnitsPerCharacter: number
+  maxUnitsPerCharacter: number
   /** Instructions of the compiled pattern; each takes about a microsecond to compile. */
   size: number
   /** A search that keeps its last text, to find the matches of one text in turn. */
@@ -37,9 +37,9 @@ const FIND_STEPS = 50_000_000
 
 /** Of a test, which needs no groups and mostly runs as an automaton with cached states. */
 const UNITS_PER_CHARACTER = 50
-const MOST_UNITS_PER_INSTRUCTION = 15
+const MAX_UNITS_PER_INSTRUCTION = 15
 /** Of V8's engine, for each way to match. */
-const MOST_UNITS_PER_WAY = 5
+const MAX_UNITS_PER_MATCH = 5
 
 /** Instructions of a compiled pattern: `.{0,1000}` has 2,003. */
 const PROGRAM_LIMIT = 10_000
@@ -64,7 +64,7 @@ export function compilePattern(source: string, flags = ''): Result<Pattern> {
     const searched: Test = {
       test: (text) => program.test(text),
       unitsPerCharacter: UNITS_PER_CHARACTER,
-      mostUnitsPerCharacter: Math.max(UNITS_PER_CHARACTER, MOST_UNITS_PER_INSTRUCTION * program.programSize()),
+      maxUnitsPerCharacter: Math.max(UNITS_PER_CHARACTER, MAX_UNITS_PER_INSTRUCTION * program.programSize()),
     }
     return found({ ...(plain ?? searched), size: program.programSize(), finder: () => finder(source, program) })
   } catch (thrown) {
@@ -91,18 +91,18 @@ function plainTest(source: string): Test | undefined {
   let unbounded = 0
   let ways = 1
   let length = source.length
-  for (const [, mark, least, comma, most] of source.matchAll(REPEATS)) {
-    length += Number(most || least || 0)
+  for (const [, mark, min, comma, max] of source.matchAll(REPEATS)) {
+    length += Number(max || min || 0)
     if (mark === '?') ways *= 2
-    else if (mark !== undefined || (comma === ',' && most === '')) unbounded++
-    else if (comma === ',') ways *= Number(most) - Number(least) + 1
+    else if (mark !== undefined || (comma === ',' && max === '')) unbounded++
+    else if (comma === ',') ways *= Number(max) - Number(min) + 1
   }
   if (unbounded > 1 || ways * length > (unbounded === 0 ? STEPS_MAX : STEPS_PER_CHARACTER_MAX)) return undefined
   const expression = new RegExp(source)
   return {
     test: (text) => expression.test(text),
     unitsPerCharacter: 1,
-    mostUnitsPerCharacter: MOST_UNITS_PER_WAY * ways,
+    maxUnitsPerCharacter: MAX_UNITS_PER_MATCH * ways,
   }
 }
 

@@ -30,10 +30,10 @@ export function parseRoutePattern(pattern: string): Result<RoutePattern> {
       `${quote(reserved)} and the paths below it belong to the service; start the pattern with another segment.`,
     )
   }
-  const segments = segmentsOf(pattern)
+  const segments = splitPattern(pattern)
   const parameters: string[] = []
   for (const segment of segments) {
-    const wrong = faultOf(segment)
+    const wrong = findSegmentFault(segment)
     if (wrong !== undefined) return fault(wrong)
     if (!segment.startsWith(':')) continue
     const name = segment.slice(1)
@@ -46,44 +46,44 @@ export function parseRoutePattern(pattern: string): Result<RoutePattern> {
 }
 
 /** The segments of a pattern, parameters with their colon. A last "/" starts no segment. */
-export const segmentsOf = (pattern: string): readonly string[] =>
+export const splitPattern = (pattern: string): readonly string[] =>
   pattern === '/' ? [] : withoutLastSlash(pattern).slice(1).split('/')
 
 export const withoutLastSlash = (path: string): string =>
   path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 
-function faultOf(segment: string): string | undefined {
+function findSegmentFault(segment: string): string | undefined {
   if (segment === '') return 'The pattern must not hold "//"; write a single "/" between segments.'
   if (segment === '.' || segment === '..') {
     return `The pattern must not hold the segment "${segment}", which clients resolve away; write the path that it leads to.`
   }
-  return segment.startsWith(':') ? faultOfParameter(segment.slice(1)) : faultOfLiteral(segment)
+  return segment.startsWith(':') ? findParameterFault(segment.slice(1)) : findLiteralFault(segment)
 }
 
-function faultOfParameter(name: string): string | undefined {
+function findParameterFault(name: string): string | undefined {
   if (name === '__proto__') return 'The parameter ":__proto__" cannot be addressed; choose another name.'
   if (PARAMETER.test(name)) return undefined
   return `${quote(`:${name}`)} is no parameter; write ":" and a name of letters, digits, "_" and "-" that starts with a letter or "_" and fills its segment, such as ":id".`
 }
 
-function faultOfLiteral(segment: string): string | undefined {
+function findLiteralFault(segment: string): string | undefined {
   const wrong = WRONG_IN_LITERAL.exec(segment)?.[0]
   if (wrong === undefined) return undefined
-  const place = `the segment ${quote(segment)} of the pattern`
+  const location = `the segment ${quote(segment)} of the pattern`
   switch (wrong) {
     case ':':
-      return `A parameter must fill its segment, and ${place} has ":" further in; write ":name" as a segment of its own.`
+      return `A parameter must fill its segment, and ${location} has ":" further in; write ":name" as a segment of its own.`
     case '?':
     case '#':
       return `The pattern must not hold a query or a fragment; leave out ${quote(wrong)} and what follows (every query reaches the endpoint).`
     case '%':
-      return `Percent-encodings are not understood in ${place}; write the character itself where a URL may hold it, or a parameter such as ":name".`
+      return `Percent-encodings are not understood in ${location}; write the character itself where a URL may hold it, or a parameter such as ":name".`
     case '*':
     case '(':
     case ')':
-      return `Wildcards and regular expressions are not understood in ${place}; write a parameter such as ":name" for each variable segment.`
+      return `Wildcards and regular expressions are not understood in ${location}; write a parameter such as ":name" for each variable segment.`
     default:
-      return `${quote(wrong)} cannot stand in ${place}; write letters, digits and -._~!$&'+,;=@ only, or a parameter such as ":name".`
+      return `${quote(wrong)} cannot stand in ${location}; write letters, digits and -._~!$&'+,;=@ only, or a parameter such as ":name".`
   }
 }
 

@@ -15,15 +15,15 @@ export type UrlTemplate = Readonly<{
   /** The reference that the URL starts with; its value is the start of a URL. */
   base: Base | undefined
   /**
-   * The URL with encoded values for its placeholders; other values are ignored. Without `secretOf`, references stay in the
+   * The URL with encoded values for its placeholders; other values are ignored. Without `resolveSecret`, references stay in the
    * URL. With it, their values replace them, encoded except that of `base`, for which it must return what `base.read` returns.
    * Fails if a value is missing or is not well-formed Unicode, if a path segment becomes `.` or `..`, if an empty value makes
    * the path start with `//`, and if an empty secret leaves its segment empty.
    */
-  fill(values: Readonly<Record<string, string>>, secretOf?: SecretOf): Result<string>
+  fill(values: Readonly<Record<string, string>>, resolveSecret?: ResolveSecret): Result<string>
 }>
 
-type SecretOf = (reference: Reference) => string
+type ResolveSecret = (reference: Reference) => string
 
 type Base = Readonly<{
   reference: Reference
@@ -55,7 +55,7 @@ export function parseUrlTemplate(authored: string, names: readonly string[]): Re
   const parts = parseReferences(text)
   if (parts === undefined) return parse(text, names, [])
   const references = parts.filter((part) => typeof part !== 'string')
-  if (references.length > MOST_REFERENCES || /\p{Co}/u.test(text)) {
+  if (references.length > MAX_REFERENCES || /\p{Co}/u.test(text)) {
     return fault('The URL holds too many references to secrets, or private characters beside them; leave these out.')
   }
   const code = (part: string | Reference) => (typeof part === 'string' ? part : standIn(references.indexOf(part)))
@@ -64,12 +64,12 @@ export function parseUrlTemplate(authored: string, names: readonly string[]): Re
 
 /** A private character stands for each reference while the URL is split, since a reference has colons and slashes. */
 const FIRST_STAND_IN = 0xe000
-const MOST_REFERENCES = 100
+const MAX_REFERENCES = 100
 const STAND_IN = /([\ue000-\ue063])/
 const standIn = (index: number): string => String.fromCharCode(FIRST_STAND_IN + index)
 
 function parse(text: string, names: readonly string[], references: readonly Reference[]): Result<UrlTemplate> {
-  const wrong = faultOfText(text)
+  const wrong = findTextFault(text)
   if (wrong !== undefined) return fault(wrong)
   const cut = createCut(names, references)
   const first = text.startsWith(standIn(0)) ? references[0] : undefined
@@ -93,8 +93,8 @@ function parseFromOrigin(
   }
   if (fragment !== undefined)
     return fault('The URL must not hold a fragment; leave out "#" and what follows (write %23 for a literal "#").')
-  const wrongHost = references.length > 0 ? faultOfOrigin(authority) : undefined
-  const wrongAuthority = wrongHost ?? faultOfAuthority(scheme, authority)
+  const wrongHost = references.length > 0 ? findOriginFault(authority) : undefined
+  const wrongAuthority = wrongHost ?? findAuthorityFault(scheme, authority)
   if (wrongAuthority !== undefined) return fault(wrongAuthority)
   const segments = path.split('/').slice(1)
   if (segments.some((segment) => DOT_SEGMENT.test(segment))) {
@@ -115,22 +115,22 @@ function parseFromOrigin(
     ]),
   ]
   return found({
-    placeholders: [...new Set(pieces.flatMap(({ parts }) => namesOf(parts)))],
-    undefinedNames: [...new Set(segments.flatMap((segment) => undefinedNameOf(segment, cut)))],
+    placeholders: [...new Set(pieces.flatMap(({ parts }) => listNames(parts)))],
+    undefinedNames: [...new Set(segments.flatMap((segment) => findUndefinedName(segment, cut)))],
     references,
     base,
-    fill: (values, secretOf) => fill(pieces, values, base, secretOf),
+    fill: (values, resolveSecret) => fill(pieces, values, base, resolveSecret),
   })
 }
 
-const namesOf = (parts: readonly Part[]): string[] => parts.flatMap((part) => ('name' in part ? [part.name] : []))
+const listNames = (parts: readonly Part[]): string[] => parts.flatMap((part) => ('name' in part ? [part.name] : []))
 
-function undefinedNameOf(segment: string, cut: Cut): string[] {
+function findUndefinedName(segment: string, cut: Cut): string[] {
   const name = NAME_SEGMENT.exec(segment)?.[1]
-  return name === undefined || namesOf(cut(segment)).length > 0 ? [] : [name]
+  return name === undefined || listNames(cut(segment)).length > 0 ? [] : [name]
 }
 
-function faultOfText(text: string): string | undefined {
+function findTextFault(text: string): string | undefined {
   if (!text.isWellFormed()) return 'The URL holds half of a surrogate pair; write the whole character.'
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for; URL parsers drop some of them.
   if (/[\x00-\x20\x7f\\]/.test(text)) {
@@ -141,12 +141,12 @@ function faultOfText(text: string): string | undefined {
   return undefined
 }
 
-function faultOfOrigin(authority: string): string | undefined {
+function findOriginFault(authority: string): string | undefined {
   if (!STAND_IN.test(authority) || authority.includes('@')) return undefined
   return 'References to secrets can stand at the start of the URL, for its scheme, host and port together, in its path and in its query.'
 }
 
-function faultOfAuthority(scheme: string, authority: string): string | undefined {
+function findAuthorityFault(scheme: string, authority: string): string | undefined {
   if (authority.includes('@')) {
     return 'The URL must not hold credentials; leave out what stands before "@" and write an "authorization" header instead.'
   }
@@ -193,14 +193,14 @@ function fill(
   pieces: readonly Piece[],
   values: Readonly<Record<string, string>>,
   base: Base | undefined,
-  secretOf: SecretOf | undefined,
+  resolveSecret: ResolveSecret | undefined,
 ): Result<string> {
   let url = ''
   for (const { parts, isVariableSegment, isFollowedFirst } of pieces) {
     let text = ''
     for (const part of parts) {
       if (!('name' in part)) {
-        text += 'literal' in part ? part.literal : written(part.reference, base, secretOf)
+        text += 'literal' in part ? part.literal : written(part.reference, base, resolveSecret)
         continue
       }
       const value = Object.hasOwn(values, part.name) ? values[part.name] : undefined
@@ -209,7 +209,7 @@ function fill(
       text += encodeUrlValue(value)
     }
     if (isVariableSegment) {
-      const wrong = faultOfSegment(text, parts, isFollowedFirst && ORIGIN.test(url))
+      const wrong = findSegmentFault(text, parts, isFollowedFirst && ORIGIN.test(url))
       if (wrong !== undefined) return fault(wrong)
     }
     url += text
@@ -221,7 +221,7 @@ function fill(
 const ORIGIN = /^https?:\/\/[^/]*\/$/i
 
 /** `isFirst`: the segment is the first of several in the path. */
-function faultOfSegment(text: string, parts: readonly Part[], isFirst: boolean): string | undefined {
+function findSegmentFault(text: string, parts: readonly Part[], isFirst: boolean): string | undefined {
   const hasSecret = parts.some((part) => 'reference' in part)
   if (!DOT_SEGMENT.test(text) && (text !== '' || !(hasSecret || isFirst))) return undefined
   const own = parts.map((part) =>
@@ -234,21 +234,21 @@ function faultOfSegment(text: string, parts: readonly Part[], isFirst: boolean):
     : `${segment} is empty, so the path would start with "//", and some servers read another host there.`
 }
 
-function written(reference: Reference, base: Base | undefined, secretOf: SecretOf | undefined): string {
-  if (secretOf === undefined) return reference.text
-  const value = secretOf(reference)
+function written(reference: Reference, base: Base | undefined, resolveSecret: ResolveSecret | undefined): string {
+  if (resolveSecret === undefined) return reference.text
+  const value = resolveSecret(reference)
   return reference === base?.reference ? value : encodeUrlValue(value)
 }
 
 /** `isWhole`: the template ends after the value. */
 function readBase(value: string, isWhole: boolean): Result<string> {
   const [, scheme, authority, path = '', query = '', fragment] = ABSOLUTE.exec(value) ?? []
-  const isSound = faultOfText(value) === undefined && fragment === undefined && (isWhole || query === '')
+  const isSound = findTextFault(value) === undefined && fragment === undefined && (isWhole || query === '')
   if (
     !isSound ||
     scheme === undefined ||
     authority === undefined ||
-    faultOfAuthority(scheme, authority) !== undefined
+    findAuthorityFault(scheme, authority) !== undefined
   ) {
     return fault(
       `starts no URL: its value must be an absolute http or https URL without credentials${isWhole ? '' : ', query'} and fragment`,

@@ -15,13 +15,13 @@ import type { CoreAnswers } from '../inbound/http/message-listener.ts'
 import { compileKeys } from '../records/message-log/record-builder.ts'
 import {
   compilePrivacy,
-  exchangesOf,
   foreignIn,
+  listExchanges,
   omittedCalls,
-  orchestrationsOf,
   type Privacy,
   type PrivacySettings,
   storableName,
+  toOrchestrations,
 } from './orchestrations.ts'
 
 /** Names and units as in src/settings/settings.ts. */
@@ -48,22 +48,23 @@ const isStatus = (value: Json | undefined): value is string =>
 
 export function createCoreAnswers(settings: CoreAnswerSettings, logger: Logger): CoreAnswers {
   const { mediatorUrn = '', openhimCallers, openhimOrchestrations: detail } = settings
-  const privacyOf = compilePrivacy(settings)
-  const keysOf = createKeys()
+  const createPrivacy = compilePrivacy(settings)
+  const keysFor = createKeys()
 
   function wrapped(completed: CompletedMessage, body: string): JsonObject {
     const { answer, messageId, outcome, compiled, code, startedAt, ms, trace } = completed
     // The answer of another mediator, or of a document that writes wrappers itself.
-    const own = typeOf(answer) === OPENHIM_MEDIA_TYPE ? readWrapper(OPENHIM_MEDIA_TYPE, Buffer.from(body)) : undefined
+    const own =
+      readContentType(answer) === OPENHIM_MEDIA_TYPE ? readWrapper(OPENHIM_MEDIA_TYPE, Buffer.from(body)) : undefined
     const foreign = detail === 'off' ? [] : foreignIn(trace, own?.orchestrations)
-    const privacy = privacyOf(
+    const privacy = createPrivacy(
       completed,
-      foreign.flatMap(({ orchestration }) => exchangesOf(orchestration)),
+      foreign.flatMap(({ orchestration }) => listExchanges(orchestration)),
     )
-    const orchestrations = detail === 'off' ? [] : orchestrationsOf(completed, privacy, foreign)
+    const orchestrations = detail === 'off' ? [] : toOrchestrations(completed, privacy, foreign)
     const omitted = detail === 'off' ? 0 : omittedCalls(trace)
     const properties = {
-      ...keysOf(completed, privacy),
+      ...keysFor(completed, privacy),
       messageId,
       ...(compiled === undefined ? {} : { endpoint: compiled.document.name }),
       ...(code === '' ? {} : { code }),
@@ -80,7 +81,7 @@ export function createCoreAnswers(settings: CoreAnswerSettings, logger: Logger):
         properties: { ...properties, ...(isObject(given) ? given : {}) },
       }
     }
-    const error = errorOf(completed, privacy)
+    const error = toCoreError(completed, privacy)
     return {
       'x-mediator-urn': mediatorUrn,
       status,
@@ -101,7 +102,7 @@ export function createCoreAnswers(settings: CoreAnswerSettings, logger: Logger):
     sentBytes: detail === 'off' ? undefined : detail === 'bodies' ? SENT_BYTES : 0,
     wrap: (completed) => {
       const { answer, messageId } = completed
-      const text = textOf(answer)
+      const text = decodeBody(answer)
       if (text === undefined) return answer
       try {
         const body = JSON.stringify(wrapped(completed, text))
@@ -115,11 +116,11 @@ export function createCoreAnswers(settings: CoreAnswerSettings, logger: Logger):
   }
 }
 
-const typeOf = ({ headers: { 'content-type': type } }: Answer): string | undefined =>
+const readContentType = ({ headers: { 'content-type': type } }: Answer): string | undefined =>
   typeof type === 'string' ? type : undefined
 
 /** Undefined if the core could not give the same bytes to its caller. */
-function textOf({ body, headers }: Answer): string | undefined {
+function decodeBody({ body, headers }: Answer): string | undefined {
   if (typeof body === 'string') return body
   if (headers['content-encoding'] !== undefined || !isUtf8(body)) return undefined
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()
@@ -140,7 +141,7 @@ const withoutRepresentation = (headers: Answer['headers']): Answer['headers'] =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_BODY.test(name)))
 
 /** Only for a message that may succeed later, because the core sends a transaction with an error again. */
-function errorOf({ failure, answer, outcome }: CompletedMessage, { text }: Privacy): JsonObject | undefined {
+function toCoreError({ failure, answer, outcome }: CompletedMessage, { text }: Privacy): JsonObject | undefined {
   if (failure !== undefined) return failure.retry ? { message: text(failure.unquoted) } : undefined
   if (outcome !== 'failed') return undefined
   return { message: `The target of the response request answered with status ${answer.status}.` }

@@ -46,8 +46,8 @@ export function createCoreClient(options: CoreClientOptions): OpenhimCore {
 
   /** The core says which time it has, so that its clock and this one may differ. */
   const token = async (): Promise<Credentials> => {
-    const { status, body } = await send('GET', `/authenticate/${segmentOf(username)}`, {})
-    const { salt, ts } = status === 200 ? fieldsOf(body) : {}
+    const { status, body } = await send('GET', `/authenticate/${encodeSegment(username)}`, {})
+    const { salt, ts } = status === 200 ? parseFields(body) : {}
     if (!isHeaderText(salt) || !isHeaderText(ts)) return undefined
     const secret = sha512(sha512(salt + password) + salt + ts)
     return { 'auth-username': username, 'auth-ts': ts, 'auth-salt': salt, 'auth-token': secret }
@@ -74,7 +74,7 @@ export function createCoreClient(options: CoreClientOptions): OpenhimCore {
       if (!isSuccess(status)) throw refused('the registration', status)
     },
     heartbeat: async (urn, uptimeSeconds) => {
-      const { status } = await call('POST', `/mediators/${segmentOf(urn)}/heartbeat`, { uptime: uptimeSeconds })
+      const { status } = await call('POST', `/mediators/${encodeSegment(urn)}/heartbeat`, { uptime: uptimeSeconds })
       if (status === 404) return 'unknown'
       if (!isSuccess(status)) throw refused('the heartbeat', status)
       return 'alive'
@@ -82,14 +82,14 @@ export function createCoreClient(options: CoreClientOptions): OpenhimCore {
     transactions: async (query) => {
       const { status, body } = await call('GET', `/transactions?${query}`)
       if (!isSuccess(status)) throw refused('the request for transactions', status)
-      return jsonOf(body)
+      return parseJson(body)
     },
     close: () => http.close(),
   }
 }
 
 /** A segment of a path; `:` and `@` stay as they are (RFC 3986 section 3.3), because they are in every URN and user name. */
-const segmentOf = (text: string): string => encodeURIComponent(text).replace(/%(?:3A|40)/g, decodeURIComponent)
+const encodeSegment = (text: string): string => encodeURIComponent(text).replace(/%(?:3A|40)/g, decodeURIComponent)
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
@@ -109,16 +109,16 @@ const sha512 = (text: string): string => createHash('sha512').update(text).diges
 
 const isHeaderText = (value: unknown): value is string => typeof value === 'string' && /^[!-~][ -~]{0,255}$/.test(value)
 
-function fieldsOf(body: Uint8Array): Readonly<Record<string, unknown>> {
+function parseFields(body: Uint8Array): Readonly<Record<string, unknown>> {
   try {
-    const value = jsonOf(body)
+    const value = parseJson(body)
     return typeof value === 'object' && value !== null ? { ...value } : {}
   } catch {
     return {}
   }
 }
 
-function jsonOf(body: Uint8Array): Json {
+function parseJson(body: Uint8Array): Json {
   try {
     return JSON.parse(Buffer.from(body).toString())
   } catch (cause) {

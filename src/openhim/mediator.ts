@@ -6,7 +6,7 @@ import { type Backoff, nextPauseMs } from '../core/backoff.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
-import { segmentsOf } from '../language/route-pattern.ts'
+import { splitPattern } from '../language/route-pattern.ts'
 import {
   type ChannelConfig,
   CoreFault,
@@ -43,7 +43,7 @@ interface Mediator {
 /** Registers at once, and again when the endpoints change or the core does not know the mediator. */
 export function startMediator(options: MediatorOptions): Mediator {
   const { core, urn, describe, nextVersion, watch, uptimeMs, logger } = options
-  const { heartbeatMs = 10_000, settleMs = 1_000, backoff = { firstMs: 1_000, longestMs: 10_000 } } = options
+  const { heartbeatMs = 10_000, settleMs = 1_000, backoff = { firstMs: 1_000, maxMs: 10_000 } } = options
   let status: MediatorStatus = 'starting'
   let lastFault: string | undefined
   /** What the core has; undefined if that is not known. */
@@ -155,7 +155,7 @@ export function describeMediator(
     defaultChannelConfig: endpoints.map(
       ({ document, endpoint }): ChannelConfig => ({
         name: document.name,
-        urlPattern: urlPatternOf(endpoint.endpoint.pattern),
+        urlPattern: toUrlPattern(endpoint.endpoint.pattern),
         methods: [endpoint.endpoint.method],
         type: 'http',
         authType: 'private',
@@ -167,8 +167,8 @@ export function describeMediator(
 }
 
 /** The regular expression that matches the paths of a pattern, percent-encoded, with or without a last `/`. */
-export function urlPatternOf(pattern: string): string {
-  const segments = segmentsOf(pattern).map((segment) =>
+export function toUrlPattern(pattern: string): string {
+  const segments = splitPattern(pattern).map((segment) =>
     segment.startsWith(':') ? '/[^/]+' : `/${segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`,
   )
   return segments.length === 0 ? '^/$' : `^${segments.join('')}/?$`

@@ -3,26 +3,26 @@ import { isUtf8 } from 'node:buffer'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { isSecretName, isSecretParameter } from '../core/secrets/secrets.ts'
 import type { CallSpan, Trace } from '../core/tracing/trace.ts'
-import { headersOf } from '../formats/openhim-wrapper.ts'
+import { readHeaders } from '../formats/openhim-wrapper.ts'
 import type { CompletedMessage } from '../inbound/completed-message.ts'
 import { captureBodies, createBodyCapture } from '../records/message-log/bodies.ts'
 import { keptCalls } from '../records/message-log/record-builder.ts'
 import {
   type Credentialed,
   compileRedaction,
-  createSecretsOf,
+  createSecretsFinder,
   hideValues,
   holdsToken,
   REDACTED,
-  secretHeadersOf,
+  secretHeaderNames,
   withoutSecretsIn,
 } from '../records/message-log/redaction.ts'
 
 /** Of a message with more, those of other mediators are left out first. */
-const MOST_ORCHESTRATIONS = 200
+const MAX_ORCHESTRATIONS = 200
 
 /** The most characters of other mediators' orchestrations, without bodies: the answer waits until they are searched. */
-const MOST_FOREIGN_CHARACTERS = 1024 * 1024
+const MAX_FOREIGN_CHARACTERS = 1024 * 1024
 
 /** An orchestration of another mediator, and when the call started that brought it. */
 type ForeignOrchestration = Readonly<{ orchestration: JsonObject; startMs: number }>
@@ -37,10 +37,10 @@ export function foreignIn(
 ): readonly ForeignOrchestration[] {
   if (trace === undefined) return []
   const found: ForeignOrchestration[] = []
-  let left = MOST_FOREIGN_CHARACTERS
+  let left = MAX_FOREIGN_CHARACTERS
   const add = (some: readonly JsonObject[], startMs: number): void => {
     for (const orchestration of some) {
-      if (found.length >= MOST_ORCHESTRATIONS) return
+      if (found.length >= MAX_ORCHESTRATIONS) return
       const { length } = JSON.stringify(orchestration, (name, value) => (name === 'body' ? undefined : value))
       if (length > left) continue
       left -= length
@@ -53,33 +53,33 @@ export function foreignIn(
 }
 
 /** Out: those of the message in the order in which its calls started, then the foreign ones. */
-export function orchestrationsOf(
+export function toOrchestrations(
   { trace, startedAt }: CompletedMessage,
   privacy: Privacy,
   foreign: readonly ForeignOrchestration[],
 ): readonly JsonObject[] {
   if (trace === undefined) return []
-  const timeOf = createTimeOf(startedAt, trace)
-  const own = keptCalls(trace.calls).map((call) => orchestrationOf(call, privacy, timeOf))
+  const formatTime = createTimeFormat(startedAt, trace)
+  const own = keptCalls(trace.calls).map((call) => toOrchestration(call, privacy, formatTime))
   const theirs = foreign
-    .map(({ orchestration, startMs }) => foreignOrchestration(orchestration, privacy, timeOf(startMs)))
+    .map(({ orchestration, startMs }) => foreignOrchestration(orchestration, privacy, formatTime(startMs)))
     .filter((one) => one !== undefined)
-  return [...own, ...theirs].slice(0, MOST_ORCHESTRATIONS)
+  return [...own, ...theirs].slice(0, MAX_ORCHESTRATIONS)
 }
 
-/** How many calls of the message `orchestrationsOf` leaves out. */
+/** How many calls of the message `toOrchestrations` leaves out. */
 export const omittedCalls = (trace: Trace | undefined): number =>
   trace === undefined ? 0 : trace.calls.length - keptCalls(trace.calls).length
 
-type TimeOf = (ms: number) => string
+type FormatTime = (ms: number) => string
 
 /** In: milliseconds of `performance.now()`. Out: ISO 8601. */
-const createTimeOf =
-  (startedAt: number, { startMs }: Trace): TimeOf =>
+const createTimeFormat =
+  (startedAt: number, { startMs }: Trace): FormatTime =>
   (ms) =>
     new Date(Math.round(startedAt + ms - startMs)).toISOString()
 
-function orchestrationOf(call: CallSpan, privacy: Privacy, timeOf: TimeOf): JsonObject {
+function toOrchestration(call: CallSpan, privacy: Privacy, formatTime: FormatTime): JsonObject {
   const { id, item, startMs, endMs, sent, answer, fault } = call
   const outcome =
     answer === undefined
@@ -88,15 +88,15 @@ function orchestrationOf(call: CallSpan, privacy: Privacy, timeOf: TimeOf): Json
           response: {
             status: answer.status,
             ...privacy.content(answer.headers, answer.body, answer.body.byteLength),
-            timestamp: timeOf(endMs),
+            timestamp: formatTime(endMs),
           },
         }
   return {
     name: item === undefined ? id : `${id}[${item}]`,
     request: {
-      ...placeOf(call, privacy),
+      ...describeDestination(call, privacy),
       ...privacy.content(sent?.headers ?? {}, sent?.body, sent?.size ?? 0),
-      timestamp: timeOf(startMs),
+      timestamp: formatTime(startMs),
     },
     ...outcome,
   }
@@ -122,7 +122,7 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: '80', https: '44
 const KAFKA = 'kafka:'
 
 /** A record has no host that the service knows: the broker's client chooses it. */
-function placeOf({ method, target }: CallSpan, { text, query }: Privacy): JsonObject {
+function describeDestination({ method, target }: CallSpan, { text, query }: Privacy): JsonObject {
   if (target.startsWith(KAFKA)) {
     return { host: 'kafka', port: '', path: text(target.slice(KAFKA.length)), querystring: '', method: 'PRODUCE' }
   }
@@ -163,42 +163,42 @@ export type Privacy = Readonly<{
 }>
 
 /** More bytes of bodies are not read: the answer waits for it. */
-const MOST_READ_BYTES = 4 * 1024 * 1024
+const MAX_READ_BYTES = 4 * 1024 * 1024
 
 /** More redacted values take too long to search for. */
-const MOST_SEARCHED = 1_000
+const MAX_SEARCHED_VALUES = 1_000
 
 /** `foreign`: orchestrations of other mediators that the core gets. */
-type PrivacyOf = (completed: CompletedMessage, foreign: readonly Credentialed[]) => Privacy
+type CreatePrivacy = (completed: CompletedMessage, foreign: readonly Credentialed[]) => Privacy
 
-export function compilePrivacy(settings: PrivacySettings): PrivacyOf {
+export function compilePrivacy(settings: PrivacySettings): CreatePrivacy {
   const { redactHeaders, redactPaths, messageLogBodyLimitBytes, openhimOrchestrations } = settings
-  const secretHeaders = secretHeadersOf(redactHeaders)
+  const secretHeaders = secretHeaderNames(redactHeaders)
   const redaction = compileRedaction(redactPaths)
   const names = {
     isHeader: (name: string) => secretHeaders.has(name) || isSecretName(name),
     isParameter: isSecretParameter,
   }
-  const secretsOf = createSecretsOf(names)
+  const findSecrets = createSecretsFinder(names)
 
   /** The values that `REDACT_PATHS` finds anywhere in the message; undefined if finding or hiding them takes too long. */
   function redactedIn(completed: CompletedMessage): ReadonlySet<string> | undefined {
     const capture = createBodyCapture(0, redaction, [])
     if (redaction === undefined) return capture.redacted
-    if (bytesIn(completed) > MOST_READ_BYTES) return undefined
+    if (bytesIn(completed) > MAX_READ_BYTES) return undefined
     captureBodies(completed, capture, secretHeaders)
     for (const { sent } of completed.trace?.calls ?? []) {
-      if (sent?.body !== undefined) capture.addBody('', sent.headers['content-type'] ?? '', bytesOf(sent.body))
+      if (sent?.body !== undefined) capture.addBody('', sent.headers['content-type'] ?? '', toBytes(sent.body))
     }
-    return capture.redacted.size > MOST_SEARCHED ? undefined : capture.redacted
+    return capture.redacted.size > MAX_SEARCHED_VALUES ? undefined : capture.redacted
   }
 
   return (completed, foreign) => {
     const redacted = redactedIn(completed)
-    const secrets = secretsOf(completed, foreign)
+    const secrets = findSecrets(completed, foreign)
     const hide = redacted === undefined ? () => REDACTED : hideValues(redacted)
     const capture = createBodyCapture(messageLogBodyLimitBytes, redaction, secrets, { hide })
-    let left = MOST_READ_BYTES
+    let left = MAX_READ_BYTES
 
     const text = (given: string): string => (given === '' ? '' : hide(withoutSecretsIn(given, secrets)))
     const value = (name: string, given: string): string =>
@@ -215,7 +215,7 @@ export function compilePrivacy(settings: PrivacySettings): PrivacyOf {
       if (size === 0) return ''
       if (content === undefined || redacted === undefined || size > left) return notShown(size)
       left -= size
-      capture.addBody('', contentType, bytesOf(content))
+      capture.addBody('', contentType, toBytes(content))
       const added = capture.bodies.at(-1)
       return shownText(added?.content ?? NO_BYTES, added?.summary.cut === true, size)
     }
@@ -229,7 +229,7 @@ export function compilePrivacy(settings: PrivacySettings): PrivacyOf {
           .join('&'),
       content: (headers, body, size) => ({
         headers: shownHeaders(headers),
-        ...(openhimOrchestrations === 'bodies' ? { body: shownBody(typeOf(headers), body, size) } : {}),
+        ...(openhimOrchestrations === 'bodies' ? { body: shownBody(detectType(headers), body, size) } : {}),
       }),
       key: (given) => (redacted?.has(given) ? REDACTED : text(given)),
     }
@@ -244,9 +244,9 @@ function bytesIn({ incoming, trace, answer }: CompletedMessage): number {
   return bytes
 }
 
-const bytesOf = (body: string | Uint8Array): Uint8Array => (typeof body === 'string' ? Buffer.from(body) : body)
+const toBytes = (body: string | Uint8Array): Uint8Array => (typeof body === 'string' ? Buffer.from(body) : body)
 
-const typeOf = ({ 'content-type': type }: HeaderValues): string => [type ?? ''].flat()[0] ?? ''
+const detectType = ({ 'content-type': type }: HeaderValues): string => [type ?? ''].flat()[0] ?? ''
 
 const notShown = (size: number): string => `[${size} bytes, not shown]`
 
@@ -286,56 +286,56 @@ function foreignOrchestration(
   const exchange = (part: JsonObject): JsonObject => {
     const body = typeof part.body === 'string' ? part.body : ''
     const content = privacy.content(
-      headersOf(isObject(part.headers) ? part.headers : {}),
+      readHeaders(isObject(part.headers) ? part.headers : {}),
       body,
       Buffer.byteLength(body),
     )
-    return { ...content, timestamp: timeOf(part.timestamp) ?? at }
+    return { ...content, timestamp: formatTime(part.timestamp) ?? at }
   }
   return {
     name: privacy.text(name),
     ...(typeof group === 'string' ? { group: privacy.text(group) } : {}),
     ...(isObject(request) ? { request: { ...foreignPlace(request, privacy), ...exchange(request) } } : {}),
-    ...(isObject(response) ? { response: { ...statusOf(response.status), ...exchange(response) } } : {}),
-    ...(isObject(error) ? { error: { message: privacy.text(textOf(error.message)) } } : {}),
+    ...(isObject(response) ? { response: { ...readStatus(response.status), ...exchange(response) } } : {}),
+    ...(isObject(error) ? { error: { message: privacy.text(toText(error.message)) } } : {}),
   }
 }
 
 /** The request and the response of an orchestration, as far as they may hold credentials. */
-export function exchangesOf({ request, response }: JsonObject): readonly Credentialed[] {
+export function listExchanges({ request, response }: JsonObject): readonly Credentialed[] {
   return [request, response].filter(isObject).map((part) => ({
-    headers: headersOf(isObject(part.headers) ? part.headers : {}),
-    query: targetOf(part).query,
+    headers: readHeaders(isObject(part.headers) ? part.headers : {}),
+    query: parseTarget(part).query,
   }))
 }
 
 function foreignPlace(request: JsonObject, { text, query }: Privacy): JsonObject {
-  const target = targetOf(request)
+  const target = parseTarget(request)
   return {
-    host: text(textOf(request.host).replace(/^.*@/s, '')),
-    port: textOf(request.port),
+    host: text(toText(request.host).replace(/^.*@/s, '')),
+    port: toText(request.port),
     path: text(target.path),
     querystring: query(target.query),
-    method: textOf(request.method),
+    method: toText(request.method),
   }
 }
 
 /** Some mediators write the query into the path, and its name as `queryString`. */
-function targetOf({ path, querystring, queryString }: JsonObject): Readonly<{ path: string; query: string }> {
-  const [ownPath = '', inPath = ''] = textOf(path).split(/\?(.*)/s)
-  return { path: ownPath, query: textOf(querystring) || textOf(queryString) || inPath }
+function parseTarget({ path, querystring, queryString }: JsonObject): Readonly<{ path: string; query: string }> {
+  const [ownPath = '', inPath = ''] = toText(path).split(/\?(.*)/s)
+  return { path: ownPath, query: toText(querystring) || toText(queryString) || inPath }
 }
 
-const textOf = (value: Json | undefined): string =>
+const toText = (value: Json | undefined): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 
-function statusOf(value: Json | undefined): JsonObject {
-  const status = Number(textOf(value))
+function readStatus(value: Json | undefined): JsonObject {
+  const status = Number(toText(value))
   return Number.isInteger(status) && status >= 100 && status <= 599 ? { status } : {}
 }
 
 /** Times are ISO 8601, or milliseconds since the epoch. */
-function timeOf(value: Json | undefined): string | undefined {
+function formatTime(value: Json | undefined): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   const time = new Date(value)
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString()

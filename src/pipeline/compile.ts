@@ -33,7 +33,7 @@ export function compileEndpoint(
   lint: LintSink,
 ): Handle {
   const states = usesState(endpoint) ? services.states : undefined
-  const ending = endingOf(endpoint)
+  const ending = createEnding(endpoint)
   const pipeline = startChain<Received>(services.observer)
     .add('recall', compileRecall(endpoint, id, states, lint))
     .add('parse', compileParse(endpoint, settings))
@@ -51,7 +51,7 @@ export function compileEndpoint(
 
 type Fail = (failure: Failure, run: Run) => Outcome
 
-const endingOf = (endpoint: Endpoint): Ending<Answered, Outcome> => ({
+const createEnding = (endpoint: Endpoint): Ending<Answered, Outcome> => ({
   succeed: ({ answer }) => ({ answer, failure: undefined }),
   fail: (failure, { trace, messageId }) => failedOutcome(withoutValues(failure, trace.secrets), endpoint, messageId),
 })

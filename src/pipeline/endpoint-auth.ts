@@ -3,7 +3,7 @@
  * headers, so that neither the pipeline nor the message log ever see one.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { type EgressPolicy, refusalOf } from '../core/egress/egress-policy.ts'
+import { checkEgress, type EgressPolicy } from '../core/egress/egress-policy.ts'
 import { Failure } from '../core/failure.ts'
 import type { Awaitable, JsonObject } from '../core/json.ts'
 import type { LintSink } from '../core/lint.ts'
@@ -75,12 +75,12 @@ export function compileAuth({ auth }: Endpoint, services: AuthServices, lint: Li
       const names = new Set(methods.map(({ header }) => header))
       return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.has(name)))
     },
-    noteSecrets: ({ trace }) => noteSecrets(trace, valuesOf(references, services.secrets)),
+    noteSecrets: ({ trace }) => noteSecrets(trace, resolveValues(references, services.secrets)),
   }
 }
 
 /** Value → reference, without secrets that are missing now. */
-function valuesOf(references: readonly string[], secrets: SecretSource): ReadonlyMap<string, string> {
+function resolveValues(references: readonly string[], secrets: SecretSource): ReadonlyMap<string, string> {
   const values = new Map<string, string>()
   for (const reference of references) {
     try {
@@ -103,7 +103,7 @@ async function firstAccepted(checks: readonly (() => Awaitable<string | Failure>
     if (!(result instanceof Failure)) return result
     failures.push(result)
   }
-  return failures.reduce((most, one) => (one.status > most.status ? one : most))
+  return failures.reduce((max, one) => (one.status > max.status ? one : max))
 }
 
 function byKey(
@@ -149,26 +149,26 @@ function compileSecret(
   lint: LintSink,
 ): SecretHash {
   let last = ''
-  let hash = hashOf('')
+  let hash = computeHash('')
   lintReferences(text, secrets, lint)
   return () => {
     const value = secrets.resolve(text)
     if (value !== last) {
-      hash = hashOf(asSent(value))
+      hash = computeHash(asSent(value))
       last = value
     }
     return hash
   }
 }
 
-const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest()
+const computeHash = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Always compares all hashes, which have one length, so that the time reveals nothing. */
 function checkSecret(
   credential: string,
   known: readonly Readonly<{ caller: string; hash: SecretHash }>[],
 ): string | Failure {
-  const given = hashOf(credential)
+  const given = computeHash(credential)
   let accepted: string | undefined
   let missing: Failure | undefined
   for (const { caller, hash } of known) {
@@ -190,7 +190,7 @@ function byToken(jwt: NonNullable<Auth['jwt']>, { secrets, tokens, egress }: Aut
   const { issuer, audience, jwksUrl, secret, scopes = [] } = jwt
   if (secret !== undefined) lintReferences(secret, secrets, lint.at('secret'))
   const url = jwksUrl === undefined ? null : URL.parse(jwksUrl)
-  const denied = url && refusalOf(url, egress)
+  const denied = url && checkEgress(url, egress)
   if (denied) lint.at('jwksUrl').warning(`The keys will never be fetched: the host is not allowed, as ${denied}.`)
   const keyNow = (): TokenRules['key'] =>
     secret === undefined ? { jwksUrl: jwksUrl ?? '' } : { secret: secrets.resolve(secret) }
@@ -201,8 +201,8 @@ function byToken(jwt: NonNullable<Auth['jwt']>, { secrets, tokens, egress }: Aut
     check: async (token) => {
       try {
         const claims = await tokens.verify(token, { issuer, audience, key: keyNow() })
-        const missing = scopes.filter((scope) => !scopesOf(claims).includes(scope))
-        return missing.length === 0 ? callerOfToken(claims, token) : insufficient(scopes)
+        const missing = scopes.filter((scope) => !listScopes(claims).includes(scope))
+        return missing.length === 0 ? callerFromToken(claims, token) : insufficient(scopes)
       } catch (thrown) {
         if (!(thrown instanceof Failure)) throw thrown
         return thrown
@@ -212,12 +212,12 @@ function byToken(jwt: NonNullable<Auth['jwt']>, { secrets, tokens, egress }: Aut
 }
 
 /** Tokens of one subject are one caller; a token without a subject is a caller of its own. */
-function callerOfToken({ iss, sub }: JsonObject, token: string): string {
-  const subject = typeof sub === 'string' ? [iss ?? null, sub] : hashOf(token).toString('base64url')
+function callerFromToken({ iss, sub }: JsonObject, token: string): string {
+  const subject = typeof sub === 'string' ? [iss ?? null, sub] : computeHash(token).toString('base64url')
   return `jwt ${JSON.stringify(subject)}`
 }
 
-function scopesOf({ scope, scp }: JsonObject): readonly unknown[] {
+function listScopes({ scope, scp }: JsonObject): readonly unknown[] {
   const listed = scope ?? scp ?? []
   return typeof listed === 'string' ? listed.split(' ') : [listed].flat()
 }

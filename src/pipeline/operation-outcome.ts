@@ -9,19 +9,19 @@ export const OUTCOME_MEDIA_TYPE = MEDIA_TYPES['FHIR+JSON']
 const CODE_SYSTEM = 'urn:crosswalk:failure'
 
 /** One issue for each detail of the failure, after the issues of the system that refused. */
-export function outcomeOf(failure: Failure, messageId: string): JsonObject {
+export function toOperationOutcome(failure: Failure, messageId: string): JsonObject {
   const { details = [], issues = [] } = failure.options
   const own =
-    details.length === 0 ? [issueOf(failure, messageId)] : details.map((one) => issueOf(failure, messageId, one))
+    details.length === 0 ? [toIssue(failure, messageId)] : details.map((one) => toIssue(failure, messageId, one))
   return { resourceType: 'OperationOutcome', issue: [...issues, ...own] }
 }
 
-function issueOf(failure: Failure, messageId: string, detail?: FailureDetail): JsonObject {
+function toIssue(failure: Failure, messageId: string, detail?: FailureDetail): JsonObject {
   const { message, code, kind, stage, issue } = failure
-  const text = fhirText(detail === undefined ? message : sentenceOf(detail))
+  const text = fhirText(detail === undefined ? message : formatSentence(detail))
   const facts = Object.entries({ messageId, stage, path: failure.options.path, pointer: detail?.path })
   const known = facts.flatMap(([name, fact]) => (fact === undefined || fact === '' ? [] : [`${name}: ${fact}`]))
-  const expression = expressionOf(detail?.inBody)
+  const expression = toFhirPath(detail?.inBody)
   return {
     severity: kind.bug ? 'fatal' : 'error',
     code: detail?.issue ?? issue,
@@ -31,7 +31,7 @@ function issueOf(failure: Failure, messageId: string, detail?: FailureDetail): J
   }
 }
 
-const sentenceOf = ({ path, message, isSentence }: FailureDetail): string =>
+const formatSentence = ({ path, message, isSentence }: FailureDetail): string =>
   isSentence ? message : `${path === '' ? 'The message' : path} ${message}`
 
 /** Other white space, and what no text may hold (https://hl7.org/fhir/R4/datatypes.html#string). */
@@ -47,7 +47,7 @@ const fhirText = (text: string): string => plainSpaces(text).trim()
 const RESERVED = /^(?:and|div|false|implies|mod|or|true|xor)$/
 
 /** The elements of a JSON Pointer as FHIRPath; undefined for a pointer to the whole, or if a name cannot stand in it. */
-function expressionOf(pointer: string | undefined): string | undefined {
+function toFhirPath(pointer: string | undefined): string | undefined {
   if (pointer === undefined || pointer === '') return undefined
   let expression = ''
   for (const name of pointer.slice(1).split('/')) {

@@ -16,13 +16,13 @@ export type Handle = (message: Received, run: Run) => Awaitable<Outcome>
  */
 export type OutcomeName = 'done' | 'partial' | 'refused' | 'failed'
 
-export function nameOf({ answer, failure }: Outcome): OutcomeName {
+export function classifyOutcome({ answer, failure }: Outcome): OutcomeName {
   if (failure !== undefined) return failure.status >= 500 ? 'failed' : 'refused'
   if (answer.refused) return answer.status >= 500 ? 'failed' : 'refused'
   return answer.partial ? 'partial' : 'done'
 }
 
-export function codeOf({ answer, failure }: Outcome): string {
+export function outcomeCode({ answer, failure }: Outcome): string {
   if (failure !== undefined) return failure.code
   return answer.refused ? 'RESPONSE_REFUSED' : ''
 }

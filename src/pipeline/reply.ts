@@ -4,8 +4,8 @@ import { asFailure, type Failure, type FailureDetail } from '../core/failure.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Answer } from '../core/message.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
-import { codecOfFormat, type Format, holdsFhir, MEDIA_TYPES } from '../formats/codecs.ts'
-import { OUTCOME_MEDIA_TYPE, outcomeOf } from './operation-outcome.ts'
+import { codecForFormat, type Format, holdsFhir, MEDIA_TYPES } from '../formats/codecs.ts'
+import { OUTCOME_MEDIA_TYPE, toOperationOutcome } from './operation-outcome.ts'
 import type { Outcome } from './outcome.ts'
 
 /** What an endpoint says of its failures. */
@@ -23,14 +23,14 @@ export function answersInFhir({ failures, transformation: { output } }: FailureF
  * `messageId`: undefined for management calls. The answer never has the cause.
  */
 export function answerFailure(failure: Failure, format: Format, messageId?: string): Answer {
-  const body = codecOfFormat(format).buildFailure(describe(failure, messageId))
-  return { status: failure.status, headers: { ...headersOf(failure), 'content-type': MEDIA_TYPES[format] }, body }
+  const body = codecForFormat(format).buildFailure(describe(failure, messageId))
+  return { status: failure.status, headers: { ...failureHeaders(failure), 'content-type': MEDIA_TYPES[format] }, body }
 }
 
 /** Answers a failure as a FHIR R4 OperationOutcome. */
 function answerOutcome(failure: Failure, messageId: string): Answer {
-  const headers = { ...headersOf(failure), 'x-crosswalk-code': failure.code, 'content-type': OUTCOME_MEDIA_TYPE }
-  return { status: failure.status, headers, body: JSON.stringify(outcomeOf(failure, messageId)) }
+  const headers = { ...failureHeaders(failure), 'x-crosswalk-code': failure.code, 'content-type': OUTCOME_MEDIA_TYPE }
+  return { status: failure.status, headers, body: JSON.stringify(toOperationOutcome(failure, messageId)) }
 }
 
 /** The outcome of a message that `thrown` ended. `endpoint`: undefined if none is known, which is answered as JSON. */
@@ -43,7 +43,7 @@ export function failedOutcome(thrown: unknown, endpoint: FailureForm | undefined
   return { answer, failure }
 }
 
-function headersOf({ kind, status, options }: Failure): Record<string, string> {
+function failureHeaders({ kind, status, options }: Failure): Record<string, string> {
   const headers: Record<string, string> = { ...options.headers }
   const retryAfterSeconds = kind.retryAfterSeconds ?? (status === 503 ? 1 : undefined)
   if (retryAfterSeconds !== undefined) headers['retry-after'] ??= String(retryAfterSeconds)

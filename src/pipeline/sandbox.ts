@@ -68,7 +68,7 @@ export type LocalRuns = Readonly<{
    * Runs evaluations one after the other, with a pause for other work after a long one; an evaluation that reaches its limit
    * may run again. Rejects with ExpressionFault `isTimeout` if it was stopped.
    */
-  takeTurn<T>(work: (timeoutMs: number) => Promise<T>): Promise<T>
+  runExclusive<T>(work: (timeoutMs: number) => Promise<T>): Promise<T>
   /** Runs a validation. Out: undefined if it was stopped. */
   validate(validator: Validator, data: Json): Awaitable<Verdict | undefined>
 }>

@@ -21,7 +21,7 @@ export function confine(): void {
   for (const name of ['bind', 'connect', 'send', 'sendto']) lock(dgram.Socket.prototype, name)
   lock(dgram, '_createSocketHandle')
   for (const from of [dns, dns.promises, dns.Resolver.prototype, dns.promises.Resolver.prototype]) {
-    for (const name of namesOf(from)) {
+    for (const name of listFunctions(from)) {
       if (/^(lookup|resolve|reverse|query)/.test(name)) lock(from, name)
     }
   }
@@ -35,7 +35,7 @@ export function confine(): void {
   if (isMainThread) (process.permission as unknown as { drop(scope: string): void }).drop('fs.read')
 }
 
-const namesOf = (from: object): string[] =>
+const listFunctions = (from: object): string[] =>
   Object.getOwnPropertyNames(from).filter((name) => typeof Reflect.get(from, name) === 'function')
 
 function lock(from: object, name: string): void {

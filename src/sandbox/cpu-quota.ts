@@ -12,7 +12,7 @@ const CREDIT_MS = 300
 /** The share of elapsed time by which the total decreases. */
 const FORGIVEN_SHARE = 0.02
 
-const BANS: Backoff = { firstMs: 1_000, longestMs: 600_000 }
+const BANS: Backoff = { firstMs: 1_000, maxMs: 600_000 }
 
 export type CpuQuota = {
   /** Processor time of the last call; undefined before the first. */

@@ -82,7 +82,7 @@ type CompiledProgram = Readonly<{
 function createPrograms(options: ProgramOptions) {
   const programs = new Map<number, CompiledProgram>()
 
-  const programOf = ({ id, program, forget }: IsolationRequest): CompiledProgram => {
+  const programFor = ({ id, program, forget }: IsolationRequest): CompiledProgram => {
     for (const dropped of forget) programs.delete(dropped)
     const compiled = programs.get(id) ?? (program && compile(program, options))
     if (compiled === undefined) throw new TypeError('The process does not have the program.')
@@ -95,7 +95,7 @@ function createPrograms(options: ProgramOptions) {
       let before = threadCpuMs()
       const cpuMs = () => threadCpuMs() - before
       try {
-        const compiled = programOf(request)
+        const compiled = programFor(request)
         if (request.task.kind !== 'compile') before = threadCpuMs()
         return { kind: 'done', value: await run(request.task, compiled), cpuMs: cpuMs() }
       } catch (thrown) {

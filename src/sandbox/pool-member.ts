@@ -90,7 +90,7 @@ export function startPoolProcess(memoryMb: number, options: ProgramOptions, even
   return {
     pid: child.pid,
     send: (request) => void child.stdin.write(request),
-    cpuMs: () => cpuMsOf(child.pid),
+    cpuMs: () => readCpuMs(child.pid),
     lowerPriority: () => lowerPriority(child.pid),
     kill: () => {
       isKilled = true
@@ -129,7 +129,7 @@ function release(child: ChildProcess): void {
 }
 
 /** Linux, proc_pid_stat(5): utime and stime are the 12th and 13th field after the name in parentheses, in hundredths. */
-function cpuMsOf(pid: number | undefined): number | undefined {
+function readCpuMs(pid: number | undefined): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

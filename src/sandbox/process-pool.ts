@@ -57,7 +57,7 @@ const MAX_WAITING = 512
 const MAX_WAITING_EACH = 256
 
 /** The pauses after processes that ended before they were ready. */
-const BACKOFF: Backoff = { firstMs: 250, longestMs: 30_000 }
+const BACKOFF: Backoff = { firstMs: 250, maxMs: 30_000 }
 
 /** A member with its call. */
 class PoolProcess {
@@ -308,10 +308,10 @@ export class QuotaQueue<Call> {
 
   next(): Call | undefined {
     let best: number | undefined
-    let least = Number.POSITIVE_INFINITY
+    let min = Number.POSITIVE_INFINITY
     for (const [key, { quota }] of this.#queues) {
       const cost = quota.cpuMs ?? 0
-      if (cost < least) [best, least] = [key, cost]
+      if (cost < min) [best, min] = [key, cost]
     }
     const queue = best === undefined ? undefined : this.#queues.get(best)
     if (best === undefined || queue === undefined) return undefined

@@ -102,7 +102,7 @@ export function createProgramCalls(options: ProgramCallsOptions) {
     })
 
   /** `step`: the name of the task in failures. */
-  const resultOf = <T extends Compilation | Transformation | Verdict>(
+  const unwrapOutcome = <T extends Compilation | Transformation | Verdict>(
     outcome: CallOutcome,
     step: string,
   ): T | 'time' | 'memory' => {
@@ -128,7 +128,7 @@ export function createProgramCalls(options: ProgramCallsOptions) {
         const task = { kind: 'transform', message, leftMs, ambient, ...(partial ? { partial } : {}) } as const
         const outcome = await call(owner, task, limitMs, deadlineAt)
         if ('refused' in outcome && outcome.refused === 'deadline') return late
-        const value = resultOf<Transformation>(outcome, 'expressions')
+        const value = unwrapOutcome<Transformation>(outcome, 'expressions')
         if (typeof value !== 'string') return value
         if (value === 'time' && limitMs < allMs) return late
         const name = names.length === 1 ? names[0] : undefined
@@ -138,7 +138,7 @@ export function createProgramCalls(options: ProgramCallsOptions) {
         const allMs = programOptions.limits.timeoutMs + graceMs
         const limitMs = Math.min(allMs, deadlineAt - Date.now() + LATE_MS)
         const outcome = await call(owner, { kind: 'validate', data }, limitMs, deadlineAt)
-        const value = resultOf<Verdict>(outcome, 'validation')
+        const value = unwrapOutcome<Verdict>(outcome, 'validation')
         if (typeof value !== 'string') return value
         if (value === 'time' && limitMs < allMs) throw outOfTime('validation')
         const message = `the message cannot be validated: ${reasons[value]}`
@@ -152,7 +152,7 @@ export function createProgramCalls(options: ProgramCallsOptions) {
     compile: async (owner: ProgramOwner): Promise<Readonly<{ compilation: Compilation; cpuMs: number }>> => {
       const outcome = await call(owner, { kind: 'compile' }, compileMs, Date.now() + 2 * compileMs)
       if ('refused' in outcome) throw notCompiled()
-      const value = resultOf<Compilation>(outcome, 'compiling')
+      const value = unwrapOutcome<Compilation>(outcome, 'compiling')
       const cpuMs = 'response' in outcome ? outcome.response.cpuMs : compileMs
       if (typeof value !== 'string') return { compilation: value, cpuMs }
       return { compilation: faulty(owner.program, `It cannot be compiled: ${reasons[value]}.`), cpuMs }

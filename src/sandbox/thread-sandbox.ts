@@ -2,7 +2,7 @@
  * ISOLATION=none: expressions and schemas run on the thread of messages while they are quick. Documents that may take long
  * to compile, and the programs that exceeded their time, have threads of their own, which start when they are needed.
  */
-import { setTimeout, setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextIteration, setTimeout } from 'node:timers/promises'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Verdict } from '../language/json-schema/json-schema.ts'
 import { ExpressionFault } from '../language/jsonata/expression.ts'
@@ -31,7 +31,7 @@ const GRACE_MS = 30_000
 const BUDGET_MS = 20
 
 /** An expression or validation that was stopped so often, and took so much processor time in all, leaves. */
-const LEAST_STOPS = 2
+const MIN_STOPS = 2
 const STOPPED_BUDGET_MS = 25
 
 /** Before it is repeated, so that the messages that waited for it can be answered. */
@@ -45,11 +45,11 @@ const COMPILE_BUDGET_MS = 40
 
 /** A shorter program compiles in less than COMPILE_BUDGET_MS, unless its patterns repeat things more often than this. */
 const SHORT_PROGRAM = 4_000
-const MOST_REPETITIONS = 200
+const MAX_REPETITIONS = 200
 const REPETITION = /\{\s*(\d+)\s*,?\s*(\d*)/g
 
 /** After a turn of this length, other work runs before the next one. */
-const LONG_TURN_MS = 5
+const LONG_RUN_MS = 5
 
 const REASONS = {
   time: 'it exceeded its time limit',
@@ -74,7 +74,7 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
     graceMs: GRACE_MS,
     reasons: REASONS,
   })
-  const takeTurn = createTurns()
+  const runExclusive = createRunLock()
   let programs = 0
   /** Until then no message waits for a compilation. */
   let isStarted = false
@@ -95,13 +95,13 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
     }
 
     /** A run that the clock stops is repeated: on a busy machine, or while memory is collected, it may have done little. */
-    const runInTurns = async <T>(work: (timeoutMs: number) => Promise<T>): Promise<T> => {
+    const runSerially = async <T>(work: (timeoutMs: number) => Promise<T>): Promise<T> => {
       const giveUpAt = Date.now() + timeoutMs
       let stops = 0
       let cpuMs = 0
       for (;;) {
         try {
-          return await takeTurn(async () => {
+          return await runExclusive(async () => {
             // It may have become slow while the message waited for its turn.
             if (!quota.quick) throw stopped()
             const startCpuMs = threadCpuMs()
@@ -116,7 +116,7 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
         } catch (thrown) {
           if (!isTimeout(thrown)) throw thrown
           stops += 1
-          if (stops >= LEAST_STOPS && cpuMs > STOPPED_BUDGET_MS) leave()
+          if (stops >= MIN_STOPS && cpuMs > STOPPED_BUDGET_MS) leave()
           if (!quota.quick || Date.now() >= giveUpAt) throw thrown
         }
         await setTimeout(PAUSE_MS)
@@ -125,7 +125,7 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
 
     return {
       isQuick: () => quota.quick,
-      takeTurn: runInTurns,
+      runExclusive: runSerially,
       validate: (validator, data) => {
         const startMs = Date.now()
         const startCpuMs = isWatched ? threadCpuMs() : undefined
@@ -140,7 +140,7 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
           if (isStopped(later)) throw stopped()
           return later
         }
-        return runInTurns(again).catch((thrown: unknown) => {
+        return runSerially(again).catch((thrown: unknown) => {
           if (!isTimeout(thrown)) throw thrown
           return undefined
         })
@@ -175,8 +175,8 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
 function mayTakeLong(program: string): boolean {
   if (program.length > SHORT_PROGRAM) return true
   let count = 0
-  for (const [, least, most] of program.matchAll(REPETITION)) count += Math.max(Number(least), Number(most))
-  return count > MOST_REPETITIONS
+  for (const [, min, max] of program.matchAll(REPETITION)) count += Math.max(Number(min), Number(max))
+  return count > MAX_REPETITIONS
 }
 
 const isTimeout = (thrown: unknown): boolean => thrown instanceof ExpressionFault && thrown.isTimeout
@@ -187,7 +187,7 @@ const isStopped = (verdict: Verdict): boolean => !verdict.ok && verdict.isStoppe
 const stopped = () => new ExpressionFault('The run was stopped', undefined, undefined, true)
 
 /** Evaluations that start together would take turns at every step, and each would take the time of all. */
-function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+function createRunLock(): <T>(work: () => Promise<T>) => Promise<T> {
   /** Undefined while no evaluation runs. */
   let last: Promise<void> | undefined
 
@@ -196,7 +196,7 @@ function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
     try {
       return await work()
     } finally {
-      if (Date.now() - start > LONG_TURN_MS) await turn()
+      if (Date.now() - start > LONG_RUN_MS) await nextIteration()
     }
   }
 

@@ -1,7 +1,7 @@
 /** The kinds of values that only the settings of the broker have. */
 import { readFileSync } from 'node:fs'
 import { fault, found } from '../core/lint.ts'
-import { type Kind, kindOf, listenAddress } from './setting-kinds.ts'
+import { createKind, type Kind, listenAddress } from './setting-kinds.ts'
 
 const BRACKETED = /^\[([0-9a-f:.]+)\]$/i
 
@@ -13,7 +13,7 @@ function isBroker(text: string): boolean {
 }
 
 /** Addresses of brokers; IPv6 in brackets. */
-export const brokerList: Kind<readonly string[]> = kindOf(
+export const brokerList: Kind<readonly string[]> = createKind(
   '`host:port`, or several joined by commas',
   (text) => {
     const brokers = text.split(',').map((broker) => broker.trim())
@@ -22,7 +22,7 @@ export const brokerList: Kind<readonly string[]> = kindOf(
   ', such as `kafka-1:9092`',
 )
 
-export const deadLetterTopic: Kind<string> = kindOf(
+export const deadLetterTopic: Kind<string> = createKind(
   '`off`, or the name of a topic, in which `{topic}` stands for the topic consumed',
   (text) => {
     if (text.toLowerCase() === 'off') return 'off'
@@ -34,7 +34,7 @@ export const deadLetterTopic: Kind<string> = kindOf(
 )
 
 /** Pauses in milliseconds; `0` alone is one more attempt without a pause. */
-export const pauses: Kind<readonly number[]> = kindOf(
+export const pauses: Kind<readonly number[]> = createKind(
   'up to 20 whole numbers of milliseconds from 0 to 3600000, joined by commas, or `none`',
   (text) => {
     if (text.toLowerCase() === 'none') return []

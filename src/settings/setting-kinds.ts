@@ -15,7 +15,7 @@ export type Kind<T> = Readonly<{
 }>
 
 /** A kind whose fault is "Give …", followed by the hint. `read` returns undefined for a text that it does not accept. */
-export const kindOf = <T>(accepts: string, read: (text: string) => T | undefined, hint = ''): Kind<T> => ({
+export const createKind = <T>(accepts: string, read: (text: string) => T | undefined, hint = ''): Kind<T> => ({
   accepts,
   parse: (text) => {
     const value = read(text)
@@ -25,24 +25,24 @@ export const kindOf = <T>(accepts: string, read: (text: string) => T | undefined
 
 /** A text that matches a pattern. */
 export const matching = (accepts: string, pattern: RegExp, hint = ''): Kind<string> =>
-  kindOf(accepts, (text) => (pattern.test(text) ? text : undefined), hint)
+  createKind(accepts, (text) => (pattern.test(text) ? text : undefined), hint)
 
 /** The items of a list with commas; empty ones are dropped. */
-export const itemsOf = (text: string): string[] => text.split(',').flatMap((item) => item.trim() || [])
+export const splitList = (text: string): string[] => text.split(',').flatMap((item) => item.trim() || [])
 
 /** A whole number in decimal digits, both bounds included. */
-export const wholeNumber = (least: number, most: number): Kind<number> =>
-  kindOf(`a whole number from ${least} to ${most}`, (text) => {
+export const wholeNumber = (min: number, max: number): Kind<number> =>
+  createKind(`a whole number from ${min} to ${max}`, (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-    return value >= least && value <= most ? value : undefined
+    return value >= min && value <= max ? value : undefined
   })
 
-const MOST_WORKERS = 128
-const workers = wholeNumber(1, MOST_WORKERS)
+const MAX_WORKERS = 128
+const workers = wholeNumber(1, MAX_WORKERS)
 
 /** A number of processes; `auto` is how many the machine or the container runs at once. */
-export const workerCount: Kind<number> = kindOf(`${workers.accepts}, or \`auto\``, (text) => {
-  if (text.toLowerCase() === 'auto') return Math.min(availableParallelism(), MOST_WORKERS)
+export const workerCount: Kind<number> = createKind(`${workers.accepts}, or \`auto\``, (text) => {
+  if (text.toLowerCase() === 'auto') return Math.min(availableParallelism(), MAX_WORKERS)
   const count = workers.parse(text)
   return count.ok ? count.value : undefined
 })
@@ -59,16 +59,16 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /** Only the two words, in any case: `ENABLE_LOGGING=no` must not be read as true. */
-export const flag: Kind<boolean> = kindOf('`true` or `false`', (text) => FLAGS.get(text.toLowerCase()))
+export const flag: Kind<boolean> = createKind('`true` or `false`', (text) => FLAGS.get(text.toLowerCase()))
 
 const FACTORS: Readonly<Record<string, number>> = { '': 1, b: 1, kb: 1024, mb: 1024 * 1024 }
 
-/** A size in bytes, from 1 byte to `mostMb` MiB: `1048576`, `512kb`, `1.5mb`, units in any case and of 1024. */
-export const size = (mostMb: number): Kind<number> =>
-  kindOf(`a size in bytes or with the unit \`kb\` or \`mb\`, such as \`512kb\`, at most ${mostMb}mb`, (text) => {
+/** A size in bytes, from 1 byte to `maxMb` MiB: `1048576`, `512kb`, `1.5mb`, units in any case and of 1024. */
+export const size = (maxMb: number): Kind<number> =>
+  createKind(`a size in bytes or with the unit \`kb\` or \`mb\`, such as \`512kb\`, at most ${maxMb}mb`, (text) => {
     const [, amount = '', unit = ''] = /^(\d{1,12}(?:\.\d{1,6})?) ?(b|kb|mb)?$/i.exec(text) ?? []
     const bytes = Math.floor(Number(amount) * (FACTORS[unit.toLowerCase()] ?? Number.NaN))
-    return bytes >= 1 && bytes <= mostMb * 1024 * 1024 ? bytes : undefined
+    return bytes >= 1 && bytes <= maxMb * 1024 * 1024 ? bytes : undefined
   })
 
 /** One of several words, in any case. */
@@ -76,12 +76,12 @@ export function choice<const Word extends string>(...words: readonly Word[]): Ki
   const quoted = words.map((word) => `\`${word}\``)
   const last = quoted.pop()
   const accepts = quoted.length === 0 ? `${last}` : `${quoted.join(', ')} or ${last}`
-  return kindOf(accepts, (text) => words.find((word) => word === text.toLowerCase()))
+  return createKind(accepts, (text) => words.find((word) => word === text.toLowerCase()))
 }
 
 /** A name that brokers, collectors and their access rules accept without quotes. */
-export const plainName = (most: number): Kind<string> =>
-  matching(`1 to ${most} letters, digits, dots, underscores or hyphens`, new RegExp(`^[a-zA-Z0-9._-]{1,${most}}$`))
+export const plainName = (max: number): Kind<string> =>
+  matching(`1 to ${max} letters, digits, dots, underscores or hyphens`, new RegExp(`^[a-zA-Z0-9._-]{1,${max}}$`))
 
 /** More than one character, so that a placeholder left in a file is reported. */
 export const credential: Kind<string> = matching('a text of at least 2 characters', /^.{2,}$/s)
@@ -97,7 +97,7 @@ export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/i
 
 /** An address to listen on; a text that looks like an IPv4 address must be one, so that a slip is not looked up as a name. */
-export const listenAddress: Kind<string> = kindOf(
+export const listenAddress: Kind<string> = createKind(
   'an IP address or a host name, without port or brackets',
   (text) => {
     const labels = text.split('.')
@@ -109,10 +109,10 @@ export const listenAddress: Kind<string> = kindOf(
 )
 
 /** Names of hosts in lower case, `*.` in front for those below one. */
-export const hostNames: Kind<readonly string[]> = kindOf(
+export const hostNames: Kind<readonly string[]> = createKind(
   'host names with commas, without ports, such as `crosswalk.example.org` or `*.example.org`, or nothing',
   (text) => {
-    const names = itemsOf(text.toLowerCase())
+    const names = splitList(text.toLowerCase())
     const isName = (name: string) =>
       name
         .replace(/^\*\./, '')
@@ -129,13 +129,13 @@ export function isPlainUrl(text: string): boolean {
 }
 
 /** A URL to which the service appends paths. */
-export const httpUrl: Kind<string> = kindOf(
+export const httpUrl: Kind<string> = createKind(
   'an `http://` or `https://` URL without credentials, query and fragment',
   (text) => (isPlainUrl(text) ? text : undefined),
 )
 
 /** As httpUrl, without the last slash. */
-export const baseUrl: Kind<string> = kindOf(httpUrl.accepts, (text) =>
+export const baseUrl: Kind<string> = createKind(httpUrl.accepts, (text) =>
   isPlainUrl(text) ? text.replace(/\/+$/, '') : undefined,
 )
 

@@ -2,12 +2,12 @@
 import { fault, found, type Result } from '../core/lint.ts'
 import type { Kind, Setting } from './setting-kinds.ts'
 import { SETTINGS, type SettingKey } from './settings-table.ts'
-import { warnOfUnknown } from './unknown-settings.ts'
+import { warnAboutUnknown } from './unknown-settings.ts'
 
-type ValueOf<S> = S extends { kind: Kind<infer T> } ? T : never
+type SettingValue<S> = S extends { kind: Kind<infer T> } ? T : never
 
 /** Sizes in bytes, times in milliseconds. */
-export type Settings = { readonly [Key in SettingKey]: ValueOf<(typeof SETTINGS)[Key]> }
+export type Settings = { readonly [Key in SettingKey]: SettingValue<(typeof SETTINGS)[Key]> }
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -37,7 +37,7 @@ export function readSettings(env: Environment): SettingsReading {
   const contradictions = findContradictions(settings)
   if (contradictions.length > 0) return { ok: false, faults: contradictions }
   const names = Object.values(SETTINGS).map((setting) => setting.name)
-  return { ok: true, settings, warnings: warnOfUnknown(env, names) }
+  return { ok: true, settings, warnings: warnAboutUnknown(env, names) }
 }
 
 /**

@@ -32,7 +32,10 @@ const OWN = [
 const SHARED = ['DATABASE_', 'ENABLE_', 'LOG_', 'MAX_', 'OTEL_', 'TRUST_', 'WORKER']
 
 /** One warning for each unknown name of `env` that looks like a setting, with the setting that it resembles. */
-export function warnOfUnknown(env: Readonly<Record<string, string | undefined>>, known: readonly string[]): string[] {
+export function warnAboutUnknown(
+  env: Readonly<Record<string, string | undefined>>,
+  known: readonly string[],
+): string[] {
   const warnings: string[] = []
   for (const name of Object.keys(env).sort()) {
     const startsWith = (prefix: string): boolean => name.toUpperCase().startsWith(prefix)

@@ -20,16 +20,16 @@ export const withStoreAccess = <T>(access: StoreAccess, work: () => T): T => acc
 const LONG_MS = 200
 
 /**
- * Runs one access to a shared store. For a management call it rejects with StoreUnavailable after `mostMs`, and at once if
+ * Runs one access to a shared store. For a management call it rejects with StoreUnavailable after `maxMs`, and at once if
  * the call has waited in vain before. The access itself goes on until its own timeouts.
  */
-export async function waitForStore<T>(mostMs: number, work: () => Promise<T>): Promise<T> {
+export async function waitForStore<T>(maxMs: number, work: () => Promise<T>): Promise<T> {
   const access = accesses.getStore()
   if (access === undefined || access.isOver) return work()
   if (access.lost !== undefined) throw access.lost
   const startedAt = performance.now()
   const { promise: overdue, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new StoreUnavailable(`The store did not answer within ${mostMs} ms.`)), mostMs)
+  const timer = setTimeout(() => reject(new StoreUnavailable(`The store did not answer within ${maxMs} ms.`)), maxMs)
   try {
     return await Promise.race([work(), overdue])
   } catch (thrown) {

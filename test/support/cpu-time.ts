@@ -11,19 +11,19 @@ export function startCpuTime(): () => number {
 }
 
 /** Times of less are mostly those of other work. */
-const LEAST_MS = 10
+const MIN_MS = 10
 const ROUNDS = 3
 
 /** How many times the processor time of `usual` the work `hostile` takes; of each the least of some rounds. */
 export async function timesAsCostly(hostile: () => unknown, usual: () => unknown): Promise<number> {
-  const leastMs = async (work: () => unknown): Promise<number> => {
+  const minMs = async (work: () => unknown): Promise<number> => {
     const takenMs: number[] = []
     for (let round = 0; round < ROUNDS; round += 1) {
       const cpuMs = startCpuTime()
       await work()
       takenMs.push(cpuMs())
     }
-    return Math.max(LEAST_MS, Math.min(...takenMs))
+    return Math.max(MIN_MS, Math.min(...takenMs))
   }
-  return (await leastMs(hostile)) / (await leastMs(usual))
+  return (await minMs(hostile)) / (await minMs(usual))
 }

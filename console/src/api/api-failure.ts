@@ -39,7 +39,7 @@ export class ApiFailure extends Error {
 export const serviceAway = (): ApiFailure => new ApiFailure('The service does not answer.', { status: 0 })
 
 /** In: an answer that is not a success, with its body as openapi-fetch read it. */
-export function failureOf(response: Response, body: unknown): ApiFailure {
+export function toApiFailure(response: Response, body: unknown): ApiFailure {
   const { status, headers } = response
   const read = isFailureBody(body) ? body : undefined
   const retryAfter = Number(headers.get('retry-after') ?? Number.NaN)

@@ -1,7 +1,7 @@
 /** Calls of the public admin API, typed by its table of routes. The console uses nothing else of the service. */
 import createClient from 'openapi-fetch'
 import type { Paths, Schemas } from '../../../src/api/types.ts'
-import { ApiFailure, failureOf, serviceAway } from './api-failure.ts'
+import { ApiFailure, serviceAway, toApiFailure } from './api-failure.ts'
 import { reportAnswer, reportNoAnswer } from './connection.ts'
 import { currentKey, refusal } from './credentials.ts'
 
@@ -28,7 +28,7 @@ export async function callService(request: Request, { isEndless = false } = {}):
   }
 }
 
-/** `api.GET('/endpoints/{id}', { params: { path: { id } } })`; to be given to `dataOf` or `answerOf`. */
+/** `api.GET('/endpoints/{id}', { params: { path: { id } } })`; to be given to `readData` or `readAnswer`. */
 export const api = createClient<Paths>({ baseUrl: location.origin, fetch: (request) => callService(request) })
 
 type Call<Data> = Promise<Readonly<{ data?: Data; error?: unknown; response: Response }>>
@@ -39,16 +39,16 @@ export type Warning = Readonly<{ path: string; message: string }>
 export type Answered<Data> = Readonly<{ data: Data; etag: string | undefined; warnings: readonly Warning[] }>
 
 /** The data of an answer. Fails with an ApiFailure, the one that `FailureNotice` shows. */
-export const dataOf = async <Data>(call: Call<Data>): Promise<Data> => (await answerOf(call)).data
+export const readData = async <Data>(call: Call<Data>): Promise<Data> => (await readAnswer(call)).data
 
-/** As `dataOf`, with the ETag and the warnings of the answer. */
-export async function answerOf<Data>(call: Call<Data>): Promise<Answered<Data>> {
+/** As `readData`, with the ETag and the warnings of the answer. */
+export async function readAnswer<Data>(call: Call<Data>): Promise<Answered<Data>> {
   const { data, error, response } = await call.catch((thrown: unknown) => {
     if (thrown instanceof SyntaxError) throw new ApiFailure(NOT_JSON, { status: 0 })
     throw thrown
   })
   if (!response.ok) {
-    const failure = failureOf(response, error)
+    const failure = toApiFailure(response, error)
     if (failure.status === 401) refusal.set(failure.message)
     throw failure
   }

@@ -1,12 +1,12 @@
 /** The document of one endpoint, as text: reading and writing it as a value would change numbers and the order of names. */
-import { type Answered, answerOf, api } from './client.ts'
+import { type Answered, api, readAnswer } from './client.ts'
 
 /** A stored document as the service sent it. */
 export type StoredText = Readonly<{ text: string; etag: string | undefined }>
 
 /** Fails with an ApiFailure; its status is 404 if there is no such endpoint. */
 export async function readDocument(id: string, signal?: AbortSignal): Promise<StoredText> {
-  const { data, etag } = await answerOf(
+  const { data, etag } = await readAnswer(
     api.GET('/endpoints/{id}', { params: { path: { id } }, parseAs: 'text', ...(signal && { signal }) }),
   )
   return { text: data, etag }
@@ -21,7 +21,7 @@ export type Change = Readonly<{
   override?: string | undefined
 }>
 
-export const headersOf = ({ note, ifMatch, override }: Change): Record<string, string> => ({
+export const changeHeaders = ({ note, ifMatch, override }: Change): Record<string, string> => ({
   ...(note && { 'X-Crosswalk-Change-Note': asHeader(note) }),
   ...(ifMatch && { 'If-Match': ifMatch }),
   ...(override && { 'X-Crosswalk-Override': asHeader(override) }),
@@ -37,10 +37,10 @@ const asSent = (body: unknown): string => String(body)
 
 /** Replaces a document. Fails with an ApiFailure: 412 if it is another one meanwhile, 409 TESTS_FAILED, 400 with faults. */
 export const replaceDocument = (id: string, text: string, change: Change): Promise<Written> =>
-  answerOf(
+  readAnswer(
     api.PUT('/endpoints/{id}', {
       params: { path: { id } },
-      headers: { 'content-type': 'application/json', ...headersOf(change) },
+      headers: { 'content-type': 'application/json', ...changeHeaders(change) },
       body: text as never,
       bodySerializer: asSent,
     }),
@@ -48,9 +48,9 @@ export const replaceDocument = (id: string, text: string, change: Change): Promi
 
 /** Stores a new endpoint. Fails with an ApiFailure. */
 export const createDocument = (text: string, change: Change): Promise<Written> =>
-  answerOf(
+  readAnswer(
     api.POST('/endpoints', {
-      headers: { 'content-type': 'application/json', ...headersOf(change) },
+      headers: { 'content-type': 'application/json', ...changeHeaders(change) },
       body: text as never,
       bodySerializer: asSent,
     }),

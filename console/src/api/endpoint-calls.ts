@@ -1,7 +1,7 @@
 /** Endpoints: the list as rows with counts, and one with its document. */
 
 import type { Paths } from '../../../src/api/types.ts'
-import { type Answered, answerOf, api, dataOf, type Schemas } from './client.ts'
+import { type Answered, api, readAnswer, readData, type Schemas } from './client.ts'
 
 export type EndpointRow = Schemas['EndpointSummary']
 export type EndpointPage = Schemas['SummaryPage']
@@ -22,7 +22,7 @@ export async function listEndpoints(
 ): Promise<EndpointPage> {
   // A dot within a name is written with a backslash in a path.
   const filters = Object.entries(labels).map(([name, value]) => [`labels.${name.replace(/[\\.]/g, '\\$&')}`, value])
-  const answer = await dataOf(
+  const answer = await readData(
     api.GET('/endpoints', {
       params: { query: { view: 'summary', ...fields, ...Object.fromEntries(filters), ...query } },
       ...(signal && { signal }),
@@ -32,7 +32,7 @@ export async function listEndpoints(
   return answer
 }
 
-const MOST_NAMES = 20
+const MAX_NAMES = 20
 const ID = /^[0-9a-f]{24}$/
 
 /**
@@ -41,15 +41,15 @@ const ID = /^[0-9a-f]{24}$/
  */
 export async function endpointNamesFor(text: string): Promise<readonly string[]> {
   if (ID.test(text)) return [text]
-  const { endpoints, total } = await listEndpoints({ q: text, limit: MOST_NAMES })
+  const { endpoints, total } = await listEndpoints({ q: text, limit: MAX_NAMES })
   const names = endpoints.map(({ name }) => name)
   const part = text.toLowerCase()
   const found = names.filter((name) => name.toLowerCase().includes(part))
-  return names.includes(text) || found.length === 0 || total > MOST_NAMES ? [text] : found
+  return names.includes(text) || found.length === 0 || total > MAX_NAMES ? [text] : found
 }
 
 export type EndpointDocument = Schemas['Endpoint']
 
 /** The stored document, with the ETag that a change of it needs. Fails with an ApiFailure. */
 export const readEndpoint = (id: string, signal?: AbortSignal): Promise<Answered<EndpointDocument>> =>
-  answerOf(api.GET('/endpoints/{id}', { params: { path: { id } }, ...(signal && { signal }) }))
+  readAnswer(api.GET('/endpoints/{id}', { params: { path: { id } }, ...(signal && { signal }) }))

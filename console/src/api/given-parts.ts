@@ -12,7 +12,7 @@ export const isRecord = (value: unknown): value is Readonly<Record<string, unkno
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** What the first message of a test is given. */
-export function givenOf(test: TestParts): Readonly<{
+export function readGiven(test: TestParts): Readonly<{
   message: Readonly<Record<string, unknown>>
   lookups: CannedAnswers
   responses: CannedAnswers

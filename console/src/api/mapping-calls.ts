@@ -1,5 +1,5 @@
 /** Calls of the mapping view: what a draft makes of messages, and what it could map besides. */
-import { api, dataOf, type Schemas } from './client.ts'
+import { api, readData, type Schemas } from './client.ts'
 import type { StoredTest } from './run-calls.ts'
 
 export type MappingRun = Schemas['DryRunReport']
@@ -11,7 +11,7 @@ const asSent = (body: unknown): string => String(body)
 
 /** In: the request of a dry run as JSON text. Out: its report for the view of the mapping. Fails with an ApiFailure. */
 export const runMapping = (request: string, signal?: AbortSignal): Promise<MappingRun> =>
-  dataOf(
+  readData(
     api.POST('/endpoints/dry-run', {
       headers: { 'content-type': 'application/json' },
       body: request as never,
@@ -22,7 +22,7 @@ export const runMapping = (request: string, signal?: AbortSignal): Promise<Mappi
 
 /** In: the request as JSON text. Fails with an ApiFailure. */
 export const suggestEntries = (request: string, signal?: AbortSignal): Promise<MappingSuggestions> =>
-  dataOf(
+  readData(
     api.POST('/endpoints/suggest', {
       headers: { 'content-type': 'application/json' },
       body: request as never,
@@ -34,12 +34,12 @@ export const suggestEntries = (request: string, signal?: AbortSignal): Promise<M
 /** The newest recorded messages of an endpoint. */
 export async function recentMessages(endpointId: string, signal?: AbortSignal): Promise<readonly RecentMessage[]> {
   const query = { endpoint: [endpointId], limit: 20 }
-  const { messages } = await dataOf(api.GET('/messages', { params: { query }, ...(signal && { signal }) }))
+  const { messages } = await readData(api.GET('/messages', { params: { query }, ...(signal && { signal }) }))
   return messages
 }
 
 /** What the first message of a test is given, as the request of a dry run has it; undefined if there is no such test. */
-export function givenOfTest(tests: readonly StoredTest[], name: string): object | undefined {
+export function readTestInput(tests: readonly StoredTest[], name: string): object | undefined {
   const test = (tests as readonly StoredGiven[]).find((one) => one.name === name)
   if (test === undefined) return undefined
   const { message = {}, state, lookups, responses } = test.steps?.[0]?.given ?? test.given ?? {}
@@ -55,4 +55,4 @@ type StoredGiven = Readonly<{ name?: string; given?: Given; steps?: readonly Rea
 
 /** Words of documents; they change with the version of the service only. */
 export const readVocabulary = (signal?: AbortSignal): Promise<Schemas['Vocabulary']> =>
-  dataOf(api.GET('/endpoints/vocabulary', signal === undefined ? {} : { signal }))
+  readData(api.GET('/endpoints/vocabulary', signal === undefined ? {} : { signal }))

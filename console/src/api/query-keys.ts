@@ -23,7 +23,7 @@ type Names = readonly [part: string, name: string, ...parameters: unknown[]]
 /** The key of one answer. */
 export type AnswerKey<Answer> = Names & Readonly<{ [answer]: (of: Answer) => Answer }>
 /** The key of a list that loads in pages of rows. */
-export type PagesKey<Row> = Names & Readonly<{ [answer]: (of: { pagesOf: Row }) => { pagesOf: Row } }>
+export type PagesKey<Row> = Names & Readonly<{ [answer]: (of: { pageRow: Row }) => { pageRow: Row } }>
 
 /** The names are written as texts where this is called (test/unit/console/app/console-architecture.test.ts compares them all). */
 export const answerKey = <Answer>(...names: Names) => names as AnswerKey<Answer>

@@ -1,5 +1,5 @@
 /** Dry runs and runs of tests. The documents in them are sent as text, so that their numbers and names stay as they were typed. */
-import { answerOf, api, dataOf, type Schemas } from './client.ts'
+import { api, readAnswer, readData, type Schemas } from './client.ts'
 
 export type CannedAnswer = Schemas['CannedAnswer']
 
@@ -37,7 +37,7 @@ const JSON_BODY = { 'content-type': 'application/json' }
 
 /** In: the request as JSON text. Fails with an ApiFailure. */
 export async function dryRun(request: string, signal?: AbortSignal): Promise<RunReport> {
-  const report = await dataOf(
+  const report = await readData(
     api.POST('/endpoints/dry-run', {
       headers: JSON_BODY,
       body: request as never,
@@ -51,7 +51,7 @@ export async function dryRun(request: string, signal?: AbortSignal): Promise<Run
 /** In: the request as JSON text, with `at`. Out: the whole value as text. Fails with an ApiFailure. */
 export const dryRunValue = async (request: string): Promise<string> =>
   String(
-    await dataOf(
+    await readData(
       api.POST('/endpoints/dry-run/value', {
         headers: JSON_BODY,
         body: request as never,
@@ -65,7 +65,7 @@ export type TestReport = Schemas['TestReport']
 
 /** In: the request as JSON text. Fails with an ApiFailure. */
 export const runTests = (request: string): Promise<TestReport> =>
-  dataOf(api.POST('/endpoints/tests/run', { headers: JSON_BODY, body: request as never, bodySerializer: asSent }))
+  readData(api.POST('/endpoints/tests/run', { headers: JSON_BODY, body: request as never, bodySerializer: asSent }))
 
 /** A test as its author writes it. */
 export type StoredTest = Readonly<{ name: string; given?: Readonly<Record<string, unknown>> } & Record<string, unknown>>
@@ -76,7 +76,7 @@ export type StoredTests = Readonly<{
 
 /** The file of tests of an endpoint, with its ETag. Fails with an ApiFailure. */
 export async function readTests(id: string, signal?: AbortSignal): Promise<StoredTests> {
-  const { data, etag } = await answerOf(
+  const { data, etag } = await readAnswer(
     api.GET('/endpoints/{id}/tests', { params: { path: { id } }, ...(signal && { signal }) }),
   )
   return { file: data as unknown as StoredTests['file'], etag }
@@ -84,7 +84,7 @@ export async function readTests(id: string, signal?: AbortSignal): Promise<Store
 
 /** Fails with an ApiFailure; its status is 412 if the tests are others meanwhile. */
 export async function storeTests(id: string, { file, etag }: StoredTests): Promise<void> {
-  await dataOf(
+  await readData(
     api.PUT('/endpoints/{id}/tests', {
       params: { path: { id } },
       headers: { ...JSON_BODY, ...(etag && { 'If-Match': etag }) },
@@ -100,6 +100,6 @@ export type RecordedTest = Readonly<{
 
 /** A test of what a recorded message was given; `pseudonymise`: with other texts and numbers of the same form. */
 export const makeRecordedTest = async (messageId: string, name: string, pseudonymise: boolean): Promise<RecordedTest> =>
-  (await dataOf(
+  (await readData(
     api.POST('/messages/{id}/test', { params: { path: { id: messageId } }, body: { name, pseudonymise } }),
   )) as unknown as RecordedTest

@@ -1,6 +1,6 @@
 /** The caller of the console: read from `/me` with the key, and passed to every view. */
 import { ApiFailure } from './api-failure.ts'
-import { api, dataOf, type Schemas } from './client.ts'
+import { api, readData, type Schemas } from './client.ts'
 import { clearEverything, currentKey, forgetKey, refusal, takeKey } from './credentials.ts'
 import { createStore, useStore } from './store.ts'
 
@@ -14,12 +14,12 @@ export type Session = Readonly<
 
 export const session = createStore<Session>({ state: 'starting' })
 
-const meOf = (now: Session): Me | undefined => ('me' in now ? now.me : undefined)
+const readMe = (now: Session): Me | undefined => ('me' in now ? now.me : undefined)
 
 /** Asks who the caller is. Never rejects: the session says what became of it. */
 export async function startSession(): Promise<void> {
   try {
-    session.set({ state: 'known', me: await dataOf(api.GET('/me')) })
+    session.set({ state: 'known', me: await readData(api.GET('/me')) })
   } catch (thrown) {
     const failure = thrown instanceof ApiFailure ? thrown : undefined
     if (failure?.status === 401) refuse(reasonToSignIn(failure.message))
@@ -37,7 +37,7 @@ export async function signIn(key: string, keep: boolean): Promise<void> {
   const before = currentKey()
   takeKey(key, keep)
   try {
-    session.set({ state: 'known', me: await dataOf(api.GET('/me')) })
+    session.set({ state: 'known', me: await readData(api.GET('/me')) })
   } catch (thrown) {
     if (before === undefined) forgetKey()
     throw thrown
@@ -57,7 +57,7 @@ const NO_KEY = 'Sign in with your API key, or with an access token of your ident
 const reasonToSignIn = (sentence: string): string => (currentKey() === undefined ? NO_KEY : sentence)
 
 function refuse(why: string): void {
-  const me = meOf(session.get())
+  const me = readMe(session.get())
   session.set({ state: 'refused', why, ...(me === undefined ? {} : { me }) })
 }
 
@@ -66,7 +66,7 @@ refusal.subscribe(() => {
   if (why !== undefined && session.get().state === 'known') refuse(reasonToSignIn(why))
 })
 
-export const useMe = (): Me | undefined => meOf(useStore(session))
+export const useMe = (): Me | undefined => readMe(useStore(session))
 
 /** Why the user may not do what needs a role; undefined if that is allowed. For the `refused` of a Button. */
 export function useRefusal(role: Role): string | undefined {

@@ -13,7 +13,7 @@ import { Dialog } from '../ui/controls/dialog.tsx'
 import { VisibleText } from '../ui/text/visible-text.tsx'
 import { NAVIGATION } from './navigation.ts'
 
-const MOST_ENDPOINTS = 10
+const MAX_ENDPOINTS = 10
 
 type Command = Readonly<{ id: string; title: string; hint: string; run(): void }>
 
@@ -22,8 +22,8 @@ export function CommandPalette({ me, onClose }: Readonly<{ me: Me; onClose(): vo
   const navigate = useNavigate()
   const q = text.trim().slice(0, 200)
   const { data } = useQuery({
-    ...keyed(queryKeys.endpointsFound(q, MOST_ENDPOINTS), ({ signal }) =>
-      listEndpoints({ ...(q !== '' && { q }), limit: MOST_ENDPOINTS }, signal),
+    ...keyed(queryKeys.endpointsFound(q, MAX_ENDPOINTS), ({ signal }) =>
+      listEndpoints({ ...(q !== '' && { q }), limit: MAX_ENDPOINTS }, signal),
     ),
     placeholderData: keepPreviousData,
   })
@@ -59,10 +59,10 @@ export function CommandPalette({ me, onClose }: Readonly<{ me: Me; onClose(): vo
           {({ id, title, hint }) => (
             <ListBoxItem id={id} textValue={title} className="palette-item">
               <span dir="auto" className="palette-title">
-                <VisibleText text={title} most={200} />
+                <VisibleText text={title} max={200} />
               </span>
               <span className="quiet">
-                <VisibleText text={hint} most={100} />
+                <VisibleText text={hint} max={100} />
               </span>
             </ListBoxItem>
           )}

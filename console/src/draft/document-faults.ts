@@ -1,7 +1,7 @@
 /** The faults of a draft, each with its place in the text. */
 import type { Node } from 'jsonc-parser'
 import type { RunReport } from '../api/run-calls.ts'
-import { findPlace, memberOf, readTree } from './json-places.ts'
+import { enclosingMember, findValue, readTree } from './json-places.ts'
 import { syntaxFaults } from './syntax-faults.ts'
 
 export type DocumentFault = Readonly<{
@@ -48,8 +48,8 @@ export function documentFaults(text: string, lint: RunReport['lint'] | undefined
 /** What is marked for a path: a short value, or the name of one that is long or lacks something. */
 export function faultSpan(root: Node | undefined, path: string): Readonly<{ from: number; to: number }> {
   if (root === undefined) return { from: 0, to: 0 }
-  const { value, span, isWhole } = findPlace(root, path)
-  const name = memberOf(value) === value ? undefined : memberOf(value).children?.[0]
+  const { value, span, isWhole } = findValue(root, path)
+  const name = enclosingMember(value) === value ? undefined : enclosingMember(value).children?.[0]
   if (isWhole && value.children === undefined) return span
   if (name !== undefined) return { from: name.offset, to: name.offset + name.length }
   // The opening bracket of the document or of an element.

@@ -1,6 +1,6 @@
 /** The text of a document as the editor shows it: what the API gave, on lines, without what the service keeps itself. */
 import type { Node } from 'jsonc-parser'
-import { membersOf, readTree } from './json-places.ts'
+import { listMembers, readTree } from './json-places.ts'
 
 /** A PUT ignores these. */
 const KEPT_BY_THE_SERVICE: ReadonlySet<string> = new Set(['_id', 'createdAt', 'updatedAt', '__v'])
@@ -12,7 +12,7 @@ const LINE_WIDTH = 80
 export function layOutDocument(raw: string): string {
   const root = readTree(raw)
   if (root?.type !== 'object') return raw
-  const members = membersOf(root).filter(({ name }) => !KEPT_BY_THE_SERVICE.has(name))
+  const members = listMembers(root).filter(({ name }) => !KEPT_BY_THE_SERVICE.has(name))
   if (members.length === 0) return '{}\n'
   const lines = members.map(({ name, key, value }) => {
     const isOpen = ONE_A_LINE.has(name) && (value.children?.length ?? 0) > 0

@@ -58,7 +58,7 @@ export type Draft = Readonly<{
 export const NEW = 'new'
 
 /** In: what the service stores. Out: that with its text laid out. */
-export const baseOf = (stored: Readonly<{ text: string; etag: string | undefined }>): DraftBase => ({
+export const toDraftBase = (stored: Readonly<{ text: string; etag: string | undefined }>): DraftBase => ({
   text: layOutDocument(stored.text),
   etag: stored.etag,
 })
@@ -127,10 +127,10 @@ function describe(state: EditorState, base: DraftBase): DraftNow {
 /** The one edit between what two texts have in common at their start and at their end; undefined if they are the same. */
 export function smallestEdit(before: string, after: string): Required<Edit> | undefined {
   if (before === after) return undefined
-  const most = Math.min(before.length, after.length)
+  const max = Math.min(before.length, after.length)
   let start = 0
-  while (start < most && before[start] === after[start]) start += 1
+  while (start < max && before[start] === after[start]) start += 1
   let end = 0
-  while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end += 1
+  while (end < max - start && before.at(-1 - end) === after.at(-1 - end)) end += 1
   return { from: start, to: before.length - end, insert: after.slice(start, after.length - end) }
 }

@@ -4,7 +4,7 @@ import { findNodeAtOffset, type Node, parseTree } from 'jsonc-parser'
 /** A part of the text, in UTF-16 units. */
 export type Span = Readonly<{ from: number; to: number }>
 
-export type FoundPlace = Readonly<{
+export type FoundValue = Readonly<{
   /** The value. */
   value: Node
   /** The value with its name, if it is a member. */
@@ -16,15 +16,15 @@ export type FoundPlace = Readonly<{
 /** The tree of a text, as far as it can be read; undefined if there is nothing in it. */
 export const readTree = (text: string): Node | undefined => parseTree(text)
 
-export const spanOf = ({ offset, length }: Node): Span => ({ from: offset, to: offset + length })
+export const toSpan = ({ offset, length }: Node): Span => ({ from: offset, to: offset + length })
 
 /** The member `name: value` that a value is of; the value itself if it is no member. */
-export const memberOf = (value: Node): Node => (value.parent?.type === 'property' ? value.parent : value)
+export const enclosingMember = (value: Node): Node => (value.parent?.type === 'property' ? value.parent : value)
 
 export type Member = Readonly<{ name: string; key: Node; value: Node }>
 
 /** The members of an object in the order of the text; one without a value yet is left out. */
-export function membersOf(node: Node | undefined): readonly Member[] {
+export function listMembers(node: Node | undefined): readonly Member[] {
   if (node?.type !== 'object') return []
   return (node.children ?? []).flatMap(({ children: [key, value] = [] }) =>
     key === undefined || value === undefined ? [] : [{ name: String(key.value), key, value }],
@@ -33,9 +33,9 @@ export function membersOf(node: Node | undefined): readonly Member[] {
 
 /** The value of the last member of a name, as the service would read it if names could stand twice. */
 export const memberNamed = (node: Node | undefined, name: string): Node | undefined =>
-  membersOf(node).findLast((member) => member.name === name)?.value
+  listMembers(node).findLast((member) => member.name === name)?.value
 
-const itemsOf = (node: Node): readonly Node[] => (node.type === 'array' ? (node.children ?? []) : [])
+const listItems = (node: Node): readonly Node[] => (node.type === 'array' ? (node.children ?? []) : [])
 
 const pathName = (name: string): string => name.replaceAll('.', '\\.')
 
@@ -43,32 +43,36 @@ const pathName = (name: string): string => name.replaceAll('.', '\\.')
  * In: the tree of a text and a path as faults and diffs have it; an element is given by its index or by its `id`. Out: the
  * deepest part of the text on this path.
  */
-export function findPlace(root: Node, path: string): FoundPlace {
+export function findValue(root: Node, path: string): FoundValue {
   let value = root
   let rest = path
   while (rest !== '') {
     const step = nextStep(value, rest)
-    if (step === undefined) return placeOf(value, false)
+    if (step === undefined) return toFoundPlace(value, false)
     value = step.value
     rest = step.rest
   }
-  return placeOf(value, true)
+  return toFoundPlace(value, true)
 }
 
-const placeOf = (value: Node, isWhole: boolean): FoundPlace => ({ value, span: spanOf(memberOf(value)), isWhole })
+const toFoundPlace = (value: Node, isWhole: boolean): FoundValue => ({
+  value,
+  span: toSpan(enclosingMember(value)),
+  isWhole,
+})
 
 type Step = Readonly<{ value: Node; rest: string }>
 
 function nextStep(node: Node, path: string): Step | undefined {
   const element = /^\[([^\]]*)\]/.exec(path)
   if (element !== null && node.type === 'array') {
-    const items = itemsOf(node)
+    const items = listItems(node)
     const value =
       items[Number(element[1])] ?? items.find((item) => memberNamed(item, 'id')?.value === (element[1] ?? ''))
     return value && { value, rest: withoutDot(path.slice(element[0].length)) }
   }
   // The longest name wins, since a name may have the signs of a path.
-  const fits = membersOf(node)
+  const fits = listMembers(node)
     .map(({ name, value }) => ({ name: pathName(name), value }))
     .filter(({ name }) => path.startsWith(name) && /^(?:\.|\[|$)/.test(path.slice(name.length)))
     .toSorted((one, other) => one.name.length - other.name.length)
@@ -81,15 +85,15 @@ const withoutDot = (path: string): string => (path.startsWith('.') ? path.slice(
 /** The path of the value, or of the member's name, at an offset; '' for the document itself. */
 export function pathAt(root: Node, offset: number): string {
   const found = findNodeAtOffset(root, offset, true)
-  return found === undefined ? '' : pathOf(found)
+  return found === undefined ? '' : toPath(found)
 }
 
 /** The path of a node, with an index for each element. */
-export function pathOf(node: Node): string {
+export function toPath(node: Node): string {
   let path = ''
   for (let now: Node | undefined = node; now?.parent !== undefined; now = now.parent) {
     const { parent }: Node = now
-    if (parent.type === 'array') path = `[${itemsOf(parent).indexOf(now)}]${joined(path)}`
+    if (parent.type === 'array') path = `[${listItems(parent).indexOf(now)}]${joined(path)}`
     else if (parent.type === 'property') {
       // The name of a member stands for its value.
       path = `${pathName(String(parent.children?.[0]?.value))}${joined(path)}`

@@ -1,6 +1,6 @@
 /** Merges two changes of one document by their places: what only one of them changed is taken, and the rest is asked. */
 import type { Node } from 'jsonc-parser'
-import { memberNamed, membersOf, readTree } from './json-places.ts'
+import { listMembers, memberNamed, readTree } from './json-places.ts'
 
 /** A place that both changed in different ways; undefined: it was removed. Values are JSON texts. */
 export type MergeConflict = Readonly<{
@@ -27,7 +27,7 @@ export function mergeDocuments(
   theirs: string,
   choices: ReadonlyMap<string, MergeChoice> = new Map(),
 ): Merged | undefined {
-  const roots = [base, mine, theirs].map(partOf)
+  const roots = [base, mine, theirs].map(parsePart)
   const [ofBase, ofMine, ofTheirs] = roots
   if (ofBase?.node?.type !== 'object' || ofMine?.node?.type !== 'object' || ofTheirs?.node?.type !== 'object') {
     return undefined
@@ -46,21 +46,21 @@ type Merge = Readonly<{
 /** A value with the text that it is part of. */
 type Part = Readonly<{ text: string; node: Node | undefined }>
 
-const partOf = (text: string): Part => ({ text, node: readTree(text) })
+const parsePart = (text: string): Part => ({ text, node: readTree(text) })
 
 /** The tokens of the value; undefined if there is none. Blanks between tokens make no difference. */
-function tokensOf({ text, node }: Part): string | undefined {
+function joinTokens({ text, node }: Part): string | undefined {
   if (node === undefined) return undefined
   const { children } = node
   if (children === undefined) return text.slice(node.offset, node.offset + node.length)
-  const inner = children.map((child) => tokensOf({ text, node: child }) ?? '')
+  const inner = children.map((child) => joinTokens({ text, node: child }) ?? '')
   if (node.type === 'property') return inner.join(':')
   return node.type === 'array' ? `[${inner.join(',')}]` : `{${inner.join(',')}}`
 }
 
 /** Out: JSON of the merged value; undefined if it is not there. */
 function mergeParts(path: string, base: Part, mine: Part, theirs: Part, merge: Merge): string | undefined {
-  const [wasBase, isMine, isTheirs] = [tokensOf(base), tokensOf(mine), tokensOf(theirs)]
+  const [wasBase, isMine, isTheirs] = [joinTokens(base), joinTokens(mine), joinTokens(theirs)]
   if (isMine === isTheirs || isTheirs === wasBase) return isMine
   if (isMine === wasBase) {
     merge.taken.push(path)
@@ -77,14 +77,14 @@ function mergeParts(path: string, base: Part, mine: Part, theirs: Part, merge: M
 
 const areUnique = (...parts: readonly Part[]): boolean =>
   parts.every(({ node }) => {
-    const names = membersOf(node).map(({ name }) => name)
+    const names = listMembers(node).map(({ name }) => name)
     return new Set(names).size === names.length
   })
 
 const escaped = (name: string): string => name.replaceAll('.', '\\.')
 
 function mergeMembers(path: string, base: Part, mine: Part, theirs: Part, merge: Merge): string {
-  const names = mergedNames(path, namesOf(base), namesOf(mine), namesOf(theirs), merge)
+  const names = mergedNames(path, memberNames(base), memberNames(mine), memberNames(theirs), merge)
   const member = (part: Part, name: string): Part => ({ text: part.text, node: memberNamed(part.node, name) })
   const written = names.flatMap((name) => {
     const at = path === '' ? escaped(name) : `${path}.${escaped(name)}`
@@ -115,7 +115,7 @@ function mergedNames(
   return choices.get(at) === 'theirs' ? mergeOrder(theirs, mine) : mergeOrder(mine, theirs)
 }
 
-const namesOf = ({ node }: Part): readonly string[] => membersOf(node).map(({ name }) => name)
+const memberNames = ({ node }: Part): readonly string[] => listMembers(node).map(({ name }) => name)
 
 /** The order of mine, with what only theirs has after what stands before it there. */
 export function mergeOrder(mine: readonly string[], theirs: readonly string[]): readonly string[] {
@@ -133,12 +133,12 @@ type Elements = ReadonlyMap<string, Part>
 
 /** Requests are known by their id: two people may each add one. Undefined if not all elements have one of their own. */
 function elementsById(base: Part, mine: Part, theirs: Part): ById | undefined {
-  const [ofBase, ofMine, ofTheirs] = [elementsOf(base), elementsOf(mine), elementsOf(theirs)]
+  const [ofBase, ofMine, ofTheirs] = [indexElements(base), indexElements(mine), indexElements(theirs)]
   if (ofMine === undefined || ofTheirs === undefined) return undefined
   return { base: ofBase ?? new Map(), mine: ofMine, theirs: ofTheirs }
 }
 
-function elementsOf({ text, node }: Part): Elements | undefined {
+function indexElements({ text, node }: Part): Elements | undefined {
   if (node?.type !== 'array') return undefined
   const found = (node.children ?? []).map((child) => [memberNamed(child, 'id')?.value as unknown, child] as const)
   if (found.some(([id]) => typeof id !== 'string')) return undefined

@@ -5,7 +5,7 @@ import { readDocument, type StoredText } from '../api/document-calls.ts'
 import { keyed, queryKeys } from '../api/query-keys.ts'
 import { useMe } from '../api/session.ts'
 import { useStore } from '../api/store.ts'
-import { baseOf, createDraft, type Draft, type DraftBase, type DraftNow, NEW } from './draft.ts'
+import { createDraft, type Draft, type DraftBase, type DraftNow, NEW, toDraftBase } from './draft.ts'
 import { forgetKeptDraft, keepDraft, readKeptDraft } from './kept-drafts.ts'
 
 const KEPT_AFTER_MS = 300
@@ -35,7 +35,7 @@ export function useDraft(id: string): OpenedDraft {
     ...keyed(queryKeys.endpointText(id), ({ signal }) => readDocument(id, signal)),
     enabled: id !== NEW,
   })
-  const draft = openDraft(id, who, id === NEW ? { text: FIRST_TEXT } : stored.data && baseOf(stored.data))
+  const draft = openDraft(id, who, id === NEW ? { text: FIRST_TEXT } : stored.data && toDraftBase(stored.data))
   useEffect(() => {
     if (draft !== undefined && stored.data !== undefined) follow(draft, stored.data)
   }, [draft, stored.data])
@@ -67,7 +67,7 @@ function openDraft(id: string, who: string, base: DraftBase | undefined): Draft 
 function follow(draft: Draft, stored: StoredText): void {
   const { base, isDirty } = draft.now.get()
   if (isDirty || stored.etag === base.etag) return
-  const next = baseOf(stored)
+  const next = toDraftBase(stored)
   draft.replaceText(next.text)
   draft.setBase(next)
 }

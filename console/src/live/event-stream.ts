@@ -15,7 +15,7 @@ export type EventStreamOptions = Readonly<{
 }>
 
 const FIRST_WAIT_MS = 1_000
-const LONGEST_WAIT_MS = 30_000
+const MAX_WAIT_MS = 30_000
 /** The service sends a heartbeat each 15 s. */
 const SILENCE_MS = 45_000
 /** Losses in a row after which the page polls. */
@@ -53,7 +53,7 @@ export function openEventStream({ onEvent, onState }: EventStreamOptions): () =>
         onEvent('reset', {})
       }
       await wait(
-        Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(losses - 1, 10)) * (0.75 + Math.random() / 2),
+        Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(losses - 1, 10)) * (0.75 + Math.random() / 2),
         stopped.signal,
       )
     }

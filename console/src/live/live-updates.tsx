@@ -19,7 +19,7 @@ const CONCERNED: Readonly<Record<LiveType, readonly (readonly string[])[]>> = {
 }
 
 /** Events come each second; a view is read again at most this often. */
-const AT_MOST_EVERY_MS = 3_000
+const MIN_INTERVAL_MS = 3_000
 /** A list is read again with all its loaded pages: with more than these, it is at most this often. */
 const FEW_PAGES = 3
 const LONG_LIST_EVERY_MS = 30_000
@@ -80,7 +80,7 @@ function createRefresher(client: QueryClient): ((type: LiveType) => void) & { st
   }
   const refresh = (type: LiveType) => {
     if (waiting.has(type)) return
-    const dueMs = (lastAt.get(type) ?? 0) + AT_MOST_EVERY_MS - Date.now()
+    const dueMs = (lastAt.get(type) ?? 0) + MIN_INTERVAL_MS - Date.now()
     if (dueMs <= 0) run(type)
     else
       waiting.set(

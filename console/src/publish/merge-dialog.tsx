@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { readDocument } from '../api/document-calls.ts'
 import { answerKey, keyed } from '../api/query-keys.ts'
 import { layOutDocument } from '../draft/document-layout.ts'
-import { baseOf, type Draft, type DraftBase } from '../draft/draft.ts'
+import { type Draft, type DraftBase, toDraftBase } from '../draft/draft.ts'
 import { type MergeChoice, type MergeConflict, type Merged, mergeDocuments } from '../draft/merge-documents.ts'
 import { LazyDiffView } from '../ui/code/lazy-diff-view.tsx'
 import { Button } from '../ui/controls/button.tsx'
@@ -22,7 +22,7 @@ export type MergeDialogProps = Readonly<{
 export function MergeDialog({ draft, onClose, onMerged }: MergeDialogProps) {
   const query = useQuery({
     ...keyed(answerKey<DraftBase>('endpoints', 'merge', draft.id), async ({ signal }) =>
-      baseOf(await readDocument(draft.id, signal)),
+      toDraftBase(await readDocument(draft.id, signal)),
     ),
     staleTime: 0,
     gcTime: 0,
@@ -109,7 +109,7 @@ function MergeParts({ merged: { taken, conflicts }, choices, onChoose }: MergePa
             {taken.map((path) => (
               <li key={path}>
                 <code>
-                  <VisibleText text={path} most={300} />
+                  <VisibleText text={path} max={300} />
                 </code>
               </li>
             ))}
@@ -145,7 +145,7 @@ function ConflictChoice({ conflict: { path, base, mine, theirs }, choice, onChoo
     <fieldset className="conflict">
       <legend>
         <code>
-          <VisibleText text={path} most={300} />
+          <VisibleText text={path} max={300} />
         </code>
       </legend>
       <p className="quiet">
@@ -168,6 +168,6 @@ const ShownValue = ({ text }: Readonly<{ text: string | undefined }>) =>
     <em>removed</em>
   ) : (
     <code>
-      <VisibleText text={text} most={500} />
+      <VisibleText text={text} max={500} />
     </code>
   )

@@ -2,7 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { ApiFailure, asFailure } from '../api/api-failure.ts'
-import { answerOf, api, type Schemas } from '../api/client.ts'
+import { api, readAnswer, type Schemas } from '../api/client.ts'
 import { createDocument, replaceDocument } from '../api/document-calls.ts'
 import { answerKey, keyed } from '../api/query-keys.ts'
 import { dryRun, type RunReport, readTests, runTests, type TestReport } from '../api/run-calls.ts'
@@ -82,7 +82,7 @@ export function PublishDialog({ draft, onClose, onPublished, onConflict }: Publi
     >
       {isSound && <Changes id={draft.id} text={text} />}
       <Problems errors={errors} warnings={warnings} />
-      {isSound && <TestsOfDraft id={draft.id} text={text} />}
+      {isSound && <DraftTests id={draft.id} text={text} />}
       {!isNew && isChecking && <Loading what="Checking the document" />}
       {!isNew && errors.length > 0 && (
         <p className="quiet">The changes are compared and the tests run when the document has no faults.</p>
@@ -125,7 +125,7 @@ function Changes({ id, text }: Readonly<{ id: string; text: string }>) {
       answerKey<Schemas['DocumentDiff']>('endpoints', 'diff', id, text),
       async ({ signal }) =>
         (
-          await answerOf<Schemas['DocumentDiff']>(
+          await readAnswer<Schemas['DocumentDiff']>(
             api.POST('/endpoints/{id}/diff', {
               params: { path: { id } },
               headers: { 'content-type': 'application/json' },
@@ -159,7 +159,7 @@ function Problems({ errors, warnings }: Readonly<{ errors: Found; warnings: Foun
   )
 }
 
-function TestsOfDraft({ id, text }: Readonly<{ id: string; text: string }>) {
+function DraftTests({ id, text }: Readonly<{ id: string; text: string }>) {
   const query = useQuery({
     ...keyed(answerKey<TestReport | null>('endpoints', 'draft-tests', id, text), async ({ signal }) => {
       const { file } = await readTests(id, signal)
@@ -179,7 +179,7 @@ function TestsOfDraft({ id, text }: Readonly<{ id: string; text: string }>) {
   )
 }
 
-const MOST_FAILED = 20
+const MAX_FAILED = 20
 
 function TestResults({ ran, passed, failed, skipped, tests }: TestReport) {
   if (!ran) return <p>The tests do not run while the document has faults.</p>
@@ -194,9 +194,9 @@ function TestResults({ ran, passed, failed, skipped, tests }: TestReport) {
       </p>
       {broken.length > 0 && (
         <ul className="failure-details">
-          {broken.slice(0, MOST_FAILED).map(({ name, mismatches }) => (
+          {broken.slice(0, MAX_FAILED).map(({ name, mismatches }) => (
             <li key={name}>
-              <VisibleText text={name} most={200} />
+              <VisibleText text={name} max={200} />
               {mismatches[0] === undefined ? null : (
                 <>
                   :{' '}

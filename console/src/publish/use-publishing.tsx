@@ -2,7 +2,7 @@
 import { type UseQueryResult, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
-import { api, dataOf } from '../api/client.ts'
+import { api, readData } from '../api/client.ts'
 import type { StoredText } from '../api/document-calls.ts'
 import { queryParts } from '../api/query-keys.ts'
 import { useRefusal } from '../api/session.ts'
@@ -119,7 +119,7 @@ function usePublished(draft: Draft, group: string | undefined, close: () => void
         Failures that are alike
       </Link>
     )
-    dataOf(api.GET('/endpoints/{id}/versions', { params: { path: { id } } })).then(
+    readData(api.GET('/endpoints/{id}/versions', { params: { path: { id } } })).then(
       ([newest]) => notify(`Published as version ${newest?.version ?? ''}.${noted}`, 'good', link),
       () => notify(`Published.${noted}`, 'good', link),
     )

@@ -13,7 +13,7 @@ export const asTexts: ReadParameter<readonly string[]> = (given) => {
   return texts.length === 0 ? undefined : texts
 }
 
-export const asOneOf =
+export const asChoice =
   <Value extends string>(values: readonly Value[]): ReadParameter<Value> =>
   (given) =>
     values.find((value) => value === asText(given))
@@ -25,19 +25,19 @@ export const asWhole: ReadParameter<number> = (given) => {
 
 type Readers = Readonly<Record<string, ReadParameter<unknown>>>
 /** Pages set a parameter to undefined to leave it out. */
-export type SearchOf<Table extends Readers> = {
+export type SearchValues<Table extends Readers> = {
   [Name in keyof Table]?: Exclude<ReturnType<Table[Name]>, undefined> | undefined
 }
 
 /** For `validateSearch` of a route: keeps the parameters of the table that have a value. */
 export const readSearch =
   <const Table extends Readers>(table: Table) =>
-  (given: Readonly<Record<string, unknown>>): SearchOf<Table> =>
+  (given: Readonly<Record<string, unknown>>): SearchValues<Table> =>
     Object.fromEntries(
       Object.entries(table)
         .map(([name, read]) => [name, read(given[name])] as const)
         .filter(([, value]) => value !== undefined),
-    ) as SearchOf<Table>
+    ) as SearchValues<Table>
 
 /** For the router: a parameter is a text, or several of one name; the router's own form is JSON. */
 export function parseSearch(search: string): Record<string, string | string[]> {

@@ -5,7 +5,7 @@ import { Failure } from '../../core/failure.ts'
 import { readMoment } from '../../core/iso-time.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import type { Clock } from '../../core/run.ts'
-import type { EntryOf } from '../../store/sql/audit-store.ts'
+import type { ToAuditEntry } from '../../store/sql/audit-store.ts'
 import type { KeyStore, StoredKey } from '../../store/sql/key-store.ts'
 import { callStore } from '../../store/store-access.ts'
 
@@ -15,12 +15,12 @@ export type KeyRequest = Readonly<{ name: string; roles: readonly string[]; expi
 /** `key` is the secret; it cannot be shown again. */
 export type NewKey = Readonly<{ key: string; stored: StoredKey }>
 
-/** `entryOf`: for the entry of a change in the audit log. Fails with KEY_INVALID, KEY_UNKNOWN, STORE_UNAVAILABLE. */
+/** `toAuditEntry`: for the entry of a change in the audit log. Fails with KEY_INVALID, KEY_UNKNOWN, STORE_UNAVAILABLE. */
 export interface ApiKeys {
-  create(request: KeyRequest, entryOf?: EntryOf): Promise<NewKey>
+  create(request: KeyRequest, toAuditEntry?: ToAuditEntry): Promise<NewKey>
   /** Oldest first, including revoked ones. */
   list(): Promise<readonly StoredKey[]>
-  revoke(id: string, entryOf?: EntryOf): Promise<void>
+  revoke(id: string, toAuditEntry?: ToAuditEntry): Promise<void>
   /** Whether a key was ever created. `store`: the name in the failure, as a call without a key asks for something else. */
   exist(store: string): Promise<boolean>
   /**
@@ -50,17 +50,24 @@ export function createApiKeys({ store, clock, random }: ApiKeysOptions): ApiKeys
   let known: boolean | undefined
   const now = () => new Date(clock()).toISOString()
   return {
-    create: async (request, entryOf) => {
+    create: async (request, toAuditEntry) => {
       const { name, roles, expiresAt } = check(request, clock())
       const id = random(ID_BYTES).toString('hex')
       const key = `cwk_${id}_${random(SECRET_BYTES).toString('base64url')}`
-      const stored: StoredKey = { id, name, roles, hash: hashOf(key).toString('hex'), createdAt: now(), ...expiresAt }
-      await callStore(KEYS, () => store.insert(stored, entryOf?.({ target: id })))
+      const stored: StoredKey = {
+        id,
+        name,
+        roles,
+        hash: computeHash(key).toString('hex'),
+        createdAt: now(),
+        ...expiresAt,
+      }
+      await callStore(KEYS, () => store.insert(stored, toAuditEntry?.({ target: id })))
       return { key, stored }
     },
     list: () => callStore(KEYS, () => store.list()),
-    revoke: async (id, entryOf) => {
-      if (await callStore(KEYS, () => store.revoke(id, now(), entryOf?.({ target: id })))) return
+    revoke: async (id, toAuditEntry) => {
+      if (await callStore(KEYS, () => store.revoke(id, now(), toAuditEntry?.({ target: id })))) return
       const revoked = (await callStore(KEYS, () => store.get(id))) !== undefined
       throw new Failure('KEY_UNKNOWN', revoked ? `The key '${id}' is revoked already.` : `There is no key '${id}'.`)
     },
@@ -79,7 +86,7 @@ export function createApiKeys({ store, clock, random }: ApiKeysOptions): ApiKeys
       const id = KEY.exec(text)?.[1]
       const stored = id === undefined ? undefined : await callStore(KEYS, () => store.get(id))
       const hash = stored === undefined ? NO_HASH : Buffer.from(stored.hash, 'hex')
-      if (!timingSafeEqual(hashOf(text), hash) || stored === undefined) return undefined
+      if (!timingSafeEqual(computeHash(text), hash) || stored === undefined) return undefined
       const { name, roles, revokedAt, expiresAt } = stored
       const caller = { who: `key:${stored.id}`, name, roles }
       if (revokedAt !== undefined) return { caller, ended: 'revoked' }
@@ -91,7 +98,7 @@ export function createApiKeys({ store, clock, random }: ApiKeysOptions): ApiKeys
 /** The name of the store in failures. */
 const KEYS = 'The store of API keys'
 
-const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest()
+const computeHash = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Fails with KEY_INVALID. */
 export const checkKeyRequest = (request: KeyRequest, now: number): void => void check(request, now)
@@ -113,10 +120,10 @@ function check({ name, roles, expiresAt }: KeyRequest, now: number): Checked {
     )
   }
   if (given.length === 0) throw new Failure('KEY_INVALID', `A key has at least one role: ${ROLES.join(', ')}.`)
-  return { name: trimmed, roles: given.filter(isRole), expiresAt: expiryOf(expiresAt, now) }
+  return { name: trimmed, roles: given.filter(isRole), expiresAt: parseExpiry(expiresAt, now) }
 }
 
-function expiryOf(expiresAt: string | undefined, now: number): Pick<StoredKey, 'expiresAt'> {
+function parseExpiry(expiresAt: string | undefined, now: number): Pick<StoredKey, 'expiresAt'> {
   if (expiresAt === undefined) return {}
   const at = readMoment(expiresAt)
   if (at === undefined) {

@@ -14,7 +14,7 @@ export type AuditNote = Omit<AuditEntry, 'id' | 'at'>
 
 export interface AuditLog {
   /** The entry of a change, for the transaction that stores the change. */
-  entryOf(note: AuditNote): AuditEntry
+  toAuditEntry(note: AuditNote): AuditEntry
   /**
    * Resolves when the entries of a call are durable, or are logged because the store rejected them; never rejects. A refused
    * call has one entry.
@@ -62,17 +62,17 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
   timer?.unref()
   const first = workerSlot.slot === 0 ? setImmediate(purge) : undefined
 
-  const entryOf = (note: AuditNote): AuditEntry => ({ id: newId(), at: new Date(clock()).toISOString(), ...note })
+  const toAuditEntry = (note: AuditNote): AuditEntry => ({ id: newId(), at: new Date(clock()).toISOString(), ...note })
 
   return {
-    entryOf,
+    toAuditEntry,
     record: async (...notes) => {
       const refused = notes.some(isRefused)
       if (refused && !takeToken()) {
         omitted += 1
         return
       }
-      const entries = notes.map((note) => entryOf(refused && omitted > 0 ? { ...note, omitted } : note))
+      const entries = notes.map((note) => toAuditEntry(refused && omitted > 0 ? { ...note, omitted } : note))
       if (refused) omitted = 0
       try {
         await store.append(...entries)

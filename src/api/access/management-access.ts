@@ -50,13 +50,13 @@ export function createManagementAccess(options: ManagementAccessOptions): Manage
     authorise: createAuthorise({
       managementAuth: settings.managementAuth,
       keys,
-      hosts: hostsOf(settings),
+      hosts: listHosts(settings),
       identifyToken: identifyToken(options),
     }),
   }
 }
 
-function hostsOf({ managementHosts, publicUrl, host, adminHost }: ManagementSettings): readonly string[] {
+function listHosts({ managementHosts, publicUrl, host, adminHost }: ManagementSettings): readonly string[] {
   const names = [host.toLowerCase(), adminHost.toLowerCase(), ...managementHosts]
   return publicUrl === undefined ? names : [...names, new URL(publicUrl).hostname]
 }

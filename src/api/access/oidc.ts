@@ -27,11 +27,11 @@ export function createIdentifyToken(options: OidcOptions): (token: string) => Pr
   return async (token) => {
     jwksUrl ??= await discover(options)
     const claims = await tokens.verify(token, { issuer, audience, key: { jwksUrl } })
-    return callerOf(claims, rolesClaim)
+    return callerFromClaims(claims, rolesClaim)
   }
 }
 
-function callerOf(claims: JsonObject, rolesClaim: string): Caller {
+function callerFromClaims(claims: JsonObject, rolesClaim: string): Caller {
   const { sub, preferred_username: name = claims.email } = claims
   if (typeof sub !== 'string' || sub === '') {
     throw new Failure('CREDENTIALS_REFUSED', 'The access token has no subject (claim sub).')

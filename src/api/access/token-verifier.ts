@@ -49,7 +49,7 @@ export function createTokenVerifier(http: HttpClient): TokenVerifier {
             : await jwtVerify(token, await keysAt(key.jwksUrl), { ...options, algorithms: SIGNATURES })
         return payload as JsonObject
       } catch (thrown) {
-        throw failureOf(thrown, key)
+        throw translateTokenError(thrown, key)
       }
     },
   }
@@ -80,7 +80,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   ERR_JOSE_NOT_SUPPORTED: 'The token uses a feature that is not supported.',
 }
 
-function failureOf(thrown: unknown, key: TokenRules['key']): unknown {
+function translateTokenError(thrown: unknown, key: TokenRules['key']): unknown {
   const { code } = thrown as { code?: string }
   const sentence = code === undefined ? undefined : SENTENCES[code]
   if (sentence !== undefined) return new Failure('CREDENTIALS_REFUSED', sentence)

@@ -300,7 +300,7 @@ class Crew {
 
 /** A worker that ran for so long was not lost because of its start. */
 const SETTLED_MS = 60_000
-const BACKOFF: Backoff = { firstMs: 1_000, longestMs: 30_000 }
+const BACKOFF: Backoff = { firstMs: 1_000, maxMs: 30_000 }
 
 /**
  * No delay the first time, then delays that double, so that a worker that fails again and again leaves the processor to

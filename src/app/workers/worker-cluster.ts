@@ -3,7 +3,7 @@
 import { buffer } from 'node:stream/consumers'
 import { Failure } from '../../core/failure.ts'
 import { portion, type WorkerCounts, type WorkerSlot } from '../../core/worker-processes.ts'
-import { endpointOf, mergeExpositions, writeFamilies } from '../../observe/metrics/expositions.ts'
+import { findEndpoint, mergeExpositions, writeFamilies } from '../../observe/metrics/expositions.ts'
 import { OTHERS, type ProcessCounts } from '../../observe/metrics/message-metrics.ts'
 import type { DriftCounts } from '../../records/drift/endpoint-drift.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -73,7 +73,7 @@ export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerS
     async *metrics(endpoints) {
       const { responses, lost, workers } = await gather('metrics')
       const keeps = (series: string) => {
-        const name = endpointOf(series)
+        const name = findEndpoint(series)
         return name === undefined || name === '' || name === OTHERS || endpoints.has(name)
       }
       const { families, omitted } = await mergeExpositions(responses, lost, keeps)
@@ -104,7 +104,7 @@ const describeWorkers = ({ configured, running, lost }: WorkerCounts): string =>
   ].join('\n')
 
 /** In: the settings of the service. Out: those of one worker; the shares add up to the whole if each gets at least one. */
-export function shareOf(settings: Settings, workerSlot: WorkerSlot): Settings {
+export function settingsForWorker(settings: Settings, workerSlot: WorkerSlot): Settings {
   return {
     ...settings,
     maxMessagesInFlight: portion(settings.maxMessagesInFlight, workerSlot),
@@ -201,12 +201,12 @@ export class PrimaryChannel {
 
   async #respond({ call, request, endpointId }: Extract<ToWorker, { kind: 'request' }>): Promise<void> {
     const report = this.#report
-    const response = report && (await responseOf(report, request, endpointId).catch(() => undefined))
+    const response = report && (await createResponse(report, request, endpointId).catch(() => undefined))
     await this.send({ kind: 'response', call, response })
   }
 }
 
-async function responseOf(
+async function createResponse(
   own: WorkerReport,
   request: WorkerRequest,
   endpointId: string,

@@ -1,6 +1,6 @@
 /** A process that takes messages. The primary starts and stops it, and it exits when the primary does. */
 import type { Settings } from '../../settings/settings.ts'
-import { createWorkerCluster, PrimaryChannel, shareOf, type WorkerCluster } from './worker-cluster.ts'
+import { createWorkerCluster, PrimaryChannel, settingsForWorker, type WorkerCluster } from './worker-cluster.ts'
 
 /** The part of an app that a worker runs. */
 type WorkerApp = Readonly<{
@@ -15,21 +15,21 @@ type WorkerOptions = Readonly<{
   settings: Settings
   start(settings: Settings, workerCluster: WorkerCluster): Promise<WorkerApp>
   /** Out: one sentence for the operator. */
-  faultOf(thrown: unknown): string
+  formatFault(thrown: unknown): string
 }>
 
-export async function runWorker({ settings, start, faultOf }: WorkerOptions): Promise<void> {
+export async function runWorker({ settings, start, formatFault }: WorkerOptions): Promise<void> {
   // A terminal or a supervisor signals the whole process group; only the primary decides when to stop.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
   const channel = new PrimaryChannel()
   const fail = async (thrown: unknown) => {
-    await channel.send({ kind: 'failed', message: faultOf(thrown) })
+    await channel.send({ kind: 'failed', message: formatFault(thrown) })
     process.exit(1)
   }
   try {
     const { startedAt, messagePort, adminPort, ...workerSlot } = await channel.started
     const app = await start(
-      { ...shareOf(settings, workerSlot), serverPort: messagePort, adminPort },
+      { ...settingsForWorker(settings, workerSlot), serverPort: messagePort, adminPort },
       createWorkerCluster(channel, workerSlot, startedAt),
     )
     void channel.administer.then((port) =>

@@ -8,10 +8,10 @@ export type SecretLine = Readonly<{ name: string; value: string }>
 
 export type CredentialNames = Readonly<{
   /**
-   * The reference that replaces a value: the same for the same value. `place` gives the name, such as endpoint, request,
+   * The reference that replaces a value: the same for the same value. `location` gives the name, such as endpoint, request,
    * header.
    */
-  refer(value: string, ...place: readonly string[]): string
+  refer(value: string, ...location: readonly string[]): string
   lines(): readonly SecretLine[]
   /** A value for a report: credentials replaced by their references, and what looks like one by a mark. */
   shown(value: Json, name?: string): Json
@@ -32,10 +32,10 @@ export function createCredentialNames(): CredentialNames {
     return Object.fromEntries(Object.entries(value).map(([inner, item]) => [inner, shown(item, inner)]))
   }
   return {
-    refer(value, ...place) {
+    refer(value, ...location) {
       const known = names.get(value)
       if (known !== undefined) return reference(known)
-      const base = [PREFIX, ...place.map(namePart)].filter((part) => part !== '').join('_')
+      const base = [PREFIX, ...location.map(namePart)].filter((part) => part !== '').join('_')
       let name = base
       for (let number = 2; taken.has(name); number += 1) name = `${base}_${number}`
       taken.add(name)

@@ -30,10 +30,10 @@ export function readManifest(folder: string): Manifest {
   } catch {
     files = undefined
   }
-  return new Map(Object.entries(isObject(files) ? files : {}).flatMap(([name, file]) => entryOf(name, file)))
+  return new Map(Object.entries(isObject(files) ? files : {}).flatMap(([name, file]) => readManifestEntry(name, file)))
 }
 
-function entryOf(name: string, file: Json): [string, WrittenFile][] {
+function readManifestEntry(name: string, file: Json): [string, WrittenFile][] {
   if (!isObject(file) || typeof file.sha256 !== 'string') return []
   const kind = KINDS.indexOf(String(file.kind))
   if (kind === -1) return []
@@ -80,7 +80,7 @@ const TAKEN = /^(?:con|prn|aux|nul|com\d|lpt\d|import-report|import-manifest|pac
 export function nameFiles(documents: readonly NamedDocument[]): readonly string[] {
   const namesBySlug = new Map<string, Set<string>>()
   for (const { name } of documents) {
-    const slug = slugOf(name)
+    const slug = toSlug(name)
     namesBySlug.set(slug, (namesBySlug.get(slug) ?? new Set()).add(name))
   }
   const taken = new Set(documents.flatMap(({ earlier }) => earlier ?? []))
@@ -90,7 +90,7 @@ export function nameFiles(documents: readonly NamedDocument[]): readonly string[
       given.add(earlier)
       return earlier
     }
-    const slug = slugOf(name)
+    const slug = toSlug(name)
     const isShared = (namesBySlug.get(slug)?.size ?? 0) > 1
     const base = isShared ? `${slug}-${sha256(name).slice(0, 8)}` : slug
     let file = base
@@ -101,7 +101,7 @@ export function nameFiles(documents: readonly NamedDocument[]): readonly string[
   })
 }
 
-function slugOf(name: string): string {
+function toSlug(name: string): string {
   const slug = name
     .slice(0, 1_000)
     .normalize('NFKD')

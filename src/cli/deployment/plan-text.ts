@@ -4,8 +4,8 @@
  */
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { describeChange, type PlaceChange } from '../../document/diff/document-diff.ts'
-import { etagOf } from '../../endpoints/precondition.ts'
+import { describeChange, type LocatedChange } from '../../document/diff/document-diff.ts'
+import { computeEtag } from '../../endpoints/precondition.ts'
 import { jsonText } from '../command.ts'
 import { hideCredentials } from './credentials.ts'
 import type { DeploymentPlan, PlannedOperation } from './plan.ts'
@@ -41,15 +41,15 @@ function reportOperation({ op, name, file, renamedFrom, takesOver, changes }: Pl
   ]
 }
 
-function reportChange(change: PlaceChange): string {
+function reportChange(change: LocatedChange): string {
   const { kind, from, to, after } = change
   const { path } = describeChange(change)
-  const place = after === undefined ? '' : after === null ? ' (first)' : ` (after ${JSON.stringify(after)})`
+  const location = after === undefined ? '' : after === null ? ' (first)' : ` (after ${JSON.stringify(after)})`
   const values = {
-    added: () => `: ${shown(to)}${place}`,
+    added: () => `: ${shown(to)}${location}`,
     removed: () => `: ${shown(from)}`,
     changed: () => `: ${shown(from)} -> ${shown(to)}`,
-    moved: () => place,
+    moved: () => location,
   }
   return `${CHANGE_MARKS[kind]} ${path}${values[kind]()}`
 }
@@ -70,7 +70,7 @@ const describeOperation = ({ document, changes, takesOver, ...operation }: Plann
   ({
     ...operation,
     ...(takesOver === undefined ? {} : { takesOver }),
-    ...(document === undefined ? {} : { digest: etagOf(document).slice(1, -1) }),
+    ...(document === undefined ? {} : { digest: computeEtag(document).slice(1, -1) }),
     ...(operation.op === 'replace' ? { changes: changes.map(hideCredentials).map(describeChange) } : {}),
   }) as unknown as JsonObject
 
@@ -88,8 +88,8 @@ export function staleness(text: string, plan: DeploymentPlan, target: string): s
     return 'The file does not have a plan of this version of crosswalk; make a new one.'
   }
   if (saved.target !== target) return `The plan is for ${String(saved.target)}, not for ${target}.`
-  const before = new Map(saved.operations.filter(isObject).map((one) => [identityOf(one), one]))
-  const now = new Map(plan.operations.map(describeOperation).map((one) => [identityOf(one), one]))
+  const before = new Map(saved.operations.filter(isObject).map((one) => [operationKey(one), one]))
+  const now = new Map(plan.operations.map(describeOperation).map((one) => [operationKey(one), one]))
   const names = [...before, ...now].flatMap(([identity, { name }]) =>
     before.has(identity) && now.has(identity) ? [] : [String(name)],
   )
@@ -102,7 +102,7 @@ export function staleness(text: string, plan: DeploymentPlan, target: string): s
 const MAX_NAMES = 10
 
 /** The ETag stands for the document of the service, the digest for that of the file. */
-const identityOf = ({ op, id, ifMatch, name, digest }: JsonObject): string =>
+const operationKey = ({ op, id, ifMatch, name, digest }: JsonObject): string =>
   JSON.stringify([op, id ?? null, ifMatch ?? null, name ?? null, digest ?? null])
 
 function parsed(text: string): Json | undefined {

@@ -1,10 +1,10 @@
 /** What must change at a service so that it has the documents of a project. */
 
 import type { JsonObject } from '../../core/json.ts'
-import { contentOf } from '../../core/stored-document.ts'
+import { withoutStamps } from '../../core/stored-document.ts'
 import { checkDocument } from '../../document/checks/check-document.ts'
-import { diffDocuments, type PlaceChange } from '../../document/diff/document-diff.ts'
-import { etagOf } from '../../endpoints/precondition.ts'
+import { diffDocuments, type LocatedChange } from '../../document/diff/document-diff.ts'
+import { computeEtag } from '../../endpoints/precondition.ts'
 import { CommandFault } from '../command.ts'
 
 export type IdentifiedDocument = Readonly<{
@@ -42,7 +42,7 @@ export type PlannedOperation = Readonly<{
   renamedFrom?: string
   /** The endpoint has not the labels of the project yet: it was made by others. */
   takesOver?: true
-  changes: readonly PlaceChange[]
+  changes: readonly LocatedChange[]
 }>
 
 export type DeploymentPlan = Readonly<{
@@ -83,7 +83,7 @@ export async function planDeployment(
         name,
         file,
         document,
-        ...identityOf(endpoint),
+        ...identify(endpoint),
         ...(renamedFrom === undefined ? {} : { renamedFrom }),
         ...(hasLabels(endpoint, labels) ? {} : { takesOver: true }),
         changes,
@@ -98,7 +98,7 @@ export async function planDeployment(
     (document): PlannedOperation => ({
       op: 'delete',
       name: String(document.name),
-      ...identityOf(document),
+      ...identify(document),
       changes: [],
     }),
   )
@@ -110,21 +110,21 @@ export async function planDeployment(
 }
 
 /** From the stored document to the one of a file, as the service would store that. */
-export const changesTo = (stored: JsonObject, document: JsonObject): readonly PlaceChange[] =>
-  diffDocuments(contentOf(stored), checkDocument(document).endpoint as unknown as JsonObject)
+export const changesTo = (stored: JsonObject, document: JsonObject): readonly LocatedChange[] =>
+  diffDocuments(withoutStamps(stored), checkDocument(document).endpoint as unknown as JsonObject)
 
 export function hasLabels({ labels: own }: JsonObject, labels: Readonly<Record<string, string>>): boolean {
   const given = new Map(Object.entries((own ?? {}) as JsonObject))
   return Object.entries(labels).every(([name, value]) => given.get(name) === value)
 }
 
-const identityOf = (stored: JsonObject): Readonly<{ id: string; ifMatch: string }> => ({
+const identify = (stored: JsonObject): Readonly<{ id: string; ifMatch: string }> => ({
   id: String(stored._id),
-  ifMatch: etagOf(stored),
+  ifMatch: computeEtag(stored),
 })
 
 /** The batch that makes the plan, as it is sent. */
-export const batchOf = ({ operations }: DeploymentPlan): readonly JsonObject[] =>
+export const toBatch = ({ operations }: DeploymentPlan): readonly JsonObject[] =>
   operations.map(({ op, id, ifMatch, document }) => ({
     op,
     ...(id === undefined ? {} : { id }),
@@ -148,7 +148,7 @@ export async function matchEndpoints<T extends IdentifiedDocument>(
   const renamed = new Set<T>()
   const decided = new Set<T>()
   for (const document of byFormerName.values()) {
-    const chain = chainOf(document, byFormerName, stored, decided)
+    const chain = followRenames(document, byFormerName, stored, decided)
     const isMade = await isChainMade(chain, renamed, stored, hadName)
     if (isMade === undefined) {
       const names = chain.documents.map(({ name }) => JSON.stringify(name)).join(', ')
@@ -180,7 +180,7 @@ const isRename = ({ renamedFrom }: IdentifiedDocument, stored: StoredEndpoints):
 /** The documents that can be renamed only together: each takes the name that the next one gives up. */
 type RenameChain<T> = Readonly<{ documents: readonly T[]; end: 'free' | 'taken' | 'circle' | T }>
 
-function chainOf<T extends IdentifiedDocument>(
+function followRenames<T extends IdentifiedDocument>(
   first: T,
   byFormerName: ReadonlyMap<string | undefined, T>,
   stored: StoredEndpoints,
@@ -229,11 +229,11 @@ function repeatedRenames(documents: readonly IdentifiedDocument[]): readonly str
 
 function repeated(
   documents: readonly IdentifiedDocument[],
-  textOf: (document: IdentifiedDocument) => string | undefined,
+  readText: (document: IdentifiedDocument) => string | undefined,
 ): readonly (readonly [string, readonly string[]])[] {
   const files = new Map<string, string[]>()
   for (const document of documents) {
-    const text = textOf(document)
+    const text = readText(document)
     if (text !== undefined) files.set(text, [...(files.get(text) ?? []), document.file])
   }
   return [...files].filter(([, some]) => some.length > 1)

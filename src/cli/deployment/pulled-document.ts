@@ -2,8 +2,8 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { referencesIn } from '../../core/secrets/secrets.ts'
-import { contentOf } from '../../core/stored-document.ts'
-import type { DocumentPlace } from '../../document/diff/document-places.ts'
+import { withoutStamps } from '../../core/stored-document.ts'
+import type { DocumentLocation } from '../../document/diff/document-places.ts'
 import { EndpointField } from '../../document/schema/schema.ts'
 import type { Field } from '../../document/schema/schema-fields.ts'
 import { type ReplaceCredential, replaceCredentials } from './credentials.ts'
@@ -30,21 +30,26 @@ export function pulledDocument(
   file: ExistingFile | undefined,
   { labels, refer, escapeText }: PullOptions,
 ): JsonObject {
-  const document = canonicalDocument(withoutLabels(contentOf(stored), labels))
+  const document = canonicalDocument(withoutLabels(withoutStamps(stored), labels))
   /** `written` and `filled` are at the same place of the file. */
-  const merge = (value: Json, written: Json | undefined, filled: Json | undefined, place: DocumentPlace): Json => {
-    if (Array.isArray(value)) return mergeElements(value, written, filled, place)
+  const merge = (
+    value: Json,
+    written: Json | undefined,
+    filled: Json | undefined,
+    location: DocumentLocation,
+  ): Json => {
+    if (Array.isArray(value)) return mergeElements(value, written, filled, location)
     if (isObject(value)) {
       const members = Object.entries(value).map(([name, member]): [string, Json] => [
         name,
-        merge(member, memberOf(written, name), memberOf(filled, name), [...place, name]),
+        merge(member, readMember(written, name), readMember(filled, name), [...location, name]),
       ])
       return Object.fromEntries(members)
     }
     if (written !== undefined && filled === value) return written
     const isReference = typeof written === 'string' && referencesIn(written).length > 0
-    if (isReference && replaceCredentials(value, place, () => '') !== value) return written
-    const safe = replaceCredentials(value, place, refer)
+    if (isReference && replaceCredentials(value, location, () => '') !== value) return written
+    const safe = replaceCredentials(value, location, refer)
     if (typeof value !== 'string' || typeof safe !== 'string') return safe
     return escapeText(safe)
   }
@@ -52,13 +57,13 @@ export function pulledDocument(
     value: readonly Json[],
     written: Json | undefined,
     filled: Json | undefined,
-    place: DocumentPlace,
+    location: DocumentLocation,
   ): Json => {
-    const [writtenOnes, filledOnes] = [elementsOf(written), elementsOf(filled)]
+    const [writtenOnes, filledOnes] = [toElements(written), toElements(filled)]
     return value.map((element, index) => {
-      const id = idOf(element)
-      const at = id === undefined ? index : filledOnes.findIndex((one) => idOf(one) === id)
-      return merge(element, writtenOnes[at], filledOnes[at], [...place, id === undefined ? index : { id }])
+      const id = readId(element)
+      const at = id === undefined ? index : filledOnes.findIndex((one) => readId(one) === id)
+      return merge(element, writtenOnes[at], filledOnes[at], [...location, id === undefined ? index : { id }])
     })
   }
   const merged = merge(document, file?.written, file?.filled, []) as JsonObject
@@ -73,14 +78,14 @@ function withoutLabels(document: JsonObject, labels: PullOptions['labels']): Jso
   return { ...document, labels: Object.fromEntries(own.filter(([name, value]) => labels[name] !== value)) }
 }
 
-const memberOf = (value: Json | undefined, name: string): Json | undefined =>
+const readMember = (value: Json | undefined, name: string): Json | undefined =>
   isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 
 /** A single request may stand without its array. */
-const elementsOf = (value: Json | undefined): readonly Json[] =>
+const toElements = (value: Json | undefined): readonly Json[] =>
   Array.isArray(value) ? value : isObject(value) ? [value] : []
 
-const idOf = (element: Json): string | undefined =>
+const readId = (element: Json): string | undefined =>
   isObject(element) && typeof element.id === 'string' ? element.id : undefined
 
 /**

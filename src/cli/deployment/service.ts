@@ -6,7 +6,7 @@ import { checkDocument } from '../../document/checks/check-document.ts'
 import type { Environment } from '../../settings/settings.ts'
 import { CommandFault, readApiKey } from '../command.ts'
 import type { Given } from '../commands.ts'
-import { lineOf, placeLints } from '../project/placed-lint.ts'
+import { formatLint, locateLints } from '../project/placed-lint.ts'
 import { type ProjectDocument, readDocuments } from '../project/project-documents.ts'
 import { chooseTarget, openProject, PROJECT_FILE, type Project, type ProjectTarget } from '../project/project-file.ts'
 import {
@@ -28,7 +28,7 @@ type ClientNeeds = Readonly<{ role: ManagementClientOptions['role']; unanswered?
 const TIMEOUT_MS = 300_000
 
 /** Throws CommandFault if the target is named twice, differently. */
-function targetOf({ namedTarget, target }: ServiceGiven): string | undefined {
+function chooseTargetName({ namedTarget, target }: ServiceGiven): string | undefined {
   if (namedTarget === undefined || target === undefined || target === namedTarget) return namedTarget ?? target
   throw new CommandFault(`Two targets are named, ${namedTarget} and --target ${target}; name one.`)
 }
@@ -37,7 +37,7 @@ function targetOf({ namedTarget, target }: ServiceGiven): string | undefined {
 export function openTarget(given: ServiceGiven, needs: ClientNeeds, env: Environment): OpenTarget {
   const project = openProject([], given)
   if (project === undefined) throw new CommandFault(`There is no ${PROJECT_FILE} here or above; give --project.`)
-  const target = chooseTarget(project, targetOf(given))
+  const target = chooseTarget(project, chooseTargetName(given))
   if (target === undefined) {
     const names = project.targets.map(({ name }) => name).join(', ')
     const advice = names === '' ? `Give ${PROJECT_FILE} a target, under "targets".` : `Name a target: ${names}.`
@@ -48,7 +48,7 @@ export function openTarget(given: ServiceGiven, needs: ClientNeeds, env: Environ
 
 /** In: a target of the project, or the URL of a service. Throws CommandFault. */
 export function openService(given: ServiceGiven, needs: ClientNeeds, env: Environment): ManagementClient {
-  const target = targetOf(given)
+  const target = chooseTargetName(given)
   if (target !== undefined && (/^[a-z]+:\/\//i.test(target) || missingScheme(target) !== undefined))
     return openClient(target, given, needs, env)
   return openTarget(given, needs, env).client
@@ -68,9 +68,9 @@ export function readDesired({ project, target }: OpenTarget): readonly ProjectDe
     // Without its form, a document cannot be compared; the service checks the rest of it.
     const all = [...lints, ...(document === undefined ? [] : checkDocument(document).lints)]
     const errors = all.filter(({ severity }) => severity === 'error')
-    return placeLints(file, errors, positions)
+    return locateLints(file, errors, positions)
   })
-  if (faults.length > 0) throw new CommandFault(faults.map(lineOf), 'findings')
+  if (faults.length > 0) throw new CommandFault(faults.map(formatLint), 'findings')
   return sources.map((source): ProjectDesire => {
     const { file, name, renamedFrom, document } = source
     if (name === undefined || !isObject(document)) {

@@ -4,15 +4,15 @@ import { scanJson } from '../../formats/json-scan.ts'
 import { printable } from '../terminal-text.ts'
 
 /** `file`: as shown to people. */
-export type PlacedLint = Lint & Position & Readonly<{ file: string }>
+export type LocatedLint = Lint & Position & Readonly<{ file: string }>
 
-export const placeLints = (file: string, lints: readonly Lint[], positions: JsonPositions): readonly PlacedLint[] =>
+export const locateLints = (file: string, lints: readonly Lint[], positions: JsonPositions): readonly LocatedLint[] =>
   lints
     .map((lint) => ({ file, ...(positions.fault() ?? positions.of(lint.path)), ...lint }))
     .sort((one, other) => one.line - other.line || one.column - other.column)
 
 /** `orders.json:12:5: error: requests.lookup[0].id: What is wrong.` */
-export function lineOf({ file, line, column, severity, path, message }: PlacedLint): string {
+export function formatLint({ file, line, column, severity, path, message }: LocatedLint): string {
   return printable(`${file}:${line}:${column}: ${severity}: ${path === '' ? '' : `${path}: `}${message}`)
 }
 
@@ -31,9 +31,9 @@ export interface JsonPositions {
 
 /** Nothing is scanned before the first question. */
 export function createJsonPositions(text: string): JsonPositions {
-  let known: Readonly<{ places: ReadonlyMap<string, number>; fault: number | undefined }> | undefined
+  let known: Readonly<{ offsets: ReadonlyMap<string, number>; fault: number | undefined }> | undefined
   const scanned = () => {
-    known ??= scanPlaces(text)
+    known ??= scanPositions(text)
     return known
   }
   const at = (index: number): Position => {
@@ -41,7 +41,7 @@ export function createJsonPositions(text: string): JsonPositions {
     return { line: before.split('\n').length, column: index - before.lastIndexOf('\n') }
   }
   return {
-    of: (path) => at(placeOf(path, scanned().places)),
+    of: (path) => at(findOffset(path, scanned().offsets)),
     fault: () => {
       const { fault } = scanned()
       return fault === undefined ? undefined : at(fault)
@@ -53,27 +53,27 @@ const LAST_INDEX = /\[\d+\]$/
 /** A name with its escaped dots. */
 const LAST_NAME = /(?:^|\.)(?:\\.|[^.\\])*$/
 
-function placeOf(path: string, places: ReadonlyMap<string, number>): number {
+function findOffset(path: string, offsets: ReadonlyMap<string, number>): number {
   let left = path
   for (;;) {
     // A single request may stand without its array, while paths count it as the first.
-    const place = places.get(left) ?? places.get(left.replace(/\[0\](?=\.|$)/, ''))
-    if (place !== undefined) return place
+    const offset = offsets.get(left) ?? offsets.get(left.replace(/\[0\](?=\.|$)/, ''))
+    if (offset !== undefined) return offset
     const shorter = left.replace(LAST_INDEX.test(left) ? LAST_INDEX : LAST_NAME, '')
     if (shorter === left || left === '') return 0
     left = shorter
   }
 }
 
-function scanPlaces(text: string): { places: ReadonlyMap<string, number>; fault: number | undefined } {
+function scanPositions(text: string): { offsets: ReadonlyMap<string, number>; fault: number | undefined } {
   const start = startAfter(text, -1)
-  const places = new Map([['', start]])
+  const offsets = new Map([['', start]])
   const open: { base: string; step: string | number }[] = []
   const note = (at: number) => {
     const { base, step } = open.at(-1) as { base: string; step: string | number }
     const path = documentPath(base, step)
     // Of a repeated name, the last counts.
-    places.set(path, at)
+    offsets.set(path, at)
   }
   const fault = scanJson(text, {
     open: (kind, at) => {
@@ -96,7 +96,7 @@ function scanPlaces(text: string): { places: ReadonlyMap<string, number>; fault:
       note(at)
     },
   })
-  return { places, fault }
+  return { offsets, fault }
 }
 
 /** The index of the first character after `index` that is no white space of JSON. */

@@ -81,11 +81,11 @@ function isOwnFile(path: string, folder: string): boolean {
   if (OTHER_FILES.test(name) || [PROJECT_FILE, MANIFEST_FILE].includes(name)) return false
   if (FOREIGN.test(relative(folder, path))) return false
   const kind = manifestBeside(path).get(name)?.kind
-  return (kind === undefined || kind === 'document') && statsOf(path)?.isFile() === true
+  return (kind === undefined || kind === 'document') && tryStat(path)?.isFile() === true
 }
 
 /** Undefined for a path that leads nowhere, in a circle, or into a folder that may not be read. */
-function statsOf(path: string): Stats | undefined {
+function tryStat(path: string): Stats | undefined {
   try {
     return statSync(path)
   } catch {
@@ -123,7 +123,7 @@ export function fillDocument(
   const lint = collectInto(all)
   const none = { ...file, written, lints: all, name: undefined, renamedFrom: undefined }
   if (written === undefined) return { ...none, document: undefined }
-  const filled = fillValues(written, valuesOf(project, target), lint)
+  const filled = fillValues(written, createTargetValues(project, target), lint)
   if (!isObject(filled)) return { ...none, document: filled }
   const { renamedFrom, ...document } = filled
   checkRename(renamedFrom, document.name, lint.at('renamedFrom'))
@@ -148,7 +148,7 @@ export function readDocuments({ project, target, files }: DocumentsOptions): rea
   return paths.map((path) => fillDocument(readWritten(path), project, target))
 }
 
-function valuesOf(project: Project | undefined, target: ProjectTarget | undefined): TargetValues {
+function createTargetValues(project: Project | undefined, target: ProjectTarget | undefined): TargetValues {
   if (target === undefined) {
     const missing = (name: string) =>
       (project?.targets.length ?? 0) > 0

@@ -12,7 +12,7 @@ import { parseDocument } from '../../endpoints/parse-document.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import { decodeText } from '../../formats/text.ts'
 import { CommandFault, shownPath } from '../command.ts'
-import { createJsonPositions, lineOf, type PlacedLint, placeLints } from './placed-lint.ts'
+import { createJsonPositions, formatLint, type LocatedLint, locateLints } from './placed-lint.ts'
 
 export const PROJECT_FILE = 'crosswalk.json'
 
@@ -37,7 +37,7 @@ export type Project = Readonly<{
 }>
 
 /** `project`: undefined with faults, and if there is no file. */
-export type ProjectReading = Readonly<{ project: Project | undefined; faults: readonly PlacedLint[] }>
+export type ProjectReading = Readonly<{ project: Project | undefined; faults: readonly LocatedLint[] }>
 
 const TEXT: Field = { type: 'string' }
 const TEXTS: Field = { type: 'object', additionalProperties: TEXT, namesInMessage: true }
@@ -84,13 +84,13 @@ export function readProject(path: string): ProjectReading {
   const file = shownPath(path)
   const reading = readJsonText(path)
   if (!reading.ok) {
-    const place = { file, line: 1, column: 1, path: '', severity: 'error' } as const
-    return { project: undefined, faults: [{ ...place, message: reading.message }] }
+    const location = { file, line: 1, column: 1, path: '', severity: 'error' } as const
+    return { project: undefined, faults: [{ ...location, message: reading.message }] }
   }
   const { raw, lints: repeated } = parseText(reading.value)
   const lints: Lint[] = [...repeated]
   const checked = raw === undefined ? undefined : checkProject(raw, collectInto(lints))
-  const faults = placeLints(file, lints, createJsonPositions(reading.value))
+  const faults = locateLints(file, lints, createJsonPositions(reading.value))
   if (checked === undefined || lints.some(({ severity }) => severity === 'error')) return { project: undefined, faults }
   return { project: { folder: dirname(path), ...checked }, faults }
 }
@@ -124,11 +124,11 @@ function checkProject(raw: Json, lint: LintSink): Omit<Project, 'folder'> | unde
     'endpoints' | 'labels'
   > & { targets: Readonly<Record<string, Omit<ProjectTarget, 'name'>>> }
   const named = Object.entries(targets ?? {}).map(([name, target]) => {
-    const place = lint.at('targets', name)
-    if (target.url !== undefined) checkUrl(target.url, place.at('url'))
+    const location = lint.at('targets', name)
+    if (target.url !== undefined) checkUrl(target.url, location.at('url'))
     const wrong = Object.keys(target.values ?? {}).filter((value) => !new RegExp(`^${VALUE_NAME}$`).test(value))
     for (const value of wrong) {
-      place.at('values', value).error('The name of a value has letters, digits and "_", and starts with no digit.')
+      location.at('values', value).error('The name of a value has letters, digits and "_", and starts with no digit.')
     }
     return { name, url: String(target.url).replace(/\/+$/, ''), values: target.values }
   })
@@ -159,7 +159,7 @@ export function chooseTarget(project: Project | undefined, name: string | undefi
 }
 
 /** The absolute folder for new documents: that of the first pattern, up to its first wildcard. */
-export function folderOfNew({ folder, endpoints }: Project): string {
+export function newDocumentFolder({ folder, endpoints }: Project): string {
   const pattern = endpoints.find((one) => !one.startsWith('!')) ?? ''
   return join(folder, dirname(`${pattern.split(/[*?[{(]/)[0]}x`))
 }
@@ -174,14 +174,14 @@ export type ProjectGiven = Readonly<{ project: string | undefined }>
 export function locateProject(given: readonly string[], { project }: ProjectGiven): string | undefined {
   if (project !== undefined) return namedProject(project)
   const here = findProject(resolve(''))
-  const found = given.map((name) => ({ name, file: findProject(folderOf(resolve(name))) ?? here }))
+  const found = given.map((name) => ({ name, file: findProject(toFolder(resolve(name))) ?? here }))
   const [first] = found
   if (first === undefined) return here
   const other = found.find(({ file }) => file !== first.file)
   if (other === undefined) return first.file
-  const projectOf = ({ file }: typeof first) => (file === undefined ? 'no project' : shownPath(file))
+  const describeProject = ({ file }: typeof first) => (file === undefined ? 'no project' : shownPath(file))
   throw new CommandFault(
-    `${first.name} belongs to ${projectOf(first)}, and ${other.name} to ${projectOf(other)}; name them in separate commands, or give --project.`,
+    `${first.name} belongs to ${describeProject(first)}, and ${other.name} to ${describeProject(other)}; name them in separate commands, or give --project.`,
   )
 }
 
@@ -190,7 +190,7 @@ export function openProject(given: readonly string[], options: ProjectGiven): Pr
   const file = locateProject(given, options)
   if (file === undefined) return undefined
   const { project, faults } = readProject(file)
-  if (project === undefined) throw new CommandFault(faults.map(lineOf))
+  if (project === undefined) throw new CommandFault(faults.map(formatLint))
   return project
 }
 
@@ -209,6 +209,6 @@ function namedProject(name: string): string {
   throw new CommandFault(`--project is wrong: There is no ${what}.`)
 }
 
-const folderOf = (path: string): string => (isFolder(path) ? path : dirname(path))
+const toFolder = (path: string): string => (isFolder(path) ? path : dirname(path))
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true

@@ -1,5 +1,5 @@
 /** Calls the management API of a running service, for commands. */
-import { kindOf } from '../../core/failure-table.ts'
+import { kindForCode } from '../../core/failure-table.ts'
 import { missingScheme } from '../../core/http.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
@@ -38,13 +38,13 @@ export class ServiceFault extends Error {
 const ANSWER_LIMIT_BYTES = 256 * 1024 * 1024
 
 export function createManagementClient(options: ManagementClientOptions): ManagementClient {
-  const url = urlOf(options.url)
+  const url = normalizeUrl(options.url)
   return {
     url,
     call: async (method, path, body) => {
       const { status, text } = await exchange({ ...options, url }, method, path, body)
       const what = `${url} answered ${method} ${path}`
-      const answer = jsonOf(text)
+      const answer = parseJson(text)
       const isSuccess = status >= 200 && status < 300
       if (isSuccess && answer !== undefined) return answer
       if (isSuccess) {
@@ -53,7 +53,7 @@ export function createManagementClient(options: ManagementClientOptions): Manage
       const { error, details, code } = isObject(answer) ? answer : {}
       const sentence = typeof error === 'string' ? `: ${error}` : '.'
       const faults = Array.isArray(details) ? details.filter(isObject) : []
-      const message = `${what} with status ${status}${sentence}${hintOf(status, code, options)}`
+      const message = `${what} with status ${status}${sentence}${hintFor(status, code, options)}`
       throw new ServiceFault(message, status, faults)
     },
   }
@@ -67,7 +67,7 @@ export async function fetchDocuments(client: ManagementClient): Promise<readonly
 }
 
 /** Without credentials, which no sentence may repeat, and without a slash at the end. */
-function urlOf(text: string): string {
+function normalizeUrl(text: string): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new ServiceFault(
@@ -99,7 +99,7 @@ async function exchange(
     })
     return { status: response.status, text: await readText(response) }
   } catch (thrown) {
-    const code = causeOf(thrown)
+    const code = describeCause(thrown)
     const advice = method === 'GET' ? 'Check the address, and that Crosswalk runs.' : unanswered
     throw new ServiceFault(
       `${url} did not answer ${method} ${path}${code === undefined ? '' : ` (${code})`}. ${advice}`,
@@ -119,7 +119,7 @@ async function readText(response: Response): Promise<string> {
   return Buffer.concat(parts).toString()
 }
 
-function causeOf(thrown: unknown): string | undefined {
+function describeCause(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error)) return undefined
   if (thrown.name === 'TimeoutError') return 'timeout'
   const { cause } = thrown
@@ -127,14 +127,14 @@ function causeOf(thrown: unknown): string | undefined {
   return [cause.code, cause.message].find((text) => typeof text === 'string' && text !== '') as string | undefined
 }
 
-function hintOf(status: number, code: Json | undefined, { role }: ManagementClientOptions): string {
+function hintFor(status: number, code: Json | undefined, { role }: ManagementClientOptions): string {
   if (status === 401 || status === 403) return ` Give a key of the role ${role} in CROSSWALK_KEY or --key-file.`
   // The port for messages has only the most common routes of the management API.
-  if (kindOf(String(code)).noRoute) return ' Give the URL of the admin port (ADMIN_PORT of the service).'
+  if (kindForCode(String(code)).noRoute) return ' Give the URL of the admin port (ADMIN_PORT of the service).'
   return status >= 300 && status < 400 ? ' Give the URL to which it redirects.' : ''
 }
 
-function jsonOf(text: string): Json | undefined {
+function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text)
   } catch {

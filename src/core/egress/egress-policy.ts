@@ -87,12 +87,12 @@ export function createEgressPolicy(
   own?: OwnListener,
 ): EgressPolicy {
   const denyPrivate = egressPrivate === 'deny'
-  const never = rangesOf(NEVER)
-  const notPublic = rangesOf(PRIVATE)
+  const never = parseRanges(NEVER)
+  const notPublic = parseRanges(PRIVATE)
   const addressRefusal = (name: string, address: Address | undefined, port: number): string | undefined => {
     if (address === undefined) return REFUSALS.never
     const written = canonical(address)
-    const all = [written, ...standsFor(written)]
+    const all = [written, ...reachesAlso(written)]
     if (all.some((one) => isIn(one, never))) return REFUSALS.never
     if (own !== undefined && port === own.port() && isOfMachine(all, own)) return REFUSALS.own
     if (hasHost(deny, name, port) || all.some((one) => hasAddress(deny, one, port))) return REFUSALS.denied
@@ -121,7 +121,7 @@ export function createEgressPolicy(
 
 /** Read at each call: addresses come and go, and few requests go to this port. */
 function isOfMachine(all: readonly Address[], { addresses }: OwnListener): boolean {
-  const ranges = rangesOf([...LOOPBACK, ...addresses()])
+  const ranges = parseRanges([...LOOPBACK, ...addresses()])
   return all.some((one) => isIn(one, ranges))
 }
 
@@ -180,10 +180,11 @@ const hasAddress = (rules: readonly EgressRule[], address: Address, port: number
 
 const isIn = (address: Address, all: readonly AddressRange[]): boolean => all.some((range) => isInRange(address, range))
 
-const rangesOf = (texts: readonly string[]): readonly AddressRange[] => texts.flatMap((text) => parseRange(text) ?? [])
+const parseRanges = (texts: readonly string[]): readonly AddressRange[] =>
+  texts.flatMap((text) => parseRange(text) ?? [])
 
 /** The reason why a request to a URL is refused; undefined if it is allowed. */
-export const refusalOf = ({ hostname, port, protocol }: URL, egress: EgressPolicy): string | undefined =>
+export const checkEgress = ({ hostname, port, protocol }: URL, egress: EgressPolicy): string | undefined =>
   egress.refusal(hostname, port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port))
 
 // IP addresses as numbers, so that a range contains every spelling of an address, and the IPv4 addresses that an IPv6
@@ -237,7 +238,7 @@ const LOOPBACK_ADDRESSES: readonly Address[] = [
  * translated (RFC 6052, RFC 8215, RFC 2765), compatible (RFC 4291 section 2.5.5.1), 6to4 (RFC 3056), Teredo (RFC 4380),
  * ISATAP (RFC 5214).
  */
-function standsFor({ family, value }: Address): readonly Address[] {
+function reachesAlso({ family, value }: Address): readonly Address[] {
   if (value === 0n) return LOOPBACK_ADDRESSES
   if (family === 4) return []
   const found: bigint[] = []

@@ -16,23 +16,23 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** In: the name as shown to people, and the error of node:fs. Out: one sentence. */
 export function readFault(name: string, thrown: unknown, kind: 'file' | 'folder' = 'file'): string {
-  const code = codeOf(thrown)
+  const code = errorCode(thrown)
   if (code === 'ENOENT' || (code === 'ENOTDIR' && kind === 'file')) return `There is no ${kind} ${name}.`
   if (code === 'ENOTDIR') return `${name} is not a folder.`
-  return `${name} cannot be read: ${reasonOf(code)}.`
+  return `${name} cannot be read: ${reasonFor(code)}.`
 }
 
 /** In: as for readFault. Out: one sentence. */
 export function writeFault(name: string, thrown: unknown): string {
-  const code = codeOf(thrown)
+  const code = errorCode(thrown)
   const isFolder = thrown instanceof Error && 'syscall' in thrown && thrown.syscall === 'mkdir'
   const missing = isFolder ? 'no folder can be made there' : 'its folder does not exist'
-  return `${name} cannot be written: ${code === 'ENOENT' ? missing : reasonOf(code)}.`
+  return `${name} cannot be written: ${code === 'ENOENT' ? missing : reasonFor(code)}.`
 }
 
-const reasonOf = (code: string): string => REASONS[code] ?? `the system says ${code}`
+const reasonFor = (code: string): string => REASONS[code] ?? `the system says ${code}`
 
-const codeOf = (thrown: unknown): string =>
+const errorCode = (thrown: unknown): string =>
   thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'that it is unreadable'
 
 /**

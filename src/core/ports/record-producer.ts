@@ -16,7 +16,7 @@ export type BrokerRecord = Readonly<{
 export type RecordOffset = Readonly<{ topic: string; partition: number; offset: number }>
 
 /** The turn of a message among messages whose records must be written in their order, though they do not wait for each other. */
-export interface ProduceTurn {
+export interface ProduceSlot {
   /** An earlier message has failed, so nothing of this one may be sent any more. */
   readonly isVoid: boolean
   /** A record of the message is in line for its topic: what is produced to the topic from now on is written after it. */
@@ -28,9 +28,9 @@ export interface ProduceTurn {
 export interface RecordProducer {
   /**
    * Writes the record. Resolves when every in-sync replica has it. Rejects with OutboundError, at the latest after
-   * timeoutMs; after the fault 'timeout' the record may be written all the same. With a `turn` that is void, it is not sent.
+   * timeoutMs; after the fault 'timeout' the record may be written all the same. With a `slot` that is void, it is not sent.
    */
-  produce(record: BrokerRecord, timeoutMs: number, turn?: ProduceTurn): Promise<RecordOffset>
+  produce(record: BrokerRecord, timeoutMs: number, turn?: ProduceSlot): Promise<RecordOffset>
 }
 
 /**

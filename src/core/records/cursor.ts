@@ -4,58 +4,58 @@ import { isId } from '../id.ts'
 import { described, noted, text } from '../schema.ts'
 
 /** Opaque to callers, so that it may come to hold more. */
-const cursorOf = (id: string): string => Buffer.from(id, 'hex').toString('base64url')
+const encodeCursor = (id: string): string => Buffer.from(id, 'hex').toString('base64url')
 
-function idOf(cursor: string): string | undefined {
+function decodeCursor(cursor: string): string | undefined {
   const id = Buffer.from(cursor, 'base64url').toString('hex')
-  return isId(id) && cursorOf(id) === cursor ? id : undefined
+  return isId(id) && encodeCursor(id) === cursor ? id : undefined
 }
 
 /** The query parameter. */
 export const cursor = noted(described(text, '`next` of the page before.'), {
-  is: (written) => idOf(written) !== undefined,
+  is: (written) => decodeCursor(written) !== undefined,
   fault: 'cursor must be what an earlier page gave as "next"; leave it out for the first page.',
 })
 
 /** The id at which the page before ended; undefined without a cursor. */
 export const readCursor = (written: string | undefined): string | undefined =>
-  written === undefined ? undefined : idOf(written)
+  written === undefined ? undefined : decodeCursor(written)
 
 /** In: what was found, read one beyond `limit`. Out: the page; `next`: the cursor of the page after it, if there is one. */
-export function pageOf<T extends Readonly<{ id: string }>>(
+export function cutPage<T extends Readonly<{ id: string }>>(
   found: readonly T[],
   limit: number,
 ): Readonly<{ page: readonly T[]; next?: string }> {
   const page = found.slice(0, limit)
   const last = page.at(-1)
-  return last === undefined || found.length <= limit ? { page } : { page, next: cursorOf(last.id) }
+  return last === undefined || found.length <= limit ? { page } : { page, next: encodeCursor(last.id) }
 }
 
 /** Where a page of a sorted list ended: the sort, the key of its last row, and the id of that row. */
-export type SortedPlace = Readonly<{ sort: string; key: string; id: string }>
+export type SortPosition = Readonly<{ sort: string; key: string; id: string }>
 
-const LONGEST_CURSOR = 4_000
+const MAX_CURSOR_CHARACTERS = 4_000
 
 /** The cursor stays right if rows before it are added, renamed or removed meanwhile, since it holds a key and no count. */
-export const placeCursor = ({ sort, key, id }: SortedPlace): string =>
+export const encodePosition = ({ sort, key, id }: SortPosition): string =>
   Buffer.from(JSON.stringify([sort, key, id])).toString('base64url')
 
 /** Where the page before ended; undefined without a cursor. Fails with FILTER_INVALID, also for a cursor of another sort. */
-export function readPlaceCursor(written: string | undefined, sort: string): SortedPlace | undefined {
+export function decodePositionCursor(written: string | undefined, sort: string): SortPosition | undefined {
   if (written === undefined) return undefined
-  const place = written.length <= LONGEST_CURSOR ? placeOf(written) : undefined
-  if (place?.sort === sort) return place
+  const position = written.length <= MAX_CURSOR_CHARACTERS ? decodePosition(written) : undefined
+  if (position?.sort === sort) return position
   throw new Failure('FILTER_INVALID', PLACE_CURSOR_FAULT)
 }
 
 export const PLACE_CURSOR_FAULT =
   'cursor must be what an earlier page of the same sort gave as "next"; leave it out for the first page.'
 
-function placeOf(text: string): SortedPlace | undefined {
+function decodePosition(text: string): SortPosition | undefined {
   try {
     const [sort, key, id] = JSON.parse(Buffer.from(text, 'base64url').toString()) as readonly unknown[]
-    const isPlace = typeof sort === 'string' && typeof key === 'string' && typeof id === 'string' && isId(id)
-    return isPlace ? { sort, key, id } : undefined
+    const isPosition = typeof sort === 'string' && typeof key === 'string' && typeof id === 'string' && isId(id)
+    return isPosition ? { sort, key, id } : undefined
   } catch {
     return undefined
   }

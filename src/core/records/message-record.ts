@@ -156,10 +156,10 @@ function isEmpty(object: object): boolean {
 }
 
 /** No column may hold a character below U+0020: texts are written as JSON or as `keyText`. */
-export const lineOf = (columns: readonly (string | number)[]): string => columns.join(COLUMN_END) + LINE_END
+export const formatLine = (columns: readonly (string | number)[]): string => columns.join(COLUMN_END) + LINE_END
 
 /** The columns of each line. */
-export function* columnsOf(text: string): Generator<string[]> {
+export function* createColumns(text: string): Generator<string[]> {
   let start = 0
   for (let end = text.indexOf(LINE_END); end !== -1; end = text.indexOf(LINE_END, start)) {
     yield text.slice(start, end).split(COLUMN_END)

@@ -26,18 +26,18 @@ export interface SecretSource {
 export type SecretValues = ReadonlyMap<string, string>
 
 /** A shorter value occurs in texts by chance. */
-const SHORTEST = 3
+const MIN_CHARACTERS = 3
 
 /** In bytes. The Base64 of a shorter value occurs in texts by chance. */
-const SHORTEST_IN_BASE64 = 6
+const MIN_BASE64_BYTES = 6
 
 /**
  * The forms of a value in texts: unchanged, percent-encoded, also twice, escaped for XML or by any writer of JSON, also
  * twice as in JSON within JSON, its UTF-8 bytes read as Latin-1, and in Base64, also of a longer text such as
  * `user:password`. None if the value is too short.
  */
-export function formsOf(value: string): readonly string[] {
-  if (value.length < SHORTEST) return []
+export function encodedForms(value: string): readonly string[] {
+  if (value.length < MIN_CHARACTERS) return []
   if (SAME_EVERYWHERE.test(value)) return [value, ...inBase64(value)]
   const forms = [value, ...inUrl(value), ...inXml(value), ...inJson(value), ...inJson(value).flatMap(inJson)]
   return [...new Set([...forms, ...forms.map(asLatin1), ...inBase64(value)])]
@@ -74,7 +74,7 @@ function inJson(value: string): readonly string[] {
  */
 function inBase64(value: string): readonly string[] {
   const bytes = Buffer.from(value)
-  if (bytes.byteLength < SHORTEST_IN_BASE64) return []
+  if (bytes.byteLength < MIN_BASE64_BYTES) return []
   return [0, 1, 2].flatMap((before) => {
     const shifted = Buffer.alloc(before + bytes.byteLength)
     bytes.copy(shifted, before)
@@ -92,7 +92,9 @@ export const withReferences = (text: string, secrets: SecretValues | undefined):
 
 /** The same for many texts: making the forms of the values takes longer than finding them. */
 export function compileReferences(secrets: SecretValues): (text: string) => string {
-  const forms = [...secrets].flatMap(([value, reference]) => formsOf(value).map((form) => [form, reference] as const))
+  const forms = [...secrets].flatMap(([value, reference]) =>
+    encodedForms(value).map((form) => [form, reference] as const),
+  )
   // The longest first, since one form may contain another.
   forms.sort(([one], [other]) => other.length - one.length)
   return (text) => forms.reduce((left, [form, reference]) => left.replaceAll(form, () => reference), text)

@@ -168,14 +168,14 @@ type Parent = Readonly<{ traceId: string; parentId: string; sampled: boolean; st
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
 /** A longer `tracestate` need not be passed on (section 3.3.1.5). */
-const MOST_STATE = 512
+const MAX_STATE_CHARACTERS = 512
 
 export function readParent(headers: Headers): Parent | undefined {
   const [, version, traceId, parentId, flags, more] = TRACEPARENT.exec(headers.traceparent ?? '') ?? []
   if (traceId === undefined || parentId === undefined) return undefined
   if (version === '00' && more !== undefined) return undefined
   const { tracestate = '' } = headers
-  const state = tracestate === '' || tracestate.length > MOST_STATE ? undefined : tracestate
+  const state = tracestate === '' || tracestate.length > MAX_STATE_CHARACTERS ? undefined : tracestate
   return { traceId, parentId, sampled: (Number.parseInt(flags ?? '0', 16) & 1) === 1, state }
 }
 

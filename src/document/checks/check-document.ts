@@ -4,7 +4,7 @@
  */
 import { isObject, type Json } from '../../core/json.ts'
 import { collectInto, type Lint } from '../../core/lint.ts'
-import { contentOf } from '../../core/stored-document.ts'
+import { withoutStamps } from '../../core/stored-document.ts'
 import { type Endpoint, EndpointField } from '../schema/schema.ts'
 import { UNKNOWN_URL } from '../schema/schema-fields.ts'
 import { checkField, standIn } from './check-field.ts'
@@ -20,7 +20,7 @@ export function checkDocument(raw: Json): { endpoint: Endpoint; lints: readonly 
   const lints: Lint[] = []
   const sink = collectInto(lints)
   // A document that was read can be sent back.
-  const written = isObject(raw) ? contentOf(raw) : raw
+  const written = isObject(raw) ? withoutStamps(raw) : raw
   // The walk over the schema returns a value of the schema's type; a property test checks this.
   const endpoint = (checkField(EndpointField, written, sink) ?? standIn(EndpointField)) as Endpoint
   checkInputType(endpoint, lints)

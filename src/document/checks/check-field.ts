@@ -20,8 +20,8 @@ const INTEGER_LIKE = /^(?:0|[1-9][0-9]{0,9})$/
 export function checkField(field: Field, raw: Json, lint: LintSink): Json | undefined {
   if (field.numberAsText && typeof raw === 'number') return String(raw)
   if (field.allOf) return checkField(joined(field.allOf), raw, lint)
-  if (field.anyOf) return checkAnyOf(field, field.anyOf, raw, lint)
-  const values = valuesOf(field)
+  if (field.anyOf) return checkAlternatives(field, field.anyOf, raw, lint)
+  const values = listValues(field)
   if (values) return checkEnum(field, values, raw, lint)
   if (field.type === 'object') return isObject(raw) ? checkObject(field, raw, lint) : mismatch(field, raw, lint)
   if (field.type === 'array') return checkArray(field, raw, lint)
@@ -36,17 +36,17 @@ const joined = (parts: readonly Field[]): Field => ({
 })
 
 /** Those that a field of texts is limited to. */
-const valuesOf = (field: Field): readonly string[] | undefined =>
+const listValues = (field: Field): readonly string[] | undefined =>
   field.enum ?? (field.const === undefined ? undefined : [field.const])
 
 /**
  * The stand-in of a missing or faulty value, for the checks that follow.
  *
- * Out: its `salvage`, else its default, else an object with the stand-ins of its required fields; undefined if the value can
+ * Out: its `fallback`, else its default, else an object with the stand-ins of its required fields; undefined if the value can
  * be left out.
  */
 export function standIn(field: Field): Json | undefined {
-  if (field.salvage !== undefined) return field.salvage
+  if (field.fallback !== undefined) return field.fallback
   if (field.default !== undefined) return field.default
   if (field.properties === undefined) return undefined
   return Object.fromEntries(
@@ -124,12 +124,12 @@ function checkArray(field: Field, raw: Json, lint: LintSink): Json | undefined {
   if (field.single && isObject(raw)) return keep([checkField(items, raw, lint)])
   if (!Array.isArray(raw) || raw.length < (field.minItems ?? 0)) return mismatch(field, raw, lint)
   const sound = keep(raw.map((item, index) => checkField(items, item, lint.at(index)) ?? standIn(items)))
-  return sound.length < (field.minItems ?? 0) ? field.salvage : sound
+  return sound.length < (field.minItems ?? 0) ? field.fallback : sound
 }
 
 const keep = (items: readonly (Json | undefined)[]): Json[] => items.filter((item) => item !== undefined)
 
-function checkAnyOf(field: Field, options: readonly Field[], raw: Json, lint: LintSink): Json | undefined {
+function checkAlternatives(field: Field, options: readonly Field[], raw: Json, lint: LintSink): Json | undefined {
   const isOfObjects = options.some(({ type }) => type === 'object')
   const ofType = options.find(({ type }) => type === typeName(raw)) ?? options[0]
   // One object or several: the fault is that of the form which the value has.
@@ -142,7 +142,7 @@ function checkEnum(field: Field, values: readonly string[], raw: Json, lint: Lin
   if (typeof value === 'string' && values.includes(value)) return value
   const meant = typeof raw === 'string' ? nearest(raw, values) : undefined
   lint.error(`${mustBe(field, raw, lint)}${meant === undefined ? '.' : `; did you mean "${meant}"?`}`)
-  return field.salvage
+  return field.fallback
 }
 
 /** Whether the field takes this string, integer or boolean. */
@@ -159,7 +159,7 @@ function accepts(field: Field, raw: Json): boolean {
 
 function mismatch(field: Field, raw: Json, lint: LintSink): Json | undefined {
   lint.error(field.fault ?? `${mustBe(field, raw, lint)}.`)
-  return field.salvage
+  return field.fallback
 }
 
 const mustBe = (field: Field, raw: Json, lint: LintSink): string =>
@@ -168,7 +168,7 @@ const mustBe = (field: Field, raw: Json, lint: LintSink): string =>
 /** The values that a field takes, as they follow "must be" and as the user's guide lists them. */
 export function expectation(field: Field): string {
   if (field.expects !== undefined) return field.expects
-  const values = valuesOf(field)
+  const values = listValues(field)
   if (values) return `one of ${values.map((value) => `"${value}"`).join(', ')}`
   if (field.type === 'array') return field.single ? 'an array of objects, or one object' : 'an array'
   if (field.type === 'boolean') return 'true or false'
@@ -179,7 +179,7 @@ export function expectation(field: Field): string {
 /** The faulty value if it helps the author, else its type if that is wrong. Free text is not quoted: it may be a secret. */
 function butIs(field: Field, raw: Json): string {
   if (typeof raw === 'number' && (field.type === 'integer' || field.anyOf)) return `, not ${raw}`
-  if (typeof raw === 'string' && (valuesOf(field) || field.anyOf)) {
+  if (typeof raw === 'string' && (listValues(field) || field.anyOf)) {
     return `, not ${raw.length > 40 ? `${JSON.stringify(raw.slice(0, 40))}…` : JSON.stringify(raw)}`
   }
   const type = typeName(raw)

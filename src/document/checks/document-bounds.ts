@@ -11,8 +11,8 @@ export type DocumentBounds = Readonly<{
 }>
 
 /** In characters. Names and ids are labels of metrics and stand in the record of each message. */
-const LONGEST_NAME = 200
-const LONGEST_ID = 100
+const MAX_NAME_CHARACTERS = 200
+const MAX_ID_CHARACTERS = 100
 
 /** Lints each bound that a checked endpoint exceeds. Throws DOCUMENT_TOO_LARGE: compiling so large a document costs too much. */
 export function lintBounds(endpoint: Endpoint, bounds: DocumentBounds, lint: LintSink): void {
@@ -43,14 +43,14 @@ export function lintBounds(endpoint: Endpoint, bounds: DocumentBounds, lint: Lin
 }
 
 function lintNames({ name, requests, inputTransforms = {} }: Endpoint, lint: LintSink): void {
-  lintLength('The name', name, LONGEST_NAME, lint.at('name'))
+  lintLength('The name', name, MAX_NAME_CHARACTERS, lint.at('name'))
   for (const group of ['lookup', 'response'] as const) {
     for (const [index, { id }] of requests[group].entries()) {
-      lintLength('The id', id, LONGEST_ID, lint.at('requests', group, index, 'id'))
+      lintLength('The id', id, MAX_ID_CHARACTERS, lint.at('requests', group, index, 'id'))
     }
   }
   for (const id of Object.keys(inputTransforms)) {
-    lintLength('The name', id, LONGEST_ID, lint.at('inputTransforms', id))
+    lintLength('The name', id, MAX_ID_CHARACTERS, lint.at('inputTransforms', id))
   }
 }
 

@@ -100,14 +100,15 @@ function lintTopics(endpoint: Endpoint, lint: LintSink): void {
 }
 
 /** Databases index short texts only. */
-const LONGEST_KEY_NAME = 64
+const MAX_KEY_NAME_CHARACTERS = 64
 
 function lintKeys(endpoint: Endpoint, lint: LintSink): void {
   for (const [name, text] of Object.entries(endpoint.messageKeys ?? {})) {
     const sink = lint.at(name)
     if (name === '__proto__')
       sink.error('"__proto__" cannot be the name of a key; choose another.', { toleratedInStored: true })
-    if (name.length > LONGEST_KEY_NAME) sink.error(`The name has more than ${LONGEST_KEY_NAME} characters; shorten it.`)
+    if (name.length > MAX_KEY_NAME_CHARACTERS)
+      sink.error(`The name has more than ${MAX_KEY_NAME_CHARACTERS} characters; shorten it.`)
     const path = parsePath(text)
     if (path.ok) checkPath(path.value, 'record', endpoint, sink)
     else sink.error(path.message)

@@ -1,15 +1,15 @@
 /** Warns of names that the format of the output cannot have: each would fail a message. */
 import type { LintSink } from '../../core/lint.ts'
 import type { Codec } from '../../formats/codec.ts'
-import { codecOfFormat, codecOfHeader } from '../../formats/codecs.ts'
+import { codecForFormat, codecForHeader } from '../../formats/codecs.ts'
 import { type Endpoint, isPrimary } from '../schema/schema.ts'
 import { UNKNOWN } from '../schema/schema-fields.ts'
-import { targetsOfEntry } from './warnings/mapping-lists.ts'
+import { listEntryTargets } from './warnings/mapping-lists.ts'
 
 /** Lints, as warnings: names of mapping targets; ids of lookups in the output, ids of responses in the answer. */
 export function lintOutputNames(endpoint: Endpoint, lint: LintSink): void {
   const { inputMapping, requests, transformation } = endpoint
-  const output = codecOfFormat(transformation.output)
+  const output = codecForFormat(transformation.output)
   for (const codec of new Set([output, ...requests.response.flatMap(sentAs)])) {
     lintTargets(inputMapping, codec, lint.at('inputMapping'))
     if (Object.keys(inputMapping).length === 0) lintIds(requests.lookup, codec, lint.at('requests', 'lookup'))
@@ -22,13 +22,13 @@ export function lintOutputNames(endpoint: Endpoint, lint: LintSink): void {
 /** The format of the request's own Content-Type, if it has one. */
 function sentAs({ config }: Endpoint['requests']['response'][number]): readonly Codec[] {
   const own = Object.entries(config?.headers ?? {}).find(([name]) => name.toLowerCase() === 'content-type')
-  const codec = codecOfHeader(own?.[1])
+  const codec = codecForHeader(own?.[1])
   return codec === undefined ? [] : [codec]
 }
 
 function lintTargets(inputMapping: Endpoint['inputMapping'], codec: Codec, lint: LintSink): void {
   for (const [source, target] of Object.entries(inputMapping)) {
-    const names = new Set(targetsOfEntry(target).flatMap(({ key }) => targetNames(key)))
+    const names = new Set(listEntryTargets(target).flatMap(({ key }) => targetNames(key)))
     for (const name of names) {
       if (name !== '' && !codec.markers.includes(name)) lintName(name, codec, lint.at(source))
     }

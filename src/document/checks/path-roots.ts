@@ -71,7 +71,7 @@ function checkSteps(
     return
   }
   CHECKS_BELOW[name as Root]?.(rest, endpoint, lint, transform)
-  warnOfLength([nameStep(name), ...steps.slice(1)], stage, endpoint, lint)
+  warnAboutLength([nameStep(name), ...steps.slice(1)], stage, endpoint, lint)
   const missed = name === 'lookupRequests' ? missedInLookup(steps, endpoint.requests.lookup) : undefined
   if (missed === undefined) return
   if (stage === 'transform' || stage === 'record') lint.warning(missed)
@@ -79,7 +79,7 @@ function checkSteps(
 }
 
 /** A property of lists in JavaScript, which other services of this kind read. */
-function warnOfLength(steps: readonly PathStep[], stage: ReferenceStage, endpoint: Endpoint, lint: LintSink): void {
+function warnAboutLength(steps: readonly PathStep[], stage: ReferenceStage, endpoint: Endpoint, lint: LintSink): void {
   const last = steps.at(-1)
   if (steps.length < 3 || last?.kind !== 'name' || last.name !== 'length') return
   const list = pathText(steps.slice(0, -1))

@@ -17,12 +17,12 @@ export function reportUnknown(written: string, properties: Readonly<Record<strin
 }
 
 /**
- * Whether a field of an object has no effect by the notes of the schema: `absentAs`, `foreign` and `straysFrom`.
+ * Whether a field of an object has no effect by the notes of the schema: `absentAs`, `foreign` and `misplacedIn`.
  *
  * Lints, as a warning: a field of which its author probably expects an effect.
  */
 export function hasNoEffect(
-  { foreign = {}, straysFrom = '' }: Field,
+  { foreign = {}, misplacedIn = '' }: Field,
   properties: Readonly<Record<string, Field>>,
   name: string,
   value: Json,
@@ -33,13 +33,13 @@ export function hasNoEffect(
     if (foreign[name]) lint.at(name).warning(foreign[name])
     return true
   }
-  if (!isEntry(properties[straysFrom]?.additionalProperties, value)) return false
+  if (!isEntry(properties[misplacedIn]?.additionalProperties, value)) return false
   const known = Object.keys(properties)
   if (nearest(name, known) !== undefined) return false
   const beside = known.map((property) => `"${property}"`).join(' and ')
   lint
     .at(name)
-    .warning(`"${name}" stands beside ${beside}, where nothing reads it; did you mean "${straysFrom}.${name}"?`)
+    .warning(`"${name}" stands beside ${beside}, where nothing reads it; did you mean "${misplacedIn}.${name}"?`)
   return true
 }
 
@@ -61,16 +61,16 @@ function isEntry(entry: Field | boolean | undefined, value: Json): boolean {
 /** `; it belongs to "…"` if another part of the document has such a field, else a full stop. */
 function belongsElsewhere(name: string, path: string): string {
   const here = path.replaceAll(/\[\d+\]/g, '')
-  const homes = homesOf(name, EndpointField, '')
+  const homes = findPathsTo(name, EndpointField, '')
   if (homes.length === 0) return '.'
   const home = homes.reduce((best, next) => (sharedLength(next, here) > sharedLength(best, here) ? next : best))
   return `; it belongs to "${here !== '' && home.startsWith(`${here}.`) ? home.slice(here.length + 1) : home}".`
 }
 
-function homesOf(name: string, field: Field, path: string): string[] {
+function findPathsTo(name: string, field: Field, path: string): string[] {
   const properties = (field.items ?? field).properties ?? {}
   const below = Object.entries(properties).flatMap(([key, value]) =>
-    homesOf(name, value, path === '' ? key : `${path}.${key}`),
+    findPathsTo(name, value, path === '' ? key : `${path}.${key}`),
   )
   return path !== '' && Object.hasOwn(properties, name) ? [path, ...below] : below
 }

@@ -8,12 +8,12 @@ import { documentPath } from '../../core/lint.ts'
 import type { Field } from '../schema/schema-fields.ts'
 
 /** A member of an object, an element of an array, or the request with an id. */
-export type PlaceSegment = string | number | Readonly<{ id: string }>
-export type DocumentPlace = readonly PlaceSegment[]
+export type LocationSegment = string | number | Readonly<{ id: string }>
+export type DocumentLocation = readonly LocationSegment[]
 
 /** As lints write it, for example `inputMapping.requestBody\.nr`; a request by its id: `requests.lookup[patient].config.url`. */
-export function placeText(place: DocumentPlace): string {
-  return place.reduce<string>(
+export function formatLocation(location: DocumentLocation): string {
+  return location.reduce<string>(
     (text, segment) => (typeof segment === 'object' ? `${text}[${segment.id}]` : documentPath(text, segment)),
     '',
   )
@@ -24,30 +24,30 @@ export type NamedParts = Readonly<{
   parts: ReadonlyMap<string, Json>
   /** Whether another order would be another document. */
   isOrdered: boolean
-  segmentOf(name: string): PlaceSegment
-  fieldOf(name: string): Field | undefined
+  toSegment(name: string): LocationSegment
+  findField(name: string): Field | undefined
 }>
 
 /** In: both values of a place. Out: their parts; undefined unless both have parts of one kind that are known by name or id. */
-export function namedPartsOf(
+export function pairNamedParts(
   before: Json,
   after: Json,
   field: Field | undefined,
 ): readonly [NamedParts, NamedParts] | undefined {
-  if (isObject(before) && isObject(after)) return [membersOf(before, field), membersOf(after, field)]
+  if (isObject(before) && isObject(after)) return [namedMembers(before, field), namedMembers(after, field)]
   if (!Array.isArray(before) || !Array.isArray(after) || !isKnownById(field)) return undefined
   const [former, latter] = [requestsById(before, field), requestsById(after, field)]
   return former === undefined || latter === undefined ? undefined : [former, latter]
 }
 
-function membersOf(value: JsonObject, field: Field | undefined): NamedParts {
+function namedMembers(value: JsonObject, field: Field | undefined): NamedParts {
   const { properties, additionalProperties, namesInAnyOrder } = field ?? {}
   const named = typeof additionalProperties === 'object' ? additionalProperties : undefined
   return {
     parts: new Map(Object.entries(value)),
     isOrdered: properties === undefined && namesInAnyOrder === undefined,
-    segmentOf: (name) => name,
-    fieldOf: (name) => (properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : named),
+    toSegment: (name) => name,
+    findField: (name) => (properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : named),
   }
 }
 
@@ -61,5 +61,5 @@ function requestsById(elements: readonly Json[], field: Field | undefined): Name
     ),
   )
   if (parts.size < elements.length) return undefined
-  return { parts, isOrdered: true, segmentOf: (id) => ({ id }), fieldOf: () => field?.items }
+  return { parts, isOrdered: true, toSegment: (id) => ({ id }), findField: () => field?.items }
 }

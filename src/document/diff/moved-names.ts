@@ -4,12 +4,12 @@
 export function movedNames(before: readonly string[], after: readonly string[]): ReadonlySet<string> {
   const positions = new Map(before.map((name, index) => [name, index]))
   const common = after.filter((name) => positions.has(name))
-  const staying = longestRise(common.map((name) => positions.get(name) ?? 0))
+  const staying = findLongestRise(common.map((name) => positions.get(name) ?? 0))
   return new Set(common.filter((_name, index) => !staying.has(index)))
 }
 
 /** The indexes of a longest rising subsequence of different numbers, by patience sorting: n log n. */
-function longestRise(numbers: readonly number[]): ReadonlySet<number> {
+function findLongestRise(numbers: readonly number[]): ReadonlySet<number> {
   /** For each length, the index of the smallest number that ends a rise of that length. */
   const ends: number[] = []
   const previous: (number | undefined)[] = []

@@ -1,7 +1,7 @@
 /** What a document reads of its messages: the one walk over its paths and expressions, which its schema marks. */
 
 import { documentPath } from '../../core/lint.ts'
-import { readsOfText } from '../../language/jsonata/expression-engine.ts'
+import { collectTextReads } from '../../language/jsonata/expression-engine.ts'
 import { type PathStep, parsePath, type SourcePath } from '../../language/paths/path.ts'
 import { pathText } from '../../language/paths/path-steps.ts'
 import { type Endpoint, EndpointField } from '../schema/schema.ts'
@@ -22,7 +22,7 @@ export type DocumentRead = Readonly<{ path: SourcePath; readBy: readonly string[
 export type DocumentReads = Readonly<{ reads: readonly DocumentRead[]; isWhole: boolean }>
 
 /** Every path and expression of a document with which it reads its messages, in the order of the schema. */
-export function referencesOf(endpoint: Endpoint): readonly DocumentReference[] {
+export function listReferences(endpoint: Endpoint): readonly DocumentReference[] {
   const found: DocumentReference[] = []
   addReferences(EndpointField, endpoint, [], found)
   return found
@@ -60,7 +60,7 @@ const nameText = (name: string): string => pathText([{ kind: 'name', name }])
  * In: a document. Out: each path once, `payload` as `requestBody`. Paths within the items of a `forEach` are left out: the
  * items are read whole. A schema and the headers that authenticate a sender are not reads.
  */
-export function readsOfDocument(endpoint: Endpoint): DocumentReads {
+export function collectDocumentReads(endpoint: Endpoint): DocumentReads {
   const places = new Map<string, { path: SourcePath; readBy: string[] }>()
   const add = (text: string, place: string): void => {
     const path = parsePath(/^payload(?=$|[.[])/.test(text) ? `requestBody${text.slice('payload'.length)}` : text)
@@ -70,12 +70,12 @@ export function readsOfDocument(endpoint: Endpoint): DocumentReads {
     else if (!known.readBy.includes(place)) known.readBy.push(place)
   }
   let isWhole = false
-  for (const { text, at, stage } of referencesOf(endpoint)) {
+  for (const { text, at, stage } of listReferences(endpoint)) {
     if (stage !== 'transform') {
       add(text, documentPath(...at))
       continue
     }
-    const { roots, references } = readsOfText(text)
+    const { roots, references } = collectTextReads(text)
     isWhole ||= roots === undefined
     for (const names of references) add(pathText(names.map((name) => ({ kind: 'name', name }))), documentPath(...at))
   }
@@ -94,9 +94,9 @@ export function readsOfDocument(endpoint: Endpoint): DocumentReads {
 
 /** Whether the document reads something below this root. */
 export const readsRoot = (endpoint: Endpoint, root: string): boolean =>
-  referencesOf(endpoint).some(({ text, stage }) => {
+  listReferences(endpoint).some(({ text, stage }) => {
     if (stage !== 'transform') return text.startsWith(root) && /^(?:$|[.[])/.test(text.slice(root.length))
-    const { roots } = readsOfText(text)
+    const { roots } = collectTextReads(text)
     return roots === undefined || roots.has(root)
   })
 

@@ -41,7 +41,7 @@ export function createReadRecorder(source: Source, readsMax = READS_MAX): ReadRe
   const originals = new WeakMap<object, object>()
   let reads = 0
 
-  const viewOf = (value: object): object => {
+  const recordingView = (value: object): object => {
     // A proxy must return the very fields of a frozen object.
     if (Object.isFrozen(value)) {
       whole.add(value)
@@ -58,7 +58,7 @@ export function createReadRecorder(source: Source, readsMax = READS_MAX): ReadRe
         const field: unknown = (target as Record<string | symbol, unknown>)[name]
         if (typeof name !== 'string' || !Object.hasOwn(target, name)) return field
         names.add(name)
-        return typeof field === 'object' && field !== null ? viewOf(field) : field
+        return typeof field === 'object' && field !== null ? recordingView(field) : field
       },
       ownKeys: (target) => {
         listed.add(target)
@@ -69,7 +69,7 @@ export function createReadRecorder(source: Source, readsMax = READS_MAX): ReadRe
     originals.set(view, value)
     return view
   }
-  const view = viewOf(source)
+  const view = recordingView(source)
 
   const noteResult = (result: unknown): void => {
     if (typeof result !== 'object' || result === null) return

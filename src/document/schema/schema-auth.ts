@@ -21,14 +21,14 @@ export const AuthSchema = record(
           keys: list(
             nonEmptyText({
               description: 'A reference to a secret.',
-              salvage: UNKNOWN,
+              fallback: UNKNOWN,
               examples: [reference('CROSSWALK_SECRET_LAB')],
             }),
             {
               description: `The accepted keys, each a reference such as \`${SECRET}\`.`,
               expects: 'an array of references to secrets, with at least one of them',
               minItems: 1,
-              salvage: [UNKNOWN],
+              fallback: [UNKNOWN],
               examples: [[reference('CROSSWALK_SECRET_LAB')]],
             },
           ),
@@ -39,9 +39,9 @@ export const AuthSchema = record(
     basic: optional(
       record(
         {
-          users: named(nonEmptyText({ description: 'A reference to the password.', salvage: UNKNOWN }), {
+          users: named(nonEmptyText({ description: 'A reference to the password.', fallback: UNKNOWN }), {
             description: `User → password, a reference such as \`${SECRET}\`.`,
-            salvage: { [UNKNOWN]: UNKNOWN },
+            fallback: { [UNKNOWN]: UNKNOWN },
             examples: [{ lab: reference('CROSSWALK_SECRET_LAB') }],
           }),
         },

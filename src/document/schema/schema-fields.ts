@@ -29,9 +29,9 @@ export type FieldNotes = Readonly<{
    */
   foreign?: Readonly<Record<string, string>>
   /** The property with named objects for which an unknown object was probably written; that object has no effect either. */
-  straysFrom?: string
+  misplacedIn?: string
   /** Stands in for a faulty value, so that its consequences are not reported as further faults. */
-  salvage?: Json
+  fallback?: Json
   /** A single item is read as an array of one. */
   single?: true
   /** Lower-case letters are read as upper case. */
@@ -101,7 +101,7 @@ export const status = Type.Union([Type.String(), Type.Integer()], {
 })
 
 export const path = (description: string, example: string, reads: ReferenceStage) =>
-  nonEmptyText({ description, examples: [example], salvage: UNKNOWN_PATH, reads })
+  nonEmptyText({ description, examples: [example], fallback: UNKNOWN_PATH, reads })
 
 export const topic = (description: string, example: string) =>
   Type.String({

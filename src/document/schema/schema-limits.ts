@@ -29,7 +29,7 @@ export const RateLimitSchema = record(
     messages: whole(1, 1_000_000, {
       description: 'How many messages are accepted in `seconds`.',
       examples: [100],
-      salvage: 1,
+      fallback: 1,
     }),
     seconds: whole(1, 86_400, { description: 'The length of the period.', default: 1, examples: [60] }),
     burst: optional(

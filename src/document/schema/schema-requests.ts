@@ -53,15 +53,15 @@ const params = (reads: ReferenceStage) =>
             'Values for the `:name` placeholders of the URL; if a path finds nothing, the message is answered with 400.',
           examples: [{ id: { path: 'payload.id', prefix: 'p-' } }],
           namesInMessage: true,
-          salvage: { [UNKNOWN]: { path: UNKNOWN_PATH } },
+          fallback: { [UNKNOWN]: { path: UNKNOWN_PATH } },
         }),
       ),
     },
     {
       description: 'Parameters of the URL, with values of the message.',
       absentAs: {},
-      straysFrom: 'query',
-      salvage: { url: { [UNKNOWN]: { path: UNKNOWN_PATH } } },
+      misplacedIn: 'query',
+      fallback: { url: { [UNKNOWN]: { path: UNKNOWN_PATH } } },
     },
   )
 
@@ -77,7 +77,7 @@ const url = {
   description:
     'Absolute http or https URL; `:name` in its path or query is a placeholder where `params.url` defines the name.',
   examples: ['https://fhir.example.org/Patient/:id'],
-  salvage: UNKNOWN_URL,
+  fallback: UNKNOWN_URL,
 }
 
 const headers = optional(
@@ -118,7 +118,7 @@ const forEach = (reads: ReferenceStage) =>
       {
         description: 'Makes the request once for each element of an array; `item` is that element.',
         absentAs: {},
-        salvage: { items: UNKNOWN_PATH },
+        fallback: { items: UNKNOWN_PATH },
       },
     ),
   )
@@ -127,7 +127,7 @@ const requestId = (among: string) =>
   nonEmptyText({
     description: `Name of the request, unique among the ${among} requests.`,
     examples: ['patient'],
-    salvage: UNKNOWN,
+    fallback: UNKNOWN,
   })
 
 const EXTRACT = 'Nothing reads this of a request; values for the next message are named in "state.extract".'
@@ -217,7 +217,7 @@ export const ResponseSchema = record(
         },
         {
           description: 'The HTTP request to make; required without `kafkaProducerTopic`.',
-          salvage: { method: 'POST', url: UNKNOWN_URL },
+          fallback: { method: 'POST', url: UNKNOWN_URL },
         },
       ),
     ),
@@ -227,7 +227,7 @@ export const ResponseSchema = record(
       record(valueFields('key', 'patient-', '-v2', 'respond-item'), {
         description:
           'Key of the record, for `kafkaProducerTopic`: records with the same key stay in order. If the path finds nothing, the record has no key.',
-        salvage: { path: UNKNOWN_PATH },
+        fallback: { path: UNKNOWN_PATH },
       }),
     ),
     ...sharedFields('respond'),
@@ -239,6 +239,6 @@ export const ResponseSchema = record(
       extract: EXTRACT,
       forwardExistingRequestBody: 'A response request sends the output, whatever this says; leave it out.',
     },
-    salvage: { id: UNKNOWN, config: { method: 'POST', url: UNKNOWN_URL } },
+    fallback: { id: UNKNOWN, config: { method: 'POST', url: UNKNOWN_URL } },
   },
 )

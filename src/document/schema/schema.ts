@@ -62,7 +62,11 @@ const UNKNOWN_LOOKUPS = [{ id: UNKNOWN, config: { method: 'GET', url: UNKNOWN_UR
 
 export const EndpointSchema = record(
   {
-    name: nonEmptyText({ description: 'Unique name of the endpoint.', examples: ['Patient intake'], salvage: UNKNOWN }),
+    name: nonEmptyText({
+      description: 'Unique name of the endpoint.',
+      examples: ['Patient intake'],
+      fallback: UNKNOWN,
+    }),
     description: optional(
       text({ description: 'Purpose of the endpoint.', examples: ['Turns intake forms into Patients.'] }),
     ),
@@ -78,7 +82,7 @@ export const EndpointSchema = record(
           description:
             'Path of the endpoint: segments of URI-safe characters or `:parameter` (letters, digits, `_`, `-`); a `/` at its end makes no difference.',
           examples: ['/patients/:id'],
-          salvage: UNKNOWN_PATTERN,
+          fallback: UNKNOWN_PATTERN,
         }),
         method: Type.Enum([...ENDPOINT_METHODS], {
           description: 'Method of the endpoint.',
@@ -103,7 +107,7 @@ export const EndpointSchema = record(
         output: Type.Enum([...FORMATS], {
           description: 'Format of the outgoing message and of the answer.',
           examples: ['FHIR+JSON'],
-          salvage: 'JSON',
+          fallback: 'JSON',
         }),
       },
       { description: 'The formats of the messages.' },
@@ -152,15 +156,15 @@ export const EndpointSchema = record(
       description: 'Any JSON values, read as `constants.<name>`.',
       default: {},
       examples: [{ system: 'http://loinc.org' }],
-      salvage: { [UNKNOWN]: null },
+      fallback: { [UNKNOWN]: null },
     }),
     inputTransforms: optional(
-      named(text({ description: 'JSONata expression.', salvage: 'null', reads: 'transform' }), {
+      named(text({ description: 'JSONata expression.', fallback: 'null', reads: 'transform' }), {
         description: 'Name → JSONata expression, evaluated in the given order; each can read the ones before it.',
         examples: [{ total: '$sum(requestBody.lines.amount)' }],
         namesInMessage: true,
         namesInOrder: true,
-        salvage: { [UNKNOWN]: 'null' },
+        fallback: { [UNKNOWN]: 'null' },
       }),
     ),
     inputValidation: optional(
@@ -175,7 +179,7 @@ export const EndpointSchema = record(
           description: 'Requests before the mapping, all at once; a single request needs no array.',
           single: true,
           default: [],
-          salvage: UNKNOWN_LOOKUPS,
+          fallback: UNKNOWN_LOOKUPS,
         }),
         response: list(ResponseSchema, {
           description: 'Requests that send the output, all at once; a single request needs no array.',
@@ -187,7 +191,7 @@ export const EndpointSchema = record(
         description: 'The requests to other services.',
         foreign: { _id: '' },
         default: { lookup: [], response: [] },
-        salvage: { lookup: UNKNOWN_LOOKUPS, response: [] },
+        fallback: { lookup: UNKNOWN_LOOKUPS, response: [] },
       },
     ),
     state: record(

@@ -52,8 +52,8 @@ export function createAdaptiveLifoQueue<Entry>({ capacity, waitMs }: QueueBounds
     },
     expire: (workedMs) => {
       const calmMs = waiting.length <= FEW ? waitMs * FEW_WAIT_TIMES : waitMs
-      const mostMs = overloaded ? waitMs * OVERLOADED_SHARE : calmMs
-      const kept = waiting.findIndex(({ fromMs }) => workedMs - fromMs <= mostMs)
+      const maxMs = overloaded ? waitMs * OVERLOADED_SHARE : calmMs
+      const kept = waiting.findIndex(({ fromMs }) => workedMs - fromMs <= maxMs)
       const expired = waiting.splice(0, kept === -1 ? waiting.length : kept)
       // A batch in which every request was shed does not end the overload: the next requests would wait as long again.
       if (expired.length > 0) overloaded = true

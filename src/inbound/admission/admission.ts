@@ -28,7 +28,7 @@ export type AdmissionLimits = Readonly<{
 }>
 
 /** The connection of a caller. It ends, or closes, when the caller leaves. */
-export type Peer = Readonly<{
+export type CallerConnection = Readonly<{
   once(event: 'end' | 'close', listener: () => void): unknown
   off(event: 'end' | 'close', listener: () => void): unknown
 }>
@@ -38,11 +38,16 @@ export type Candidate = Readonly<{ start(): void; reject(failure: Failure): void
 
 export interface Admission extends Pick<ConcurrencyLimiter, 'acquire' | 'release'> {
   /** The pool in which messages of the endpoint count; undefined if it has no limit of its own. */
-  poolOf(compiled: CompiledEndpoint): PermitPool | undefined
+  poolFor(compiled: CompiledEndpoint): PermitPool | undefined
   /** OVERLOADED if there is no permit and, with `mayWait`, no room in the queue either. */
   refusal(compiled: CompiledEndpoint | undefined, mayWait: boolean): Failure | undefined
   /** Waits for a permit at most `messageWaitMs`, and until the peer closes. */
-  wait(compiled: CompiledEndpoint, pool: PermitPool | undefined, candidate: Candidate, peer: Peer | undefined): void
+  wait(
+    compiled: CompiledEndpoint,
+    pool: PermitPool | undefined,
+    candidate: Candidate,
+    connection: CallerConnection | undefined,
+  ): void
   /** Counts one more message of the endpoint; RATE_LIMITED if it is one too many. */
   overRate(compiled: CompiledEndpoint): Failure | undefined
   /** Forgets removed endpoints; `get` finds the active ones, by id. */
@@ -58,34 +63,34 @@ type Counts = {
 }
 
 /** How many may wait by default: they wait about a quarter of the time that a message takes. */
-const queueOf = (permits: number): number => Math.floor(permits / 4)
+const defaultQueueLength = (permits: number): number => Math.floor(permits / 4)
 
 export function createAdmission(limits: AdmissionLimits): Admission {
   const { maxMessagesInFlight, maxMessagesPerEndpoint, messageWaitMs } = limits
   const { workerSlot = { slot: 0, workers: 1 } } = limits
   const total = createPermits({
     permits: maxMessagesInFlight,
-    queue: limits.maxMessagesWaiting ?? queueOf(maxMessagesInFlight),
+    queue: limits.maxMessagesWaiting ?? defaultQueueLength(maxMessagesInFlight),
   })
   const totalRetryAfter = createRetryAfterEstimator(total)
   const limiter = createConcurrencyLimiter(total)
   const counts = new Map<string, Counts>()
 
-  const boundsOf = ({ endpoint }: CompiledEndpoint): Bounds | undefined => {
+  const boundsFor = ({ endpoint }: CompiledEndpoint): Bounds | undefined => {
     const concurrency = endpoint.limits?.concurrency ?? maxMessagesPerEndpoint
     if (concurrency === undefined) return undefined
     const permits = portion(concurrency, workerSlot)
     const queue = endpoint.limits?.queue
-    return { permits, queue: queue === undefined ? queueOf(permits) : Math.ceil(queue / workerSlot.workers) }
+    return { permits, queue: queue === undefined ? defaultQueueLength(permits) : Math.ceil(queue / workerSlot.workers) }
   }
   const isLimited = ({ endpoint }: CompiledEndpoint): boolean =>
     maxMessagesPerEndpoint !== undefined || endpoint.limits !== undefined || endpoint.rateLimit !== undefined
 
-  const countsOf = (compiled: CompiledEndpoint): Counts => {
+  const countsFor = (compiled: CompiledEndpoint): Counts => {
     const id = compiled.document._id
     const known = counts.get(id)
     if (known !== undefined && known.version >= compiled.version) return known
-    const bounds = boundsOf(compiled)
+    const bounds = boundsFor(compiled)
     const limit = compiled.endpoint.rateLimit
     // Messages of the version before still count.
     const pool = bounds && (known?.pool ?? createPermits(bounds))
@@ -104,7 +109,7 @@ export function createAdmission(limits: AdmissionLimits): Admission {
   const overloaded = (compiled: CompiledEndpoint | undefined, pool: PermitPool | undefined): Failure => {
     const isOwn = pool !== undefined && total.used < total.bounds.permits
     const { used } = isOwn ? pool : total
-    const waiting = isOwn ? limiter.waitingOf(pool) : limiter.waiting
+    const waiting = isOwn ? limiter.countWaiting(pool) : limiter.waiting
     const retryAfter = (isOwn && compiled && counts.get(compiled.document._id)?.retryAfter) || totalRetryAfter
     const seconds = retryAfter(waiting + 1, performance.now())
     const whose = isOwn ? 'of this endpoint ' : ''
@@ -113,25 +118,25 @@ export function createAdmission(limits: AdmissionLimits): Admission {
       headers: { 'retry-after': String(seconds) },
     })
   }
-  const poolOf = (compiled: CompiledEndpoint): PermitPool | undefined =>
-    isLimited(compiled) ? countsOf(compiled).pool : undefined
+  const poolFor = (compiled: CompiledEndpoint): PermitPool | undefined =>
+    isLimited(compiled) ? countsFor(compiled).pool : undefined
 
   return {
-    poolOf,
+    poolFor,
     acquire: limiter.acquire,
     release: limiter.release,
     refusal: (compiled, mayWait) => {
-      const pool = compiled && poolOf(compiled)
+      const pool = compiled && poolFor(compiled)
       if (limiter.hasPermit(pool)) return undefined
       const canWait = mayWait && compiled !== undefined && limiter.canWait(pool ?? compiled.document._id)
       return canWait ? undefined : overloaded(compiled, pool)
     },
-    wait: (compiled, pool, candidate, peer) => {
+    wait: (compiled, pool, candidate, connection) => {
       const owner = pool ?? compiled.document._id
       const stopWaiting = (notify: () => void) => () => {
         clearTimeout(timer)
-        peer?.off('end', onLeave)
-        peer?.off('close', onLeave)
+        connection?.off('end', onLeave)
+        connection?.off('close', onLeave)
         notify()
       }
       const waiter: Waiter = {
@@ -144,19 +149,19 @@ export function createAdmission(limits: AdmissionLimits): Admission {
       const timer = setTimeout(() => {
         if (limiter.leave(owner, waiter)) waiter.displace()
       }, messageWaitMs)
-      peer?.once('end', onLeave)
-      peer?.once('close', onLeave)
+      connection?.once('end', onLeave)
+      connection?.once('close', onLeave)
       if (!limiter.wait(owner, waiter)) waiter.displace()
     },
     overRate: (compiled) => {
       if (compiled.endpoint.rateLimit === undefined) return undefined
-      const waitMs = countsOf(compiled).bucket?.take(performance.now()) ?? 0
+      const waitMs = countsFor(compiled).bucket?.take(performance.now()) ?? 0
       if (waitMs === 0) return undefined
       return rateLimited(compiled.endpoint.rateLimit, workerSlot.workers, Math.ceil(waitMs / 1_000))
     },
     keep: (get) => {
       for (const [id, { pool }] of counts) {
-        const isIdle = pool === undefined || (pool.used === 0 && limiter.waitingOf(pool) === 0)
+        const isIdle = pool === undefined || (pool.used === 0 && limiter.countWaiting(pool) === 0)
         if (isIdle && get(id) === undefined) counts.delete(id)
       }
     },

@@ -39,7 +39,7 @@ export interface ConcurrencyLimiter {
   change(pool: PermitPool, bounds: Bounds): void
   readonly waiting: number
   /** Messages of one endpoint that wait. */
-  waitingOf(owner: Owner): number
+  countWaiting(owner: Owner): number
 }
 
 function giveBack(pool: PermitPool): void {
@@ -55,8 +55,8 @@ export function createConcurrencyLimiter(total: PermitPool): ConcurrencyLimiter 
   const lists = new Map<Owner, Set<Waiter>>()
   let waiting = 0
 
-  const waitingOf = (owner: Owner): number => lists.get(owner)?.size ?? 0
-  const poolOf = (owner: Owner): PermitPool | undefined => (typeof owner === 'string' ? undefined : owner)
+  const countWaiting = (owner: Owner): number => lists.get(owner)?.size ?? 0
+  const poolFor = (owner: Owner): PermitPool | undefined => (typeof owner === 'string' ? undefined : owner)
   const hasPermit = (pool: PermitPool | undefined): boolean =>
     total.used < total.bounds.permits && (pool === undefined || pool.used < pool.bounds.permits)
   const occupy = (pool: PermitPool | undefined): void => {
@@ -71,7 +71,7 @@ export function createConcurrencyLimiter(total: PermitPool): ConcurrencyLimiter 
     return true
   }
   const nextOwner = (): Owner | undefined => {
-    for (const owner of lists.keys()) if (hasPermit(poolOf(owner))) return owner
+    for (const owner of lists.keys()) if (hasPermit(poolFor(owner))) return owner
     return undefined
   }
   const dispatch = (): void => {
@@ -81,25 +81,25 @@ export function createConcurrencyLimiter(total: PermitPool): ConcurrencyLimiter 
       leave(owner, waiter)
       // From now on this endpoint is the last in the round.
       if (lists.delete(owner)) lists.set(owner, list)
-      occupy(poolOf(owner))
+      occupy(poolFor(owner))
       waiter.start()
     }
   }
   /** The endpoint whose last message gives way to one more of `owner` in a full queue. */
   const displaced = (owner: Owner): Owner | undefined => {
     let most: Owner = owner
-    for (const other of lists.keys()) if (waitingOf(other) > waitingOf(most)) most = other
-    return waitingOf(owner) + 1 < waitingOf(most) ? most : undefined
+    for (const other of lists.keys()) if (countWaiting(other) > countWaiting(most)) most = other
+    return countWaiting(owner) + 1 < countWaiting(most) ? most : undefined
   }
   const canWait = (owner: Owner): boolean => {
-    if (waitingOf(owner) >= (poolOf(owner)?.bounds.queue ?? Number.POSITIVE_INFINITY)) return false
+    if (countWaiting(owner) >= (poolFor(owner)?.bounds.queue ?? Number.POSITIVE_INFINITY)) return false
     return waiting < total.bounds.queue || displaced(owner) !== undefined
   }
 
   return {
     hasPermit,
     canWait,
-    waitingOf,
+    countWaiting,
     leave,
     acquire: (pool) => {
       if (!hasPermit(pool)) return false

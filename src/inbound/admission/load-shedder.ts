@@ -39,13 +39,13 @@ const CALM_CHECKS = 50
 /** How long the requests of one round may take, normally and when overloaded, and how many they may be. */
 const ROUND_MS = 20
 const OVERLOADED_ROUND_MS = 2
-const MOST_A_ROUND = 256
+const MAX_PER_ROUND = 256
 
 /**
  * The most that counts as work from one measurement to the next. One message that holds the processor for a second is no
  * load: none may wait behind it.
  */
-const MOST_AT_ONCE_MS = 50
+const MAX_AT_ONCE_MS = 50
 
 /** Processor time of this thread: while others have the processor, no request counts as waiting for this service. */
 function createWork(loop: EventLoop): () => number {
@@ -53,20 +53,20 @@ function createWork(loop: EventLoop): () => number {
   let seenMs = Number.NaN
   return () => {
     const nowMs = loop.cpuMs()
-    if (!Number.isNaN(seenMs)) workedMs += Math.min(nowMs - seenMs, MOST_AT_ONCE_MS)
+    if (!Number.isNaN(seenMs)) workedMs += Math.min(nowMs - seenMs, MAX_AT_ONCE_MS)
     seenMs = nowMs
     return workedMs
   }
 }
 
 /** The least that may queue, even if few messages may run at once: an unread request takes little memory. */
-const LEAST_CAPACITY = 1_000
+const MIN_CAPACITY = 1_000
 
 const tooMuch = (): Failure =>
   new Failure('OVERLOADED', 'The service has more to do than it can; send this message again in a moment.')
 
 export function createLoadShedder({ capacity, waitMs }: QueueBounds, loop: EventLoop = createEventLoop()): LoadShedder {
-  const queue = createAdaptiveLifoQueue<WaitingRequest>({ capacity: Math.max(LEAST_CAPACITY, capacity), waitMs })
+  const queue = createAdaptiveLifoQueue<WaitingRequest>({ capacity: Math.max(MIN_CAPACITY, capacity), waitMs })
   const workedSoFarMs = createWork(loop)
   let mustWait = false
   let calmChecks = 0
@@ -107,10 +107,10 @@ export function createLoadShedder({ capacity, waitMs }: QueueBounds, loop: Event
       return
     }
     gatheringSinceMs = Number.NaN
-    const mostMs = queue.overloaded ? OVERLOADED_ROUND_MS : ROUND_MS
+    const maxMs = queue.overloaded ? OVERLOADED_ROUND_MS : ROUND_MS
     const lastedMs = nowMs - filledSinceMs
-    if (lastedMs < mostMs / 2) perRound = Math.min(MOST_A_ROUND, perRound * 2)
-    else if (lastedMs > mostMs) perRound = Math.max(1, Math.floor(perRound / 2))
+    if (lastedMs < maxMs / 2) perRound = Math.min(MAX_PER_ROUND, perRound * 2)
+    else if (lastedMs > maxMs) perRound = Math.max(1, Math.floor(perRound / 2))
     let started = 0
     for (; started < perRound; started += 1) {
       const request = queue.next()

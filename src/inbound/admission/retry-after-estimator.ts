@@ -2,10 +2,10 @@
 import type { PermitPool } from './concurrency-limiter.ts'
 
 /** The least time over which the speed is measured, and the time without a question after which it counts as unknown. */
-const LEAST_MS = 1_000
+const MIN_MS = 1_000
 const FORGOTTEN_MS = 10_000
 
-const MOST_SECONDS = 30
+const MAX_SECONDS = 30
 
 /** Out: whole seconds, 1 to 30, until so many more messages of the pool will have ended. */
 export type RetryAfterEstimator = (messages: number, nowMs: number) => number
@@ -22,7 +22,7 @@ export function createRetryAfterEstimator(pool: PermitPool): RetryAfterEstimator
     askedAtMs = nowMs
     const elapsedMs = isForgotten ? 0 : nowMs - sinceMs
     const released = pool.released - releasedBefore
-    const isMeasured = elapsedMs >= LEAST_MS && released > 0
+    const isMeasured = elapsedMs >= MIN_MS && released > 0
     if (isForgotten) perSecond = Number.POSITIVE_INFINITY
     else if (isMeasured) perSecond = (released * 1_000) / elapsedMs
     // While no message ends, the measured time grows.
@@ -31,6 +31,6 @@ export function createRetryAfterEstimator(pool: PermitPool): RetryAfterEstimator
       releasedBefore = pool.released
     }
     const seconds = Math.max(messages / perSecond, released === 0 ? elapsedMs / 1_000 : 0)
-    return Math.min(MOST_SECONDS, Math.max(1, Math.ceil(seconds)))
+    return Math.min(MAX_SECONDS, Math.max(1, Math.ceil(seconds)))
   }
 }

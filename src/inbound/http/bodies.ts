@@ -263,9 +263,9 @@ export function readOn(request: IncomingMessage): boolean {
 export function endAndRead(socket: Socket, last?: string): void {
   socket.end(last ?? '')
   const until = performance.now() + MAX_UNREAD_MS
-  const most = socket.bytesRead + MAX_UNREAD_BYTES
+  const max = socket.bytesRead + MAX_UNREAD_BYTES
   const timer = setInterval(() => {
-    if (performance.now() > until || socket.bytesRead > most) socket.destroy()
+    if (performance.now() > until || socket.bytesRead > max) socket.destroy()
   }, LOOK_MS)
   socket.once('close', () => clearInterval(timer))
 }

@@ -21,7 +21,7 @@ const MAX_SMALL_AT_ONCE = 1_000
  * refused: as few as keep a turn short where there are hundreds of connections, and as many as a caller sends whose chunks
  * are only short.
  */
-const MAX_SMALL_IN_TURN = 32_000
+const MAX_SMALL_PER_ITERATION = 32_000
 const MAX_OF_ONE_BEYOND = 250
 const MIN_BYTES_BEYOND = 64
 
@@ -59,8 +59,8 @@ export function limitChunks(request: IncomingMessage, onUnbounded: () => void): 
     known?.restore()
     return
   }
-  const count = counterOf(request)
-  const listener = known ?? listenerOf(socket)
+  const count = createChunkCounter(request)
+  const listener = known ?? findListener(socket)
   listener?.countWith(count)
   if (listener !== undefined) return
   if (!isReported) onUnbounded()
@@ -72,7 +72,7 @@ export function limitChunks(request: IncomingMessage, onUnbounded: () => void): 
 let isReported = false
 
 /** Out: undefined if this Node.js has another parser, or another listener. */
-function listenerOf(socket: Socket): Listener | undefined {
+function findListener(socket: Socket): Listener | undefined {
   const { parser } = socket as Socket & { parser?: Parser | null }
   if (!parser) return undefined
   const slot = Object.keys(parser).find((key) => isListener(parser[key]))
@@ -100,8 +100,8 @@ function listenerOf(socket: Socket): Listener | undefined {
   return listener
 }
 
-function counterOf(request: IncomingMessage): CountChunk {
-  const sender = senderOf(request.socket)
+function createChunkCounter(request: IncomingMessage): CountChunk {
+  const sender = senderFor(request.socket)
   let chunks = 0
   let bytes = 0
   let isRefused = false
@@ -140,7 +140,7 @@ function excess(chunks: number, bytes: number, sender: Sender): Failure | undefi
       { headers: { connection: 'close' } },
     )
   }
-  const isFlood = smallInTurn > MAX_SMALL_IN_TURN && sender.small > MAX_OF_ONE_BEYOND
+  const isFlood = smallInIteration > MAX_SMALL_PER_ITERATION && sender.small > MAX_OF_ONE_BEYOND
   if (!isFlood || bytes >= chunks * MIN_BYTES_BEYOND) return undefined
   return new Failure(
     'OVERLOADED',
@@ -150,30 +150,30 @@ function excess(chunks: number, bytes: number, sender: Sender): Failure | undefi
 }
 
 /** `small`: how many small chunks its socket sent in the turn in which it last did. */
-type Sender = { readonly socket: Socket; turn: number; small: number }
+type Sender = { readonly socket: Socket; iteration: number; small: number }
 
 const senders = new WeakMap<Socket, Sender>()
 
-function senderOf(socket: Socket): Sender {
-  const sender = senders.get(socket) ?? { socket, turn, small: 0 }
+function senderFor(socket: Socket): Sender {
+  const sender = senders.get(socket) ?? { socket, iteration, small: 0 }
   senders.set(socket, sender)
   return sender
 }
 
-let turn = 0
-let smallInTurn = 0
+let iteration = 0
+let smallInIteration = 0
 let isCounting = false
 const waiting = new Set<Socket>()
 
 function countSmall(sender: Sender): void {
   const { socket } = sender
-  if (sender.turn !== turn) {
-    sender.turn = turn
+  if (sender.iteration !== iteration) {
+    sender.iteration = iteration
     sender.small = 0
   }
   sender.small += 1
-  smallInTurn += 1
-  if (smallInTurn > MAX_SMALL_AT_ONCE && !waiting.has(socket)) {
+  smallInIteration += 1
+  if (smallInIteration > MAX_SMALL_AT_ONCE && !waiting.has(socket)) {
     waiting.add(socket)
     socket.pause()
     // Node resumes a socket whenever its request may be read.
@@ -181,19 +181,19 @@ function countSmall(sender: Sender): void {
   }
   if (isCounting) return
   isCounting = true
-  setImmediate(nextTurn)
+  setImmediate(nextIteration)
 }
 
 /** One socket in each turn. */
-function nextTurn(): void {
-  turn += 1
-  smallInTurn = 0
+function nextIteration(): void {
+  iteration += 1
+  smallInIteration = 0
   const [next] = waiting
   isCounting = next !== undefined
   if (next === undefined) return
   waiting.delete(next)
   // First: the others are not to wait for ever, whatever becomes of this one.
-  setImmediate(nextTurn)
+  setImmediate(nextIteration)
   Reflect.deleteProperty(next, 'resume')
   try {
     next.resume()

@@ -13,7 +13,7 @@ import type { LoadShedder } from '../admission/load-shedder.ts'
 import type { CompletedMessage } from '../completed-message.ts'
 import type { Intake, RequestAdmission } from '../intake.ts'
 import { type ReadBody, readOn } from './bodies.ts'
-import { hasBody, methodOf, pathOf } from './replies.ts'
+import { hasBody, pathFromUrl, readMethod } from './replies.ts'
 import { fromFastify, type MessageSide, wasRefused } from './server.ts'
 
 /** What the listener asks about callers that may be an OpenHIM core, and how it answers those that are. */
@@ -87,17 +87,17 @@ export function createMessageListener(options: ListenerOptions): MessageListener
       })
     }
   }
-  const endpointOf = (socket: Socket): CompiledEndpoint | undefined => {
+  const findEndpoint = (socket: Socket): CompiledEndpoint | undefined => {
     const one = arrived.find(({ request }) => request.socket === socket) ?? incomplete.get(socket)
     return one === undefined || one.request.complete ? undefined : one.match.compiled
   }
-  return { listen, endpointOf }
+  return { listen, findEndpoint }
 }
 
 type MessageListener = Readonly<{
   listen: RequestListener
   /** The endpoint of the request whose body still arrives on a connection; undefined if there is none. */
-  endpointOf(socket: Socket): CompiledEndpoint | undefined
+  findEndpoint(socket: Socket): CompiledEndpoint | undefined
 }>
 
 type Exchange = Readonly<{ request: IncomingMessage; response: ServerResponse }>
@@ -144,7 +144,7 @@ function serve(arrived: Arrived, options: ListenerOptions): void {
     isForCore = isFromCore(request, coreAnswers, caller)
     const sentBytes = isForCore ? coreAnswers?.sentBytes : undefined
     readBody(request, fail, (body?: Uint8Array) => {
-      const incoming = { requestHeaders, query: queryOf(url), urlParams, body, caller, sentBytes }
+      const incoming = { requestHeaders, query: parseUrlQuery(url), urlParams, body, caller, sentBytes }
       const completed = intake.accept(compiled, incoming, request.socket)
       if (completed instanceof Promise) completed.then(sendOrFail)
       else sendOrFail(completed)
@@ -213,14 +213,14 @@ export function serveMessages(server: FastifyInstance, { listen }: MessageListen
     url: '*',
     onRequest: ({ raw }, reply, _next) => {
       reply.hijack()
-      raw.method = methodOf(raw)
+      raw.method = readMethod(raw)
       listen(raw, reply.raw)
     },
     handler: async () => undefined,
   })
 }
 
-export function messageSide(options: ListenerOptions, { listen, endpointOf }: MessageListener): MessageSide {
+export function messageSide(options: ListenerOptions, { listen, findEndpoint }: MessageListener): MessageSide {
   const { intake } = options
   return {
     front: (request, response) => {
@@ -230,19 +230,19 @@ export function messageSide(options: ListenerOptions, { listen, endpointOf }: Me
     },
     // An unreadable URL belongs to a message, unless it starts with a reserved path.
     refuseUnreadable: (failure, request, response) => {
-      if (reservedBy(pathOf(request.url ?? '/')) !== undefined) return false
+      if (reservedBy(pathFromUrl(request.url ?? '/')) !== undefined) return false
       sendRefusal({ request, response }, intake.refuse(undefined, failure), options)
       return true
     },
     refuseUnparsed: (failure, socket) => {
-      const { answer, messageId } = intake.refuse(endpointOf(socket), failure)
+      const { answer, messageId } = intake.refuse(findEndpoint(socket), failure)
       return { ...answer, headers: { [MESSAGE_ID_HEADER]: messageId, ...answer.headers } }
     },
   }
 }
 
 function unrouted(match: Exclude<Match, { kind: 'endpoint' }>, method: string, url: string): Failure {
-  const path = pathOf(url)
+  const path = pathFromUrl(url)
   if (match.kind === 'unknown') {
     const unquoted = `No endpoint listens on ${method} ${maskedPath(path)}.`
     return new Failure('ROUTE_UNKNOWN', `No endpoint listens on ${path}.`, { unquoted })
@@ -254,17 +254,17 @@ function unrouted(match: Exclude<Match, { kind: 'endpoint' }>, method: string, u
 
 /** A segment of words, as routes have them: an identifier, a token or a name of a person has other characters. */
 const WORDS = /^[a-z]{1,24}(?:[-_.][a-z]{1,24}){0,4}$|^v\d{1,3}$/
-const MOST_SEGMENTS = 8
+const MAX_SEGMENTS = 8
 
 /** For the log and records, which may be read by more people than those who may read the message. */
 function maskedPath(path: string): string {
-  const [, ...segments] = path.split('/', MOST_SEGMENTS + 2)
-  const shown = segments.slice(0, MOST_SEGMENTS).map((one) => (one === '' || WORDS.test(one) ? one : '***'))
-  return `/${[...shown, ...(segments.length > MOST_SEGMENTS ? ['…'] : [])].join('/')}`
+  const [, ...segments] = path.split('/', MAX_SEGMENTS + 2)
+  const shown = segments.slice(0, MAX_SEGMENTS).map((one) => (one === '' || WORDS.test(one) ? one : '***'))
+  return `/${[...shown, ...(segments.length > MAX_SEGMENTS ? ['…'] : [])].join('/')}`
 }
 
 /** The values of a query by their names; a list for a repeated name. */
-function queryOf(url: string): JsonObject {
+function parseUrlQuery(url: string): JsonObject {
   const start = url.indexOf('?')
   if (start === -1) return {}
   const end = url.indexOf('#', start)

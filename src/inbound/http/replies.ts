@@ -4,7 +4,7 @@ import { type IncomingMessage, METHODS } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../../core/message.ts'
 
-export const pathOf = (url: string): string => url.split('?', 1)[0] as string
+export const pathFromUrl = (url: string): string => url.split('?', 1)[0] as string
 
 export const hasBody = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
@@ -44,8 +44,8 @@ export function standIn(request: Renamed): void {
 }
 
 /** The method that the caller sent. */
-export const methodOf = (request: IncomingMessage): string => (request as Renamed)[SENT] ?? request.method ?? ''
+export const readMethod = (request: IncomingMessage): string => (request as Renamed)[SENT] ?? request.method ?? ''
 
 /** In: the methods of a route. Out: the methods of its requests. */
-export const methodsOf = (routed: readonly string[]): readonly string[] =>
+export const expandMethods = (routed: readonly string[]): readonly string[] =>
   routed.includes(STAND_IN) ? [...routed, ...UNROUTED] : routed

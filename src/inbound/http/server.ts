@@ -15,7 +15,7 @@ import type { Answer } from '../../core/message.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import { bodyTooLarge, deferContinue, endAndRead, readOn, readWhole } from './bodies.ts'
 import { limitChunks } from './chunk-limits.ts'
-import { methodOf, pathOf, sendAnswer, standIn } from './replies.ts'
+import { pathFromUrl, readMethod, sendAnswer, standIn } from './replies.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -98,7 +98,7 @@ export function createServer(
   // Before the body is read.
   server.addHook('preParsing', async (request) => {
     if (!request.is404) return
-    throw new Failure('ROUTE_UNKNOWN', `There is nothing at ${methodOf(request.raw)} ${pathOf(request.url)}.`)
+    throw new Failure('ROUTE_UNKNOWN', `There is nothing at ${readMethod(request.raw)} ${pathFromUrl(request.url)}.`)
   })
   return server
 }
@@ -114,7 +114,7 @@ const FAILURE = Symbol('failure')
 type Failed = FastifyRequest & { [FAILURE]?: Failure }
 
 /** The failure that a call was answered with. */
-export const failureOf = (request: FastifyRequest): Failure | undefined => (request as Failed)[FAILURE]
+export const findFailure = (request: FastifyRequest): Failure | undefined => (request as Failed)[FAILURE]
 
 type ServerLimits = Readonly<{
   parserLimitBytes: number

@@ -169,7 +169,7 @@ export class RecordSession {
       committed,
       order,
       semaphore: this.#semaphore,
-      processing: { ...processing, transactions: this.#member.transactionsOf(partition) },
+      processing: { ...processing, transactions: this.#member.transactionsFor(partition) },
       onProgress: () => this.#commits.schedule(),
       onTransaction: this.#noteStart,
       onRoom: () => this.#member.demandChanged(),

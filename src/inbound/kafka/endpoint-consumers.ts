@@ -147,7 +147,7 @@ export type EndpointConsumerOptions = SharedOptions &
     get: () => CompiledEndpoint | undefined
   }>
 
-const BACKOFF: Backoff = { firstMs: 500, longestMs: 10_000 }
+const BACKOFF: Backoff = { firstMs: 500, maxMs: 10_000 }
 
 /** The consumer of one endpoint: opens a new session, after a pause, whenever one has ended. */
 export class EndpointConsumer {

@@ -110,7 +110,7 @@ class KafkaSession implements ConsumerSession {
     }
   }
 
-  transactionsOf(partition: number): ReturnType<ConsumerSession['transactionsOf']> {
+  transactionsFor(partition: number): ReturnType<ConsumerSession['transactionsFor']> {
     return this.#transactions?.of(partition)
   }
 

@@ -7,8 +7,8 @@ import { type ProcessRecordOptions, processRecord, type RecordHandle, type Recor
 import type { CommittedOffset, ConsumedRecord } from './record-consumer.ts'
 import {
   type ChainedRecord,
-  type LineTurn,
-  ProduceLine,
+  ProduceQueue,
+  type QueueSlot,
   RecordChains,
   type RecordOrder,
   type RecordSemaphore,
@@ -47,7 +47,7 @@ export type QueueFigures = Readonly<{
 /** From this share of the note's room on, only records start that are before the last done offset. */
 const FULL = 0.75
 /** After this many records the event loop gets a turn. */
-const RECORDS_PER_TURN = 128
+const RECORDS_PER_ITERATION = 128
 
 export class PartitionQueue {
   readonly partition: number
@@ -63,7 +63,7 @@ export class PartitionQueue {
    * before are in line.
    */
   readonly #isSerial: boolean
-  #line: ProduceLine | undefined
+  #line: ProduceQueue | undefined
   /** The records that are started and not done, in the order of their starts, with the time of it. */
   readonly #started = new Map<ChainedRecord, number>()
   #isStarting = false
@@ -241,7 +241,7 @@ export class PartitionQueue {
         if (!granted) return
         granted = false
         if (!this.#start()) return
-        if (count % RECORDS_PER_TURN === 0) {
+        if (count % RECORDS_PER_ITERATION === 0) {
           onRoom()
           setImmediate(this.#run)
           return
@@ -279,11 +279,11 @@ export class PartitionQueue {
     return this.#isSerial ? this.#options.processing.current()?.produces : undefined
   }
 
-  #openTurn(): LineTurn | undefined {
+  #openTurn(): QueueSlot | undefined {
     if (this.#started.size === 0) this.#line = undefined
     const count = this.#produces()
     if (count === undefined) return undefined
-    this.#line ??= new ProduceLine()
+    this.#line ??= new ProduceQueue()
     return this.#line.open(count, this.#run)
   }
 
@@ -291,7 +291,7 @@ export class PartitionQueue {
   #start(): boolean {
     const chained = this.#chains.take()
     if (chained === undefined) return false
-    const turn = this.#openTurn()
+    const slot = this.#openTurn()
     let retry: Retry | undefined
     const openRetry = () => {
       retry = this.#retries.open()
@@ -299,7 +299,7 @@ export class PartitionQueue {
     }
     let done: boolean | Promise<boolean>
     try {
-      done = processRecord(chained.record, this.#options.processing, openRetry, turn)
+      done = processRecord(chained.record, this.#options.processing, openRetry, slot)
     } catch (thrown) {
       this.#giveBack(chained, true)
       throw thrown
@@ -316,7 +316,7 @@ export class PartitionQueue {
       return true
     }
     this.#started.set(chained, Date.now())
-    const end = (isDone: boolean) => this.#end(chained, isDone, turn, retry)
+    const end = (isDone: boolean) => this.#end(chained, isDone, slot, retry)
     void done.then(end, (thrown: unknown) => {
       this.#options.onFault(thrown)
       end(false)
@@ -324,7 +324,7 @@ export class PartitionQueue {
     return true
   }
 
-  #end(chained: ChainedRecord, isDone: boolean, turn: LineTurn | undefined, retry: Retry | undefined): void {
+  #end(chained: ChainedRecord, isDone: boolean, slot: QueueSlot | undefined, retry: Retry | undefined): void {
     this.#started.delete(chained)
     retry?.close()
     const hasPermit = retry?.hasPermit ?? true
@@ -334,10 +334,10 @@ export class PartitionQueue {
     } else {
       this.#giveBack(chained, hasPermit)
       // It is not tried yet, and may be the last that the next start waits for.
-      if (turn?.isVoid === true) this.#run()
+      if (slot?.isVoid === true) this.#run()
     }
     if (this.#started.size === 0) this.#whenIdle?.()
-    if (this.#chains.peek() === undefined || this.#chains.count % RECORDS_PER_TURN === 0) this.#options.onRoom()
+    if (this.#chains.peek() === undefined || this.#chains.count % RECORDS_PER_ITERATION === 0) this.#options.onRoom()
   }
 
   #giveBack(chained: ChainedRecord, hasPermit: boolean): void {

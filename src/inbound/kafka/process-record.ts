@@ -9,12 +9,12 @@ import type { Headers } from '../../core/message.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import type { BrokerRecord, RecordProducer, RecordTransactions } from '../../core/ports/record-producer.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
-import { codecOfFormat } from '../../formats/codecs.ts'
+import { codecForFormat } from '../../formats/codecs.ts'
 import type { CompletedMessage } from '../completed-message.ts'
 import type { Incoming } from '../incoming-message.ts'
 import type { Intake } from '../intake.ts'
 import type { ConsumedRecord } from './record-consumer.ts'
-import type { LineTurn } from './record-order.ts'
+import type { QueueSlot } from './record-order.ts'
 
 export type ProcessRecordOptions = Readonly<{
   /** The active endpoint; undefined once it is deleted, or consumes another topic. */
@@ -58,17 +58,17 @@ const MAX_PAUSE_MS = 30_000
 
 /**
  * True when the record is done, false when it does not belong to this member any more. Not a promise where nothing was
- * waited for. A bug throws or rejects. `openHandle` is called once, if the first attempt does not succeed. With a `turn`, a
+ * waited for. A bug throws or rejects. `openHandle` is called once, if the first attempt does not succeed. With a `slot`, a
  * record behind one that failed counts as not tried, and the result is false.
  */
 export function processRecord(
   record: ConsumedRecord,
   options: ProcessRecordOptions,
   openHandle: () => RecordHandle,
-  turn?: LineTurn,
+  slot?: QueueSlot,
 ): boolean | Promise<boolean> {
-  const first = attempt(record, options, 0, turn)
-  if (turn !== undefined) return inTurn(first, turn, (outcome) => retry(record, outcome, options, openHandle()))
+  const first = attempt(record, options, 0, slot)
+  if (slot !== undefined) return runInOrder(first, slot, (outcome) => retry(record, outcome, options, openHandle()))
   const retryUnlessDone = (ended: Ended): boolean | Promise<boolean> => {
     const outcome = readResult(ended)
     return outcome === 'done' ? true : retry(record, outcome, options, openHandle())
@@ -76,20 +76,20 @@ export function processRecord(
   return first instanceof Promise ? first.then(retryUnlessDone) : retryUnlessDone(first)
 }
 
-function inTurn(
+function runInOrder(
   first: Awaitable<Ended>,
-  turn: LineTurn,
+  slot: QueueSlot,
   retryAlone: (first: Exclude<RecordAttempt, 'done'>) => Promise<boolean>,
 ): Promise<boolean> {
   return Promise.resolve(first).then(
     (ended) => {
       const outcome = readResult(ended)
-      if (outcome !== 'done') return turn.fail().then((isFirst) => isFirst && retryAlone(outcome))
-      turn.settle()
+      if (outcome !== 'done') return slot.fail().then((isFirst) => isFirst && retryAlone(outcome))
+      slot.settle()
       return true
     },
     async (bug: unknown) => {
-      await turn.fail()
+      await slot.fail()
       throw bug
     },
   )
@@ -100,7 +100,7 @@ function attempt(
   record: ConsumedRecord,
   options: ProcessRecordOptions,
   attempts: number,
-  turn?: LineTurn,
+  slot?: QueueSlot,
 ): Awaitable<Ended> {
   const { current, intake } = options
   const compiled = current()
@@ -114,7 +114,7 @@ function attempt(
     body: record.value ?? nullBody(compiled),
     isRecord: true,
     triesAgain: options.retryPausesMs[attempts] !== undefined || options.deadLetterTopic === undefined,
-    turn,
+    slot,
     producer: options.transactions?.open(record.offset + 1n, compiled.produces ?? 0),
   }
   const refusal = refuseTombstone(record, compiled, options)
@@ -208,7 +208,7 @@ function refuseTombstone(
 /** The body that a record without a value gets; undefined if the input format has none. */
 export function nullBody({ endpoint }: CompiledEndpoint): Buffer | undefined {
   const { input } = endpoint.transformation
-  return input === undefined ? undefined : codecOfFormat(input).nullBody
+  return input === undefined ? undefined : codecForFormat(input).nullBody
 }
 
 /**
@@ -226,7 +226,7 @@ export function refusesNull({ endpoint }: CompiledEndpoint): boolean {
 const acceptsNull = ({ type, nullable }: JsonObject): boolean =>
   nullable === true || (Array.isArray(type) ? type : [type]).includes('null')
 
-const DEAD_LETTER_BACKOFF: Backoff = { firstMs: 1_000, longestMs: 30_000 }
+const DEAD_LETTER_BACKOFF: Backoff = { firstMs: 1_000, maxMs: 30_000 }
 
 /** In `template`, `{topic}` is the consumed topic. Out: undefined if records that cannot be processed stop their partition. */
 export function deadLetterTopicFor(topic: string, template: string): string | undefined {

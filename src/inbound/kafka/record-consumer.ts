@@ -106,7 +106,7 @@ export interface ConsumerSession {
    */
   commit(offsets: ReadonlyMap<number, CommittedOffset>): Promise<'committed' | 'fenced'>
   /** The transactions of an assigned partition; undefined unless the subscription is exactlyOnce. */
-  transactionsOf(partition: number): RecordTransactions | undefined
+  transactionsFor(partition: number): RecordTransactions | undefined
   /** The demand may have grown: a paused partition may resume. */
   demandChanged(): void
   /** Leaves the group and closes the connections. Never rejects. */

@@ -2,7 +2,7 @@
  * When a record may start: the permits of its endpoint, the order of its partition, and the order of what is produced. Each
  * part knows nothing of the others; PartitionQueue asks all three.
  */
-import type { ProduceTurn } from '../../core/ports/record-producer.ts'
+import type { ProduceSlot } from '../../core/ports/record-producer.ts'
 import type { ConsumedRecord } from './record-consumer.ts'
 
 /**
@@ -241,9 +241,9 @@ class Fifo<T> {
  * The records of a partition whose only effect is what they produce: each may start once all of the one before is handed to the
  * producer, which keeps that order. If one fails, nothing of those behind it is sent any more; they run again after it.
  */
-export class ProduceLine {
-  readonly #state: LineState = { unsettled: [], waiting: [], failedAt: Number.POSITIVE_INFINITY }
-  #last: LineTurn | undefined
+export class ProduceQueue {
+  readonly #state: QueueState = { unsettled: [], waiting: [], failedAt: Number.POSITIVE_INFINITY }
+  #last: QueueSlot | undefined
   #opened = 0
 
   get hasFailed(): boolean {
@@ -256,32 +256,32 @@ export class ProduceLine {
   }
 
   /** The next message; `count`: the records that it produces. `onHanded` is called when all of them are handed over. */
-  open(count: number, onHanded: () => void): LineTurn {
+  open(count: number, onHanded: () => void): QueueSlot {
     this.#opened += 1
-    const turn = new LineTurn(this.#state, this.#opened, count, onHanded)
-    this.#state.unsettled.push(turn)
-    this.#last = turn
-    return turn
+    const slot = new QueueSlot(this.#state, this.#opened, count, onHanded)
+    this.#state.unsettled.push(slot)
+    this.#last = slot
+    return slot
   }
 }
 
-type LineState = {
+type QueueState = {
   /** The turns that are not settled, in order. */
-  readonly unsettled: LineTurn[]
+  readonly unsettled: QueueSlot[]
   readonly waiting: (() => void)[]
   /** The number of the first turn that failed. */
   failedAt: number
 }
 
 /** The turn of one message; there is one for each record. */
-export class LineTurn implements ProduceTurn {
-  readonly #line: LineState
+export class QueueSlot implements ProduceSlot {
+  readonly #line: QueueState
   readonly #number: number
   readonly #onHanded: () => void
   #left: number
 
-  constructor(line: LineState, number: number, left: number, onHanded: () => void) {
-    this.#line = line
+  constructor(queue: QueueState, number: number, left: number, onHanded: () => void) {
+    this.#line = queue
     this.#number = number
     this.#left = left
     this.#onHanded = onHanded

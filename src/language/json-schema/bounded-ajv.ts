@@ -9,7 +9,7 @@ import contains from 'ajv/dist/vocabularies/applicator/contains.js'
 import addFormats from 'ajv-formats'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { pointerName } from '../../core/lint.ts'
-import { identityOf } from '../jsonata/expression-functions.ts'
+import { toEqualityKey } from '../jsonata/expression-functions.ts'
 import { compilePattern } from '../re2-pattern.ts'
 
 export type Draft = 'draft-07' | '2020-12'
@@ -166,7 +166,7 @@ const FUNCTION = /^return function validate\d+\(/
 function counting(code: string, always: boolean): string {
   const lines = code.split('\n')
   const counts = always || lines.length > SHORT_LINES
-  const prices = counts ? pricesOf(lines) : new Map<number, number>()
+  const prices = counts ? computePrices(lines) : new Map<number, number>()
   const payForFault = (error = '') => (always ? `meter.fault(${error});` : payFor(UNITS_PER_FAULT))
   const rewritten = lines.map((written, at) => {
     const line = written.replace(NAME, 'meter.name($1)')
@@ -188,7 +188,7 @@ function counting(code: string, always: boolean): string {
 const payFor = (price: number | undefined) => (price === undefined ? '' : `meter.spend(${price});`)
 
 /** The number of lines of each function and loop without its inner loops, by the index of its first line. */
-function pricesOf(lines: readonly string[]): Map<number, number> {
+function computePrices(lines: readonly string[]): Map<number, number> {
   const prices = new Map<number, number>()
   const blocks: { start: number; counts: boolean }[] = []
   const owners: number[] = []
@@ -278,7 +278,7 @@ function compileUnique(unique: unknown, parentSchema: AnySchemaObject, work: Wor
   const check: Check = (items) => {
     const indexes = new Map<unknown, number>()
     for (const [index, item] of (items as readonly unknown[]).entries()) {
-      const key = keyOf(item, work)
+      const key = equalityKeyFor(item, work)
       const before = indexes.get(key)
       if (before !== undefined) {
         check.errors = [{ keyword: 'uniqueItems', params: { i: index, j: before }, parentSchema }]
@@ -305,9 +305,9 @@ const compileConst = (schema: unknown, parentSchema: AnySchemaObject, work: Work
 function compileEquality(values: readonly unknown[], error: Partial<ErrorObject>, work: Work): Check {
   // No object equals a scalar, so scalars are compared without a key.
   const areScalars = values.every((value) => typeof value !== 'object' || value === null)
-  const allowed = new Set(areScalars ? values : values.map(identityOf))
+  const allowed = new Set(areScalars ? values : values.map(toEqualityKey))
   const check: Check = (data) => {
-    if (allowed.has(areScalars ? data : keyOf(data, work))) return true
+    if (allowed.has(areScalars ? data : equalityKeyFor(data, work))) return true
     // Ajv adds the place and the value of the message.
     check.errors = [{ ...error }]
     return false
@@ -319,8 +319,8 @@ function compileEquality(values: readonly unknown[], error: Partial<ErrorObject>
 const UNITS_PER_KEY = 100
 const UNITS_PER_KEY_CHARACTER = 60
 
-function keyOf(value: unknown, work: Work): unknown {
-  const key = identityOf(value)
+function equalityKeyFor(value: unknown, work: Work): unknown {
+  const key = toEqualityKey(value)
   work.spend(UNITS_PER_KEY + (typeof key === 'string' ? key.length * UNITS_PER_KEY_CHARACTER : 0))
   return key
 }
@@ -332,7 +332,7 @@ function keyOf(value: unknown, work: Work): unknown {
 function addLengths(ajv: Ajv, work: Work): void {
   const countCharacters = (text: string): number => {
     work.spend(text.length * UNITS_PER_COUNTED_CHARACTER)
-    return charactersOf(text)
+    return lengthInCharacters(text)
   }
   for (const keyword of ['minLength', 'maxLength'] as const) {
     ajv.removeKeyword(keyword)
@@ -356,7 +356,7 @@ function addLengths(ajv: Ajv, work: Work): void {
 
 const UNITS_PER_COUNTED_CHARACTER = 10
 
-function charactersOf(text: string): number {
+function lengthInCharacters(text: string): number {
   let count = 0
   for (const _character of text) count++
   return count
@@ -399,11 +399,11 @@ export const FORMAT_NAMES: readonly string[] = [...Object.keys(fullFormats), ...
 function addAllFormats(ajv: Ajv, work: Work): void {
   addFormats.default(ajv)
   for (const [name, { as, toAscii }] of Object.entries(INTERNATIONAL)) {
-    const check = checkOf(ajv.formats[as])
+    const check = findCheck(ajv.formats[as])
     if (check !== undefined) ajv.addFormat(name, (text) => check(toAscii(text)))
   }
   for (const [name, format] of Object.entries(ajv.formats)) {
-    const check = checkOf(format)
+    const check = findCheck(format)
     if (check !== undefined && !ANY_LENGTH.has(name)) {
       ajv.addFormat(name, (text) => {
         work.spend(Math.min(text.length, MAX_FORMAT_CHARACTERS) * UNITS_PER_FORMAT_CHARACTER)
@@ -414,11 +414,11 @@ function addAllFormats(ajv: Ajv, work: Work): void {
 }
 
 /** The check of a format for strings; undefined for a format of numbers or one that checks nothing. */
-function checkOf(format: Ajv['formats'][string]): FormatCheck | undefined {
+function findCheck(format: Ajv['formats'][string]): FormatCheck | undefined {
   if (format instanceof RegExp) return (text) => format.test(text)
   if (typeof format === 'function') return format as FormatCheck
   if (typeof format !== 'object' || format.type === 'number' || format.async === true) return undefined
-  return checkOf(format.validate as Ajv['formats'][string])
+  return findCheck(format.validate as Ajv['formats'][string])
 }
 
 /** Percent-encodes all that is not ASCII (RFC 3987 section 3.1). Lone surrogates stay, so that the check refuses them. */

@@ -4,8 +4,8 @@ import addErrors from 'ajv-errors'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
 import { OutOfTime, openAjv, TooMuchWork, Work } from './bounded-ajv.ts'
-import { draftOf, endless, readSchema } from './read-schema.ts'
-import { createFindPath, faultsOf, type SchemaFault } from './schema-faults.ts'
+import { detectDraft, endless, readSchema } from './read-schema.ts'
+import { createFindPath, type SchemaFault, toSchemaFaults } from './schema-faults.ts'
 
 export type SchemaOptions = Readonly<{
   /** Null matches every `type`, `enum` and `const`. */
@@ -52,7 +52,7 @@ export function compileJsonSchema(
 ): Validator | undefined {
   const lints: Lint[] = []
   const sink = collectInto(lints)
-  const draft = draftOf(schema, sink)
+  const draft = detectDraft(schema, sink)
   const { written, ...reading } = readSchema(schema, draft, options.acceptNull, sink)
   const loops = endless(reading.references, schema)
   for (const { lint: at } of loops) {
@@ -120,7 +120,7 @@ function validate(data: Json, compiled: Compiled, limitMs: number | undefined): 
   try {
     const quickly = run(quick, data, compiled)
     if (quickly.errors === undefined) return { ok: true, value: quickly.value }
-    const first = faultsOf(quickly.errors)
+    const first = toSchemaFaults(quickly.errors)
     const path = findPath(quickly.errors)
     if (countValues(data, LISTING_LIMIT / schemas) * schemas >= LISTING_LIMIT) {
       return { ok: false, path, faults: [...first, only('the message is too large to list further faults')] }
@@ -129,7 +129,7 @@ function validate(data: Json, compiled: Compiled, limitMs: number | undefined): 
     if (all === undefined) {
       return { ok: false, path, faults: [...first, only('there are too many further faults to list them')] }
     }
-    const faults = faultsOf(all)
+    const faults = toSchemaFaults(all)
     return { ok: false, path, faults: faults.length > 0 ? faults : first }
   } catch (thrown) {
     if (!isTooMuch(thrown)) throw thrown

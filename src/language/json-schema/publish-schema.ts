@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { collectInto, fault, found, type Lint, type Result } from '../../core/lint.ts'
-import { draftOf, keyword, readSchema, resolveLocal } from './read-schema.ts'
+import { detectDraft, keyword, readSchema, resolveLocal } from './read-schema.ts'
 
 /** A schema in the making. */
 type Published = Record<string, Json>
@@ -27,13 +27,13 @@ const BASE = 'http://schema.invalid/'
  * Unicode. Fails with a sentence if the schema has faults, so that it checks nothing, or refers to what cannot be
  * published.
  */
-export function publishSchema(schema: JsonObject, acceptNull: boolean, place: string): Result<Json> {
+export function publishSchema(schema: JsonObject, acceptNull: boolean, location: string): Result<Json> {
   const lints: Lint[] = []
   const sink = collectInto(lints)
-  const { written } = readSchema(schema, draftOf(schema, sink), acceptNull, sink, { keepsNotes: true })
+  const { written } = readSchema(schema, detectDraft(schema, sink), acceptNull, sink, { keepsNotes: true })
   if (!isObject(written) || lints.some(({ severity }) => severity === 'error')) return fault('The schema has faults.')
   const walk: Walk = { places: new Map(), named: new Map([[BASE, written]]), references: [] }
-  const published = publish(written, place, BASE, walk)
+  const published = publish(written, location, BASE, walk)
   // Between several resources, its target depends on the way that led to it.
   if (hasDynamicReference(schema) && [...walk.named.keys()].filter((name) => !name.includes('#')).length > 1) {
     return fault('The schema has "$dynamicRef" and several "$id".')
@@ -66,12 +66,12 @@ const NOTES: Readonly<Record<string, (value: Json) => boolean>> = {
   deprecated: isFlag,
 }
 
-function publish(schema: Json, place: string, outerBase: string, walk: Walk): Json {
+function publish(schema: Json, location: string, outerBase: string, walk: Walk): Json {
   if (!isObject(schema)) return schema
-  walk.places.set(schema, place)
+  walk.places.set(schema, location)
   const base = nameSchema(schema, outerBase, walk)
   const inner = (value: Json, ...names: readonly (string | number)[]): Json =>
-    publish(value, pointer(place, ...names), base, walk)
+    publish(value, pointer(location, ...names), base, walk)
   const published: Published = {}
   for (const [name, value] of Object.entries(schema)) {
     if (keyword(name)?.note) {

@@ -6,7 +6,7 @@
 import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
-import { identityOf } from '../jsonata/expression-functions.ts'
+import { toEqualityKey } from '../jsonata/expression-functions.ts'
 import { compilePattern } from '../re2-pattern.ts'
 import { type Draft, EMPTY_NAME, FORMAT_NAMES } from './bounded-ajv.ts'
 
@@ -35,14 +35,14 @@ export function readSchema(
   lint: LintSink,
   notes: Pick<Reading, 'keepsNotes'> = {},
 ): Reading & Readonly<{ written: Json }> {
-  const targets = targetsOf(schema)
+  const targets = collectTargets(schema)
   const reading: Reading = { draft, root: schema, targets, references: [], count: 0, ...notes }
   const written = rewriteSchema(schema, reading, lint, acceptNull)
   return { ...reading, written }
 }
 
 /** The draft that `$schema` names. Lints one that is not supported. */
-export function draftOf(schema: JsonObject, lint: LintSink): Draft {
+export function detectDraft(schema: JsonObject, lint: LintSink): Draft {
   const { $schema } = schema
   if ($schema === undefined) return 'draft-07'
   const draft = typeof $schema === 'string' ? DRAFTS[$schema.replace(/^https?:\/\//, '').replace(/#$/, '')] : undefined
@@ -116,7 +116,9 @@ function rewriteValue(name: string, kind: SchemaKind, value: Json, lint: LintSin
       return rewriteFields(value, lint, next)
     case 'names by name':
     case 'schemas or names by name':
-      return rewriteFields(value, lint, (item, at) => (KINDS.names.fits(item) ? namesOf(item, at) : next(item, at)))
+      return rewriteFields(value, lint, (item, at) =>
+        KINDS.names.fits(item) ? checkRequiredNames(item, at) : next(item, at),
+      )
     case 'pattern':
       checkPattern(String(value), lint)
       return value
@@ -144,7 +146,7 @@ function rewriteFields(fields: Json, lint: LintSink, next: Next): Json {
   return all
 }
 
-function namesOf(names: Json, lint: LintSink): Json {
+function checkRequiredNames(names: Json, lint: LintSink): Json {
   if (Array.isArray(names) && names.includes('')) {
     lint.error('a field with an empty name cannot be required here; require it by "if" and "then".')
   }
@@ -225,7 +227,7 @@ function acceptNull(written: Written): void {
     const only = written.const ?? null
     // Beside an `enum`, only a value that both take.
     const values: readonly Json[] = Array.isArray(written.enum) ? written.enum : [only]
-    written.enum = values.filter((value) => identityOf(value) === identityOf(only))
+    written.enum = values.filter((value) => toEqualityKey(value) === toEqualityKey(only))
     delete written.const
     const { errorMessage } = written
     if (isObject(errorMessage) && errorMessage.const !== undefined) {
@@ -384,7 +386,7 @@ const META_SCHEMAS = new Set(['http://json-schema.org/draft-07/schema', 'https:/
 type SchemaTargets = Readonly<{ ids: ReadonlySet<string>; anchors: ReadonlySet<string> }>
 
 /** Every `$id`, `$anchor` and `$dynamicAnchor` in the document. */
-function targetsOf(root: JsonObject): SchemaTargets {
+function collectTargets(root: JsonObject): SchemaTargets {
   const ids = new Set<string>()
   const anchors = new Set<string>()
   const pending: Json[] = [root]

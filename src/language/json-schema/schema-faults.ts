@@ -30,7 +30,7 @@ const FAULT_LIMIT = 100
  * The faults of these errors without repeats: at most FAULT_LIMIT, and a last one with the number of the others, where all
  * of these are.
  */
-export function faultsOf(errors: readonly ErrorObject[]): SchemaFault[] {
+export function toSchemaFaults(errors: readonly ErrorObject[]): SchemaFault[] {
   const faults = new Map<string, SchemaFault>()
   let left = 0
   let place: string | undefined
@@ -38,7 +38,7 @@ export function faultsOf(errors: readonly ErrorObject[]): SchemaFault[] {
   for (const error of errors) {
     // The failed branch of an `if` has errors of its own.
     if (error.keyword === 'if') continue
-    const fault = faultOf(error)
+    const fault = toSchemaFault(error)
     const key = `${fault.pointer} ${fault.message}`
     if (faults.size < FAULT_LIMIT) faults.set(key, fault)
     else if (!faults.has(key)) {
@@ -55,24 +55,29 @@ export function faultsOf(errors: readonly ErrorObject[]): SchemaFault[] {
 }
 
 /** Names come from the sender, messages from the author; both may be as long as the message or the document. */
-function faultOf(error: ErrorObject): SchemaFault {
+function toSchemaFault(error: ErrorObject): SchemaFault {
   if (error.keyword === 'errorMessage') return customFault(error)
-  const fault = { pointer: pointerOf(error), message: shown(messageOf(error)), custom: false, issue: issueOf(error) }
-  return isOfAlternatives(error) ? { ...fault, ofAlternatives: true } : fault
+  const fault = {
+    pointer: toPointer(error),
+    message: shown(formatMessage(error)),
+    custom: false,
+    issue: toIssueType(error),
+  }
+  return isAlternative(error) ? { ...fault, ofAlternatives: true } : fault
 }
 
 /** Where several of `oneOf` match, no alternative has a fault. */
-function isOfAlternatives({ keyword, params }: ErrorObject): boolean {
+function isAlternative({ keyword, params }: ErrorObject): boolean {
   return keyword === 'anyOf' || (keyword === 'oneOf' && params.passingSchemas === null)
 }
 
 /** Where all errors are that a custom message replaces. */
 function customFault(error: ErrorObject): SchemaFault {
   const replaced = (error.params as { errors?: ErrorObject[] }).errors ?? []
-  const causes = replaced.filter((one) => !isOfAlternatives(one))
-  const placed = causes.length === 0 ? replaced : causes
-  const pointer = placed.length === 0 ? shown(error.instancePath) : placed.map(pointerOf).reduce(sharedPointer)
-  const [issue = 'invariant', ...others] = new Set(replaced.map(issueOf))
+  const causes = replaced.filter((one) => !isAlternative(one))
+  const reported = causes.length === 0 ? replaced : causes
+  const pointer = reported.length === 0 ? shown(error.instancePath) : reported.map(toPointer).reduce(sharedPointer)
+  const [issue = 'invariant', ...others] = new Set(replaced.map(toIssueType))
   const message = shown(error.message ?? 'is not valid')
   return { pointer, message, custom: true, issue: others.length === 0 ? issue : 'invariant' }
 }
@@ -105,20 +110,20 @@ const OF_ONE_VALUE: ReadonlySet<string> = new Set([
   'maxProperties',
 ])
 
-function issueOf({ keyword }: ErrorObject): NonNullable<SchemaFault['issue']> {
+function toIssueType({ keyword }: ErrorObject): NonNullable<SchemaFault['issue']> {
   if (keyword === 'required' || keyword === EMPTY_NAME) return 'required'
   return OF_ONE_VALUE.has(keyword) ? 'value' : 'invariant'
 }
 
 /** Ajv reports errors about a field at its object. */
-function pointerOf({ instancePath, params }: ErrorObject): string {
+function toPointer({ instancePath, params }: ErrorObject): string {
   const { missingProperty, additionalProperty, unevaluatedProperty } = params
   const field = missingProperty ?? additionalProperty ?? unevaluatedProperty
   const place = shown(instancePath)
   return typeof field === 'string' ? pointerTo(place, field) : place
 }
 
-function messageOf(error: ErrorObject): string {
+function formatMessage(error: ErrorObject): string {
   return MESSAGES[error.keyword]?.(error.params, error.data) ?? error.message ?? 'is not valid'
 }
 
@@ -223,12 +228,12 @@ export function createFindPath(schema: JsonObject, written: Json): (errors: read
     // The last error is the keyword around the failed alternatives. That of an `if` follows the fault in its branch.
     const error = errors.findLast(({ keyword }) => keyword !== 'if')
     if (error === undefined) return ''
-    parts ??= partsOf(schema, written)
-    return shortPath(segmentsOf(error, parts))
+    parts ??= collectParts(schema, written)
+    return shortPath(findSegments(error, parts))
   }
 }
 
-function partsOf(schema: JsonObject, written: Json): Parts {
+function collectParts(schema: JsonObject, written: Json): Parts {
   const schemas: Parts['schemas'] = new Map()
   const falses: Segments[] = []
   let hasReferences = false
@@ -248,7 +253,7 @@ function partsOf(schema: JsonObject, written: Json): Parts {
   return { schemas, falses, hasReferences }
 }
 
-function segmentsOf(error: ErrorObject, parts: Parts): Segments {
+function findSegments(error: ErrorObject, parts: Parts): Segments {
   if (error.keyword === 'false schema') return falseAt(error.schemaPath, parts)
   const at = parts.schemas.get(error.parentSchema)
   return at === undefined ? [] : [...at.segments, ...keywordSegments(error, at.schema)]

@@ -14,8 +14,15 @@ import {
   orderByBuiltIn,
   withLimits,
 } from './expression-functions.ts'
-import { type KnownSizes, LimitReached, sizeOf, TEXT_LIMIT, TimeLimitReached, tooLong } from './expression-limits.ts'
-import { type ExpressionReads, type Node, readsOf, walk } from './expression-tree.ts'
+import {
+  type KnownSizes,
+  LimitReached,
+  measureSize,
+  TEXT_LIMIT,
+  TimeLimitReached,
+  tooLong,
+} from './expression-limits.ts'
+import { collectReads, type ExpressionReads, type Node, walk } from './expression-tree.ts'
 
 export type ExpressionLimits = Readonly<{
   timeoutMs: number
@@ -29,7 +36,7 @@ export type ExpressionLimits = Readonly<{
    * Runs each evaluation of the engine, with a limit of its own. Evaluations that start together take turns at every step,
    * so that each takes the time of all; by default nothing prevents that.
    */
-  takeTurn?: (<T>(work: (timeoutMs: number) => Promise<T>) => Promise<T>) | undefined
+  runExclusive?: (<T>(work: (timeoutMs: number) => Promise<T>) => Promise<T>) | undefined
 }>
 
 export type Instance = Readonly<{
@@ -59,9 +66,9 @@ export function parseTree(text: string): Node {
 }
 
 /** What an expression reads; nothing if it does not parse, which is a fault of its stage. */
-export function readsOfText(text: string): ExpressionReads {
+export function collectTextReads(text: string): ExpressionReads {
   try {
-    return readsOf(parseTree(text))
+    return collectReads(parseTree(text))
   } catch {
     return { roots: new Set(), references: [] }
   }
@@ -96,7 +103,7 @@ export function openInstance(text: string, limits: ExpressionLimits, ambient?: (
     if (typeof result === 'string') {
       if (result.length > TEXT_LIMIT) throw tooLong()
     } else if (typeof result === 'object' && result !== null && marks.growing.has(node)) {
-      state.known.set(result, sizeOf(result, state.known))
+      state.known.set(result, measureSize(result, state.known))
     }
   })
   return found({
@@ -116,7 +123,7 @@ export function openInstance(text: string, limits: ExpressionLimits, ambient?: (
 }
 
 function bindFunctions(engine: jsonata.Expression, limits: CallLimits, marks: Marks): void {
-  const environment = environmentOf(engine)
+  const environment = captureEnvironment(engine)
   for (const name of BUILT_INS) {
     const original = environment.lookup(name) as BuiltIn
     const own = name === 'eval' ? { ...original, implementation: evaluateText(marks) } : original
@@ -127,7 +134,7 @@ function bindFunctions(engine: jsonata.Expression, limits: CallLimits, marks: Ma
 
 /** Out: called at the start of each evaluation. */
 function bindAmbient(engine: jsonata.Expression, text: string, ambient: () => Ambient, limits: CallLimits): () => void {
-  const environment = environmentOf(jsonata('null'))
+  const environment = captureEnvironment(jsonata('null'))
   const builtIn = (name: string) => environment.lookup(name) as BuiltIn
   const { start, replace } = ambientBuiltIns(text, ambient, builtIn('fromMillis').implementation)
   for (const name of AMBIENT_BUILT_INS) engine.assign(name, withLimits(name, replace(name, builtIn(name)), limits))
@@ -139,8 +146,8 @@ const NO_LIMITS: CallLimits = { maxSequence: Number.POSITIVE_INFINITY, checkTime
 let environment: Environment | undefined
 
 /** A built-in that runs outside an evaluation, with every limit but the deadline. */
-export function builtInOf(name: string): (...values: readonly unknown[]) => unknown {
-  environment ??= environmentOf(jsonata('null'))
+export function findBuiltIn(name: string): (...values: readonly unknown[]) => unknown {
+  environment ??= captureEnvironment(jsonata('null'))
   const { implementation } = withLimits(name, environment.lookup(name) as BuiltIn, NO_LIMITS)
   return implementation as (...values: readonly unknown[]) => unknown
 }
@@ -154,7 +161,7 @@ type BuiltInSignature = Readonly<{
 
 /** The functions that every expression can call. */
 export function describeBuiltIns(): readonly BuiltInSignature[] {
-  environment ??= environmentOf(jsonata('null'))
+  environment ??= captureEnvironment(jsonata('null'))
   const { lookup } = environment
   return BUILT_INS.toSorted().map((name) => {
     const { implementation, signature } = lookup(name) as BuiltIn
@@ -166,7 +173,7 @@ export function describeBuiltIns(): readonly BuiltInSignature[] {
 }
 
 /** The frame that holds the built-ins. The engine passes it to its hooks only, the first time before its first await. */
-function environmentOf(engine: jsonata.Expression): Environment {
+function captureEnvironment(engine: jsonata.Expression): Environment {
   let environment: Environment | undefined
   engine.assign(ON_ENTRY, (_node: unknown, _input: unknown, current: Environment) => {
     environment = current

@@ -3,7 +3,7 @@
  * call of `$pad`, `$join` or `$toMillis` could fill the memory or never return. Its merge sort keeps every remainder of
  * both halves (gigabytes for 40,000 items), and its `$distinct` compares each item with all before it: both are replaced.
  */
-import { isFunction, LimitReached, sizeOf, TEXT_LIMIT, tooLong } from './expression-limits.ts'
+import { isFunction, LimitReached, measureSize, TEXT_LIMIT, tooLong } from './expression-limits.ts'
 
 export type BuiltIn = { implementation: (this: Focus, ...args: unknown[]) => unknown; signature?: unknown }
 
@@ -30,15 +30,15 @@ const PICTURE_LIMIT = 256
  * Checks before a call: each throws LimitReached for arguments that would take the built-in too long or too much memory.
  */
 const BEFORE: Readonly<Record<string, (...args: unknown[]) => void>> = {
-  clone: (value) => sizeOf(value, new WeakMap()),
-  string: (value) => sizeOf(value, new WeakMap()),
+  clone: (value) => measureSize(value, new WeakMap()),
+  string: (value) => measureSize(value, new WeakMap()),
   pad: (_text, width, filler) => {
-    if (Math.abs(Number(width)) * Math.max(1, textOf(filler).length) > TEXT_LIMIT) throw tooLong()
+    if (Math.abs(Number(width)) * Math.max(1, asText(filler).length) > TEXT_LIMIT) throw tooLong()
   },
   join: (list, separator) => {
     if (!Array.isArray(list)) return
-    let length = textOf(separator).length * list.length
-    for (const item of list) length += textOf(item).length
+    let length = asText(separator).length * list.length
+    for (const item of list) length += asText(item).length
     if (length > TEXT_LIMIT) throw tooLong()
   },
   formatNumber: (_number, picture, symbols) => {
@@ -52,11 +52,11 @@ const BEFORE: Readonly<Record<string, (...args: unknown[]) => void>> = {
   toMillis: (text, picture) => checkParsing(text, picture),
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** The engine writes out the widths of a picture: `[Y,9-999999999]` would fill the memory. */
 function checkPicture(picture: unknown): void {
-  const text = textOf(picture)
+  const text = asText(picture)
   if (text.length > PICTURE_LIMIT) {
     throw new LimitReached(`A picture may have at most ${PICTURE_LIMIT} characters`)
   }
@@ -77,10 +77,10 @@ function checkSymbols(symbols: unknown): void {
 
 /** The engine parses with a backtracking expression made from the picture; an ambiguous one takes exponential time. */
 function checkParsing(text: unknown, picture: unknown): void {
-  if (textOf(text).length > 100)
+  if (asText(text).length > 100)
     throw new LimitReached('A date, time or number to parse may have at most 100 characters')
   checkPicture(picture)
-  const open = textOf(picture).match(/\[[^\]]*\](?=\d)|\[(?![^\]]*\d\d)[^\]]*\](?=\[|[A-Za-z])/g)
+  const open = asText(picture).match(/\[[^\]]*\](?=\d)|\[(?![^\]]*\d\d)[^\]]*\](?=\[|[A-Za-z])/g)
   if ((open?.length ?? 0) > 3) {
     throw new LimitReached('The parts of the picture run into each other; give them widths, such as [Y0001][M01]')
   }
@@ -131,7 +131,7 @@ export function orderByBuiltIn(): BuiltIn {
       if (list === undefined) return undefined
       const terms = []
       for (let index = 0; index < rest.length; index += 2) {
-        terms.push({ keyOf: bindTo(this, rest[index] as Callable), descending: rest[index + 1] === true })
+        terms.push({ sortKey: bindTo(this, rest[index] as Callable), descending: rest[index + 1] === true })
       }
       return orderBy(Array.isArray(list) ? list : [list], terms).then((items) => inSequence(this, items))
     },
@@ -166,7 +166,7 @@ function checkResult(value: unknown, { maxSequence }: CallLimits): unknown {
 
 type Callable = (...args: unknown[]) => unknown
 
-type OrderTerm = Readonly<{ keyOf: Callable; descending: boolean }>
+type OrderTerm = Readonly<{ sortKey: Callable; descending: boolean }>
 
 /** `$sort`, stable. `comesAfter(a, b)`: whether `a` belongs after `b`. */
 async function sortBy(list: readonly unknown[], comesAfter: Callable | undefined): Promise<unknown[]> {
@@ -210,7 +210,7 @@ async function orderBy(list: readonly unknown[], terms: readonly OrderTerm[]): P
   const rows: { item: unknown; keys: unknown[] }[] = []
   for (const item of list) {
     const keys: unknown[] = []
-    for (const { keyOf } of terms) keys.push(checkedKey(await keyOf(item)))
+    for (const { sortKey } of terms) keys.push(checkedKey(await sortKey(item)))
     rows.push({ item, keys })
   }
   terms.forEach((_, index) => {
@@ -243,10 +243,10 @@ function checkOneType(keys: readonly unknown[]): void {
 
 /** The list without items that equal an earlier one; the order of an object's names makes no difference. */
 function distinctItems(list: readonly unknown[]): unknown[] {
-  sizeOf(list, new WeakMap())
+  measureSize(list, new WeakMap())
   const seen = new Set<unknown>()
   return list.filter((item) => {
-    const key = isFunction(item) ? item : identityOf(item)
+    const key = isFunction(item) ? item : toEqualityKey(item)
     if (seen.has(key)) return false
     seen.add(key)
     return true
@@ -254,7 +254,7 @@ function distinctItems(list: readonly unknown[]): unknown[] {
 }
 
 /** A key that is the same for equal JSON values, whatever the order of an object's names, and differs for all others. */
-export function identityOf(value: unknown): unknown {
+export function toEqualityKey(value: unknown): unknown {
   if (typeof value === 'string') return `"${value}`
   return typeof value === 'object' && value !== null ? canonicalText(value) : value
 }

@@ -62,7 +62,7 @@ const LIMITS: Readonly<Record<string, string>> = {
 /** In: whatever the engine throws. */
 export function asExpressionFault(thrown: unknown): ExpressionFault {
   if (thrown instanceof ExpressionFault) return thrown
-  const { code, position, message, value, value2, exp } = fieldsOf(thrown)
+  const { code, position, message, value, value2, exp } = asRecord(thrown)
   const at = typeof position === 'number' ? position : undefined
   if (thrown instanceof LimitReached || thrown instanceof PatternTooCostly) {
     return new ExpressionFault(sentence(thrown.message), undefined, at, thrown instanceof TimeLimitReached)
@@ -81,7 +81,7 @@ export function asExpressionFault(thrown: unknown): ExpressionFault {
 const MAX_CHARACTERS = 1_000
 const shortened = (text: string): string => (text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text)
 
-function fieldsOf(thrown: unknown): Readonly<Record<string, unknown>> {
+function asRecord(thrown: unknown): Readonly<Record<string, unknown>> {
   return typeof thrown === 'object' && thrown !== null ? (thrown as Record<string, unknown>) : {}
 }
 
@@ -95,13 +95,13 @@ function withoutData(text: string, values: readonly unknown[]): string {
     if (written === undefined) continue
     safe = safe
       .split(written)
-      .reduce((before, after) => before + (partOfWord(before, after) ? written : `(${typeName(value)})`) + after)
+      .reduce((before, after) => before + (wordPart(before, after) ? written : `(${typeName(value)})`) + after)
   }
   return safe.length > 500 ? `${safe.slice(0, 500)}…` : safe
 }
 
 /** The 1 of "2012" does not stand for the value 1. */
-const partOfWord = (before: string, after: string): boolean => /[\w.]$/.test(before) || /^\w/.test(after)
+const wordPart = (before: string, after: string): boolean => /[\w.]$/.test(before) || /^\w/.test(after)
 
 /** Undefined for functions: they contain themselves, and no text quotes them. */
 function json(value: unknown): string | undefined {
@@ -148,17 +148,17 @@ export type KnownSizes = WeakMap<object, number>
  * The size of a value in characters. Throws LimitReached for a value over SIZE_LIMIT, too deep or cyclic. SIZE_LIMIT
  * bounds the time, however often the value shares its parts.
  */
-export function sizeOf(value: unknown, known: KnownSizes, budget = SIZE_LIMIT, depth = 0): number {
+export function measureSize(value: unknown, known: KnownSizes, budget = SIZE_LIMIT, depth = 0): number {
   let size = NODE_WEIGHT + (typeof value === 'string' ? value.length : 0)
   if (typeof value === 'object' && value !== null && !isFunction(value)) {
     const before = known.get(value)
     if (before !== undefined) size = before
     else {
       if (depth > DEPTH_LIMIT) throw tooDeep()
-      if (Array.isArray(value)) for (const item of value) size += sizeOf(item, known, budget - size, depth + 1)
+      if (Array.isArray(value)) for (const item of value) size += measureSize(item, known, budget - size, depth + 1)
       else {
         for (const [name, item] of Object.entries(value)) {
-          size += name.length + sizeOf(item, known, budget - size, depth + 1)
+          size += name.length + measureSize(item, known, budget - size, depth + 1)
         }
       }
     }

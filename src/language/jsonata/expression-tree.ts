@@ -44,7 +44,7 @@ type SortTerm = { descending: boolean; expression: Node }
 /** `inner`: the engine evaluates the part once for each item of a list, so its names are no roots of the message. */
 type Part = Readonly<{ node: Node; inner: boolean }>
 
-function partsOf(node: Node): Part[] {
+function listParts(node: Node): Part[] {
   const parts: Part[] = []
   const add = (inner: boolean, ...nodes: readonly (Node | undefined)[]) => {
     for (const part of nodes) if (part !== undefined) parts.push({ node: part, inner })
@@ -107,7 +107,7 @@ const READS_CONTEXT: Readonly<Record<string, number>> = {
  */
 export function walk(node: Node, visit: (node: Node, inner: boolean, depth: number) => void, inner = false, depth = 1) {
   visit(node, inner, depth)
-  for (const part of partsOf(node)) walk(part.node, visit, inner || part.inner, depth + 1)
+  for (const part of listParts(node)) walk(part.node, visit, inner || part.inner, depth + 1)
 }
 
 /** Whether an object of the expression has a key that may find nothing. */
@@ -148,8 +148,8 @@ const withoutPositions = (node: Node): string =>
   JSON.stringify(node, (name, value: unknown) => (name === 'position' ? undefined : value))
 
 /** What the fields `roots` and `references` of an Expression hold. */
-export function readsOf(tree: Node): ExpressionReads {
-  const { paths, isWhole } = pathsOf(tree)
+export function collectReads(tree: Node): ExpressionReads {
+  const { paths, isWhole } = collectPaths(tree)
   const references = paths.map(leadingNames)
   return { roots: isWhole ? undefined : new Set(references.flatMap(([root = '']) => root)), references }
 }
@@ -158,7 +158,7 @@ export function readsOf(tree: Node): ExpressionReads {
  * The paths that start at a root of the message, as their steps from that root on. `isWhole`: the expression reads the
  * whole message besides, so that what it reads of it cannot be known.
  */
-export function pathsOf(tree: Node): Readonly<{ paths: readonly (readonly Node[])[]; isWhole: boolean }> {
+export function collectPaths(tree: Node): Readonly<{ paths: readonly (readonly Node[])[]; isWhole: boolean }> {
   const paths: (readonly Node[])[] = []
   const heads = new Set<Node>()
   let isWhole = false

@@ -7,7 +7,7 @@ import { fault, found, type Result } from '../../core/lint.ts'
 import { type Ambient, type ExpressionLimits, type Instance, openInstance, parseTree } from './expression-engine.ts'
 import { BUILT_INS } from './expression-functions.ts'
 import { asExpressionFault, DEPTH_LIMIT, ExpressionFault, isFunction, SIZE_LIMIT } from './expression-limits.ts'
-import { mayWrite, type Node, readsOf, unknownName, walk } from './expression-tree.ts'
+import { collectReads, mayWrite, type Node, unknownName, walk } from './expression-tree.ts'
 import { compileFastPath } from './fast-path.ts'
 
 export type { Ambient, ExpressionLimits } from './expression-engine.ts'
@@ -48,7 +48,7 @@ export function parseExpression(text: string, limits: ExpressionLimits, ambient?
   }
   const wrong = unknownName(tree, BUILT_INS) ?? tooNested(tree, limits.maxDepth)
   if (wrong !== undefined) return fault(wrong)
-  const reads = readsOf(tree)
+  const reads = collectReads(tree)
   const writes = mayWrite(tree, BUILT_INS)
   const first = openInstance(text, limits, ambient)
   if (!first.ok) return fault(first.message)
@@ -64,9 +64,9 @@ export function parseExpression(text: string, limits: ExpressionLimits, ambient?
       throw asExpressionFault(thrown)
     }
   }
-  const { takeTurn, timeoutMs } = limits
+  const { runExclusive, timeoutMs } = limits
   const evaluateInEngine = (input: JsonObject) =>
-    takeTurn === undefined ? evaluateNow(input, timeoutMs) : takeTurn((limitMs) => evaluateNow(input, limitMs))
+    runExclusive === undefined ? evaluateNow(input, timeoutMs) : runExclusive((limitMs) => evaluateNow(input, limitMs))
   // Only the engine takes the time zone and the missing parts of a time from `ambient`.
   const readsTimes = ambient !== undefined && text.includes('toMillis')
   const fastPath = readsTimes ? undefined : compileFastPath(tree, limits)
@@ -99,11 +99,11 @@ function tooNested(tree: Node, maxDepth: number): string | undefined {
   return `The expression nests ${deepest} levels of parts, more than the ${maxDepth} that may run; split it into several.`
 }
 
-function copyOf(value: Json): Json {
-  if (Array.isArray(value)) return value.map(copyOf)
+function copyValue(value: Json): Json {
+  if (Array.isArray(value)) return value.map(copyValue)
   if (!isObject(value)) return value
   const copy: Record<string, Json> = {}
-  for (const [name, item] of Object.entries(value)) define(copy, name, copyOf(item))
+  for (const [name, item] of Object.entries(value)) define(copy, name, copyValue(item))
   return copy
 }
 
@@ -111,7 +111,7 @@ function copyOf(value: Json): Json {
 function copyRoots(message: JsonObject, roots: ReadonlySet<string> | undefined): JsonObject {
   const copy: Record<string, Json> = {}
   for (const [name, value] of Object.entries(message)) {
-    define(copy, name, roots === undefined || roots.has(name) ? copyOf(value) : value)
+    define(copy, name, roots === undefined || roots.has(name) ? copyValue(value) : value)
   }
   return copy
 }

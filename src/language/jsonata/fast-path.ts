@@ -7,7 +7,7 @@
  * with a value of a type that an operator does not take, or with a failure: the engine alone has the rules for these.
  */
 import { isObject, type JsonObject } from '../../core/json.ts'
-import { builtInOf } from './expression-engine.ts'
+import { findBuiltIn } from './expression-engine.ts'
 import { isFunction } from './expression-limits.ts'
 import type { Node } from './expression-tree.ts'
 
@@ -96,7 +96,7 @@ class Compiler {
   private compilePath([first, ...rest]: readonly Node[], scope: Scope): Evaluate | undefined {
     this.nodes += rest.length
     const head = first?.type === 'variable' ? this.compile(first, scope) : (message: JsonObject) => message
-    const names = namesOf(first?.type === 'variable' ? rest : [first, ...rest])
+    const names = readNames(first?.type === 'variable' ? rest : [first, ...rest])
     return head && names && ((message, slots) => readFrom(head(message, slots), names))
   }
 
@@ -140,8 +140,8 @@ class Compiler {
     const left = Array.isArray(lhs) ? undefined : this.compile(lhs, scope)
     const right = this.compile(rhs, scope)
     if (left === undefined || right === undefined) return undefined
-    if (value === 'and') return (...at) => booleanOf(left(...at)) && booleanOf(right(...at))
-    if (value === 'or') return (...at) => booleanOf(left(...at)) || booleanOf(right(...at))
+    if (value === 'and') return (...at) => toBoolean(left(...at)) && toBoolean(right(...at))
+    if (value === 'or') return (...at) => toBoolean(left(...at)) || toBoolean(right(...at))
     const operate = binaryOperator(String(value))
     return operate && ((message, slots) => operate(left(message, slots), right(message, slots)))
   }
@@ -190,7 +190,7 @@ class Compiler {
     const condition = this.compile(node.condition, scope)
     const yes = this.compile(node.then, scope)
     const no = node.else === undefined ? () => undefined : this.compile(node.else, scope)
-    return condition && yes && no && ((...at) => (booleanOf(condition(...at)) ? yes(...at) : no(...at)))
+    return condition && yes && no && ((...at) => (toBoolean(condition(...at)) ? yes(...at) : no(...at)))
   }
 
   private compileCall(called: Node | undefined, given: readonly Node[], scope: Scope): Evaluate | undefined {
@@ -226,7 +226,7 @@ const hasOnly = (node: Node, parts: readonly string[]): boolean =>
     ([part, value]) => part === 'type' || part === 'position' || value === undefined || parts.includes(part),
   )
 
-function namesOf(steps: readonly (Node | undefined)[]): readonly string[] | undefined {
+function readNames(steps: readonly (Node | undefined)[]): readonly string[] | undefined {
   const names: string[] = []
   for (const step of steps) {
     if (step?.type !== 'name' || typeof step.value !== 'string') return undefined
@@ -298,7 +298,7 @@ function calledBuiltIn(name: string, count: number): ((values: readonly unknown[
   const takes = Object.hasOwn(TAKES, name) ? TAKES[name] : undefined
   if (takes === undefined || count < takes[0].length || count > takes[0].length + takes[1].length) return undefined
   const all = takes.flat()
-  const implementation = builtInOf(name)
+  const implementation = findBuiltIn(name)
   return (values) => {
     for (let at = 0; at < count; at++) {
       const value = values[at]
@@ -337,7 +337,7 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   '=': (left, right) => areFound(left, right) && left === right,
   '!=': (left, right) => areFound(left, right) && left !== right,
   '&': (left, right) => {
-    const text = textOf(left) + textOf(right)
+    const text = toText(left) + toText(right)
     if (text.length > SHORT_TEXT) throw ENGINE_NEEDED
     return text
   },
@@ -382,7 +382,7 @@ function areFound(left: unknown, right: unknown): boolean {
 }
 
 /** A value as `&` reads it. */
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   if (typeof value === 'string') return value
   if (value === undefined) return ''
   if (typeof value === 'boolean' || Number.isInteger(value)) return String(value)
@@ -391,7 +391,7 @@ function textOf(value: unknown): string {
 }
 
 /** A value as a condition reads it. */
-function booleanOf(value: unknown): boolean {
+function toBoolean(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) throw ENGINE_NEEDED
   return Boolean(value)
 }

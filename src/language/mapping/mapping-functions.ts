@@ -97,7 +97,7 @@ export const FUNCTIONS = {
     means: 'Writes every field of an object into the output itself; the key is ignored.',
     takes: 'object',
     placement: 'root',
-    compile: () => fieldsOf,
+    compile: () => asObject,
     takesWholeArrays: true,
   },
 } as const satisfies Record<string, FunctionSpec>
@@ -239,7 +239,7 @@ function isoDate(timeMs: number): string | undefined {
 }
 
 /** Some systems write an object without fields as an empty array, and XML as an empty text. */
-function fieldsOf(value: Json | undefined): Json | undefined {
+function asObject(value: Json | undefined): Json | undefined {
   if (value === '' || (isArray(value) && value.length === 0)) return null
   return isObject(value) ? value : undefined
 }

@@ -18,15 +18,15 @@ type Parts = Readonly<Partial<Record<'key' | 'transform' | 'fill', Json | undefi
 
 /** In: the value of an entry. Out: undefined if any target is faulty; `sink` then has an error. */
 export function readTargets(declared: Json, sink: LintSink): readonly Plan[] | undefined {
-  if (!Array.isArray(declared)) return allOf([readTarget(declared, sink)])
+  if (!Array.isArray(declared)) return requireAll([readTarget(declared, sink)])
   if (declared.length === 0) {
     sink.error('The array names no target; write at least one, or remove the entry.')
     return undefined
   }
-  return allOf(declared.map((item: Json, at) => readTarget(item, sink.at(at), true)))
+  return requireAll(declared.map((item: Json, at) => readTarget(item, sink.at(at), true)))
 }
 
-const allOf = (plans: readonly (Plan | undefined)[]): readonly Plan[] | undefined =>
+const requireAll = (plans: readonly (Plan | undefined)[]): readonly Plan[] | undefined =>
   plans.every((plan) => plan !== undefined) ? plans : undefined
 
 function readTarget(declared: Json, sink: LintSink, inArray = false): Plan | undefined {

@@ -8,7 +8,7 @@ import { isArray } from '../paths/path-read.ts'
 import type { WriteObserver } from './target-write.ts'
 
 /** JSON Pointers of a target that are kept. */
-const PLACES_KEPT = 5
+const MAX_POINTERS_KEPT = 5
 
 /** `nothing`: neither a value nor a default was there to write. */
 type TargetWrote = 'value' | 'default' | 'null' | 'nothing'
@@ -95,7 +95,7 @@ function traceTarget(traced: Counted, noteFound: (found: boolean) => void): Targ
       const isDefault = isFallback || isMissing
       traced.count += 1
       if (isDefault) traced.defaults += 1
-      if (traced.places.length < PLACES_KEPT) {
+      if (traced.places.length < MAX_POINTERS_KEPT) {
         let loop = 0
         const keys = steps.map((step) => {
           if (step.kind === 'name') return step.name

@@ -12,12 +12,12 @@ import { type Plan, readTargets } from './mapping-targets.ts'
 import type { MappingTrace, TargetTrace } from './mapping-trace.ts'
 import { FIRST_ELEMENT, spreads, type TargetStep } from './target.ts'
 import {
+  createTargetNodes,
   elementsAlong,
-  noPlaces,
   nothingWritten,
-  type Places,
   recordWritten,
   startRun,
+  type TargetNodes,
   type Written,
 } from './target-places.ts'
 import { compileWrite, type WriteEach, type Writer } from './target-write.ts'
@@ -58,8 +58,8 @@ export function compileMapping(inputMapping: JsonObject, lint: LintSink, trace?:
   const sources: SourcePath[] = []
   const entries: Entry[] = []
   const written = nothingWritten()
-  const places = noPlaces()
-  const sourcePlaces = noSourcePlaces()
+  const places = createTargetNodes()
+  const sourceFields = createSourceFields()
   const earlier: Earlier = { at: new Map(), below: new Map() }
 
   for (const [text, declared] of Object.entries(inputMapping)) {
@@ -69,11 +69,11 @@ export function compileMapping(inputMapping: JsonObject, lint: LintSink, trace?:
     else sink.error(path.message)
     const plans = readTargets(declared, sink)
     if (!path.ok || plans === undefined) continue
-    for (const plan of plans) warnOfRepeat(plan, earlier)
+    for (const plan of plans) warnAboutRepeat(plan, earlier)
     const targets = compileTargets(path.value.text, plans, written, places, sink.path, trace)
-    entries.push(compileEntry(path.value, targets, sourcePlaces))
+    entries.push(compileEntry(path.value, targets, sourceFields))
   }
-  return { sources, apply: compileApply(entries, sourcePlaces, places.count) }
+  return { sources, apply: compileApply(entries, sourceFields, places.count) }
 }
 
 /** One path and what it is written to. */
@@ -94,7 +94,7 @@ type Each = Readonly<{ list: SourceField; read: Read; write: WriteEach }>
  */
 type Target = Readonly<{ choose: Convert | undefined }> & Writer
 
-function compileEntry(path: SourcePath, targets: readonly Target[], places: SourcePlaces): Entry {
+function compileEntry(path: SourcePath, targets: readonly Target[], places: SourceFields): Entry {
   const { read } = path
   const { list, field, readElement } = fieldsAlong(path, places)
   const [only] = targets.length === 1 ? targets : []
@@ -103,9 +103,9 @@ function compileEntry(path: SourcePath, targets: readonly Target[], places: Sour
   return { read, field, each, targets }
 }
 
-function compileApply(entries: readonly Entry[], sourcePlaces: SourcePlaces, places: number): Mapping['apply'] {
+function compileApply(entries: readonly Entry[], sourceFields: SourceFields, places: number): Mapping['apply'] {
   return (source) => {
-    const objects = findObjects(sourcePlaces, source)
+    const objects = findObjects(sourceFields, source)
     const run = startRun(places)
     for (const { read, field, each, targets } of entries) {
       if (each !== undefined) {
@@ -134,11 +134,11 @@ type Earlier = Readonly<{
  * fields where this one writes elements, or the reverse. A `[]` has an element 0 too. With a default, an entry may replace
  * a value of another shape.
  */
-function warnOfRepeat({ target, function: applied, hasDefault, sink }: Plan, earlier: Earlier): void {
+function warnAboutRepeat({ target, function: applied, hasDefault, sink }: Plan, earlier: Earlier): void {
   if (applied?.placement === 'root') return
   const steps = target.steps.map((step) => (step.kind === 'each' ? FIRST_ELEMENT : step))
   for (const [depth, { kind }] of steps.entries()) {
-    const before = placeOf(steps.slice(0, depth))
+    const before = targetKey(steps.slice(0, depth))
     const other = earlier.below.get(before)
     if (other === undefined) earlier.below.set(before, { path: sink.path, kind })
     else if (other.kind !== kind && !hasDefault) {
@@ -149,7 +149,7 @@ function warnOfRepeat({ target, function: applied, hasDefault, sink }: Plan, ear
     }
   }
   if (target.steps.at(-1)?.kind === 'each' || applied?.placement === 'concat') return
-  const place = placeOf(steps)
+  const place = targetKey(steps)
   const same = earlier.at.get(place)
   const below = earlier.below.get(place)
   if (same === undefined) earlier.at.set(place, sink.path)
@@ -164,13 +164,13 @@ function warnOfRepeat({ target, function: applied, hasDefault, sink }: Plan, ear
   }
 }
 
-const placeOf = (steps: readonly TargetStep[]): string => JSON.stringify(steps)
+const targetKey = (steps: readonly TargetStep[]): string => JSON.stringify(steps)
 
 function compileTargets(
   source: string,
   plans: readonly Plan[],
   written: Written,
-  places: Places,
+  places: TargetNodes,
   documentPath: string,
   trace: MappingTrace | undefined,
 ): readonly Target[] {
@@ -186,7 +186,7 @@ function compileTargets(
     }
     const observer = trace?.add(documentPath, source, target.text, fill !== undefined)
     const entry = { documentPath, target: target.text, replaces: hasDefault }
-    const writer = compileWrite(target, { placement, fill, written, places, entry, observer })
+    const writer = compileWrite(target, { placement, fill, written, nodes: places, entry, observer })
     recordWritten(written, target, placement)
     const refuse = applied === undefined || hasDefault ? undefined : compileRefusal(applied, source, documentPath)
     return [{ choose: compileChoice(plan, refuse, observer), ...writer }]
@@ -237,9 +237,9 @@ type SourceField = Readonly<{ within: number; name: string }>
  * The objects that the sources of a mapping lead through by names alone, while it is compiled: the first has the number 1.
  * Paths that start alike share them, so that a message looks up each object once, and not again for every path below it.
  */
-type SourcePlaces = { readonly places: SourceField[]; readonly known: Map<string, number> }
+type SourceFields = { readonly nodes: SourceField[]; readonly known: Map<string, number> }
 
-const noSourcePlaces = (): SourcePlaces => ({ places: [], known: new Map() })
+const createSourceFields = (): SourceFields => ({ nodes: [], known: new Map() })
 
 type Along = Readonly<{
   /** What a path of nothing but names reads. */
@@ -250,7 +250,7 @@ type Along = Readonly<{
 }>
 
 /** Nothing for a path that only its own `read` can read. */
-function fieldsAlong({ names, steps }: SourcePath, { places, known }: SourcePlaces): Along {
+function fieldsAlong({ names, steps }: SourcePath, { nodes: places, known }: SourceFields): Along {
   const last = names.at(-1)
   const [first, ...rest] = steps.slice(names.length - 1)
   const isInElements = first?.kind === 'each' && rest.length > 0
@@ -269,7 +269,7 @@ function fieldsAlong({ names, steps }: SourcePath, { places, known }: SourcePlac
 /** Of one message, by their numbers; undefined for what is no object. */
 type SourceObjects = readonly (JsonObject | undefined)[]
 
-function findObjects({ places }: SourcePlaces, source: PathSource): SourceObjects {
+function findObjects({ nodes: places }: SourceFields, source: PathSource): SourceObjects {
   // The parts of a source that are no JSON are no roots of documents.
   const objects: (JsonObject | undefined)[] = [source as JsonObject]
   for (const { within, name } of places) {

@@ -14,9 +14,9 @@ export type Output = { [name: string]: Json }
 /** An object or list of the output. */
 export type Container = Output | Json[]
 
-export type Place = Readonly<{
+export type TargetNode = Readonly<{
   /** Undefined for a field of the output. */
-  parent: Place | undefined
+  parent: TargetNode | undefined
   /** The field or element; undefined for each element of a list in turn. */
   key: string | number | undefined
   /** Whether every object inherits something of that name. */
@@ -31,42 +31,42 @@ export type Place = Readonly<{
 }>
 
 /** The places of a mapping while it is compiled. */
-export type Places = { count: number; readonly known: Map<string, Place> }
+export type TargetNodes = { count: number; readonly known: Map<string, TargetNode> }
 
-export const noPlaces = (): Places => ({ count: 0, known: new Map() })
+export const createTargetNodes = (): TargetNodes => ({ count: 0, known: new Map() })
 
 /**
  * The places that the steps lead to, with what was done there before. They are those of earlier entries, unless one of
  * these may have replaced what another found there.
  */
-export function placesAlong(
-  places: Places,
+export function nodesAlong(
+  nodes: TargetNodes,
   steps: readonly TargetStep[],
   before: readonly Before[],
   count: number,
-): readonly Place[] {
-  const along: Place[] = []
+): readonly TargetNode[] {
+  const along: TargetNode[] = []
   for (const [at, step] of steps.slice(0, count).entries()) {
     const parent = along[at - 1]
     const { isShared = true, isContested = true, isMadeOtherwise = true } = before[at] ?? {}
     const isNew = !isContested && !isMadeOtherwise
     const text = JSON.stringify([parent?.number, step, isNew])
-    const place = (isContested ? undefined : places.known.get(text)) ?? {
+    const node = (isContested ? undefined : nodes.known.get(text)) ?? {
       parent,
-      key: keyOf(step),
+      key: stepKey(step),
       isInherited: step.kind === 'name' && isInherited(step.name),
       isList: steps[at + 1]?.kind !== 'name',
       isShared,
       isNew,
-      number: places.count++,
+      number: nodes.count++,
     }
-    places.known.set(text, place)
-    along.push(place)
+    nodes.known.set(text, node)
+    along.push(node)
   }
   return along
 }
 
-export const keyOf = (step: TargetStep | undefined): string | number | undefined =>
+export const stepKey = (step: TargetStep | undefined): string | number | undefined =>
   step?.kind === 'name' ? step.name : step?.kind === 'index' ? step.index : undefined
 
 /**
@@ -75,41 +75,41 @@ export const keyOf = (step: TargetStep | undefined): string | number | undefined
  */
 export type Run = Readonly<{
   output: Output
-  account: Account
+  usage: TargetUsage
   reached: (Container | undefined)[]
   reachedIn: (Container | undefined)[][]
 }>
 
-export const startRun = (places: number): Run => ({
+export const startRun = (nodes: number): Run => ({
   output: {},
-  account: { addedBytes: 0 },
-  reached: new Array(places),
+  usage: { addedBytes: 0 },
+  reached: new Array(nodes),
   reachedIn: [],
 })
 
 /** The object or list at a place that is in no loop, to write into. Undefined: the output itself. */
-export function reach(place: Place | undefined, entry: Entry, run: Run): Container {
-  if (place === undefined) return run.output
-  const known = run.reached[place.number]
+export function reach(node: TargetNode | undefined, entry: Entry, run: Run): Container {
+  if (node === undefined) return run.output
+  const known = run.reached[node.number]
   if (known !== undefined) return known
-  const found = come(reach(place.parent, entry, run), place.key ?? 0, place, entry, run.account)
-  run.reached[place.number] = found
+  const found = reachChild(reach(node.parent, entry, run), node.key ?? 0, node, entry, run.usage)
+  run.reached[node.number] = found
   return found
 }
 
 /** The same for a place in the loop over a list, of its element at an index. */
-export function reachIn(place: Place, list: Json[], index: number, entry: Entry, run: Run): Container {
-  const reached = elementsReached(place, run)
+export function reachIn(node: TargetNode, list: Json[], index: number, entry: Entry, run: Run): Container {
+  const reached = elementsReached(node, run)
   const known = reached[index]
   if (known !== undefined) return known
-  const { parent, key } = place
+  const { parent, key } = node
   const within = key === undefined || parent === undefined ? list : reachIn(parent, list, index, entry, run)
-  const found = come(within, key ?? index, place, entry, run.account)
+  const found = reachChild(within, key ?? index, node, entry, run.usage)
   reached[index] = found
   return found
 }
 
-function elementsReached({ number }: Place, { reachedIn }: Run): (Container | undefined)[] {
+function elementsReached({ number }: TargetNode, { reachedIn }: Run): (Container | undefined)[] {
   const known = reachedIn[number]
   if (known !== undefined) return known
   const reached: Container[] = []
@@ -117,19 +117,24 @@ function elementsReached({ number }: Place, { reachedIn }: Run): (Container | un
   return reached
 }
 
-const come = (within: Container, key: string | number, place: Place, entry: Entry, account: Account) =>
-  place.isNew ? make(within, key, place, entry, account) : findOrMake(within, key, place, entry, account)
+const reachChild = (within: Container, key: string | number, node: TargetNode, entry: Entry, usage: TargetUsage) =>
+  node.isNew ? make(within, key, node, entry, usage) : findOrMake(within, key, node, entry, usage)
 
-export const findOrMake = (within: Container, key: string | number, place: Place, entry: Entry, account: Account) =>
-  find(within, key, place, entry, account) ?? make(within, key, place, entry, account)
+export const findOrMake = (
+  within: Container,
+  key: string | number,
+  node: TargetNode,
+  entry: Entry,
+  usage: TargetUsage,
+) => find(within, key, node, entry, usage) ?? make(within, key, node, entry, usage)
 
 /** Undefined if nothing is there. */
 export function find(
   within: Container,
   key: string | number,
-  { isInherited, isList, isShared }: Place,
+  { isInherited, isList, isShared }: TargetNode,
   entry: Entry,
-  account: Account,
+  usage: TargetUsage,
 ): Container | undefined {
   const existing = read(within, key, isInherited)
   if (isList ? !isArray(existing) : !isObject(existing)) {
@@ -137,19 +142,25 @@ export function find(
     return undefined
   }
   if (!isShared) return existing as Container
-  const copy = copyOf(existing as Container, entry, account)
-  put(within, key, copy, entry, account)
+  const copy = copyContainer(existing as Container, entry, usage)
+  put(within, key, copy, entry, usage)
   return copy
 }
 
-function make(within: Container, key: string | number, { isList }: Place, entry: Entry, account: Account): Container {
+function make(
+  within: Container,
+  key: string | number,
+  { isList }: TargetNode,
+  entry: Entry,
+  usage: TargetUsage,
+): Container {
   const made = isList ? [] : {}
-  put(within, key, made, entry, account)
+  put(within, key, made, entry, usage)
   return made
 }
 
-function copyOf(existing: Container, { documentPath }: Entry, account: Account): Container {
-  charge((isArray(existing) ? existing : Object.keys(existing)).length * BYTES_PER_VALUE, account, documentPath)
+function copyContainer(existing: Container, { documentPath }: Entry, usage: TargetUsage): Container {
+  charge((isArray(existing) ? existing : Object.keys(existing)).length * BYTES_PER_VALUE, usage, documentPath)
   return isArray(existing) ? existing.slice() : { ...existing }
 }
 
@@ -168,7 +179,7 @@ export function put(
   key: string | number,
   value: Json,
   { documentPath }: Entry,
-  account: Account,
+  usage: TargetUsage,
 ): void {
   if (typeof key === 'string') {
     const object = within as Output
@@ -179,7 +190,7 @@ export function put(
   const missing = key - elements.length
   if (missing < 0) elements[key] = value
   else {
-    if (missing > 0) charge(missing * BYTES_PER_VALUE, account, documentPath)
+    if (missing > 0) charge(missing * BYTES_PER_VALUE, usage, documentPath)
     while (elements.length < key) elements.push(null)
     elements.push(value)
   }
@@ -208,12 +219,12 @@ export function recordWritten(written: Written, target: MappingTarget, placement
   // Fields that are passed through may have any name, so any part of the output may be shared from then on.
   for (const step of placement === 'root' ? [] : writeSteps(target, placement)) {
     if (step.kind === 'index') at.length = Math.max(at.length, step.index + 1)
-    at = innerOf(at, step, placement) ?? addInner(at, step, placement)
+    at = findInner(at, step, placement) ?? addInner(at, step, placement)
   }
   at.whole = true
 }
 
-const innerOf = (at: Written, step: TargetStep, placement: Placement): Written | undefined =>
+const findInner = (at: Written, step: TargetStep, placement: Placement): Written | undefined =>
   step.kind === 'name' ? at.fields.get(step.name) : at.elements.get(elementKey(step, placement))
 
 function addInner(at: Written, step: TargetStep, placement: Placement): Written {
@@ -256,7 +267,7 @@ export function beforeAlong(written: Written, steps: readonly TargetStep[], plac
   let isContested = written.whole
   let isMadeOtherwise = false
   return steps.map((step, index) => {
-    own = own === undefined ? undefined : innerOf(own, step, placement)
+    own = own === undefined ? undefined : findInner(own, step, placement)
     parts = sameParts(parts, step)
     const isList = steps[index + 1]?.kind !== 'name'
     isShared ||= parts.some(({ whole }) => whole)
@@ -277,7 +288,7 @@ export function elementsAlong(written: Written, { steps }: MappingTarget, placem
   for (const [index, step] of steps.entries()) {
     if (step.kind === 'index') elements += times * (step.index + 1)
     else if (step.kind === 'each' && placement === 'all' && index < steps.length - 1) {
-      times *= parts.reduce((most, { length }) => Math.max(most, length), 1)
+      times *= parts.reduce((max, { length }) => Math.max(max, length), 1)
       elements += times
     }
     parts = sameParts(parts, step.kind === 'index' ? EACH_ELEMENT : step)
@@ -286,7 +297,7 @@ export function elementsAlong(written: Written, { steps }: MappingTarget, placem
 }
 
 /** Bytes that the mapping of one message has added to the values of the message; see `charge`. */
-export type Account = { addedBytes: number }
+export type TargetUsage = { addedBytes: number }
 
 /**
  * The most that a mapping may add to one message, roughly in bytes of memory or text: nulls before an index, copies, the
@@ -299,9 +310,9 @@ const BYTES_PER_VALUE = 8
 const NESTING_MAX = 256
 
 /** Adds to the account. Fails with OUTPUT_TOO_LARGE at `documentPath` if the account exceeds ADDED_BYTES_MAX. */
-export function charge(bytes: number, account: Account, documentPath: string): void {
-  account.addedBytes += bytes
-  if (account.addedBytes <= ADDED_BYTES_MAX) return
+export function charge(bytes: number, usage: TargetUsage, documentPath: string): void {
+  usage.addedBytes += bytes
+  if (usage.addedBytes <= ADDED_BYTES_MAX) return
   const limit = `${ADDED_BYTES_MAX / 1024 / 1024} MiB`
   throw new Failure(
     'OUTPUT_TOO_LARGE',
@@ -337,7 +348,7 @@ export type Entry = Readonly<{
   replaces: boolean
 }>
 
-export const shapeOf = (value: Json): Shape =>
+export const describeShape = (value: Json): Shape =>
   isArray(value) ? 'a list' : isObject(value) ? 'an object' : 'a single value'
 
 /**
@@ -346,10 +357,10 @@ export const shapeOf = (value: Json): Shape =>
  * there.
  */
 export function checkShape(existing: Json | undefined, needed: Shape, entry: Entry): void {
-  if (existing === undefined || existing === null || entry.replaces || shapeOf(existing) === needed) return
+  if (existing === undefined || existing === null || entry.replaces || describeShape(existing) === needed) return
   throw new Failure(
     'MAPPING_FAILED',
-    `The target "${entry.target}" needs ${needed} where an earlier entry wrote ${shapeOf(existing)} (${typeName(existing)}). Write to another target, or give this one a default if it may replace that value.`,
+    `The target "${entry.target}" needs ${needed} where an earlier entry wrote ${describeShape(existing)} (${typeName(existing)}). Write to another target, or give this one a default if it may replace that value.`,
     { path: entry.documentPath },
   )
 }

@@ -7,25 +7,25 @@ import { isArray, isInherited, ownField, type Read } from '../paths/path-read.ts
 import type { Placement } from './mapping-functions.ts'
 import { type MappingTarget, type TargetStep, writeSteps } from './target.ts'
 import {
-  type Account,
   beforeAlong,
   type Container,
   charge,
   checkShape,
+  describeShape,
   type Entry,
   find,
   findOrMake,
-  keyOf,
+  nodesAlong,
   type Output,
-  type Place,
-  type Places,
-  placesAlong,
   put,
   type Run,
   reach,
   reachIn,
   read,
-  shapeOf,
+  stepKey,
+  type TargetNode,
+  type TargetNodes,
+  type TargetUsage,
   type Written,
   weighBytes,
 } from './target-places.ts'
@@ -61,7 +61,7 @@ type WriteOptions = Readonly<{
   /** The targets of the entries before this one. */
   written: Written
   /** Of the mapping. */
-  places: Places
+  nodes: TargetNodes
   entry: Entry
   /** Of a mapping that is traced. */
   observer?: WriteObserver | undefined
@@ -87,12 +87,12 @@ export function compileWrite(target: MappingTarget, options: WriteOptions): Writ
     const empty = fill ?? (target.takesNull ? null : undefined)
     return { write: compileSpread(plan, empty), writeEach: empty === undefined ? compileEach(plan) : undefined }
   }
-  const place = plan.segments[0]?.at(-1)
+  const node = plan.segments[0]?.at(-1)
   const { field } = plan
   return justWrite(
     field === undefined
-      ? (value, run) => writeLast(reach(place, entry, run), value, plan, run.account)
-      : (value, run) => setField(reach(place, entry, run), field, value),
+      ? (value, run) => writeLast(reach(node, entry, run), value, plan, run.usage)
+      : (value, run) => setField(reach(node, entry, run), field, value),
   )
 }
 
@@ -104,7 +104,7 @@ function compileFields(entry: Entry, observer: WriteObserver | undefined): Write
     for (const name of Object.keys(value)) {
       if (REFUSED_NAMES.has(name)) continue
       const field = value[name] ?? null
-      checkShape(ownField(output, name), shapeOf(field), entry)
+      checkShape(ownField(output, name), describeShape(field), entry)
       output[name] = field
       observer?.wrote([], name)
     }
@@ -115,7 +115,7 @@ type Plan = Readonly<{
   /** The target without the `[]` at its end. Every `each` in it is a loop. */
   steps: readonly TargetStep[]
   /** The objects and lists along the steps. Each segment but the first starts with the elements of the list before it. */
-  segments: readonly (readonly Place[])[]
+  segments: readonly (readonly TargetNode[])[]
   /** The field or element of the last object or list; undefined to append to that list. */
   last: string | number | undefined
   /** The same, if it is a field that has only to be set: there is nothing to check, and no one to tell. */
@@ -130,17 +130,17 @@ type Plan = Readonly<{
   observer: WriteObserver | undefined
 }>
 
-function planWrite(target: MappingTarget, { placement, places, written, entry, observer }: WriteOptions): Plan {
+function planWrite(target: MappingTarget, { placement, nodes, written, entry, observer }: WriteOptions): Plan {
   const endsInEach = target.steps.at(-1)?.kind === 'each'
   const steps = writeSteps(target, placement).slice(0, endsInEach ? -1 : undefined)
   const before = beforeAlong(written, steps, placement)
   const appends = endsInEach || placement === 'concat'
-  const segments: Place[][] = [[]]
-  for (const place of placesAlong(places, steps, before, appends ? steps.length : steps.length - 1)) {
-    if (place.key === undefined) segments.push([place])
-    else segments.at(-1)?.push(place)
+  const segments: TargetNode[][] = [[]]
+  for (const node of nodesAlong(nodes, steps, before, appends ? steps.length : steps.length - 1)) {
+    if (node.key === undefined) segments.push([node])
+    else segments.at(-1)?.push(node)
   }
-  const last = appends ? undefined : keyOf(steps.at(-1))
+  const last = appends ? undefined : stepKey(steps.at(-1))
   const isWritten = before.at(-1)?.isWritten === true
   return {
     steps,
@@ -159,18 +159,18 @@ function planWrite(target: MappingTarget, { placement, places, written, entry, o
 function compileSpread(plan: Plan, fill: Json | undefined): Write {
   const { entry, observer } = plan
   const [outer = [], inner = []] = plan.segments
-  const listPlace = outer.at(-1)
-  const place = inner.at(-1)
+  const listNode = outer.at(-1)
+  const node = inner.at(-1)
   const fillBytes = fill === undefined ? 0 : weighBytes(fill)
   const { field } = plan
   const writeElement = (list: Json[], index: number, value: Json, run: Run): void => {
-    const within = place === undefined ? list : reachIn(place, list, index, entry, run)
-    if (field === undefined) writeLast(within, value, plan, run.account)
+    const within = node === undefined ? list : reachIn(node, list, index, entry, run)
+    if (field === undefined) writeLast(within, value, plan, run.usage)
     else setField(within, field, value)
   }
   return (value, run) => {
-    const { account } = run
-    const list = reach(listPlace, entry, run) as Json[]
+    const { usage } = run
+    const list = reach(listNode, entry, run) as Json[]
     if (!isArray(value)) {
       observer?.element(0, 0, false)
       writeElement(list, 0, value, run)
@@ -180,7 +180,7 @@ function compileSpread(plan: Plan, fill: Json | undefined): Write {
       const given = value[at] ?? undefined
       const element = given ?? fill
       if (element !== undefined) {
-        if (given === undefined) charge(fillBytes, account, entry.documentPath)
+        if (given === undefined) charge(fillBytes, usage, entry.documentPath)
         observer?.element(0, at, given === undefined)
         writeElement(list, at, element, run)
       } else if (at === list.length) list.push(null)
@@ -190,15 +190,15 @@ function compileSpread(plan: Plan, fill: Json | undefined): Write {
 
 /** Of a target where each element has only to be set. */
 function compileEach({ segments: [outer = [], inner = []], field, entry }: Plan): WriteEach | undefined {
-  const listPlace = outer.at(-1)
-  const place = inner.at(-1)
-  if (place === undefined || field === undefined) return undefined
+  const listNode = outer.at(-1)
+  const node = inner.at(-1)
+  if (node === undefined || field === undefined) return undefined
   return (elements, read, run) => {
-    const list = reach(listPlace, entry, run) as Json[]
+    const list = reach(listNode, entry, run) as Json[]
     for (let at = 0; at < elements.length; at++) {
       const value = read(elements[at])
       if (isArray(value)) return false
-      if (value !== undefined && value !== null) setField(reachIn(place, list, at, entry, run), field, value)
+      if (value !== undefined && value !== null) setField(reachIn(node, list, at, entry, run), field, value)
       else if (at === list.length) list.push(null)
     }
     return true
@@ -208,25 +208,25 @@ function compileEach({ segments: [outer = [], inner = []], field, entry }: Plan)
 /** Writes the value into every element that the target's lists have, and makes no list. */
 function compileToAll(plan: Plan): Write {
   const { segments, entry, observer } = plan
-  const writeFrom = (from: Container, index: number, depth: number, value: Json, account: Account): void => {
+  const writeFrom = (from: Container, index: number, depth: number, value: Json, usage: TargetUsage): void => {
     const isLast = depth === segments.length - 1
     const walk = isLast ? findOrMake : find
     let within: Container | undefined = from
-    for (const place of segments[depth] ?? []) {
-      within = walk(within, place.key ?? index, place, entry, account)
+    for (const node of segments[depth] ?? []) {
+      within = walk(within, node.key ?? index, node, entry, usage)
       if (within === undefined) return
     }
-    if (isLast) writeLast(within, value, plan, account)
-    else writeInEach(within as Json[], depth, value, account)
+    if (isLast) writeLast(within, value, plan, usage)
+    else writeInEach(within as Json[], depth, value, usage)
   }
-  const writeInEach = (list: Json[], depth: number, value: Json, account: Account): void => {
-    charge(weighBytes(value) * list.length, account, entry.documentPath)
+  const writeInEach = (list: Json[], depth: number, value: Json, usage: TargetUsage): void => {
+    charge(weighBytes(value) * list.length, usage, entry.documentPath)
     for (let at = 0; at < list.length; at++) {
       observer?.element(depth, at, false)
-      writeFrom(list, at, depth + 1, value, account)
+      writeFrom(list, at, depth + 1, value, usage)
     }
   }
-  return (value, { output, account }) => writeFrom(output, 0, 0, value, account)
+  return (value, { output, usage }) => writeFrom(output, 0, 0, value, usage)
 }
 
 const setField = (within: Container, name: string, value: Json): void => {
@@ -234,11 +234,11 @@ const setField = (within: Container, name: string, value: Json): void => {
   object[name] = value
 }
 
-function writeLast(within: Container, value: Json, plan: Plan, account: Account): void {
+function writeLast(within: Container, value: Json, plan: Plan, usage: TargetUsage): void {
   const { last, entry, steps, observer } = plan
   if (last !== undefined) {
-    if (plan.isWritten) checkShape(read(within, last, plan.isInherited), shapeOf(value), entry)
-    put(within, last, value, entry, account)
+    if (plan.isWritten) checkShape(read(within, last, plan.isInherited), describeShape(value), entry)
+    put(within, last, value, entry, usage)
     observer?.wrote(steps)
     return
   }

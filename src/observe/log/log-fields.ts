@@ -5,9 +5,9 @@
 import { isSecretName, REDACTED } from '../../core/secrets/secrets.ts'
 
 /** Bounds of one event. A value beyond them is replaced by a word such as `[more]`. */
-const MOST_LEVELS = 8
-const MOST_VALUES = 1_000
-const MOST_CHARACTERS = 10_000
+const MAX_LEVELS = 8
+const MAX_VALUES = 1_000
+const MAX_CHARACTERS = 10_000
 
 /** Every line has these; a second one in the same line would hide the first. */
 const RESERVED = ['level', 'time', 'msg']
@@ -20,7 +20,7 @@ const RESERVED = ['level', 'time', 'msg']
  * what a getter of the fields throws.
  */
 export function loggable(fields: object): Record<string, unknown> {
-  const budget = { left: MOST_VALUES }
+  const budget = { left: MAX_VALUES }
   const copied = fields instanceof Error ? { err: copy(fields, [], budget) } : copy(fields, [], budget)
   const entries = typeof copied === 'object' && copied !== null ? Object.entries(copied) : []
   return Object.fromEntries(entries.map(([name, value]) => [RESERVED.includes(name) ? `${name}_` : name, value]))
@@ -38,7 +38,7 @@ function copy(value: unknown, above: readonly object[], budget: Budget): unknown
   if (typeof value !== 'object' || value === null) return value
   if (budget.left-- <= 0) return '[more]'
   if (above.includes(value)) return '[circular]'
-  if (above.length >= MOST_LEVELS) return '[deeper]'
+  if (above.length >= MAX_LEVELS) return '[deeper]'
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()
   // User name, password and query of a URL may be credentials.
   if (value instanceof URL) return shorten(`${value.protocol}//${value.host}${value.pathname}`)
@@ -56,14 +56,14 @@ function copyEntries(entries: readonly (readonly [unknown, unknown])[], above: r
   for (const [key, value] of entries) {
     if (budget.left <= 0) break
     budget.left--
-    const name = nameOf(key)
+    const name = toName(key)
     copied.push([name, isSecretName(name) && value !== undefined ? REDACTED : copy(value, above, budget)])
   }
   return Object.fromEntries(copied)
 }
 
 /** A key of a map may be an object without a text. */
-function nameOf(key: unknown): string {
+function toName(key: unknown): string {
   try {
     return String(key)
   } catch {
@@ -94,4 +94,4 @@ function copyError(error: Error, above: readonly object[], budget: Budget) {
 }
 
 const shorten = (text: string): string =>
-  text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}… (${text.length} characters)` : text
+  text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}… (${text.length} characters)` : text

@@ -8,7 +8,7 @@ import { writeSync } from 'node:fs'
 const WAIT_MS = 250
 const BUFFER_BYTES = 65_536
 /** The most bytes that a character of UTF-16 takes in UTF-8. */
-const MOST_BYTES = 3
+const MAX_BYTES_PER_UNIT = 3
 
 export type LogOutput = Readonly<{
   write(line: string): void
@@ -49,9 +49,9 @@ export function collectLines(write: (bytes: Uint8Array) => void): LogOutput {
   return {
     flush,
     write: (line) => {
-      const most = line.length * MOST_BYTES
-      if (used + most > BUFFER_BYTES) flush()
-      if (most > BUFFER_BYTES) {
+      const max = line.length * MAX_BYTES_PER_UNIT
+      if (used + max > BUFFER_BYTES) flush()
+      if (max > BUFFER_BYTES) {
         write(Buffer.from(line))
         return
       }

@@ -33,14 +33,14 @@ export function createLogger(
   isShared = false,
 ): Logger & Pick<LogOutput, 'flush'> {
   const output = destination === undefined ? standardOutput(isShared) : writeTo(destination)
-  const isoOf = createIsoTime()
-  const least = settings.enableLogging ? LEVELS.indexOf(settings.logLevel) : LEVELS.length
+  const formatIso = createIsoTime()
+  const minLevel = settings.enableLogging ? LEVELS.indexOf(settings.logLevel) : LEVELS.length
   const at = (level: 'debug' | 'info' | 'warn' | 'error') => {
-    if (LEVELS.indexOf(level) < least) return () => undefined
+    if (LEVELS.indexOf(level) < minLevel) return () => undefined
     return (fields: object, message: string) => {
       try {
         output.write(
-          `{"level":"${level}","time":"${isoOf(Date.now())}"${textOf(fields)},"msg":${JSON.stringify(message)}}\n`,
+          `{"level":"${level}","time":"${formatIso(Date.now())}"${formatFields(fields)},"msg":${JSON.stringify(message)}}\n`,
         )
         if (level === 'error') output.flush()
       } catch {
@@ -55,13 +55,13 @@ export function createLogger(
     error: at('error'),
     flush: output.flush,
     repeat: (fields, message) => {
-      if (LEVELS.indexOf('info') < least) return () => undefined
-      const before = `${textOf(fields)},"messageId":"`
+      if (LEVELS.indexOf('info') < minLevel) return () => undefined
+      const before = `${formatFields(fields)},"messageId":"`
       const end = `,"msg":${JSON.stringify(message)}}\n`
       return (messageId, ms) => {
         try {
           output.write(
-            `{"level":"info","time":"${isoOf(Date.now())}"${before}${messageId}","ms":${Math.round(ms * 1_000) / 1_000}${end}`,
+            `{"level":"info","time":"${formatIso(Date.now())}"${before}${messageId}","ms":${Math.round(ms * 1_000) / 1_000}${end}`,
           )
         } catch {
           // The destination threw, as above.
@@ -72,7 +72,7 @@ export function createLogger(
 }
 
 /** `,"name":value` for each field. `loggable` renames fields that every line has, such as `level`. */
-function textOf(fields: object): string {
+function formatFields(fields: object): string {
   const own = JSON.stringify(loggable(fields))
   return own === '{}' ? '' : `,${own.slice(1, -1)}`
 }

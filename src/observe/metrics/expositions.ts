@@ -3,7 +3,7 @@
  * 1,000 endpoints have a hundred thousand lines. prom-client writes them in one step, during which no message is answered
  * (docs/decisions/speed.md).
  */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 
 export type Sample = Readonly<{
   labels: Readonly<Record<string, string>>
@@ -24,19 +24,19 @@ export type Family = Readonly<{
 type FamilyText = Readonly<{ head: string; type: string; lines(): Iterable<string> }>
 
 /** How many lines are written before the event loop continues. */
-const LINES_A_TURN = 500
+const LINES_PER_ITERATION = 500
 
 /** The most bytes of an exposition. 1,000 endpoints whose names have 200 characters need about as much. */
-const MOST_BYTES = 64 * 1024 * 1024
+const MAX_BYTES = 64 * 1024 * 1024
 
 const OMITTED_NAME = 'crosswalk_metrics_omitted_samples'
 const OMITTED_HEAD = `# HELP ${OMITTED_NAME} Samples for which the exposition had no room.\n# TYPE ${OMITTED_NAME} gauge\n`
 
 /** The exposition in UTF-8, in chunks of some 500 lines; the next chunk is made when it is asked for. */
-export const expose = (families: readonly Family[], mostBytes?: number): AsyncGenerator<Buffer> =>
-  writeFamilies(families.map(textOf), 0, mostBytes)
+export const expose = (families: readonly Family[], maxBytes?: number): AsyncGenerator<Buffer> =>
+  writeFamilies(families.map(toText), 0, maxBytes)
 
-function textOf({ name, help, type, samples }: Family): FamilyText {
+function toText({ name, help, type, samples }: Family): FamilyText {
   return {
     head: `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`,
     type,
@@ -47,13 +47,13 @@ function textOf({ name, help, type, samples }: Family): FamilyText {
 }
 
 /**
- * As `expose`. Samples beyond `mostBytes` are omitted, but no part of a histogram. The last family has their number, with
+ * As `expose`. Samples beyond `maxBytes` are omitted, but no part of a histogram. The last family has their number, with
  * `omittedBefore`.
  */
 export async function* writeFamilies(
   families: Iterable<FamilyText>,
   omittedBefore = 0,
-  mostBytes = MOST_BYTES,
+  maxBytes = MAX_BYTES,
 ): AsyncGenerator<Buffer> {
   let text = ''
   let bytes = 0
@@ -63,16 +63,16 @@ export async function* writeFamilies(
     text += head
     let mayEnd = true
     for (const line of lines()) {
-      if (omitted > 0 || (mayEnd && bytes + text.length + line.length > mostBytes)) omitted += 1
+      if (omitted > 0 || (mayEnd && bytes + text.length + line.length > maxBytes)) omitted += 1
       else text += line
       mayEnd = type !== 'histogram' || LAST_OF_HISTOGRAM.test(line)
       seen += 1
-      if (seen % LINES_A_TURN !== 0) continue
+      if (seen % LINES_PER_ITERATION !== 0) continue
       const chunk = Buffer.from(text)
       text = ''
       bytes += chunk.length
       if (chunk.length > 0) yield chunk
-      await turn()
+      await nextIteration()
     }
   }
   yield Buffer.from(`${text}${OMITTED_HEAD}${OMITTED_NAME} ${omittedBefore + omitted}\n`)
@@ -107,7 +107,7 @@ export async function addExpositions(...expositions: Parameters<typeof mergeExpo
     parts.push(head)
     for (const line of lines()) {
       parts.push(line)
-      if (parts.length % LINES_READ_A_TURN === 0) await turn()
+      if (parts.length % LINES_READ_A_TURN === 0) await nextIteration()
     }
   }
   return parts.join('')
@@ -127,10 +127,10 @@ export async function mergeExpositions(
   for (const text of lost) await addTo(families, text, (series, { type }) => COUNTED.has(type) && keeps(series))
   const omitted = families.get(OMITTED_NAME)?.series.get(OMITTED_NAME) ?? 0
   families.delete(OMITTED_NAME)
-  return { families: [...families.values()].map(writtenOf), omitted }
+  return { families: [...families.values()].map(formatFamily), omitted }
 }
 
-const writtenOf = ({ head, type, series }: ReadFamily): FamilyText => ({
+const formatFamily = ({ head, type, series }: ReadFamily): FamilyText => ({
   head,
   type,
   *lines() {
@@ -149,12 +149,12 @@ async function addTo(
   let lines = 0
   for (const line of text.split('\n')) {
     lines += 1
-    if (lines % LINES_READ_A_TURN === 0) await turn()
+    if (lines % LINES_READ_A_TURN === 0) await nextIteration()
     const [, keyword, name, rest] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? []
     if (keyword !== undefined && name !== undefined) {
       family = families.get(name)
       if (family === undefined) {
-        family = { head: '', type: '', combine: combineOf(name), series: new Map() }
+        family = { head: '', type: '', combine: chooseCombine(name), series: new Map() }
         families.set(name, family)
       }
       if (keyword === 'TYPE' && family.type === '') family.type = rest ?? ''
@@ -173,13 +173,13 @@ async function addTo(
 const sum: Combine = (one, other) => one + other
 
 /** Values that describe one process or a limit, not an amount, are not added: the highest one is the most useful. */
-function combineOf(name: string): Combine {
+function chooseCombine(name: string): Combine {
   if (name === 'process_start_time_seconds') return Math.min
   return /_info$|^nodejs_eventloop_lag_|^process_max_fds$/.test(name) ? Math.max : sum
 }
 
 /** The value of the label `endpoint` of a series; undefined without that label. */
-export function endpointOf(series: string): string | undefined {
+export function findEndpoint(series: string): string | undefined {
   const [, text] = /[{,]endpoint="((?:[^"\\]|\\.)*)"/.exec(series) ?? []
   return text?.replace(/\\(.)/g, (_, character: string) => (character === 'n' ? '\n' : character))
 }

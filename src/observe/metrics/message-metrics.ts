@@ -25,12 +25,12 @@ export interface MessageMetrics {
 /** The name that all endpoints beyond the limit share. */
 export const OTHERS = '(others)'
 
-/** Counts at most `mostEndpoints` one by one, which bounds memory and the size of a scrape. */
-export function createMessageMetrics(mostEndpoints = 1_000): MessageMetrics {
+/** Counts at most `maxEndpoints` one by one, which bounds memory and the size of a scrape. */
+export function createMessageMetrics(maxEndpoints = 1_000): MessageMetrics {
   const byName = new Map<string, EndpointMetrics>()
 
   const addEndpoint = (compiled: CompiledEndpoint | undefined): EndpointMetrics => {
-    const isOwn = compiled === undefined || byName.size < mostEndpoints
+    const isOwn = compiled === undefined || byName.size < maxEndpoints
     const name = isOwn ? (compiled?.document.name ?? '') : OTHERS
     const known = byName.get(name)
     if (known !== undefined) return known
@@ -50,10 +50,10 @@ export function createMessageMetrics(mostEndpoints = 1_000): MessageMetrics {
         ...[...rest.values()].map((entry) => ({ endpoint, ...entry })),
       ]),
     *durations() {
-      for (const [endpoint, metrics] of byName) for (const entry of durationsOf(metrics)) yield { endpoint, ...entry }
+      for (const [endpoint, metrics] of byName) for (const entry of listDurations(metrics)) yield { endpoint, ...entry }
     },
     *calls() {
-      for (const [endpoint, metrics] of byName) for (const entry of callsOf(metrics)) yield { endpoint, ...entry }
+      for (const [endpoint, metrics] of byName) for (const entry of expectedCalls(metrics)) yield { endpoint, ...entry }
     },
     keep: (get) => {
       for (const [name, metrics] of byName) {
@@ -143,7 +143,7 @@ function dropRequests({ calls }: EndpointMetrics, { endpoint: { requests } }: Co
   }
 }
 
-function* durationsOf({ durations }: EndpointMetrics): Generator<DurationEntry> {
+function* listDurations({ durations }: EndpointMetrics): Generator<DurationEntry> {
   const rows = [['message', 0], ...Object.entries(ROW_OF_STAGE)] as readonly [DurationEntry['stage'], number][]
   for (const [stage, row] of rows) {
     const histogram = readDurations(durations, row)
@@ -151,7 +151,7 @@ function* durationsOf({ durations }: EndpointMetrics): Generator<DurationEntry> 
   }
 }
 
-function* callsOf({ calls }: EndpointMetrics): Generator<CallCount> {
+function* expectedCalls({ calls }: EndpointMetrics): Generator<CallCount> {
   for (const kind of ['lookup', 'response'] as const) {
     for (const [request, counts] of calls[kind]) {
       for (const [how, count] of counts) {

@@ -7,7 +7,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import { spansOf, type TracedMessage } from './spans.ts'
+import { createSpans, type TracedMessage } from './spans.ts'
 
 type ExporterOptions = Readonly<{
   /** With `/v1/traces`. */
@@ -26,7 +26,7 @@ export interface Exporter {
   close(): Promise<void>
 }
 
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 const BATCH = 500
 const BATCH_DELAY_MS = 1_000
 const TIMEOUT_MS = 10_000
@@ -56,18 +56,18 @@ export function createExporter(options: ExporterOptions): Exporter {
   const exporter: SpanExporter = {
     export: (spans, done) =>
       sender.export(spans, (result) => {
-        const refused = statusOf(result.error)
+        const refused = readStatus(result.error)
         if (result.code === ExportResultCode.SUCCESS || refused !== undefined) waiting -= spans.length
         else for (const span of spans) processor.onEnd(span)
         if (refused !== undefined) lost += spans.length
-        if (result.code !== ExportResultCode.SUCCESS) logFault(faultOf(result.error))
+        if (result.code !== ExportResultCode.SUCCESS) logFault(formatFault(result.error))
         done(result)
       }),
     shutdown: () => sender.shutdown(),
   }
   const processor = new BatchSpanProcessor({
     exporter,
-    maxQueueSize: MOST_WAITING,
+    maxQueueSize: MAX_WAITING,
     maxExportBatchSize: BATCH,
     scheduledDelayMillis: BATCH_DELAY_MS,
     // The exporter has a timeout of its own; this one only ends the wait for a callback that never comes.
@@ -76,9 +76,9 @@ export function createExporter(options: ExporterOptions): Exporter {
 
   return {
     observe: (message) => {
-      const spans = spansOf(message, origin)
+      const spans = createSpans(message, origin)
       if (spans.length === 0) return
-      if (waiting + spans.length > MOST_WAITING) {
+      if (waiting + spans.length > MAX_WAITING) {
         lost += spans.length
         logFault('more spans come than it takes')
         return
@@ -98,11 +98,11 @@ export function createExporter(options: ExporterOptions): Exporter {
 }
 
 /** The status of an answer that refuses a batch for good; undefined if it may be sent again. */
-const statusOf = (error: (Error & { code?: unknown }) | undefined): number | undefined =>
+const readStatus = (error: (Error & { code?: unknown }) | undefined): number | undefined =>
   typeof error?.code === 'number' ? error.code : undefined
 
-function faultOf(error: Error | undefined): string {
-  const status = statusOf(error)
+function formatFault(error: Error | undefined): string {
+  const status = readStatus(error)
   if (status !== undefined) return `it answered with status ${status}`
   return error?.message ?? 'the export failed'
 }

@@ -49,13 +49,13 @@ export type TracedMessage = Readonly<{
 type SpanOrigin = Readonly<{ resource: Resource; scope: InstrumentationScope }>
 
 /** The spans of a message, its own first; none if it is not sampled or did not reach the pipeline. */
-export function spansOf(message: TracedMessage, origin: SpanOrigin): readonly ReadableSpan[] {
+export function createSpans(message: TracedMessage, origin: SpanOrigin): readonly ReadableSpan[] {
   const { trace, startedAt } = message
   if (trace?.context?.sampled !== true) return []
   const { context } = trace
-  const traced = { origin, context, hrTime: (ms: number) => hrTimeOf(startedAt + ms - trace.startMs) }
+  const traced = { origin, context, hrTime: (ms: number) => toHrTime(startedAt + ms - trace.startMs) }
   const stages = trace.stages.map((stage) => stageSpan(stage, traced))
-  const calls = trace.calls.map((call) => callSpan(call, parentOf(call, trace, stages), traced))
+  const calls = trace.calls.map((call) => callSpan(call, parentSpanId(call, trace, stages), traced))
   return [messageSpan(message, trace, traced), ...stages, ...calls]
 }
 
@@ -77,7 +77,7 @@ function messageSpan(message: TracedMessage, { startMs }: Trace, traced: Traced)
     ...spanIn(traced, spanId, parentId, startMs, startMs + ms),
     name: isRecord ? `process ${topic}` : `${method} ${pattern}`,
     kind: isRecord ? SpanKind.CONSUMER : SpanKind.SERVER,
-    status: statusOf(outcome === 'failed'),
+    status: toSpanStatus(outcome === 'failed'),
     attributes: defined({
       'crosswalk.message.id': messageId,
       'crosswalk.endpoint': name,
@@ -98,13 +98,13 @@ function stageSpan({ stage, startMs, endMs }: StageSpan, traced: Traced): Readab
     ...spanIn(traced, newSpanId(), traced.context.spanId, startMs, endMs),
     name: stage,
     kind: SpanKind.INTERNAL,
-    status: statusOf(false),
+    status: toSpanStatus(false),
     attributes: {},
   }
 }
 
 /** The span of the stage that made the call. */
-function parentOf({ kind }: CallSpan, { stages, context }: Trace, spans: readonly ReadableSpan[]): string {
+function parentSpanId({ kind }: CallSpan, { stages, context }: Trace, spans: readonly ReadableSpan[]): string {
   const index = stages.findIndex(({ stage }) => stage === (kind === 'lookup' ? 'lookup' : 'respond'))
   return spans[index]?.spanContext().spanId ?? context?.spanId ?? ''
 }
@@ -118,13 +118,13 @@ function callSpan(call: CallSpan, parentId: string, traced: Traced): ReadableSpa
     ...spanIn(traced, spanId, parentId, startMs, Number.isNaN(endMs) ? startMs : endMs),
     name: topic === undefined ? `${method} ${id}` : `send ${topic}`,
     kind: topic === undefined ? SpanKind.CLIENT : SpanKind.PRODUCER,
-    status: statusOf(failed !== undefined),
+    status: toSpanStatus(failed !== undefined),
     attributes: defined({
       'crosswalk.request': id,
       'crosswalk.request.kind': kind,
       'crosswalk.request.item': item,
       ...(topic === undefined
-        ? { 'http.request.method': method, ...serverOf(target), 'http.response.status_code': status }
+        ? { 'http.request.method': method, ...toServerAttributes(target), 'http.response.status_code': status }
         : { 'messaging.system': 'kafka', 'messaging.destination.name': topic, 'messaging.operation.type': 'send' }),
       'error.type': failed,
     }),
@@ -151,7 +151,7 @@ function spanIn(
       : { parentSpanContext: { traceId, spanId: parentId, traceFlags: TraceFlags.SAMPLED } }),
     startTime,
     endTime,
-    duration: hrTimeOf(endMs - startMs),
+    duration: toHrTime(endMs - startMs),
     ended: true,
     links: [],
     events: [],
@@ -164,14 +164,14 @@ function spanIn(
 }
 
 /** Seconds and nanoseconds, exact to a microsecond. */
-function hrTimeOf(ms: number): HrTime {
+function toHrTime(ms: number): HrTime {
   const micros = Math.round(ms * 1_000)
   return [Math.floor(micros / 1e6), (micros % 1e6) * 1_000]
 }
 
-const statusOf = (failed: boolean) => ({ code: failed ? SpanStatusCode.ERROR : SpanStatusCode.UNSET })
+const toSpanStatus = (failed: boolean) => ({ code: failed ? SpanStatusCode.ERROR : SpanStatusCode.UNSET })
 
-function serverOf(target: string): Attributes {
+function toServerAttributes(target: string): Attributes {
   const url = URL.parse(target)
   if (url === null) return {}
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)

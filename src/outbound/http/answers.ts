@@ -44,7 +44,7 @@ export function follow(
   const { redirects = 0 } = request
   const target = redirectTarget(request.url, answer)
   if (target === undefined) return answer
-  const remark = redirects === 0 ? TOO_MANY : refusalOf(request, target)
+  const remark = redirects === 0 ? TOO_MANY : findRefusal(request, target)
   if (remark !== undefined) return { ...answer, remark }
   return { ...redirected(request, answer.status, target), redirects: redirects - 1, timeoutMs: leftMs }
 }
@@ -59,7 +59,7 @@ function redirectTarget(from: string, { headers: { location } }: OutboundAnswer)
   return target !== null && /^https?:$/.test(target.protocol) ? target : undefined
 }
 
-function refusalOf({ url, staysOnOrigin }: OutboundRequest, target: URL): string | undefined {
+function findRefusal({ url, staysOnOrigin }: OutboundRequest, target: URL): string | undefined {
   const from = new URL(url)
   if (target.protocol === 'http:' && from.protocol === 'https:') return TO_HTTP
   return staysOnOrigin === true && target.origin !== from.origin ? AWAY : undefined

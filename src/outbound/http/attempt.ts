@@ -86,7 +86,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, received: IncomingHttpHeaders): void {
     if (status < 200) {
       this.interim += 1
-      if (this.interim > MAX_INTERIM) this.abort(tooManyInterim(subjectOf(this.call), MAX_INTERIM))
+      if (this.interim > MAX_INTERIM) this.abort(tooManyInterim(formatCall(this.call), MAX_INTERIM))
       return
     }
     this.status = status
@@ -102,7 +102,7 @@ class Attempt implements Dispatcher.DispatchHandler {
       return
     }
     if (this.call.budget?.take(chunk.length) === false) {
-      this.abort(overBudget(subjectOf(this.call)))
+      this.abort(overBudget(formatCall(this.call)))
       return
     }
     // Most bodies are a single chunk, which needs no copy; it has no room left, so nothing is written to it.
@@ -125,7 +125,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   }
 
   private abortForSize(): void {
-    this.abort(tooLarge(subjectOf(this.call), this.limitBytes))
+    this.abort(tooLarge(formatCall(this.call), this.limitBytes))
   }
 
   private end(outcome: AttemptOutcome): void {
@@ -151,7 +151,7 @@ export type ClientCall = Readonly<
 >
 
 /** The name of a call in messages: method, origin and path, never the query. */
-export const subjectOf = ({ method, origin, path }: Pick<ClientCall, 'method' | 'origin' | 'path'>): string =>
+export const formatCall = ({ method, origin, path }: Pick<ClientCall, 'method' | 'origin' | 'path'>): string =>
   `${method} ${origin}${path.split('?', 1)[0]}`
 
 type CallTarget = Readonly<{ origin: string; path: string }>
@@ -168,7 +168,7 @@ const PLAIN_BASE = /^https?:\/\/[^/?#@\\\t\n\r]+$/i
  *
  * A legal path is sent as written: the URL parser would change `'` in a query to `%27` and drop a trailing `?`.
  */
-export function targetOf(text: string): CallTarget | undefined {
+export function parseTarget(text: string): CallTarget | undefined {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined
   const slash = text.indexOf('/', 'https://'.length)
@@ -178,7 +178,7 @@ export function targetOf(text: string): CallTarget | undefined {
 }
 
 /** `via`: a member that the header `Via` gets, behind those that the request has. */
-export function callOf(request: OutboundRequest, { origin, path }: CallTarget, via?: string): ClientCall {
+export function createClientCall(request: OutboundRequest, { origin, path }: CallTarget, via?: string): ClientCall {
   const headers: string[] = []
   for (const name in request.headers) {
     if (FRAMING_HEADERS.has(name) || (name === 'via' && via !== undefined)) continue
@@ -230,7 +230,7 @@ function passUnlessStopped(deadline: Deadline): void {
 }
 
 function pass(deadline: Deadline): void {
-  const passed = timedOut(subjectOf(deadline.call), deadline.timeoutMs)
+  const passed = timedOut(formatCall(deadline.call), deadline.timeoutMs)
   deadline.passed = passed
   deadline.listener?.abort(passed)
 }

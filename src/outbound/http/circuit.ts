@@ -7,9 +7,9 @@ import { nextPauseMs } from '../../core/backoff.ts'
 export type CircuitOptions = Readonly<{
   /** The failures in a row that open the circuit. */
   failures: number
-  /** How long it stays open at first; twice as long after each failed probe, up to `mostPauseMs`. */
+  /** How long it stays open at first; twice as long after each failed probe, up to `maxPauseMs`. */
   pauseMs: number
-  mostPauseMs: number
+  maxPauseMs: number
 }>
 
 /** Why an attempt counts as failed. */
@@ -40,8 +40,8 @@ export type Circuit = {
 export type Pass = 'through' | 'probe'
 
 /**
- * The longest pause that an origin's `Retry-After` can ask for, even beyond `mostPauseMs`: a mistaken header must not shut
- * it out for a day. A longer `mostPauseMs` is cut to it as well.
+ * The longest pause that an origin's `Retry-After` can ask for, even beyond `maxPauseMs`: a mistaken header must not shut
+ * it out for a day. A longer `maxPauseMs` is cut to it as well.
  */
 const MAX_ASKED_MS = 60_000
 
@@ -56,12 +56,12 @@ export const closedCircuit = (): Circuit => ({
 
 /**
  * Undefined if nothing may be sent now. Otherwise one of the functions below records the outcome of the attempt.
- * If no probe was sent until `mostPauseMs` after it was due, the circuit closes, but the next failure opens it again.
+ * If no probe was sent until `maxPauseMs` after it was due, the circuit closes, but the next failure opens it again.
  */
-export function enter(circuit: Circuit, now: number, { failures, mostPauseMs }: CircuitOptions): Pass | undefined {
+export function enter(circuit: Circuit, now: number, { failures, maxPauseMs }: CircuitOptions): Pass | undefined {
   if (circuit.probeAt === 0) return 'through'
   if (circuit.probing || now < circuit.probeAt) return undefined
-  if (isOutdated(circuit, now, mostPauseMs)) {
+  if (isOutdated(circuit, now, maxPauseMs)) {
     Object.assign(circuit, closedCircuit(), { failures: failures - 1 })
     return 'through'
   }
@@ -69,11 +69,11 @@ export function enter(circuit: Circuit, now: number, { failures, mostPauseMs }: 
   return 'probe'
 }
 
-const isOutdated = ({ probeAt, probing }: Circuit, now: number, mostPauseMs: number): boolean =>
-  !probing && now > probeAt + mostPauseMs
+const isOutdated = ({ probeAt, probing }: Circuit, now: number, maxPauseMs: number): boolean =>
+  !probing && now > probeAt + maxPauseMs
 
-export const isOpen = (circuit: Circuit, now: number, { mostPauseMs }: CircuitOptions): boolean =>
-  circuit.probeAt !== 0 && !isOutdated(circuit, now, mostPauseMs)
+export const isOpen = (circuit: Circuit, now: number, { maxPauseMs }: CircuitOptions): boolean =>
+  circuit.probeAt !== 0 && !isOutdated(circuit, now, maxPauseMs)
 
 /** Returns whether this closed the circuit. An attempt that was sent before it opened proves nothing. */
 export function recordSuccess(circuit: Circuit, pass: Pass): boolean {
@@ -91,7 +91,7 @@ export function recordFailure(
   pass: Pass,
   trouble: Trouble,
   now: number,
-  { failures, pauseMs, mostPauseMs }: CircuitOptions,
+  { failures, pauseMs, maxPauseMs }: CircuitOptions,
 ): boolean {
   const wasOpen = circuit.probeAt !== 0
   if (wasOpen && pass === 'through') return false
@@ -99,7 +99,7 @@ export function recordFailure(
   circuit.trouble = trouble
   circuit.probing = false
   if (circuit.failures < failures) return false
-  circuit.pauseMs = nextPauseMs(wasOpen ? circuit.pauseMs : 0, { firstMs: pauseMs, longestMs: mostPauseMs })
+  circuit.pauseMs = nextPauseMs(wasOpen ? circuit.pauseMs : 0, { firstMs: pauseMs, maxMs: maxPauseMs })
   if (!wasOpen) circuit.openedAt = now
   circuit.probeAt = now + Math.min(Math.max(circuit.pauseMs, trouble.retryAfterMs ?? 0), MAX_ASKED_MS)
   return !wasOpen

@@ -14,13 +14,13 @@ import { decodeBody, follow, isRedirect } from './answers.ts'
 import {
   type AttemptOutcome,
   type ClientCall,
-  callOf,
+  createClientCall,
   type Deadline,
+  formatCall,
   leftMs,
+  parseTarget,
   startDeadline,
   stopDeadline,
-  subjectOf,
-  targetOf,
 } from './attempt.ts'
 import type { Pass } from './circuit.ts'
 import {
@@ -111,17 +111,17 @@ class UndiciClient implements OwnHttpClient {
   /** Fails with OutboundError. */
   exchange(request: OutboundRequest): Promise<OutboundAnswer> {
     this.running += 1
-    const target = targetOf(request.url)
+    const target = parseTarget(request.url)
     const timeoutMs = Math.min(request.timeoutMs, MAX_TIMEOUT_MS)
     if (target === undefined || !(timeoutMs > 0)) {
       this.ended()
       return Promise.reject(
         target === undefined
           ? notSent(request, 'its URL is not an absolute http or https URL')
-          : timedOut(subjectOf({ ...target, method: request.method }), 0),
+          : timedOut(formatCall({ ...target, method: request.method }), 0),
       )
     }
-    const call = callOf(request, target, this.options.via)
+    const call = createClientCall(request, target, this.options.via)
     return new Promise((resolve, reject) => new Exchange(request, call, timeoutMs, this, resolve, reject).start())
   }
 
@@ -201,7 +201,7 @@ class Exchange {
     if (coding === undefined) return answer
     try {
       const { answerLimitBytes } = this.client.options
-      return { ...answer, body: await decodedWithin(deadline, subjectOf(call), answer.body, coding, answerLimitBytes) }
+      return { ...answer, body: await decodedWithin(deadline, formatCall(call), answer.body, coding, answerLimitBytes) }
     } catch (thrown) {
       if (!(thrown instanceof OutboundError) || ENDS_CALL.has(thrown.fault)) throw thrown
       const { fault, message, cause } = thrown
@@ -217,15 +217,15 @@ class Exchange {
   private async retryFrom(first: AttemptOutcome): Promise<OutboundAnswer> {
     const { upstreams, policy } = this.client
     let next: AttemptOutcome = first
-    let longestMs = 0
+    let maxMs = 0
     for (let retry = 0; ; retry += 1) {
       const outcome = this.isStale(next) ? ((await this.send('fresh')) ?? next) : next
       if (outcome.kind === 'aborted') throw outcome.error
       const final = finalAnswer(outcome)
       if (final !== undefined) return final
-      longestMs = nextPauseMs(longestMs, { firstMs: policy.pauseMs, longestMs: MAX_PAUSE_MS })
+      maxMs = nextPauseMs(maxMs, { firstMs: policy.pauseMs, maxMs: MAX_PAUSE_MS })
       const isRetried = retry < this.request.retries && (outcome.kind === 'answer' || isTransient(outcome.error))
-      const pauseMs = isRetried ? this.pauseBefore(longestMs, outcome) : Infinity
+      const pauseMs = isRetried ? this.pauseBefore(maxMs, outcome) : Infinity
       if (pauseMs >= leftMs(this.deadline)) return this.conclude(outcome)
       if (!upstreams.takeRetry(this.upstream)) return this.conclude(outcome, NOT_RETRIED)
       await policy.pause(pauseMs)
@@ -251,16 +251,16 @@ class Exchange {
   }
 
   /** Random, so that calls that failed together are not retried together. */
-  private pauseBefore(longestMs: number, outcome: Failed): number {
+  private pauseBefore(maxMs: number, outcome: Failed): number {
     const { upstreams, policy } = this.client
     const asked =
       outcome.kind === 'answer' ? retryAfterMs(outcome.answer.headers['retry-after'], policy.clock) : undefined
-    return Math.max(asked ?? 0, upstreams.openForMs(this.upstream)) + policy.random() * longestMs
+    return Math.max(asked ?? 0, upstreams.openForMs(this.upstream)) + policy.random() * maxMs
   }
 
   private conclude(outcome: Failed, remark?: string): OutboundAnswer {
     if (outcome.kind === 'answer') return remark === undefined ? outcome.answer : { ...outcome.answer, remark }
-    const error = outboundError(subjectOf(this.call), outcome.error, this.client.options.connectTimeoutMs)
+    const error = outboundError(formatCall(this.call), outcome.error, this.client.options.connectTimeoutMs)
     if (remark === undefined) throw error
     throw new OutboundError(error.fault, `${error.message} ${remark}`, { cause: error.cause })
   }

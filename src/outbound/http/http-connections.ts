@@ -166,8 +166,8 @@ function guardedLookup(port: number, policy: EgressPolicy, resolve: ResolveAddre
 export const overBudget = (subject: string): OutboundError =>
   new OutboundError('over-budget', `The answer to ${subject} is larger than what this message may still read.`)
 
-export const tooManyInterim = (subject: string, most: number): OutboundError =>
-  new OutboundError('unreadable', `${subject} got more than ${most} interim answers and none that is final.`)
+export const tooManyInterim = (subject: string, max: number): OutboundError =>
+  new OutboundError('unreadable', `${subject} got more than ${max} interim answers and none that is final.`)
 
 export const timedOut = (subject: string, timeoutMs: number): OutboundError =>
   new OutboundError('timeout', `${subject} timed out after ${timeoutMs} ms.`)
@@ -203,7 +203,7 @@ const TLS =
  */
 export function outboundError(subject: string, error: unknown, connectTimeoutMs: number): OutboundError {
   const options = { cause: error }
-  const code = codeOf(error)
+  const code = findErrorCode(error)
   if (code === 'UND_ERR_CONNECT_TIMEOUT') {
     return new OutboundError('timeout', `${subject} timed out: no connection within ${connectTimeoutMs} ms.`, options)
   }
@@ -213,14 +213,15 @@ export function outboundError(subject: string, error: unknown, connectTimeoutMs:
   if (code === 'ETIMEDOUT') {
     return new OutboundError('timeout', `${subject} timed out: the connection went silent.`, options)
   }
-  return new OutboundError('unreachable', `${subject} got no complete answer: ${causeOf(error)}.`, options)
+  return new OutboundError('unreachable', `${subject} got no complete answer: ${describeCause(error)}.`, options)
 }
 
 /** Whether connecting took too long, or the connection went silent. */
-export const isTimeout = (error: unknown): boolean => /^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/.test(codeOf(error))
+export const isTimeout = (error: unknown): boolean =>
+  /^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/.test(findErrorCode(error))
 
 /** Why a connection was lost, without the request: for the log. */
-export const whyLost = (error: unknown): string => (isTimeout(error) ? 'no connection in time' : causeOf(error))
+export const whyLost = (error: unknown): string => (isTimeout(error) ? 'no connection in time' : describeCause(error))
 
 /** Whether undici or the egress rules refused the request, so that nothing was sent. */
 const isRefusedHere = (error: unknown): boolean =>
@@ -230,13 +231,13 @@ const isRefusedHere = (error: unknown): boolean =>
 
 /** Whether the error is one of the origin, not of this service. */
 export const isOfOrigin = (error: unknown): boolean =>
-  !isRefusedHere(error) && !/^UND_ERR_(?:CLOSED|DESTROYED)$/.test(codeOf(error))
+  !isRefusedHere(error) && !/^UND_ERR_(?:CLOSED|DESTROYED)$/.test(findErrorCode(error))
 
 /** Whether another attempt may succeed: not if the request itself or the trust in its target is at fault. */
-export const isTransient = (error: unknown): boolean => !isRefusedHere(error) && !TLS.test(codeOf(error))
+export const isTransient = (error: unknown): boolean => !isRefusedHere(error) && !TLS.test(findErrorCode(error))
 
-function causeOf(error: unknown): string {
-  const code = codeOf(error)
+function describeCause(error: unknown): string {
+  const code = findErrorCode(error)
   // The parser's errors have no code, and for an unexpected 100 or 101, undici's error differs by its text alone.
   if (error instanceof errors.HTTPParserError) {
     return /EOF/.test(error.message) ? CUT_SHORT : 'the answer is not valid HTTP'
@@ -255,8 +256,8 @@ function causeOf(error: unknown): string {
 }
 
 /** The code of an error; if several addresses were tried, the first code of these. */
-function codeOf(error: unknown): string {
+function findErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return ''
   if ('code' in error && typeof error.code === 'string') return error.code
-  return error instanceof AggregateError ? (error.errors.map(codeOf).find((code) => code !== '') ?? '') : ''
+  return error instanceof AggregateError ? (error.errors.map(findErrorCode).find((code) => code !== '') ?? '') : ''
 }

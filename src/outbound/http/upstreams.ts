@@ -9,7 +9,7 @@ import {
   attempt,
   type ClientCall,
   type Deadline,
-  subjectOf,
+  formatCall,
 } from './attempt.ts'
 import {
   type Circuit,
@@ -46,7 +46,7 @@ export type Upstream = Circuit & RetryBudget & Readonly<{ origin: string; name: 
 type SendListener = AttemptListener & { pass: Pass }
 
 /** A circuit that never opens. */
-const NO_CIRCUIT: CircuitOptions = { failures: Number.POSITIVE_INFINITY, pauseMs: 0, mostPauseMs: 0 }
+const NO_CIRCUIT: CircuitOptions = { failures: Number.POSITIVE_INFINITY, pauseMs: 0, maxPauseMs: 0 }
 
 export class Upstreams {
   private readonly options: UpstreamOptions
@@ -82,7 +82,7 @@ export class Upstreams {
   }
 
   record(upstream: Upstream, pass: Pass, outcome: AttemptOutcome): void {
-    const trouble = troubleOf(outcome, this.options)
+    const trouble = findTrouble(outcome, this.options)
     if (trouble === undefined) this.recordAnswer(upstream, pass)
     else if (trouble === 'unknown') recordNothing(upstream, pass)
     else this.recordTrouble(upstream, pass, trouble)
@@ -116,7 +116,7 @@ export class Upstreams {
     this.counts.refused += 1
     const { failures, trouble } = upstream
     const forMs = Math.ceil(openForMs(upstream, performance.now()))
-    const message = `${subjectOf(call)} was not sent: the last ${failures} attempts at its target failed (${trouble?.why}); no further one is made for ${forMs} ms.`
+    const message = `${formatCall(call)} was not sent: the last ${failures} attempts at its target failed (${trouble?.why}); no further one is made for ${forMs} ms.`
     return new CircuitOpen(message, trouble?.status ?? 502, forMs)
   }
 
@@ -193,7 +193,10 @@ export const FAILED_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
  * The failure of the origin that an outcome shows; undefined if it answers, with whatever other status; 'unknown' if the
  * outcome says nothing about it, as with a connection that was closed while idle.
  */
-function troubleOf(outcome: AttemptOutcome, { clock, connections }: UpstreamOptions): Trouble | undefined | 'unknown' {
+function findTrouble(
+  outcome: AttemptOutcome,
+  { clock, connections }: UpstreamOptions,
+): Trouble | undefined | 'unknown' {
   if (outcome.kind === 'answer') {
     const { status, headers } = outcome.answer
     if (!FAILED_STATUSES.has(status)) return undefined

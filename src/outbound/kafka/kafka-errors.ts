@@ -26,7 +26,7 @@ export const isFenced = (error: unknown): boolean =>
   )
 
 /** Why a retry cannot help; undefined if it can. */
-export const refusalOf = (error: unknown): string | undefined => {
+export const explainRefusal = (error: unknown): string | undefined => {
   const id = Object.keys(REFUSALS).find((name) => isProtocolError(error, name))
   return id === undefined ? undefined : REFUSALS[id]
 }
@@ -65,7 +65,7 @@ export const consumerError = (error: unknown): Error =>
   error instanceof NoGroupStart ? error : new Error(describeError(error), { cause: error })
 
 export function produceError(topic: string, error: unknown): OutboundError {
-  const refusal = refusalOf(error)
+  const refusal = explainRefusal(error)
   const timedOut = isProtocolError(error, 'REQUEST_TIMED_OUT') || hasCode(error, 'PLT_KFK_TIMEOUT')
   const fault: OutboundFault = refusal !== undefined ? 'refused' : timedOut ? 'timeout' : 'unreachable'
   return notAcknowledged(fault, topic, refusal ?? describeError(error), error)

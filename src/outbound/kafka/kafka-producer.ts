@@ -3,11 +3,11 @@ import { compatibilityPartitioner, type MessageToProduce, Producer, ProtocolErro
 import type {
   BrokerRecord,
   ClosableRecordProducer,
-  ProduceTurn,
+  ProduceSlot,
   RecordOffset,
 } from '../../core/ports/record-producer.ts'
 import { clientOptions, ignoreErrors, type KafkaSettings, within } from './kafka-client.ts'
-import { notAcknowledged, produceError, refusalOf } from './kafka-errors.ts'
+import { explainRefusal, notAcknowledged, produceError } from './kafka-errors.ts'
 
 const CLOSE_MS = 2_000
 /** A topic without records for this long holds no connection. */
@@ -23,10 +23,10 @@ export function createKafkaProducer(settings: KafkaSettings): ClosableRecordProd
     return producer
   }
   return {
-    produce: (record, timeoutMs, turn) => {
+    produce: (record, timeoutMs, slot) => {
       const { topic } = record
       if (closed) return Promise.reject(notAcknowledged('unreachable', topic, 'the service is shutting down'))
-      return producerFor(topic).produce(record, timeoutMs, turn)
+      return producerFor(topic).produce(record, timeoutMs, slot)
     },
     close: async () => {
       closed = true
@@ -55,7 +55,7 @@ class TopicProducer {
   private client: Producer | undefined
   private sending: Promise<void> | undefined
   private idle: NodeJS.Timeout | undefined
-  private readonly partitionOf = createPartitioner()
+  private readonly choosePartition = createPartitioner()
   private readonly deadlines: ProduceDeadlines
 
   constructor(settings: KafkaSettings, topic: string) {
@@ -67,12 +67,12 @@ class TopicProducer {
     )
   }
 
-  produce(record: BrokerRecord, timeoutMs: number, turn?: ProduceTurn): Promise<RecordOffset> {
+  produce(record: BrokerRecord, timeoutMs: number, slot?: ProduceSlot): Promise<RecordOffset> {
     return new Promise((resolve, reject) => {
-      const entry = new QueuedRecord(record, timeoutMs, turn, resolve, reject)
+      const entry = new QueuedRecord(record, timeoutMs, slot, resolve, reject)
       this.queued.push(entry)
       this.deadlines.watch(entry)
-      turn?.handed()
+      slot?.handed()
       clearTimeout(this.idle)
       // In the next turn of the event loop, so that all records of this turn share a batch.
       this.sending ??= new Promise<void>((next) => setImmediate(next)).then(() => this.sendAll())
@@ -121,7 +121,7 @@ class TopicProducer {
   private async sendBatch(entries: readonly QueuedRecord[]): Promise<void> {
     const { topic } = this
     for (const entry of entries) {
-      if (entry.turn?.isVoid === true)
+      if (entry.slot?.isVoid === true)
         entry.reject(notAcknowledged('unreachable', topic, 'a record that must precede it has failed'))
     }
     const batch = entries.filter((entry) => !entry.isSettled)
@@ -149,7 +149,7 @@ class TopicProducer {
     const counts = new Map<number, number>()
     return batch.map((entry) => {
       const message = toMessage(entry.record)
-      const number = this.partitionOf(message, partitions)
+      const number = this.choosePartition(message, partitions)
       const index = counts.get(number) ?? 0
       counts.set(number, index + 1)
       message.partition = number
@@ -165,7 +165,7 @@ class TopicProducer {
   private async settleEach(records: readonly PartitionedRecord[], error: unknown): Promise<void> {
     const { topic } = this
     const { offsets, errors } = readVerdicts(error)
-    const isRefused = ({ partition }: PartitionedRecord) => refusalOf(errors.get(partition)) !== undefined
+    const isRefused = ({ partition }: PartitionedRecord) => explainRefusal(errors.get(partition)) !== undefined
     const unwritten: PartitionedRecord[] = []
     for (const one of records) {
       const base = offsets.get(one.partition)
@@ -198,7 +198,7 @@ const BATCH_BYTES = 512 * 1024
 export class QueuedRecord {
   readonly record: BrokerRecord
   readonly sizeBytes: number
-  readonly turn: ProduceTurn | undefined
+  readonly slot: ProduceSlot | undefined
   readonly timeoutMs: number
   /** In milliseconds of `performance.now()`. */
   readonly deadlineMs: number
@@ -210,13 +210,13 @@ export class QueuedRecord {
   constructor(
     record: BrokerRecord,
     timeoutMs: number,
-    turn: ProduceTurn | undefined,
+    slot: ProduceSlot | undefined,
     resolve: (offset: RecordOffset) => void,
     reject: (error: unknown) => void,
   ) {
     this.record = record
-    this.sizeBytes = sizeOf(record)
-    this.turn = turn
+    this.sizeBytes = measureRecord(record)
+    this.slot = slot
     this.timeoutMs = timeoutMs
     this.deadlineMs = performance.now() + timeoutMs
     this.#resolve = resolve
@@ -232,7 +232,7 @@ export class QueuedRecord {
   reject(error: unknown): void {
     if (this.isSettled) return
     this.isSettled = true
-    this.turn?.failed()
+    this.slot?.failed()
     this.#reject(error)
   }
 }
@@ -342,20 +342,20 @@ export function createPartitioner(): (message: MessageToProduce, partitionCount:
     (message.key === undefined ? roundRobin++ : compatibilityPartitioner(message, message.key)) % partitionCount
 }
 
-export const sizeOf = ({ key, value }: BrokerRecord): number => (key?.length ?? 0) + (value?.length ?? 0)
+export const measureRecord = ({ key, value }: BrokerRecord): number => (key?.length ?? 0) + (value?.length ?? 0)
 
 export function toMessage({ topic, key, value, headers }: BrokerRecord): MessageToProduce {
   const message: MessageToProduce = { topic, partition: 0 }
-  if (key !== null) message.key = bytesOf(key)
-  if (value !== null) message.value = bytesOf(value)
+  if (key !== null) message.key = toBuffer(key)
+  if (value !== null) message.value = toBuffer(value)
   // Buffers are compared by identity, so a repeated name keeps all of its values. The client writes null as no value.
   const own = new Map<Buffer, Buffer | null>()
-  for (const [name, text] of headers) own.set(bytesOf(name), text === null ? null : bytesOf(text))
+  for (const [name, text] of headers) own.set(toBuffer(name), text === null ? null : toBuffer(text))
   message.headers = own as Map<Buffer, Buffer>
   return message
 }
 
-const bytesOf = (content: string | Uint8Array): Buffer =>
+const toBuffer = (content: string | Uint8Array): Buffer =>
   typeof content === 'string'
     ? Buffer.from(content)
     : Buffer.from(content.buffer, content.byteOffset, content.byteLength)

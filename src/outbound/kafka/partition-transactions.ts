@@ -4,14 +4,14 @@ import type { MessageToProduce } from '@platformatic/kafka'
 import { OutboundError } from '../../core/ports/http-client-port.ts'
 import type {
   BrokerRecord,
-  ProduceTurn,
+  ProduceSlot,
   RecordOffset,
   RecordProducer,
   RecordTransactions,
 } from '../../core/ports/record-producer.ts'
 import { type KafkaSettings, within } from './kafka-client.ts'
-import { isFenced, notAcknowledged, produceError, refusalOf } from './kafka-errors.ts'
-import { createPartitioner, sizeOf, toMessage } from './kafka-producer.ts'
+import { explainRefusal, isFenced, notAcknowledged, produceError } from './kafka-errors.ts'
+import { createPartitioner, measureRecord, toMessage } from './kafka-producer.ts'
 import {
   type OpenTransaction,
   openTransactionClient,
@@ -106,7 +106,7 @@ class PartitionTransactions implements RecordTransactions {
   private readonly partition: number
   private readonly onLost: (error: unknown) => void
   private readonly client: TransactionClient
-  private readonly partitionOf = createPartitioner()
+  private readonly choosePartition = createPartitioner()
   private queue: TransactionPart[] = []
   private running: Promise<void> | undefined
   /** Why nothing can be committed any more. */
@@ -200,7 +200,7 @@ class PartitionTransactions implements RecordTransactions {
       if (error instanceof TransactionLost) {
         this.stop(error)
         this.onLost(error)
-      } else if (this.closedBy === undefined && refusalOf(error) !== undefined && live.length > 1) {
+      } else if (this.closedBy === undefined && explainRefusal(error) !== undefined && live.length > 1) {
         // The others must not fail with a record that the broker does not take.
         const middle = live.length >>> 1
         await this.commitAll(live.slice(0, middle))
@@ -246,7 +246,7 @@ class PartitionTransactions implements RecordTransactions {
     const counts = topics.size === 0 ? new Map<string, number>() : await this.client.partitionCounts([...topics])
     const messages = records.map((record) => {
       const message = toMessage(record)
-      return { ...message, partition: this.partitionOf(message, counts.get(record.topic) ?? 1) }
+      return { ...message, partition: this.choosePartition(message, counts.get(record.topic) ?? 1) }
     })
     const bases = await this.client.write(messages, async (transaction) => {
       beforeOffset()
@@ -255,7 +255,7 @@ class PartitionTransactions implements RecordTransactions {
     })
     this.committed = nextOffset
     this.group.onCommitted()
-    return offsetsOf(messages, bases)
+    return assignOffsets(messages, bases)
   }
 }
 
@@ -271,7 +271,7 @@ function batchEnd(parts: readonly TransactionPart[]): number {
 }
 
 /** In: messages with their partitions, and the offset of the first one in each partition. */
-function offsetsOf(
+function assignOffsets(
   messages: readonly (MessageToProduce & { partition: number })[],
   bases: readonly Readonly<{ topic: string; partition: number; offset: bigint }>[],
 ): RecordOffset[] {
@@ -287,7 +287,7 @@ function offsetsOf(
 /** A record of a part that waits for the end of its transaction. */
 type PartRecord = Readonly<{
   record: BrokerRecord
-  turn: ProduceTurn | undefined
+  slot: ProduceSlot | undefined
   timer: NodeJS.Timeout
   resolve(offset: RecordOffset): void
   reject(error: unknown): void
@@ -322,8 +322,8 @@ function openPart(nextOffset: bigint, count: number, onComplete: (part: Transact
     }
   }
   const fail = (error: unknown) =>
-    settle(({ record: { topic }, turn, reject }) => {
-      turn?.failed()
+    settle(({ record: { topic }, slot, reject }) => {
+      slot?.failed()
       reject(partError(topic, error))
     })
   const part: TransactionPart & RecordProducer = {
@@ -335,9 +335,9 @@ function openPart(nextOffset: bigint, count: number, onComplete: (part: Transact
       return sizeBytes
     },
     get isVoid() {
-      return isSettled || held.some(({ turn }) => turn?.isVoid === true)
+      return isSettled || held.some(({ slot }) => slot?.isVoid === true)
     },
-    produce: (record, timeoutMs, turn) =>
+    produce: (record, timeoutMs, slot) =>
       new Promise((resolve, reject) => {
         if (isSettled)
           return reject(notAcknowledged('unreachable', record.topic, 'another record of its message failed'))
@@ -345,10 +345,10 @@ function openPart(nextOffset: bigint, count: number, onComplete: (part: Transact
           () => fail(notAcknowledged('timeout', record.topic, `its transaction did not start within ${timeoutMs} ms`)),
           timeoutMs,
         )
-        held.push({ record, turn, timer, resolve, reject })
-        sizeBytes += sizeOf(record)
+        held.push({ record, slot, timer, resolve, reject })
+        sizeBytes += measureRecord(record)
         if (held.length === count) onComplete(part)
-        turn?.handed()
+        slot?.handed()
       }),
     take: () => {
       for (const { timer } of held) clearTimeout(timer)

@@ -10,8 +10,8 @@ export type OpenTransaction = Awaited<ReturnType<Producer['beginTransaction']>>
 
 const CLOSE_MS = 2_000
 /** The broker refuses the next transaction for some milliseconds after each one (CONCURRENT_TRANSACTIONS). */
-const LEAST_RETRY_MS = 5
-const LONGEST_RETRY_MS = 200
+const MIN_RETRY_MS = 5
+const MAX_RETRY_MS = 200
 const RETRIES = 30
 
 /**
@@ -64,7 +64,7 @@ export function openTransactionClient(settings: KafkaSettings, transactionalId: 
       idempotent: true,
       autocreateTopics: true,
       retries: RETRIES,
-      retryDelay: (_client, _operation, attempt) => Math.min(LEAST_RETRY_MS * attempt, LONGEST_RETRY_MS),
+      retryDelay: (_client, _operation, attempt) => Math.min(MIN_RETRY_MS * attempt, MAX_RETRY_MS),
     })
     ignoreErrors(client)
     return client

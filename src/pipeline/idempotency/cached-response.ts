@@ -18,7 +18,7 @@ export function isFinal({ answer: { status }, failure }: Outcome): boolean {
 }
 
 /** `messageId`: of the message that the response is for. A body of more than `limitBytes` is left out. */
-export function cachedResponseOf({ answer, failure }: Outcome, messageId: string, limitBytes: number): CachedResponse {
+export function toCachedResponse({ answer, failure }: Outcome, messageId: string, limitBytes: number): CachedResponse {
   const { status, headers, partial, refused } = answer
   const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
   return {

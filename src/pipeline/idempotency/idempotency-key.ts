@@ -4,7 +4,7 @@ import { fault, found, type Result } from '../../core/lint.ts'
 export const KEY_HEADER = 'idempotency-key'
 
 /** In characters, without the quotes. */
-const LONGEST = 255
+const MAX_CHARACTERS = 255
 
 const EXAMPLE = '"8e03978e-40d5-43e8-bc93-6894a57f9324"'
 
@@ -21,6 +21,7 @@ export function readIdempotencyKey(value: string): Result<string> {
   }
   const key = inner.replaceAll(/\\(["\\])/g, '$1')
   if (key.trim() === '') return fault(`The key in Idempotency-Key is empty; send a new one, such as ${EXAMPLE}.`)
-  if (key.length > LONGEST) return fault(`The key in Idempotency-Key has more than ${LONGEST} characters; shorten it.`)
+  if (key.length > MAX_CHARACTERS)
+    return fault(`The key in Idempotency-Key has more than ${MAX_CHARACTERS} characters; shorten it.`)
   return found(key)
 }

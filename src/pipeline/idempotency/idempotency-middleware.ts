@@ -33,7 +33,11 @@ export function compileIdempotency(
   const runKeyed = async (header: string, message: Received, run: Run, caller = ''): Promise<Outcome> => {
     const key = readIdempotencyKey(header)
     if (!key.ok) throw new Failure('IDEMPOTENCY_KEY_INVALID', key.message)
-    const request = { endpointId: id, key: hashOf([caller, key.value]), fingerprint: fingerprintOf(message, run) }
+    const request = {
+      endpointId: id,
+      key: computeHash([caller, key.value]),
+      fingerprint: computeFingerprint(message, run),
+    }
     return service.process({ request, ttlMs: hours * HOUR_MS, work: async () => handle(message, run) }, run)
   }
   const fail = (thrown: unknown, { messageId }: Run): Outcome => failedOutcome(thrown, endpoint, messageId)
@@ -47,14 +51,14 @@ export function compileIdempotency(
 const MISSING =
   'This endpoint accepts only messages with a key: send the header Idempotency-Key with a text of your own in double quotes, and the same text when you send the same message again.'
 
-const hashOf = (values: readonly unknown[], body?: Uint8Array): string => {
+const computeHash = (values: readonly unknown[], body?: Uint8Array): string => {
   const hash = createHash('sha256').update(JSON.stringify(values))
   return (body === undefined ? hash : hash.update('\n').update(body)).digest('base64url')
 }
 
 /** Path, query, body, and the headers that say how to read the body. Proxies change other headers. */
-const fingerprintOf = ({ urlParams, query, requestHeaders }: Received, { body }: Run): string =>
-  hashOf(
+const computeFingerprint = ({ urlParams, query, requestHeaders }: Received, { body }: Run): string =>
+  computeHash(
     [sorted(urlParams), sorted(query), requestHeaders['content-type'] ?? '', requestHeaders['content-encoding'] ?? ''],
     body,
   )

@@ -10,7 +10,7 @@ import type { Run } from '../../core/run.ts'
 import type { CachedResponse, IdempotencyStore, KeyedRequest } from '../../store/sql/idempotency-store.ts'
 import { StoreUnavailable, storeFailure } from '../../store/store-access.ts'
 import type { Outcome } from '../outcome.ts'
-import { cachedResponseOf, isFinal, replayResponse } from './cached-response.ts'
+import { isFinal, replayResponse, toCachedResponse } from './cached-response.ts'
 import type { IdempotencyCleanup } from './idempotency-cleanup.ts'
 
 export type KeyedMessage = Readonly<{
@@ -44,7 +44,7 @@ const LEASE_MS = 10_000
 const RENEW_MS = 3_000
 
 /** How often a message polls for the response of another process: soon at first, as most messages take milliseconds. */
-const POLL: Backoff = { firstMs: 10, longestMs: 250 }
+const POLL: Backoff = { firstMs: 10, maxMs: 250 }
 
 /** How long caching a response is retried while the store does not answer: its message is processed already. */
 const CACHE_TIMEOUT_MS = 3_000
@@ -111,7 +111,7 @@ export function createIdempotencyService(options: IdempotencyOptions): Idempoten
       await release(message, run)
       return { outcome }
     }
-    const response = cachedResponseOf(outcome, run.messageId, limitBytes)
+    const response = toCachedResponse(outcome, run.messageId, limitBytes)
     const result = await failUnavailable(complete(message, run, response), NOT_CACHED)
     cleanup.noteCached(endpointId, response.body?.byteLength ?? 0)
     if (result === 'claim-lost') return 'claim-lost'

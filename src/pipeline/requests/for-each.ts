@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import type { Awaitable } from '../../core/json.ts'
 
 /**
@@ -42,7 +42,7 @@ export async function buildAll<Item, Built>(items: readonly Item[], build: (item
   for (const item of items) {
     all.push(build(item))
     if (performance.now() - sliceStart > SLICE_MS) {
-      await turn()
+      await nextIteration()
       sliceStart = performance.now()
     }
   }

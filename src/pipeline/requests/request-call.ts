@@ -2,14 +2,14 @@
  * The calls of lookups and response requests: built from a message, and sent to a URL, which answers, or a topic, which
  * acknowledges.
  */
-import { refusalOf } from '../../core/egress/egress-policy.ts'
+import { checkEgress } from '../../core/egress/egress-policy.ts'
 import { Failure } from '../../core/failure.ts'
 import type { FailureCode } from '../../core/failure-table.ts'
 import { IDEMPOTENT_METHODS, REDIRECT_STATUSES, type StatusSet } from '../../core/http.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { MessageBudget } from '../../core/message-budget.ts'
-import { ownTurn } from '../../core/own-turn.ts'
+import { exclusiveIteration } from '../../core/own-turn.ts'
 import {
   CircuitOpen,
   type HttpClient,
@@ -33,7 +33,7 @@ import { checkPath } from '../../document/checks/path-roots.ts'
 import type { Endpoint, LookupRequest, ResponseRequest } from '../../document/schema/schema.ts'
 import { UNKNOWN_URL } from '../../document/schema/schema-fields.ts'
 import type { Codec } from '../../formats/codec.ts'
-import { CODECS, codecOfHeader, type Format } from '../../formats/codecs.ts'
+import { CODECS, codecForHeader, type Format } from '../../formats/codecs.ts'
 import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
 import { parseUrlTemplate, type UrlTemplate } from '../../language/url-template.ts'
 import type { PipelineSettings, Services } from '../services.ts'
@@ -45,7 +45,13 @@ import {
   fillUrl,
   parameterText,
 } from './request-parameters.ts'
-import { compileHeaders, lintReferences, openAccount, secretsOfUrl, withoutValues } from './secret-references.ts'
+import {
+  collectUrlSecrets,
+  compileHeaders,
+  createSecretCollector,
+  lintReferences,
+  withoutValues,
+} from './secret-references.ts'
 import { withoutWrapper } from './upstream-answer.ts'
 
 /**
@@ -113,20 +119,20 @@ export function compileCall(
       const shownUrl = fillUrl(urlParts, scope)
       const recordKey = (key && parameterText(key, scope, 'be the key of a record')) ?? null
       budget.spend(shownUrl.length + (recordKey?.length ?? 0), lint.path)
-      const transaction = carriesTransaction ? transactionOf(scope) : {}
+      const transaction = carriesTransaction ? transactionHeader(scope) : {}
       if (!refers) {
         const carried = carriesTransaction ? { ...headers, ...transaction } : headers
         return { method, url: shownUrl, headers: carried, key: recordKey, shownUrl, secrets: undefined }
       }
-      const account = openAccount(services.secrets)
-      const secretOf = secretsOfUrl(url, account, urlPath)
+      const collector = createSecretCollector(services.secrets)
+      const resolveSecret = collectUrlSecrets(url, collector, urlPath)
       return {
         method,
-        url: url.references.length === 0 ? shownUrl : fillUrl(urlParts, scope, secretOf),
-        headers: { ...(secretHeaders?.(account.resolve) ?? headers), ...transaction },
+        url: url.references.length === 0 ? shownUrl : fillUrl(urlParts, scope, resolveSecret),
+        headers: { ...(secretHeaders?.(collector.resolve) ?? headers), ...transaction },
         key: recordKey,
         shownUrl,
-        secrets: account.values,
+        secrets: collector.values,
       }
     },
     send: (prepared, body, run, item, ending) => {
@@ -143,11 +149,11 @@ export function compileCall(
       // Not an async function: while it waits, its frame takes twice the memory of these two.
       return deliver(prepared, body, Math.min(timeoutMs, left), run, called).then(
         (delivered) => {
-          const received = answerOf(delivered)
+          const received = toOutboundAnswer(delivered)
           const answer = unwraps ? withoutWrapper(received) : received
           endCall(called, answer)
           if (answer.body.byteLength <= LARGE_ANSWER_BYTES) return ending.answered(answer, run)
-          return ownTurn().then(() => ending.answered(answer, run))
+          return exclusiveIteration().then(() => ending.answered(answer, run))
         },
         (thrown: unknown) => {
           if (kind === 'RESPONSE' && thrown instanceof OutboundError && thrown.answer !== undefined) {
@@ -197,7 +203,7 @@ const LARGE_ANSWER_BYTES = 512 * 1024
 /** The core finds the calls of one transaction by this header of the message. */
 const TRANSACTION_HEADER = 'x-openhim-transactionid'
 
-function transactionOf({ requestHeaders }: CallScope): Readonly<Record<string, string>> {
+function transactionHeader({ requestHeaders }: CallScope): Readonly<Record<string, string>> {
   const id = isObject(requestHeaders) ? requestHeaders[TRANSACTION_HEADER] : undefined
   return typeof id === 'string' && id !== '' ? { [TRANSACTION_HEADER]: id } : {}
 }
@@ -224,7 +230,7 @@ function compileUrl(
   }
   lintReferences(text, secrets, lint)
   const host = template.value.base === undefined && text !== UNKNOWN_URL ? URL.parse(text.trim()) : null
-  const refusal = host && refusalOf(host, egress)
+  const refusal = host && checkEgress(host, egress)
   if (refusal) lint.warning(`Every call will fail with EGRESS_DENIED: the host is not allowed, as ${refusal}.`)
   return template.value
 }
@@ -317,7 +323,7 @@ function deliverToUrl(http: HttpClient, options: CallOptions): Deliver {
     const traced = withTrace(own, run, called)
     const headers = body === undefined ? traced : { ...traced, 'content-type': body.contentType }
     noteSent(run.trace, called, headers, body?.content)
-    const request = { ...options, method, url, headers, timeoutMs, patient: run.isPatient, budget: run.budget }
+    const request = { ...options, method, url, headers, timeoutMs, patient: run.mayWait, budget: run.budget }
     return http.send(body === undefined ? request : { ...request, body: body.content })
   }
 }
@@ -335,12 +341,12 @@ function deliverToTopic(topic: string, producer: RecordProducer): Deliver {
     sent.push(['crosswalk.message-id', run.messageId])
     if (keepsSent(run.trace)) noteSent(run.trace, called, Object.fromEntries(sent), body?.content)
     const record = { topic, key, value: body?.content ?? '', headers: sent }
-    return (run.producer ?? producer).produce(record, timeoutMs, run.turn)
+    return (run.producer ?? producer).produce(record, timeoutMs, run.slot)
   }
 }
 
 /** The answer of a topic is `{ topic, partition, offset }`. */
-function answerOf(delivered: Delivered): OutboundAnswer {
+function toOutboundAnswer(delivered: Delivered): OutboundAnswer {
   if ('status' in delivered) return delivered
   const headers = { 'content-type': 'application/json' }
   return { status: 200, headers, body: Buffer.from(JSON.stringify(delivered)) }
@@ -364,7 +370,7 @@ function withTrace(
 function withAccept(headers: Readonly<Record<string, string>>, output: Format): Readonly<Record<string, string>> {
   const written = (lowerCase: string) => Object.entries(headers).find(([name]) => name.toLowerCase() === lowerCase)?.[1]
   if (written('accept') !== undefined) return headers
-  const codec: Codec = codecOfHeader(written('content-type')) ?? CODECS.json
+  const codec: Codec = codecForHeader(written('content-type')) ?? CODECS.json
   return { ...headers, accept: codec.profiles[output]?.accept ?? codec.accept }
 }
 

@@ -67,13 +67,13 @@ type UrlParts = Readonly<{
 }>
 
 /**
- * The URL for one message, with references in place of secrets if `secretOf` is undefined. Fails with PARAMETER_INVALID,
+ * The URL for one message, with references in place of secrets if `resolveSecret` is undefined. Fails with PARAMETER_INVALID,
  * also for a URL of more than `limitBytes`.
  */
 export function fillUrl(
   { template, placeholders, query, path, limitBytes }: UrlParts,
   scope: CallScope,
-  secretOf?: (reference: Reference) => string,
+  resolveSecret?: (reference: Reference) => string,
 ): string {
   const values: Record<string, string> = {}
   let characters = 0
@@ -98,7 +98,7 @@ export function fillUrl(
     }
     values[parameter.name] = value
   }
-  const filled = template.fill(values, secretOf)
+  const filled = template.fill(values, resolveSecret)
   if (!filled.ok) throw new Failure('PARAMETER_INVALID', filled.message, { path: documentPath(path, 'config', 'url') })
   const pairs = query.flatMap((parameter) => {
     const value = readText(parameter)

@@ -9,7 +9,7 @@ import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import type { Run } from '../../core/run.ts'
 import { noteAnswer } from '../../core/tracing/trace.ts'
 import type { Codec } from '../../formats/codec.ts'
-import { codecOfFormat, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
+import { codecForFormat, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { endToEnd } from '../../language/headers.ts'
 import { payForOutput, write } from '../stages/serialise.ts'
 import { asBase64, asText, type Content, UNKNOWN_TYPE } from './upstream-answer.ts'
@@ -33,7 +33,7 @@ export const isAtFault = (result: RequestResult): boolean => result instanceof F
 export function passOn(answer: OutboundAnswer, content: Content, format: Format, run: Reported): Answer {
   const status = answer.status <= 599 ? answer.status : 502
   const { 'content-type': own = UNKNOWN_TYPE, ...headers } = endToEnd(answer.headers)
-  const codec = codecOfFormat(format)
+  const codec = codecForFormat(format)
   const type = { 'content-type': MEDIA_TYPES[format] }
   const empty = answer.body.byteLength === 0
   const mayHaveBody = status !== 204 && status !== 205 && status !== 304
@@ -53,7 +53,7 @@ export function passOn(answer: OutboundAnswer, content: Content, format: Format,
 
 /** The answer if the only response request is optional and failed: its default, else the output. */
 export function withoutResponse(output: string, { instead }: Forgiven, format: Format): Answer {
-  const body = instead === undefined ? output : write(instead, codecOfFormat(format))
+  const body = instead === undefined ? output : write(instead, codecForFormat(format))
   return { status: 200, headers: { 'content-type': MEDIA_TYPES[format] }, body }
 }
 
@@ -64,18 +64,18 @@ export function aggregate(
   format: Format,
   run: Reported,
 ): Answer {
-  const codec = codecOfFormat(format)
-  const gather = (bodyOfOne: (result: RequestResult) => Json): JsonObject =>
+  const codec = codecForFormat(format)
+  const gather = (bodyFromOutcome: (result: RequestResult) => Json): JsonObject =>
     Object.fromEntries(
       responses.map(({ id }, index) => {
         const outcome = outcomes[index] as RequestResult | RequestResult[]
-        return [id, Array.isArray(outcome) ? outcome.map(bodyOfOne) : bodyOfOne(outcome)] as const
+        return [id, Array.isArray(outcome) ? outcome.map(bodyFromOutcome) : bodyFromOutcome(outcome)] as const
       }),
     )
   const body =
-    tryWrite(gather(bodyOf), codec, run) ??
+    tryWrite(gather(bodyFromResult), codec, run) ??
     write(
-      gather((result) => writableBodyOf(result, codec, run)),
+      gather((result) => toWritableBody(result, codec, run)),
       codec,
       undefined,
       run.budget,
@@ -86,16 +86,16 @@ export function aggregate(
   return { status: 200, headers: { ...headers, 'x-crosswalk-status': 'partial' }, body, partial: true }
 }
 
-function bodyOf(outcome: RequestResult): Json {
-  if ('forgiven' in outcome) return outcome.instead === undefined ? bodyOf(outcome.forgiven) : outcome.instead
+function bodyFromResult(outcome: RequestResult): Json {
+  if ('forgiven' in outcome) return outcome.instead === undefined ? bodyFromResult(outcome.forgiven) : outcome.instead
   if (outcome instanceof Failure) return { error: outcome.message, code: outcome.code }
   if (outcome.ok || outcome.answer.body.byteLength > 0) return outcome.content.value
   return { error: `The target answered with status ${outcome.answer.status} and no body.` }
 }
 
 /** The body as a value; as text or base64 if the output type cannot hold it. */
-function writableBodyOf(outcome: RequestResult, codec: Codec, run: Reported): Json {
-  const body = bodyOf(outcome)
+function toWritableBody(outcome: RequestResult, codec: Codec, run: Reported): Json {
+  const body = bodyFromResult(outcome)
   if (!('answer' in outcome) || isWritable(body, codec, run)) return body
   noteAnswer(run.trace, outcome.answer, outcome.content.unreadable ?? unwritable(codec))
   const text = asText(outcome.answer)

@@ -22,7 +22,7 @@ import type { UrlTemplate } from '../../language/url-template.ts'
 /** Gives the value of a reference and notes it. Fails with SECRET_UNAVAILABLE at `path` of the document. */
 type ResolveSecret = (reference: Reference, path: string) => string
 
-type Account = Readonly<{
+type SecretCollector = Readonly<{
   resolve: ResolveSecret
   /** Notes a further value of the reference, such as a part of its value. */
   note(reference: Reference, value: string): void
@@ -30,7 +30,7 @@ type Account = Readonly<{
 }>
 
 /** Collects the secrets of one request or message. */
-export function openAccount(source: SecretSource): Account {
+export function createSecretCollector(source: SecretSource): SecretCollector {
   const values = new Map<string, string>()
   return {
     values,
@@ -103,11 +103,11 @@ export function compileHeaders(
 }
 
 /** In characters. A short part such as `/api` is no secret, and occurs in many texts. */
-const SHORTEST_PART = 8
+const MIN_PART_CHARACTERS = 8
 
 /** Gives the values of the references in a URL, as its template reads them. */
-export const secretsOfUrl =
-  ({ base }: UrlTemplate, { resolve, note }: Account, path: string) =>
+export const collectUrlSecrets =
+  ({ base }: UrlTemplate, { resolve, note }: SecretCollector, path: string) =>
   (reference: Reference): string => {
     const value = resolve(reference, path)
     if (reference !== base?.reference) return value
@@ -116,7 +116,7 @@ export const secretsOfUrl =
       const { pathname, search, searchParams } = new URL(read.value)
       // The target may repeat its own path and query.
       const parts = [`${pathname}${search}`, pathname, ...searchParams.values()]
-      for (const part of parts) if (part.length >= SHORTEST_PART) note(reference, part)
+      for (const part of parts) if (part.length >= MIN_PART_CHARACTERS) note(reference, part)
       return read.value
     }
     throw new Failure('SECRET_UNAVAILABLE', `The secret "${reference.text}" ${read.message}.`, { path })
@@ -131,7 +131,7 @@ export function compileConstants(
   const compiled = compileValue(constants, source, lint)
   if (compiled === undefined) return undefined
   return (run) => {
-    const { resolve, values } = openAccount(source)
+    const { resolve, values } = createSecretCollector(source)
     const resolved = compiled(resolve) as JsonObject
     noteSecrets(run.trace, values)
     return resolved

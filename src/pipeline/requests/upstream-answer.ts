@@ -10,7 +10,7 @@ import { changeTexts, isObject, type Json, type JsonObject } from '../../core/js
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
-import { codecOf, detect, NO_FORMAT } from '../../formats/codecs.ts'
+import { detect, findCodec, NO_FORMAT } from '../../formats/codecs.ts'
 import { isBinary, type MediaType, parseMediaType } from '../../formats/media-type.ts'
 import { readWrapper } from '../../formats/openhim-wrapper.ts'
 import { decodeText } from '../../formats/text.ts'
@@ -37,11 +37,11 @@ export function readContent(answer: OutboundAnswer, settings: ParserSettings): C
   if (answer.body.byteLength === 0) return NOTHING
   const declared = declaredType(answer)
   const charset = declared?.charset
-  const codec = declared && codecOf(declared)
+  const codec = declared && findCodec(declared)
   // Without a charset in the header, XML names its own encoding (RFC 7303 section 3.2) and all else is UTF-8.
   const portable = charset === undefined || charset === 'utf-8'
   if (codec !== undefined) return { value: codec.read(answer.body, charset, settings), codec, portable }
-  const text = textOf(answer, declared)
+  const text = decodeBody(answer, declared)
   const detected = text === undefined ? undefined : detect(text)
   if (detected !== undefined) return { ...detected, portable }
   if (text === undefined || (declared !== undefined && isBinary(declared))) {
@@ -68,7 +68,7 @@ export function readAnyContent(answer: OutboundAnswer, settings: ParserSettings,
 }
 
 /** The body as text; undefined if it is not valid in its charset. */
-export const asText = (answer: OutboundAnswer): string | undefined => textOf(answer, declaredType(answer))
+export const asText = (answer: OutboundAnswer): string | undefined => decodeBody(answer, declaredType(answer))
 
 /** The body with its type and coding, as a value. */
 export function asBase64({ headers, body, isCoded }: OutboundAnswer): JsonObject {
@@ -87,7 +87,7 @@ function declaredType({ headers: { 'content-type': header } }: OutboundAnswer): 
   return typeof header === 'string' ? parseMediaType(header) : undefined
 }
 
-function textOf({ body }: OutboundAnswer, declared: MediaType | undefined): string | undefined {
+function decodeBody({ body }: OutboundAnswer, declared: MediaType | undefined): string | undefined {
   const charset = declared?.charset
   // First, as decodeText takes long to find the position of the first wrong byte.
   if (charset === undefined && !isUtf8(body)) return undefined
@@ -140,7 +140,7 @@ const OUTCOME_LIMIT = 262_144
  * Out: the issues of an answer that is an OperationOutcome in JSON, unchanged but for their white space, without those that
  * are not valid in FHIR R4.
  */
-export function issuesOf(answer: OutboundAnswer): readonly JsonObject[] {
+export function readIssues(answer: OutboundAnswer): readonly JsonObject[] {
   const text = answer.body.byteLength > OUTCOME_LIMIT ? undefined : asText(answer)
   const outcome = text === undefined ? undefined : detect(text)?.value
   if (!isObject(outcome) || outcome.resourceType !== 'OperationOutcome' || !Array.isArray(outcome.issue)) return []

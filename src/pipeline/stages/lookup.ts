@@ -8,7 +8,7 @@ import type { Run } from '../../core/run.ts'
 import type { Endpoint, LookupRequest } from '../../document/schema/schema.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
-import { CODECS, codecOfFormat, codecOfHeader } from '../../formats/codecs.ts'
+import { CODECS, codecForFormat, codecForHeader } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { Step } from '../chain.ts'
@@ -21,7 +21,7 @@ import {
   type PreparedRequest,
   type RequestCall,
 } from '../requests/request-call.ts'
-import { issuesOf, readContent, refusal } from '../requests/upstream-answer.ts'
+import { readContent, readIssues, refusal } from '../requests/upstream-answer.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { writePaid } from './serialise.ts'
 
@@ -76,11 +76,11 @@ export function compileLookup(
 }
 
 function compileTimes(): (start: number, end: number) => JsonObject {
-  const isoOfStart = createIsoTime()
-  const isoOfEnd = createIsoTime()
+  const formatStart = createIsoTime()
+  const formatEnd = createIsoTime()
   return (start, end) => ({
-    requestStart: isoOfStart(start),
-    requestEnd: isoOfEnd(end),
+    requestStart: formatStart(start),
+    requestEnd: formatEnd(end),
     requestDuration: { milliseconds: end - start },
   })
 }
@@ -95,11 +95,11 @@ function compileOne(
   const call = compileCall('LOOKUP', request, endpoint, services, settings, lint)
   const { items } = call
   const inFhir = answersInFhir(endpoint) ?? request.fhirResponse === true
-  const fallback = request.optional === true ? fallbackOf(request) : undefined
+  const fallback = request.optional === true ? fallbackResult(request) : undefined
   const read = (answer: OutboundAnswer): Result => {
     if (!hasStatus(call.allowed, answer.status)) {
       const sentence = `The lookup "${call.id}" answered with status ${answer.status}`
-      throw refusal('LOOKUP_REFUSED', sentence, call.path, answer, inFhir ? issuesOf(answer) : [])
+      throw refusal('LOOKUP_REFUSED', sentence, call.path, answer, inFhir ? readIssues(answer) : [])
     }
     return { data: readData(call, answer, settings), headers: answer.headers }
   }
@@ -124,17 +124,17 @@ function compileOne(
   const send = (prepared: PreparedRequest, body: Body | undefined, run: Run, item?: number): Promise<Result> =>
     call.send(prepared, body, run, item, ending)
   const forwards = request.forwardExistingRequestBody === true
-  const bodyOfMessage = forwards ? compileForward(endpoint, call) : () => undefined
-  const bodyOfItem = forwards ? compileItemBody(call) : () => undefined
+  const readMessageBody = forwards ? compileForward(endpoint, call) : () => undefined
+  const readItemBody = forwards ? compileItemBody(call) : () => undefined
   const prepare = (message: Parsed, run: Run): Awaitable<Ready> => {
     if (items === undefined) {
       const prepared = call.prepare(message, run)
-      const body = bodyOfMessage(message, run)
+      const body = readMessageBody(message, run)
       return () => send(prepared, body, run)
     }
     const calls = buildAll(items(message), (item) => ({
       prepared: call.prepare({ ...message, item }, run),
-      body: bodyOfItem(item, run),
+      body: readItemBody(item, run),
     }))
     return calls.then(
       (all) => () => mapItems(all, call.concurrency, ({ prepared, body }, item) => send(prepared, body, run, item)),
@@ -144,7 +144,7 @@ function compileOne(
 }
 
 /** The result of an optional lookup that failed. */
-const fallbackOf = ({ default: data }: LookupRequest): Result =>
+const fallbackResult = ({ default: data }: LookupRequest): Result =>
   data === undefined ? { headers: {} } : { data, headers: {} }
 
 function readData(call: RequestCall, answer: OutboundAnswer, settings: ParserSettings): Json {
@@ -179,8 +179,8 @@ function withOutcomes(prepare: Lookup['prepare']): Lookup['prepare'] {
 }
 
 /** What a forwarded body is sent as: the format of the request's own Content-Type, else JSON. */
-function formOf({ contentType }: RequestCall): Readonly<{ codec: Codec; contentType: string }> {
-  return { codec: codecOfHeader(contentType) ?? CODECS.json, contentType: contentType ?? CODECS.json.mediaType }
+function bodyFormat({ contentType }: RequestCall): Readonly<{ codec: Codec; contentType: string }> {
+  return { codec: codecForHeader(contentType) ?? CODECS.json, contentType: contentType ?? CODECS.json.mediaType }
 }
 
 /**
@@ -188,11 +188,11 @@ function formOf({ contentType }: RequestCall): Readonly<{ codec: Codec; contentT
  * neither digits nor the root element are lost. The body of a GET or DELETE was never parsed, and does not go on.
  */
 function compileForward(endpoint: Endpoint, call: RequestCall): (message: Parsed, run: Run) => Body {
-  const { codec, contentType } = formOf(call)
+  const { codec, contentType } = bodyFormat(call)
   const { input } = endpoint.transformation
   const { method } = endpoint.endpoint
   const parsed = method === 'POST' || method === 'PUT'
-  const sameForm = parsed && input !== undefined && codecOfFormat(input) === codec
+  const sameForm = parsed && input !== undefined && codecForFormat(input) === codec
   return (message, run) => {
     const charset = parseMediaType(message.requestHeaders['content-type'] ?? '')?.charset ?? 'utf-8'
     const asItCame = sameForm && run.body !== undefined && run.body.byteLength > 0 && charset === 'utf-8'
@@ -201,6 +201,6 @@ function compileForward(endpoint: Endpoint, call: RequestCall): (message: Parsed
 }
 
 function compileItemBody(call: RequestCall): (item: Json, run: Run) => Body {
-  const { codec, contentType } = formOf(call)
+  const { codec, contentType } = bodyFormat(call)
   return (item, run) => ({ content: writePaid(item, codec, run, call.path), contentType })
 }

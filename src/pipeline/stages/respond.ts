@@ -7,7 +7,7 @@ import type { Run } from '../../core/run.ts'
 import { noteAnswer } from '../../core/tracing/trace.ts'
 import { type Endpoint, isPrimary, type ResponseRequest } from '../../document/schema/schema.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
-import { codecOfFormat, codecOfHeader, type Format, MEDIA_TYPES, NO_FORMAT } from '../../formats/codecs.ts'
+import { codecForFormat, codecForHeader, type Format, MEDIA_TYPES, NO_FORMAT } from '../../formats/codecs.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { Stage } from '../chain.ts'
 import { buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
@@ -59,14 +59,20 @@ export function compileRespond(
     refuseUnproduced(requests, outcomes)
     if (outcome === undefined) {
       const aggregated = aggregate(responses, outcomes, format, run)
-      return { ...message, answer: aggregated.partial ? { ...aggregated, ...whyOf(responses, outcomes) } : aggregated }
+      return {
+        ...message,
+        answer: aggregated.partial ? { ...aggregated, ...findCause(responses, outcomes) } : aggregated,
+      }
     }
     if ('forgiven' in outcome) return { ...message, answer: withoutResponse(message.output, outcome, format) }
     const passed = passOn(outcome.answer, outcome.content, format, run)
     if (!outcome.ok)
-      return { ...message, answer: { ...passed, refused: true, ...whyOf([responses[alone] as Response], [outcome]) } }
+      return {
+        ...message,
+        answer: { ...passed, refused: true, ...findCause([responses[alone] as Response], [outcome]) },
+      }
     const partial = outcomes.flat().some(isAtFault)
-    return { ...message, answer: partial ? { ...passed, partial, ...whyOf(responses, outcomes) } : passed }
+    return { ...message, answer: partial ? { ...passed, partial, ...findCause(responses, outcomes) } : passed }
   }
   // Only a state has the times: other endpoints do not pay for them.
   const isTimed = usesState(endpoint)
@@ -112,8 +118,8 @@ function compileOne(
   }
   const { method } = request.config ?? {}
   const bodiless = request.kafkaProducerTopic === undefined && (method === 'GET' || method === 'HEAD')
-  const asOutput = form.codec === codecOfFormat(output)
-  const outcomes = outcomesOf(call, settings)
+  const asOutput = form.codec === codecForFormat(output)
+  const outcomes = createOutcomeEnding(call, settings)
   const ending = request.optional === true ? forgiving(outcomes, request.default) : outcomes
   const send = (prepared: PreparedRequest, content: string, run: Run, item?: number): Promise<RequestResult> => {
     const body = bodiless ? undefined : { content, contentType: form.contentType }
@@ -140,13 +146,13 @@ function compileOne(
 
 /** What an outgoing body is sent as: the format of the request's own Content-Type if it has one, else the output's. */
 function outgoingForm(own: string | undefined, output: Format): Readonly<{ codec: Codec; contentType: string }> {
-  const codec = codecOfHeader(own)
+  const codec = codecForHeader(own)
   if (own !== undefined && codec !== undefined) return { codec, contentType: own }
-  return { codec: codecOfFormat(output), contentType: MEDIA_TYPES[output] }
+  return { codec: codecForFormat(output), contentType: MEDIA_TYPES[output] }
 }
 
 /** Reads the answer. Does not throw a Failure, as only the other responses decide whether it fails the message. */
-const outcomesOf = ({ allowed }: RequestCall, settings: ParserSettings): CallEnding<RequestOutcome> => ({
+const createOutcomeEnding = ({ allowed }: RequestCall, settings: ParserSettings): CallEnding<RequestOutcome> => ({
   answered: (answer, run) => {
     const ok = hasStatus(allowed, answer.status)
     const content = readAnyContent(answer, settings, !ok)
@@ -174,28 +180,28 @@ function refuseUnproduced(
 
 /** A record has no reader of its answer, so a failure of any response fails the record. */
 function refuseFailed(responses: readonly Response[], outcomes: readonly (RequestResult | RequestResult[])[]): void {
-  throwFirst(failuresOf(responses, outcomes))
+  throwFirst(listFailures(responses, outcomes))
 }
 
 /** Those of optional requests are none. */
-function failuresOf(
+function listFailures(
   responses: readonly Response[],
   outcomes: readonly (RequestResult | RequestResult[])[],
 ): readonly Failure[] {
   return outcomes.flatMap((outcome, index) =>
     [outcome].flat().flatMap((one) => {
       if (one instanceof Failure) return [one]
-      return 'forgiven' in one || one.ok ? [] : [refusalOf(responses[index] as Response, one.answer)]
+      return 'forgiven' in one || one.ok ? [] : [createRefusal(responses[index] as Response, one.answer)]
     }),
   )
 }
 
 /** The first request that did not succeed, for those who read the record: the answer has the statuses and bodies alone. */
-function whyOf(
+function findCause(
   responses: readonly Response[],
   outcomes: readonly (RequestResult | RequestResult[])[],
 ): Readonly<{ why?: Failure }> {
-  const [why] = failuresOf(responses, outcomes)
+  const [why] = listFailures(responses, outcomes)
   if (why === undefined) return {}
   why.stage = 'respond'
   return { why }
@@ -207,7 +213,7 @@ function throwFirst(failures: readonly Failure[]): void {
   if (first !== undefined) throw first
 }
 
-const refusalOf = ({ id, path }: Response, answer: OutboundAnswer): Failure =>
+const createRefusal = ({ id, path }: Response, answer: OutboundAnswer): Failure =>
   refusal('RESPONSE_REFUSED', `The request "${id}" was answered with status ${answer.status}`, path, answer)
 
 const forgive = (outcome: RequestOutcome, instead: Json | undefined): RequestResult =>

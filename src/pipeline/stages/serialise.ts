@@ -5,7 +5,7 @@ import type { Run } from '../../core/run.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { TooLong, Unwritable } from '../../formats/body-faults.ts'
 import type { Codec } from '../../formats/codec.ts'
-import { codecOfFormat } from '../../formats/codecs.ts'
+import { codecForFormat } from '../../formats/codecs.ts'
 import type { Stage } from '../chain.ts'
 import type { PipelineSettings } from '../services.ts'
 import { usesState } from './state.ts'
@@ -17,7 +17,7 @@ import { usesState } from './state.ts'
  * MESSAGE_TOO_COSTLY and BUDGET_EXHAUSTED before an output is written that is too large for the budget of the message.
  */
 export function compileSerialise(endpoint: Endpoint, { stateLimitBytes }: PipelineSettings): Stage<Mapped, Serialised> {
-  const codec = codecOfFormat(endpoint.transformation.output)
+  const codec = codecForFormat(endpoint.transformation.output)
   const mayBeLarge = compileMayBeLarge(endpoint, stateLimitBytes)
   return (message, run) => {
     const { budget } = run

@@ -41,7 +41,7 @@ export function compileRecall(
 
   const widen = (message: Received, record: StateRecord | undefined): Recalled => ({
     ...message,
-    state: record === undefined ? {} : rootOf(record),
+    state: record === undefined ? {} : toStateRoot(record),
   })
   return (message) => {
     try {
@@ -58,14 +58,14 @@ export function compileRecall(
 }
 
 /** A record as the root `state` has it. */
-export const rootOf = ({ values, lookupStatus, networkError }: StateRecord): JsonObject => ({
+export const toStateRoot = ({ values, lookupStatus, networkError }: StateRecord): JsonObject => ({
   ...values,
   ...(lookupStatus === undefined ? {} : { lookupHttpStatus: lookupStatus }),
   ...(networkError === undefined ? {} : { lookupNetworkError: networkError }),
 })
 
 /** The record of such a root. */
-export function recordOf(root: JsonObject): StateRecord {
+export function toStateRecord(root: JsonObject): StateRecord {
   const { lookupHttpStatus, lookupNetworkError, ...values } = root
   return {
     values,

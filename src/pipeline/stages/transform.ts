@@ -37,7 +37,7 @@ export function compileTransform(
     timeoutMs: settings.expressionTimeoutMs,
     maxDepth: settings.expressionMaxDepth,
     maxSequence: settings.expressionMaxSequence,
-    takeTurn: local?.takeTurn,
+    runExclusive: local?.runExclusive,
   }
   const entries = Object.entries(endpoint.inputTransforms ?? {}).flatMap(([name, text]): Entry[] => {
     const parsed = parseExpression(text, limits, ambient)
@@ -154,7 +154,7 @@ function callSandbox(
   const readsAll = reads.some(([, roots]) => roots === undefined)
   const roots = readsAll ? undefined : new Set(reads.flatMap(([, some = []]) => [...some]))
   return async (message, run, reported = 0) => {
-    const outcome = await sandboxed.transform(rootsOf(message, roots), run.deadlineAt, {
+    const outcome = await sandboxed.transform(pickRoots(message, roots), run.deadlineAt, {
       partial: observer !== undefined,
     })
     if (observer !== undefined) reportAll(outcome, names, observer, reported)
@@ -179,7 +179,7 @@ function reportAll(outcome: Transformation, names: readonly string[], observer: 
   for (const name of ran) observer.transformed(name, Object.hasOwn(transforms, name) ? transforms[name] : undefined)
 }
 
-function rootsOf(message: Enriched, roots: ReadonlySet<string> | undefined): JsonObject {
+function pickRoots(message: Enriched, roots: ReadonlySet<string> | undefined): JsonObject {
   if (roots === undefined) return message
   return Object.fromEntries(Object.entries(message).filter(([name]) => roots.has(name)))
 }

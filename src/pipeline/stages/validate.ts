@@ -36,7 +36,7 @@ export function compileValidate(
   const apply = compileApply(schema, settings, lint.at('inputValidation'), sandboxed, generatesLater)
   if (apply === undefined) return unused
   const inParts = namesParts(schema, schema)
-  const subjectOf = inParts ? partsOf(endpoint?.method) : ({ requestBody }: Enriched) => requestBody
+  const selectSubject = inParts ? compileParts(endpoint?.method) : ({ requestBody }: Enriched) => requestBody
   const widen = inParts ? withParts : (message: Enriched, requestBody: Json) => ({ ...message, requestBody })
   const bodyAt = inParts ? '/requestBody' : ''
   const finish = (message: Enriched, verdict: Verdict): Enriched => {
@@ -45,7 +45,7 @@ export function compileValidate(
     return settings.validationCoerceTypes ? widen(message, value) : message
   }
   return (message, run) => {
-    const verdict = apply(subjectOf(message, run), run)
+    const verdict = apply(selectSubject(message, run), run)
     return verdict instanceof Promise ? verdict.then((later) => finish(message, later)) : finish(message, verdict)
   }
 }
@@ -80,7 +80,7 @@ function compileApply(
 }
 
 /** The parts that a message has, so that `required` finds missing ones. A record always has a body. */
-function partsOf(method: string | undefined): (message: Enriched, run: Run) => JsonObject {
+function compileParts(method: string | undefined): (message: Enriched, run: Run) => JsonObject {
   const bodiless = method === 'GET' || method === 'DELETE'
   return ({ requestBody, query, lookupRequests }, run) => {
     const parts: Record<string, Json> = {}

@@ -1,8 +1,8 @@
 /** The answer of `GET /endpoints/{id}/drift`, from the counts of all processes. */
 import type { JsonObject } from '../../core/json.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
-import { type DriftCounts, hourOf, hourText, type ReadCount } from './endpoint-drift.ts'
-import { createUnreadFields, pathOfKeys, slotOf, TYPES } from './field-tree.ts'
+import { type DriftCounts, hourText, type ReadCount, toHour } from './endpoint-drift.ts'
+import { createUnreadFields, keysToPath, TYPES, toSlot } from './field-tree.ts'
 
 /** A document may read thousands of paths. */
 const MISSING_SHOWN = 1_000
@@ -23,13 +23,13 @@ export function driftReport(
   all: readonly DriftCounts[],
   { sample, nowMs, hours: count, endpointId, active }: DriftReportOptions,
 ): JsonObject {
-  const from = hourOf(nowMs) - count + 1
+  const from = toHour(nowMs) - count + 1
   const counts = all.filter(({ version }) => version === active?.version)
   const sampled = sumByHour(counts.flatMap(({ hours }) => hours.map((one) => [one.hour, one.sampled] as const)))
   const cut = sumByHour(counts.flatMap(({ hours }) => hours.map((one) => [one.hour, one.cut] as const)))
   const recent = [...sampled].filter(([hour]) => hour >= from).sort(([one], [other]) => one - other)
   const missing = joinedReads(counts).filter(
-    ({ seenMs, lackedMs }) => hourOf(lackedMs) >= from && hourOf(seenMs) < from,
+    ({ seenMs, lackedMs }) => toHour(lackedMs) >= from && toHour(seenMs) < from,
   )
   return {
     endpointId,
@@ -41,7 +41,7 @@ export function driftReport(
     sampled: recent.reduce((sum, [, messages]) => sum + messages, 0),
     cut: recent.reduce((sum, [hour]) => sum + (cut.get(hour) ?? 0), 0),
     hours: recent.map(([hour, messages]) => ({ hour: hourText(hour), sampled: messages })),
-    ...unreadOf(counts, new Map(recent)),
+    ...reportUnread(counts, new Map(recent)),
     missing: missing.slice(0, MISSING_SHOWN).map(({ path, readBy, seenMs }) => ({
       path,
       readBy,
@@ -52,7 +52,7 @@ export function driftReport(
 }
 
 /** The fields most messages carry first. `sampled`: the messages of each hour that counts. */
-function unreadOf(counts: readonly DriftCounts[], sampled: ReadonlyMap<number, number>): JsonObject {
+function reportUnread(counts: readonly DriftCounts[], sampled: ReadonlyMap<number, number>): JsonObject {
   if (counts.some(({ isWhole }) => isWhole)) {
     return { unread: [], unreadUnknown: 'An expression may read any field, so no field is known to be unread.' }
   }
@@ -62,16 +62,16 @@ function unreadOf(counts: readonly DriftCounts[], sampled: ReadonlyMap<number, n
     const field = recent.length === 0 ? undefined : fields.leafAt(keys)
     if (field === undefined) continue
     field.types |= types
-    for (const [hour, seen] of recent) field.counts[slotOf(hour)] = (field.counts[slotOf(hour)] as number) + seen
+    for (const [hour, seen] of recent) field.counts[toSlot(hour)] = (field.counts[toSlot(hour)] as number) + seen
   }
   const unread = fields.leaves().map(({ keys, types, counts: slots }) => {
     const hours = [...sampled].flatMap(([hour, messages]) => {
       // Fields that became one were counted one by one.
-      const seen = Math.min(slots[slotOf(hour)] as number, messages)
+      const seen = Math.min(slots[toSlot(hour)] as number, messages)
       return seen === 0 ? [] : [{ hour: hourText(hour), seen }]
     })
     return {
-      path: pathOfKeys(keys),
+      path: keysToPath(keys),
       types: TYPES.filter((_, index) => (types & (1 << index)) !== 0),
       seen: hours.reduce((sum, { seen }) => sum + seen, 0),
       hours,

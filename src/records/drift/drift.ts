@@ -50,7 +50,7 @@ export function createDrift({ sample, clock, elapsedMs, random, logger }: DriftO
   const byId = new Map<string, EndpointDrift>()
   let pending: Sample[] = []
 
-  const driftOf = (compiled: CompiledEndpoint, atMs: number): EndpointDrift => {
+  const driftFor = (compiled: CompiledEndpoint, atMs: number): EndpointDrift => {
     const id = compiled.document._id
     const known = byId.get(id)
     const drift = known === undefined || known.version < compiled.version ? createEndpointDrift(compiled, atMs) : known
@@ -65,7 +65,7 @@ export function createDrift({ sample, clock, elapsedMs, random, logger }: DriftO
   const examine = ({ compiled, completed, reached, atMs, sampling }: Sample): void => {
     const startedMs = elapsedMs()
     try {
-      const drift = driftOf(compiled, atMs)
+      const drift = driftFor(compiled, atMs)
       // A message of an earlier version may end after the change.
       if (drift.version === compiled.version) drift.add(reached, completed.trace?.secrets, atMs)
     } catch (err) {

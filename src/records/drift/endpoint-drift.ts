@@ -1,12 +1,20 @@
 /** What the sampled messages of one version of an endpoint carried: fields that nothing reads, and paths that find nothing. */
 import { compileReferences, type SecretValues } from '../../core/secrets/secrets.ts'
-import { isLookupHeaders, readsOfDocument } from '../../document/reads/document-reads.ts'
+import { collectDocumentReads, isLookupHeaders } from '../../document/reads/document-reads.ts'
 import { createReadRecorder } from '../../document/reads/read-recorder.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import { isFound } from '../../language/mapping/mapping-trace.ts'
 import type { SourcePath } from '../../language/paths/path.ts'
 import { isElementName } from '../../language/paths/path-steps.ts'
-import { createKeys, createUnreadFields, type FieldKeys, HOURS, shapeOf, slotOf, typeOfLeaf } from './field-tree.ts'
+import {
+  createKeys,
+  createUnreadFields,
+  detectLeafType,
+  type FieldKeys,
+  HOURS,
+  readShape,
+  toSlot,
+} from './field-tree.ts'
 
 /** What comes with a message, and from other systems because of it. */
 const UNREAD_ROOTS = ['requestBody', 'query', 'urlParams', 'lookupRequests']
@@ -23,7 +31,7 @@ const ELEMENTS_MAX = 1_000
 const HOUR_MS = 3_600_000
 
 /** Hours since the epoch. */
-export const hourOf = (timeMs: number): number => Math.floor(timeMs / HOUR_MS)
+export const toHour = (timeMs: number): number => Math.floor(timeMs / HOUR_MS)
 /** When an hour started, ISO 8601. */
 export const hourText = (hour: number): string => new Date(hour * HOUR_MS).toISOString()
 
@@ -66,36 +74,36 @@ type Reader = {
 }
 
 export function createEndpointDrift({ endpoint, version }: CompiledEndpoint, sinceMs: number): EndpointDrift {
-  const { reads, isWhole } = readsOfDocument(endpoint)
+  const { reads, isWhole } = collectDocumentReads(endpoint)
   const readers = reads.map(
     ({ path, readBy }): Reader => ({ path, readBy, elements: elementsRead(path), seenMs: 0, lackedMs: 0 }),
   )
   const roots = [...new Set([...UNREAD_ROOTS, ...readers.map(({ path }) => path.root)])]
-  const mostElements = readers.reduce((most, one) => Math.max(most, Math.min(one.elements, ELEMENTS_MAX)), ELEMENTS)
+  const maxElements = readers.reduce((max, one) => Math.max(max, Math.min(one.elements, ELEMENTS_MAX)), ELEMENTS)
   const unread = createUnreadFields()
   const sampled = new Uint32Array(HOURS)
   const cut = new Uint32Array(HOURS)
   let messages = 0
-  let newestHour = hourOf(sinceMs)
+  let newestHour = toHour(sinceMs)
 
   /** Makes room for this hour; a clock that is set back counts in the newest one. Out: the slot. */
   const advance = (timeMs: number): number => {
-    const hour = hourOf(timeMs)
+    const hour = toHour(timeMs)
     const passed = Math.min(Math.max(hour - newestHour, 0), HOURS)
     if (passed > 0) {
       newestHour = hour
-      const slots = Array.from({ length: passed }, (_, back) => slotOf(hour - back))
+      const slots = Array.from({ length: passed }, (_, back) => toSlot(hour - back))
       for (const slot of slots) {
         sampled[slot] = 0
         cut[slot] = 0
       }
       unread.clear(slots)
     }
-    return slotOf(newestHour)
+    return toSlot(newestHour)
   }
   /** Notes which paths the message carries. Undefined if that took too many reads. */
   const read = (reached: object, elements: number, atMs: number) => {
-    const { shape, isCut, hasAllValues, unfilled } = shapeOf(reached, roots, elements)
+    const { shape, isCut, hasAllValues, unfilled } = readShape(reached, roots, elements)
     const recorder = createReadRecorder(shape, READS_MAX)
     for (const reader of readers) {
       const { path } = reader
@@ -112,9 +120,9 @@ export function createEndpointDrift({ endpoint, version }: CompiledEndpoint, sin
     }
     return { recorder, unfilled, isCut }
   }
-  const hoursOf = (counts: Uint32Array): readonly (readonly [hour: number, count: number])[] =>
+  const countsByHour = (counts: Uint32Array): readonly (readonly [hour: number, count: number])[] =>
     Array.from({ length: HOURS }, (_, back) => newestHour - HOURS + 1 + back).flatMap((hour) => {
-      const count = counts[slotOf(hour)] as number
+      const count = counts[toSlot(hour)] as number
       return count === 0 ? [] : [[hour, count] as const]
     })
 
@@ -124,15 +132,15 @@ export function createEndpointDrift({ endpoint, version }: CompiledEndpoint, sin
       const slot = advance(atMs)
       messages += 1
       const { recorder, unfilled, isCut } =
-        read(reached, mostElements, atMs) ?? read(reached, FEW_ELEMENTS, atMs) ?? NOT_READ
-      const keysOf = createKeys(secrets === undefined ? itself : compileReferences(secrets))
+        read(reached, maxElements, atMs) ?? read(reached, FEW_ELEMENTS, atMs) ?? NOT_READ
+      const toFieldKeys = createKeys(secrets === undefined ? itself : compileReferences(secrets))
       const isKnown =
         isWhole ||
         recorder?.unread(UNREAD_ROOTS, isLookupHeaders, (steps, leaf) => {
           if (unfilled.has(leaf)) return
-          const field = unread.leafAt(keysOf(steps))
+          const field = unread.leafAt(toFieldKeys(steps))
           if (field === undefined) return
-          field.types |= 1 << typeOfLeaf(leaf)
+          field.types |= 1 << detectLeafType(leaf)
           if (field.message === messages) return
           field.message = messages
           field.counts[slot] = (field.counts[slot] as number) + 1
@@ -145,8 +153,12 @@ export function createEndpointDrift({ endpoint, version }: CompiledEndpoint, sin
       return {
         version,
         sinceMs,
-        hours: hoursOf(sampled).map(([hour, count]) => ({ hour, sampled: count, cut: cut[slotOf(hour)] as number })),
-        unread: unread.leaves().map(({ keys, types, counts }) => ({ keys, types, hours: hoursOf(counts) })),
+        hours: countsByHour(sampled).map(([hour, count]) => ({
+          hour,
+          sampled: count,
+          cut: cut[toSlot(hour)] as number,
+        })),
+        unread: unread.leaves().map(({ keys, types, counts }) => ({ keys, types, hours: countsByHour(counts) })),
         isFull: unread.isFull,
         isWhole,
         reads: readers.map(({ path, readBy, seenMs, lackedMs }) => ({ path: path.text, readBy, seenMs, lackedMs })),
@@ -159,10 +171,10 @@ const NOT_READ = { recorder: undefined, unfilled: new Set<unknown>(), isCut: tru
 
 /** A number as a name may also be the name of a field; a high one is. */
 const elementsRead = ({ steps }: SourcePath): number =>
-  steps.reduce((most, step) => {
-    if (step.kind === 'index') return Math.max(most, step.index + 1)
-    if (step.kind !== 'name' || !isElementName(step.name) || Number(step.name) >= ELEMENTS_MAX) return most
-    return Math.max(most, Number(step.name) + 1)
+  steps.reduce((max, step) => {
+    if (step.kind === 'index') return Math.max(max, step.index + 1)
+    if (step.kind !== 'name' || !isElementName(step.name) || Number(step.name) >= ELEMENTS_MAX) return max
+    return Math.max(max, Number(step.name) + 1)
   }, 0)
 
 const itself = (text: string): string => text

@@ -9,7 +9,7 @@ import { pathText } from '../../language/paths/path-steps.ts'
 /** Counts are kept for so many hours, the current one included. */
 export const HOURS = 24
 /** The index of an hour in the counts. */
-export const slotOf = (hour: number): number => hour % HOURS
+export const toSlot = (hour: number): number => hour % HOURS
 /** Names of one object; with more they become one. */
 const NAMES_MAX = 50
 /** Paths of an endpoint; with more, the object with the most names becomes a map if it has so many. */
@@ -58,7 +58,7 @@ export function createUnreadFields(): UnreadFields {
   }
   const hasRoom = (): boolean => {
     if (leaves < FIELDS_MAX) return true
-    const widest = widestOf(root)
+    const widest = findWidest(root)
     if (widest.fields.size >= NAMES_OF_A_MAP) collapse(widest)
     isFull ||= leaves >= FIELDS_MAX
     return leaves < FIELDS_MAX
@@ -90,7 +90,7 @@ export function createUnreadFields(): UnreadFields {
       leaves = countLeaves(root)
       isFull &&= leaves >= FIELDS_MAX
     },
-    leaves: () => leavesOf(root, []),
+    leaves: () => collectLeaves(root, []),
     get isFull() {
       return isFull
     },
@@ -136,10 +136,10 @@ function merge(into: UnreadField, { counts, types, message, fields, isMap }: Unr
   if (into.isMap || isMap || into.fields.size > NAMES_MAX) makeMap(into)
 }
 
-function widestOf(field: UnreadField): UnreadField {
+function findWidest(field: UnreadField): UnreadField {
   let widest = field
   for (const inner of field.fields.values()) {
-    const candidate = widestOf(inner)
+    const candidate = findWidest(inner)
     if (candidate.fields.size > widest.fields.size) widest = candidate
   }
   return widest
@@ -163,9 +163,9 @@ function clearFields(field: UnreadField, slots: readonly number[]): void {
   }
 }
 
-function leavesOf({ counts, types, fields }: UnreadField, keys: FieldKeys): ReturnType<UnreadFields['leaves']> {
+function collectLeaves({ counts, types, fields }: UnreadField, keys: FieldKeys): ReturnType<UnreadFields['leaves']> {
   const own = counts === undefined ? [] : [{ keys, types, counts }]
-  return [...own, ...[...fields].flatMap(([key, inner]) => leavesOf(inner, [...keys, key]))]
+  return [...own, ...[...fields].flatMap(([key, inner]) => collectLeaves(inner, [...keys, key]))]
 }
 
 // The names of unread fields as answers show them: not the ones that look like data, and not in full length.
@@ -180,7 +180,7 @@ const DIGITS_OF_DATA = 5
  */
 export function createKeys(hideSecrets: (text: string) => string): (steps: readonly UnreadStep[]) => FieldKeys {
   const known = new Map<string, string>()
-  const keyOf = (name: string): string => {
+  const toFieldKey = (name: string): string => {
     const found = known.get(name)
     if (found !== undefined) return found
     const key = looksLikeData(name) ? ANY_KEY : `.${pathText([{ kind: 'name', name: shortened(hideSecrets(name)) }])}`
@@ -190,12 +190,12 @@ export function createKeys(hideSecrets: (text: string) => string): (steps: reado
   return (steps) =>
     steps.map((step) => {
       if (step.kind === 'each') return EACH_KEY
-      return step.kind !== 'name' || step.isKey ? ANY_KEY : keyOf(step.name)
+      return step.kind !== 'name' || step.isKey ? ANY_KEY : toFieldKey(step.name)
     })
 }
 
 /** In: keys from the root on. Out: the path as a document writes it. */
-export const pathOfKeys = (keys: FieldKeys): string => keys.join('').slice(1)
+export const keysToPath = (keys: FieldKeys): string => keys.join('').slice(1)
 
 function looksLikeData(name: string): boolean {
   // Addresses have it within; names of JSON-LD and of XML attributes at the start.
@@ -238,13 +238,13 @@ type Container = Json[] | Record<string, Json>
  * The shape of these roots of a message, level by level, so that a large part does not hide the others. Of each array it has
  * the first `elementsMax` elements.
  */
-export function shapeOf(message: object, roots: readonly string[], elementsMax: number): MessageShape {
+export function readShape(message: object, roots: readonly string[], elementsMax: number): MessageShape {
   const queue: Readonly<{ from: object; to: Container; level: number }>[] = []
   const unfilled = new Set<unknown>()
   let left = VALUES_MAX
   let isCut = false
 
-  const shapeOfValue = (value: unknown, level: number): Json | undefined => {
+  const shapeFromValue = (value: unknown, level: number): Json | undefined => {
     if (value === null || value === undefined) return value
     if (typeof value !== 'object') return typeof value === 'bigint' ? 'number' : typeof value
     const to: Container = Array.isArray(value) ? [] : newObject()
@@ -254,7 +254,7 @@ export function shapeOf(message: object, roots: readonly string[], elementsMax: 
   const fillArray = (from: readonly unknown[], to: Json[], level: number): void => {
     if (from.length > elementsMax) isCut = true
     const end = Math.min(from.length, elementsMax, left)
-    for (let at = 0; at < end; at += 1) to.push(shapeOfValue(from[at], level) ?? null)
+    for (let at = 0; at < end; at += 1) to.push(shapeFromValue(from[at], level) ?? null)
     left -= end
     if (end < Math.min(from.length, elementsMax)) left = -1
   }
@@ -262,14 +262,14 @@ export function shapeOf(message: object, roots: readonly string[], elementsMax: 
     for (const name in from) {
       left -= 1
       if (left < 0) return
-      const value = shapeOfValue(from[name], level)
+      const value = shapeFromValue(from[name], level)
       if (value !== undefined) to[name] = value
     }
   }
 
   const shape = newObject()
   for (const root of roots) {
-    const value = shapeOfValue((message as Readonly<Record<string, unknown>>)[root], 1)
+    const value = shapeFromValue((message as Readonly<Record<string, unknown>>)[root], 1)
     if (value !== undefined) shape[root] = value
   }
   for (const { from, to, level } of queue) {
@@ -287,7 +287,7 @@ export function shapeOf(message: object, roots: readonly string[], elementsMax: 
 const newObject = (): Record<string, Json> => Object.create(null)
 
 /** The type of a leaf of a shape, as an index of TYPES. */
-export function typeOfLeaf(leaf: unknown): number {
+export function detectLeafType(leaf: unknown): number {
   const names: readonly unknown[] = TYPES
   if (typeof leaf !== 'object') return names.indexOf(leaf)
   return names.indexOf(leaf === null ? 'null' : Array.isArray(leaf) ? 'array' : 'object')

@@ -8,7 +8,7 @@ import type { Headers, Mapped } from '../../core/message.ts'
 import type { BodyName, MaskCause, MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
 import type { CallSpan } from '../../core/tracing/trace.ts'
 import type { Codec } from '../../formats/codec.ts'
-import { CODECS, codecOf } from '../../formats/codecs.ts'
+import { CODECS, findCodec } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import type { NameLimits } from '../../formats/name-limits.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
@@ -32,7 +32,7 @@ export function captureBodies(
   const { body, headers } = answer
   const content = typeof body === 'string' ? Buffer.from(body) : body
   const add = failure === undefined ? capture.addBody : capture.addReport
-  if (content.byteLength > 0) add('answer', firstOf(headers['content-type']), content)
+  if (content.byteLength > 0) add('answer', firstValue(headers['content-type']), content)
 }
 
 function captureIncoming(
@@ -50,12 +50,12 @@ function captureIncoming(
 function captureCalls(calls: readonly CallSpan[], kind: CallSpan['kind'], capture: BodyCapture): void {
   for (const call of calls) {
     if (call.kind !== kind || call.answer === undefined) continue
-    capture.addBody(nameOfAnswer(call), firstOf(call.answer.headers['content-type']), call.answer.body)
+    capture.addBody(answerBodyName(call), firstValue(call.answer.headers['content-type']), call.answer.body)
   }
 }
 
 /** The name of the body that a call was answered with. */
-export const nameOfAnswer = ({
+export const answerBodyName = ({
   kind,
   id,
   item,
@@ -63,7 +63,7 @@ export const nameOfAnswer = ({
   `${kind}.${id}${item === undefined ? '' : `[${item}]`}`
 
 /** The lookup whose answer the name is of; `isItem`: a lookup with `forEach` has a body for each item. */
-export function lookupOf(name: string): Readonly<{ id: string; isItem: boolean }> | undefined {
+export function parseLookupName(name: string): Readonly<{ id: string; isItem: boolean }> | undefined {
   const [, id, item] = /^lookup\.(.+?)(\[\d+\])?$/s.exec(name) ?? []
   return id === undefined ? undefined : { id, isItem: item !== undefined }
 }
@@ -91,7 +91,7 @@ export const toReplay = (
   body: Uint8Array | undefined,
 ): Incoming => ({ requestHeaders, query, urlParams, body, isRecord, replayOf: id })
 
-const firstOf = (header: string | readonly string[] | undefined): string => [header ?? []].flat()[0] ?? ''
+const firstValue = (header: string | readonly string[] | undefined): string => [header ?? []].flat()[0] ?? ''
 
 /** Holds all bodies of one message, as a value that is redacted in one must not stand in another. */
 type BodyCapture = Readonly<{
@@ -109,7 +109,7 @@ type BodyCapture = Readonly<{
 const FULL_BODIES = 16
 
 /** The buffers from which Node.js cuts small ones have 8 KiB. */
-const MOST_REST_BYTES = 8 * 1024
+const MAX_REST_BYTES = 8 * 1024
 
 const NO_BYTES = new Uint8Array()
 
@@ -195,7 +195,7 @@ function rewrite(
   limits: NameLimits,
 ): Uint8Array | undefined {
   const media = parseMediaType(contentType)
-  const codec: Codec = (media && codecOf(media)) ?? CODECS.json
+  const codec: Codec = (media && findCodec(media)) ?? CODECS.json
   try {
     return codec.rewrite(content, media?.charset, change, limits)
   } catch {
@@ -205,7 +205,7 @@ function rewrite(
 
 /** A view of a part keeps all of its buffer in memory until the record is written: of a whole body, or a whole fetch. */
 function withoutRest(part: Uint8Array): Uint8Array {
-  return part.buffer.byteLength > part.byteLength + MOST_REST_BYTES ? new Uint8Array(part) : part
+  return part.buffer.byteLength > part.byteLength + MAX_REST_BYTES ? new Uint8Array(part) : part
 }
 
 /** The most bytes up to `limit` that do not end within a character of UTF-8. */

@@ -1,5 +1,5 @@
 /** Captures of an endpoint: its next messages are recorded with all bodies, whatever its policy for bodies. */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Failure } from '../../core/failure.ts'
 import { readTime } from '../../core/iso-time.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
@@ -70,12 +70,12 @@ export function createMessageCaptures(options: MessageCapturesOptions): MessageC
       const capture = { endpointId, id: newId(), messages, until, startedAt: new Date(now).toISOString(), by }
       if (!(await callCaptures(() => store.put(capture)))) throw failures.unknown(endpointId)
       await callCaptures(reload)
-      return viewOf({ ...capture, remaining: messages, isActive: true })
+      return toCaptureView({ ...capture, remaining: messages, isActive: true })
     },
     get: async (endpointId) => {
       await caughtUp()
       const stored = await callCaptures(() => store.get(endpointId))
-      if (stored !== undefined) return viewOf(stored)
+      if (stored !== undefined) return toCaptureView(stored)
       await endpointService.get(endpointId)
       return null
     },
@@ -89,7 +89,15 @@ export function createMessageCaptures(options: MessageCapturesOptions): MessageC
 
 const callCaptures = <T>(work: () => Promise<T>): Promise<T> => callStore('The store of captures', work)
 
-function viewOf({ endpointId, isActive, messages, remaining, until, startedAt, by }: StoredCapture): CaptureView {
+function toCaptureView({
+  endpointId,
+  isActive,
+  messages,
+  remaining,
+  until,
+  startedAt,
+  by,
+}: StoredCapture): CaptureView {
   return { endpointId, isActive, messages, remaining, until: new Date(until).toISOString(), startedAt, by }
 }
 
@@ -206,7 +214,7 @@ export interface ClaimQueue {
 type ClaimQueueOptions = Readonly<{
   captures: Pick<ActiveCaptures, 'of' | 'claim'>
   /** Estimates what a message holds in memory. */
-  bytesOf(completed: CompletedMessage): number
+  estimateBytes(completed: CompletedMessage): number
   /** The most that several waiting messages hold together; further ones are not captured. */
   limitBytes: number
   /** `isCaptured`: whether the message has a place. */
@@ -216,7 +224,13 @@ type ClaimQueueOptions = Readonly<{
 
 type Waiting = Readonly<{ completed: CompletedMessage; bytes: number; capture: ActiveCapture }>
 
-export function createClaimQueue({ captures, bytesOf, limitBytes, record, logger }: ClaimQueueOptions): ClaimQueue {
+export function createClaimQueue({
+  captures,
+  estimateBytes: toBytes,
+  limitBytes,
+  record,
+  logger,
+}: ClaimQueueOptions): ClaimQueue {
   const waiting = new Set<Waiting>()
   let waitingBytes = 0
   let running: Promise<void> | undefined
@@ -243,7 +257,7 @@ export function createClaimQueue({ captures, bytesOf, limitBytes, record, logger
   async function run(): Promise<void> {
     while (waiting.size > 0) {
       // Messages are answered first, and those that complete in the same turn share a write.
-      await turn()
+      await nextIteration()
       const [first] = waiting
       if (first === undefined) return
       const batch = [...waiting].filter(({ capture }) => capture === first.capture)
@@ -271,7 +285,7 @@ export function createClaimQueue({ captures, bytesOf, limitBytes, record, logger
       if (compiled === undefined || trace === undefined || answer.repeats !== undefined || isClosed) return false
       const capture = captures.of(compiled.document._id)
       if (capture === undefined || capture.waiting >= capture.remaining) return false
-      const bytes = bytesOf(completed)
+      const bytes = toBytes(completed)
       if (waiting.size > 0 && waitingBytes + bytes > limitBytes) return false
       waiting.add({ completed, bytes, capture })
       waitingBytes += bytes

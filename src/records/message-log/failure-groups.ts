@@ -1,7 +1,7 @@
 /** Failures that are alike, with what people say of them: open, acknowledged or ignored, and a note. */
 import { Failure } from '../../core/failure.ts'
 import type { Clock } from '../../core/run.ts'
-import type { EntryOf } from '../../store/sql/audit-store.ts'
+import type { ToAuditEntry } from '../../store/sql/audit-store.ts'
 import type { FailureGroupStore, GroupMark, GroupState } from '../../store/sql/failure-group-store.ts'
 import type { GroupKey, MessageFilter, MessageGroup, MessageStore } from '../../store/sql/messages.ts'
 import { callStore } from '../../store/store-access.ts'
@@ -32,12 +32,12 @@ interface FailureGroups {
     query: MessageQuery & Readonly<{ state?: readonly GroupState[] }>,
   ): Promise<Readonly<{ minutesFrom: string; groups: readonly FailureGroup[] }>>
   get(key: string): Promise<FailureGroup>
-  /** `by`: who says it; `entryOf`: for its entry in the audit log. */
+  /** `by`: who says it; `toAuditEntry`: for its entry in the audit log. */
   mark(
     key: string,
     said: Readonly<{ state: GroupState; note?: string }>,
     by: string,
-    entryOf?: EntryOf,
+    toAuditEntry?: ToAuditEntry,
   ): Promise<FailureGroup>
 }
 
@@ -50,7 +50,7 @@ type FailureGroupsOptions = Readonly<{
 
 const MINUTES = 60
 const MINUTE_MS = 60_000
-const MOST_MARKS = 5_000
+const MAX_MARKS = 5_000
 export const MAX_NOTE_CHARACTERS = 2_000
 /** Counts that are asked of the message log at once. */
 const COUNTS_AT_ONCE = 8
@@ -102,17 +102,17 @@ export function createFailureGroups({ store, messages, search, clock }: FailureG
       return { minutesFrom: new Date(span.from).toISOString(), groups }
     },
     get: async (key) => {
-      const filter = groupFilter(keyOf(key))
+      const filter = groupFilter(parseKey(key))
       const [group, marks] = await Promise.all([find(key, filter), marksByKey()])
       return marked(group, marks.get(key), filter)
     },
-    mark: async (key, said, by, entryOf) => {
-      const id = keyOf(key)
+    mark: async (key, said, by, toAuditEntry) => {
+      const id = parseKey(key)
       const filter = groupFilter(id)
       const group = await find(key, filter)
       const mark = { ...said, by, at: new Date(clock()).toISOString() }
       const note = said.note === undefined ? said.state : `${said.state}: ${said.note}`
-      await callMarks(() => store.put(id, mark, MOST_MARKS, entryOf?.({ target: groupKeyText(group), note })))
+      await callMarks(() => store.put(id, mark, MAX_MARKS, toAuditEntry?.({ target: groupKeyText(group), note })))
       return marked(group, mark, filter)
     },
   }
@@ -120,7 +120,7 @@ export function createFailureGroups({ store, messages, search, clock }: FailureG
 
 const callMarks = <T>(work: () => Promise<T>): Promise<T> => callStore('The store of failure groups', work)
 
-const keyOf = (text: string): GroupKey => readGroupKey(text) ?? unknown(text)
+const parseKey = (text: string): GroupKey => readGroupKey(text) ?? unknown(text)
 
 function unknown(key: string): never {
   const known =

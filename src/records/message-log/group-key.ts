@@ -9,7 +9,7 @@ export function groupKeyText({ endpointId, stage, code, path }: GroupKey): strin
 }
 
 /** The key of the group that a recorded message belongs to; undefined for one that ended done. */
-export const groupOf = ({ outcome, endpointId, stage, code, path }: MessageRecord): string | undefined =>
+export const groupKeyFor = ({ outcome, endpointId, stage, code, path }: MessageRecord): string | undefined =>
   outcome === 'done' ? undefined : groupKeyText({ endpointId, stage, code, path })
 
 /** Undefined if the text is not a key. */

@@ -8,13 +8,13 @@ import { didYouMean } from '../../core/nearest.ts'
 import { OUTCOMES, SOURCES } from '../../core/records/message-record.ts'
 import {
   described,
+  enumSchema,
   extend,
   flag,
   id,
   list,
   moment,
   noted,
-  oneOf,
   type QueryOf,
   text,
   whole,
@@ -39,7 +39,7 @@ const few = <S extends TSchema>(schema: S, description: string, maxItems = MAX_V
 
 export const MESSAGE_FILTERS = {
   endpoint: several(text, 'Name or id of an endpoint.'),
-  outcome: several(oneOf(OUTCOMES), 'How the message ended.'),
+  outcome: several(enumSchema(OUTCOMES), 'How the message ended.'),
   code: several(
     noted(text, {
       is: (code) => Object.hasOwn(FAILURES, code),
@@ -50,7 +50,7 @@ export const MESSAGE_FILTERS = {
     }),
     'Code of its failure.',
   ),
-  stage: several(oneOf(STAGE_NAMES), 'Stage at which it failed.'),
+  stage: several(enumSchema(STAGE_NAMES), 'Stage at which it failed.'),
   path: few(someText, 'Path at which it failed, exactly.'),
   error: few(
     someText,
@@ -68,7 +68,7 @@ export const MESSAGE_FILTERS = {
     },
   ),
   id: few(messageId, `Id of the message; at most ${MAX_IDS}.`, MAX_IDS),
-  source: several(oneOf(SOURCES), 'How it came.'),
+  source: several(enumSchema(SOURCES), 'How it came.'),
   key: several(
     noted(text, {
       is: (key) => key !== '',
@@ -109,7 +109,7 @@ const PARTS_OF_GROUP = ['endpoint', 'stage', 'code', 'path'] as const
 /** Fails with FILTER_INVALID for an unknown endpoint, and for filters that do not go together. */
 export function readFilter(query: MessageQuery, { endpoints, nowMs }: FilterContext): MessageFilter {
   const { endpoint, group, key, status, from, to, ...others } = query
-  const endpointId = endpoint?.map((value) => endpointIdOf(value, endpoints))
+  const endpointId = endpoint?.map((value) => resolveEndpointId(value, endpoints))
   const has = (name: keyof MessageQuery): boolean => query[name] !== undefined
   const twice = has('group') ? PARTS_OF_GROUP.find(has) : undefined
   if (twice !== undefined) throw invalid(`group says the ${twice} already: leave one of them out.`)
@@ -135,7 +135,7 @@ export function readFilter(query: MessageQuery, { endpoints, nowMs }: FilterCont
 export const invalid = (sentence: string): Failure => new Failure('FILTER_INVALID', sentence)
 
 /** The name of an active endpoint, or the id of any, deleted ones too. */
-function endpointIdOf(value: string, endpoints: FilterContext['endpoints']): string {
+function resolveEndpointId(value: string, endpoints: FilterContext['endpoints']): string {
   if (isId(value)) return value
   const found = endpoints.find(({ name }) => name === value)
   if (found !== undefined) return found._id

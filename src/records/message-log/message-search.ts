@@ -1,8 +1,8 @@
 /** Searches the message log: by filter, page by page, by id, in groups. */
 
 import { Failure } from '../../core/failure.ts'
-import { isId, timeOfId } from '../../core/id.ts'
-import { pageOf, readCursor } from '../../core/records/cursor.ts'
+import { isId, timeFromId } from '../../core/id.ts'
+import { cutPage, readCursor } from '../../core/records/cursor.ts'
 import type { MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
 import type { Clock } from '../../core/run.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
@@ -56,7 +56,7 @@ export function createMessageSearch({ store, registry, clock, caughtUp }: Messag
       const wanted = query.group === undefined ? read : { outcome: NOT_DONE, ...read }
       await caughtUp()
       const found = await callMessageLog(() => store.find(wanted, limit + 1, readCursor(cursor)))
-      const { page, ...next } = pageOf(found, limit)
+      const { page, ...next } = cutPage(found, limit)
       return { messages: page.map(listed), ...next }
     },
     get,
@@ -82,7 +82,7 @@ export const callMessageLog = <T>(work: () => Promise<T>): Promise<T> => callSto
 
 /** A generator of ids may be a little ahead of the clock. */
 function unknown(id: string, nowMs: number): Failure {
-  const madeMs = timeOfId(id)
+  const madeMs = timeFromId(id)
   const why =
     madeMs > nowMs + 60_000
       ? 'the id is not one that this service has given yet'

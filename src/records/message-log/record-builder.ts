@@ -1,5 +1,5 @@
 /** Builds the records of completed messages; of those that ended done as a line, if a line holds all that is kept. */
-import { timeOfId } from '../../core/id.ts'
+import { timeFromId } from '../../core/id.ts'
 import { createIsoTime } from '../../core/iso-time.ts'
 import type { Json } from '../../core/json.ts'
 import {
@@ -23,11 +23,11 @@ import { type PathSource, parsePath } from '../../language/paths/path.ts'
 import { captureBodies, createBodyCapture } from './bodies.ts'
 import {
   compileRedaction,
-  createSecretsOf,
+  createSecretsFinder,
   hideValues,
   redactRecord,
   redactText,
-  secretHeadersOf,
+  secretHeaderNames,
   withoutSecretsIn,
   withoutSecretsInKeys,
 } from './redaction.ts'
@@ -60,7 +60,7 @@ type RecordPlan = {
 type Head = Readonly<{ source: Source; status: number; text: string }>
 
 type RecordBuilder = Readonly<{
-  planOf(compiled: CompiledEndpoint | undefined): RecordPlan
+  planFor(compiled: CompiledEndpoint | undefined): RecordPlan
   /** The line of a message, if it ended done and the line takes little time; undefined if the record needs `build`. */
   quickLine(plan: RecordPlan, completed: CompletedMessage): string | undefined
   /** The record with its bodies, or the line of a message that ended done. `isCaptured`: whether all bodies are kept. */
@@ -75,15 +75,15 @@ const NO_SECRETS: readonly string[] = []
 export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder {
   const { messageLog, messageLogBodyLimitBytes, redactHeaders, redactPaths } = settings
   const { parserLimitBytes, parserMaxNames, parserMaxNamesPerObject } = settings
-  const secretHeaders = secretHeadersOf(redactHeaders)
+  const secretHeaders = secretHeaderNames(redactHeaders)
   const isHeader = (name: string) => secretHeaders.has(name)
-  const secretsOf = createSecretsOf({ isHeader })
+  const findSecrets = createSecretsFinder({ isHeader })
   // Bodies keep the query: a message could not be replayed without it. The record is for more readers.
-  const secretsOfRecord = createSecretsOf({ isHeader, isParameter: isSecretName })
+  const findRecordSecrets = createSecretsFinder({ isHeader, isParameter: isSecretName })
   const redaction = compileRedaction(redactPaths)
   // URLs of calls may hold values that are redacted in bodies, so bodies are read first.
   const quickCalls = redaction === undefined ? QUICK_CALLS : 0
-  const isoOf = createIsoTime()
+  const formatIso = createIsoTime()
   const plans = new WeakMap<CompiledEndpoint, RecordPlan>()
   const withoutEndpoint: RecordPlan = {
     policy: messageLog === 'off' ? 'off' : 'metadata',
@@ -93,7 +93,7 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
     head: undefined,
   }
 
-  function planOf(compiled: CompiledEndpoint | undefined): RecordPlan {
+  function planFor(compiled: CompiledEndpoint | undefined): RecordPlan {
     if (compiled === undefined) return withoutEndpoint
     const known = plans.get(compiled)
     if (known !== undefined) return known
@@ -109,7 +109,7 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
     return plan
   }
 
-  function headOf(plan: RecordPlan, compiled: CompiledEndpoint, { source, answer }: CompletedMessage): string {
+  function headFor(plan: RecordPlan, compiled: CompiledEndpoint, { source, answer }: CompletedMessage): string {
     const { status } = answer
     const last = plan.head
     if (last !== undefined && last.source === source && last.status === status) return last.text
@@ -119,8 +119,8 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
     return text
   }
 
-  function recordedOf(completed: CompletedMessage, isCaptured: boolean): Recorded {
-    const plan = planOf(completed.compiled)
+  function toRecorded(completed: CompletedMessage, isCaptured: boolean): Recorded {
+    const plan = planFor(completed.compiled)
     const { keys: readKeys } = plan
     const policy = isCaptured ? 'all' : plan.policy
     const { outcome, trace, failure, answer } = completed
@@ -133,11 +133,11 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
     // Even if no body is kept, the record must not hold values that are redacted in bodies.
     const readsBodies = keepsBodies || (redaction !== undefined && (quotes || (trace?.calls.length ?? 0) > 0))
     const hasCalls = trace !== undefined && trace.calls.length > 0
-    const secrets = quotes || hasCalls ? secretsOfRecord(completed) : NO_SECRETS
+    const secrets = quotes || hasCalls ? findRecordSecrets(completed) : NO_SECRETS
     const capture = createBodyCapture(
       messageLogBodyLimitBytes,
       redaction,
-      readsBodies ? secretsOf(completed) : NO_SECRETS,
+      readsBodies ? findSecrets(completed) : NO_SECRETS,
       { parserMaxNames, parserMaxNamesPerObject, originalBytes: outcome === 'done' ? 0 : parserLimitBytes },
     )
     if (readsBodies) captureBodies(completed, capture, secretHeaders)
@@ -153,36 +153,38 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
       isCaptured,
       ...(error === undefined ? {} : { error }),
     }
-    const record = recordOf(completed, findings, isoOf)
+    const record = toMessageRecord(completed, findings, formatIso)
     return { record: redacted.size === 0 ? record : redactRecord(record, redacted), bodies }
   }
 
   /** The same record as a line; undefined if a line cannot hold all of it. */
-  function lineOf({ record, bodies }: Recorded, completed: CompletedMessage): string | undefined {
+  function toDoneLine({ record, bodies }: Recorded, completed: CompletedMessage): string | undefined {
     const { compiled, trace, messageId } = completed
     if (record.outcome !== 'done' || record.replayOf !== undefined) return undefined
     if (compiled === undefined || trace === undefined || bodies.length > 0) return undefined
     if (Object.keys(record.keys).length > 0) return undefined
-    const head = headOf(planOf(compiled), compiled, completed)
+    const head = headFor(planFor(compiled), compiled, completed)
     return doneLine({ head, id: messageId, ms: completed.ms, stages: trace.stages, rest: restText(record) })
   }
 
   return {
-    planOf,
+    planFor,
     quickLine: (plan, completed) => {
       const { outcome, trace, compiled, incoming, messageId } = completed
       if (!plan.inLines || outcome !== 'done' || trace === undefined || trace.calls.length > quickCalls)
         return undefined
       if (compiled === undefined || incoming?.replayOf !== undefined) return undefined
-      if (plan.fillsUrls && secretsOfRecord(completed).length > 0) return undefined
-      const head = headOf(plan, compiled, completed)
+      if (plan.fillsUrls && findRecordSecrets(completed).length > 0) return undefined
+      const head = headFor(plan, compiled, completed)
       const rest =
-        trace.calls.length === 0 ? '' : restText({ keys: NO_KEYS, bodies: [], calls: callsOf(trace, NO_SECRETS) })
+        trace.calls.length === 0
+          ? ''
+          : restText({ keys: NO_KEYS, bodies: [], calls: toRecordedCalls(trace, NO_SECRETS) })
       return doneLine({ head, id: messageId, ms: completed.ms, stages: trace.stages, rest })
     },
     build: (completed, isCaptured) => {
-      const recorded = recordedOf(completed, isCaptured)
-      return lineOf(recorded, completed) ?? recorded
+      const recorded = toRecorded(completed, isCaptured)
+      return toDoneLine(recorded, completed) ?? recorded
     },
   }
 }
@@ -191,28 +193,28 @@ const NO_STAGES: readonly RecordedStage[] = []
 const NO_CALLS: readonly RecordedCall[] = []
 
 /** A `forEach` may make thousands of calls, and each takes memory until the record is written. */
-const MOST_CALLS = 200
+const MAX_CALLS = 200
 
 /** The parts of the record that are without secrets and redacted values; `secrets`: those to take out of the others. */
 type Findings = Pick<MessageRecord, 'keys' | 'error'> &
   Readonly<{ bodies: readonly RecordedBody[]; secrets: readonly string[]; isCaptured: boolean }>
 
-/** `isoOf` formats a time, and caches the last: formatting costs as much as the rest of the record. */
-function recordOf(
+/** `formatIso` formats a time, and caches the last: formatting costs as much as the rest of the record. */
+function toMessageRecord(
   completed: CompletedMessage,
   { keys, bodies, error, secrets, isCaptured }: Findings,
-  isoOf: (timeMs: number) => string,
+  formatIso: (timeMs: number) => string,
 ): MessageRecord {
   const { messageId, source, outcome, ms, answer, trace, compiled, code, failure, incoming } = completed
   const record: { -readonly [Name in keyof MessageRecord]: MessageRecord[Name] } = {
     id: messageId,
     source,
-    startedAt: isoOf(timeOfId(messageId)),
+    startedAt: formatIso(timeFromId(messageId)),
     ms,
     outcome,
     status: answer.status,
-    stages: trace === undefined ? NO_STAGES : trace.stages.map(stageOf),
-    calls: trace === undefined ? NO_CALLS : callsOf(trace, secrets),
+    stages: trace === undefined ? NO_STAGES : trace.stages.map(toRecordedStage),
+    calls: trace === undefined ? NO_CALLS : toRecordedCalls(trace, secrets),
     keys,
     bodies: bodies.map(({ summary }) => summary),
   }
@@ -236,26 +238,29 @@ function recordOf(
   return record
 }
 
-const stageOf = ({ stage, startMs, endMs }: Trace['stages'][number]): RecordedStage => ({ stage, ms: endMs - startMs })
+const toRecordedStage = ({ stage, startMs, endMs }: Trace['stages'][number]): RecordedStage => ({
+  stage,
+  ms: endMs - startMs,
+})
 
 /** To the microsecond, as stores keep durations. */
 const rounded = (ms: number): number => Math.round(ms * 1000) / 1000
 
 /** The calls that a record keeps, failed ones first if there are too many. `secrets`: to be taken out of their targets. */
-const callsOf = ({ startMs, calls }: Trace, secrets: readonly string[]): readonly RecordedCall[] =>
-  calls.length === 0 ? NO_CALLS : keptCalls(calls).map((call) => callOf(call, startMs, secrets))
+const toRecordedCalls = ({ startMs, calls }: Trace, secrets: readonly string[]): readonly RecordedCall[] =>
+  calls.length === 0 ? NO_CALLS : keptCalls(calls).map((call) => toRecordedCall(call, startMs, secrets))
 
 const hasFailed = ({ answer, fault }: CallSpan): boolean => fault !== undefined || (answer?.status ?? 0) >= 400
 
 /** Of too many calls, those that failed and as many others as there is room for, in their order. */
 export function keptCalls(calls: readonly CallSpan[]): readonly CallSpan[] {
-  if (calls.length <= MOST_CALLS) return calls
-  const kept = new Set(calls.filter(hasFailed).slice(0, MOST_CALLS))
-  for (const call of calls) if (kept.size < MOST_CALLS) kept.add(call)
+  if (calls.length <= MAX_CALLS) return calls
+  const kept = new Set(calls.filter(hasFailed).slice(0, MAX_CALLS))
+  for (const call of calls) if (kept.size < MAX_CALLS) kept.add(call)
   return calls.filter((call) => kept.has(call))
 }
 
-function callOf(
+function toRecordedCall(
   { kind, id, item, method, target, startMs, endMs, answer, remark, fault }: CallSpan,
   messageStartMs: number,
   secrets: readonly string[],
@@ -285,9 +290,9 @@ function withoutQuery(target: string): string {
 type Keys = MessageRecord['keys']
 
 /** Values a message. */
-const MOST_VALUES = 10
+const MAX_VALUES = 10
 /** In characters; longer values are cut. */
-const LONGEST_VALUE = 200
+const MAX_VALUE_CHARACTERS = 200
 
 const NO_KEYS: Keys = {}
 
@@ -301,9 +306,9 @@ export function compileKeys({ messageKeys }: Endpoint): ((reached: object | unde
   return (reached) => {
     if (reached === undefined) return NO_KEYS
     const keys: Record<string, string | readonly string[]> = {}
-    let left = MOST_VALUES
+    let left = MAX_VALUES
     for (const { name, path } of paths) {
-      const values = [...new Set(textsOf(path.read(reached as PathSource)))].slice(0, left)
+      const values = [...new Set(collectTexts(path.read(reached as PathSource)))].slice(0, left)
       left -= values.length
       const [first] = values
       if (first !== undefined) keys[name] = values.length === 1 ? first : values
@@ -312,8 +317,8 @@ export function compileKeys({ messageKeys }: Endpoint): ((reached: object | unde
   }
 }
 
-function textsOf(value: Json | undefined): string[] {
-  if (Array.isArray(value)) return value.flatMap(textsOf)
+function collectTexts(value: Json | undefined): string[] {
+  if (Array.isArray(value)) return value.flatMap(collectTexts)
   if (value === undefined || value === null || typeof value === 'object' || value === '') return []
-  return [String(value).slice(0, LONGEST_VALUE)]
+  return [String(value).slice(0, MAX_VALUE_CHARACTERS)]
 }

@@ -4,7 +4,7 @@
  * the bytes). Beyond that, or while the store does not answer, the oldest failures lose first their bodies and then their
  * records.
  */
-import { kindOf } from '../../core/failure-table.ts'
+import { kindForCode } from '../../core/failure-table.ts'
 import type { MessageRecord, Recorded, RecordedOutcome } from '../../core/records/message-record.ts'
 
 export interface RecordQueue {
@@ -53,7 +53,7 @@ const FAILURE_BYTES_FACTOR = 2
 function isDroppable({ outcome, endpointId, code, replayOf, captured }: Droppable): boolean {
   if (outcome === 'done') return replayOf === undefined && !captured
   // Records of shed messages would add to the load.
-  return endpointId === undefined || (code !== undefined && kindOf(code).shed !== undefined)
+  return endpointId === undefined || (code !== undefined && kindForCode(code).shed !== undefined)
 }
 
 export function createRecordQueue(limits: QueueLimits): RecordQueue {
@@ -64,7 +64,7 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
   const lines = createRecordBuffer()
   const droppable = createFifoQueue<QueuedRecord>()
   const failures = createFifoQueue<QueuedRecord>()
-  const queueOf = ({ recorded }: QueuedRecord) => (isDroppable(recorded.record) ? droppable : failures)
+  const queueFor = ({ recorded }: QueuedRecord) => (isDroppable(recorded.record) ? droppable : failures)
   let isAnswering = true
   const dropped = { done: 0, partial: 0, refused: 0, failed: 0 }
 
@@ -98,15 +98,15 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
 
   return {
     push: (recorded) => {
-      const one = { recorded, bytes: sizeOf(recorded) }
-      if (!isFull(one.bytes, limits)) return queueOf(one).add(one)
+      const one = { recorded, bytes: estimateBytes(recorded) }
+      if (!isFull(one.bytes, limits)) return queueFor(one).add(one)
       if (isDroppable(recorded.record)) return drop(one)
       dropDroppable()
       pushFailure(one)
     },
     pushDone: (line) => {
       // An upper bound, because counting the bytes would read each line once more.
-      if (isFull(mostBytesOf(line), limits)) dropped.done += 1
+      if (isFull(maxUtf8Bytes(line), limits)) dropped.done += 1
       else lines.add(line)
     },
     countDropped: (outcome) => {
@@ -114,9 +114,9 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
     },
     take: ({ records, bytes }) => {
       const failed = failures.take({ records, bytes }, true)
-      const rest = { records: records - failed.length, bytes: bytes - bytesOf(failed) }
+      const rest = { records: records - failed.length, bytes: bytes - totalBytes(failed) }
       const batch = [...failed, ...droppable.take(rest, failed.length === 0)]
-      return { batch: batch.map(({ recorded }) => recorded), bytes: bytesOf(batch) }
+      return { batch: batch.map(({ recorded }) => recorded), bytes: totalBytes(batch) }
     },
     takeDone: lines.take,
     acknowledge: (count) => {
@@ -139,9 +139,9 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
   }
 }
 
-const bytesOf = (batch: readonly QueuedRecord[]): number => batch.reduce((sum, { bytes }) => sum + bytes, 0)
+const totalBytes = (batch: readonly QueuedRecord[]): number => batch.reduce((sum, { bytes }) => sum + bytes, 0)
 
-function sizeOf({ record, bodies }: Recorded): number {
+function estimateBytes({ record, bodies }: Recorded): number {
   let bytes = RECORD_BYTES + (record.error?.length ?? 0)
   for (const { target, remark = '' } of record.calls) bytes += PART_BYTES + target.length + remark.length
   for (const { summary, content } of bodies) {
@@ -161,7 +161,7 @@ function withoutBodies(one: QueuedRecord): QueuedRecord {
   if (bodies.length === 0) return one
   const without = bodies.map(({ summary }) => ({ summary: { ...summary, cut: true as const }, content: NO_BYTES }))
   const recorded = { record: { ...record, bodies: without.map(({ summary }) => summary) }, bodies: without }
-  return { recorded, bytes: sizeOf(recorded) }
+  return { recorded, bytes: estimateBytes(recorded) }
 }
 
 /**
@@ -190,7 +190,7 @@ interface FifoQueue<Item extends Readonly<{ bytes: number }>> {
 }
 
 /** Removed items leave holes at the front of the array, which is cut when it has at least so many. */
-const MOST_HOLES = 1_024
+const MAX_HOLES = 1_024
 
 export function createFifoQueue<Item extends Readonly<{ bytes: number }>>(): FifoQueue<Item> {
   let items: (Item | undefined)[] = []
@@ -200,7 +200,7 @@ export function createFifoQueue<Item extends Readonly<{ bytes: number }>>(): Fif
   let bytes = 0
 
   function cutHoles(): void {
-    if (first < MOST_HOLES || first * 2 < items.length) return
+    if (first < MAX_HOLES || first * 2 < items.length) return
     items = items.slice(first)
     unchanged = Math.max(0, unchanged - first)
     first = 0
@@ -303,15 +303,15 @@ const CHUNK_BYTES = 256 * 1024
 const LINE_END = 0x0a
 
 /** In UTF-8, of a code unit of a string. */
-const MOST_UNIT_BYTES = 3
+const MAX_UNIT_BYTES = 3
 
 /** An upper bound of the bytes of a line in UTF-8. */
-const mostBytesOf = (line: string): number => line.length * MOST_UNIT_BYTES
+const maxUtf8Bytes = (line: string): number => line.length * MAX_UNIT_BYTES
 
 type Chunk = { readonly buffer: Buffer; start: number; end: number; count: number }
 
 /** Splits two or more lines. */
-export function halvesOf({ bytes, count }: Lines): readonly [Lines, Lines] {
+export function splitInHalf({ bytes, count }: Lines): readonly [Lines, Lines] {
   const first = Math.floor(count / 2)
   let end = 0
   for (let line = 0; line < first; line += 1) end = bytes.indexOf(LINE_END, end) + 1
@@ -330,20 +330,20 @@ export function createRecordBuffer(): RecordBuffer {
   let count = 0
   let bytes = 0
 
-  function startChunk(leastBytes: number): Chunk {
-    const isSpareEnough = spare !== undefined && leastBytes <= CHUNK_BYTES
+  function startChunk(minBytes: number): Chunk {
+    const isSpareEnough = spare !== undefined && minBytes <= CHUNK_BYTES
     // Shared, so that the thread that writes the lines gets them without a copy.
-    const buffer = isSpareEnough ? spare : Buffer.from(new SharedArrayBuffer(Math.max(CHUNK_BYTES, leastBytes)))
+    const buffer = isSpareEnough ? spare : Buffer.from(new SharedArrayBuffer(Math.max(CHUNK_BYTES, minBytes)))
     if (isSpareEnough) spare = undefined
     return { buffer: buffer as Buffer, start: 0, end: 0, count: 0 }
   }
 
   return {
     add: (line) => {
-      const most = mostBytesOf(line)
-      if (filling.buffer.length - filling.end < most) {
+      const max = maxUtf8Bytes(line)
+      if (filling.buffer.length - filling.end < max) {
         if (filling.count > 0) full.push(filling)
-        filling = startChunk(most)
+        filling = startChunk(max)
       }
       const size = filling.buffer.write(line, filling.end)
       filling.end += size

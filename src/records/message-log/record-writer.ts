@@ -5,7 +5,7 @@ import type { Logger } from '../../core/ports/logger-port.ts'
 import type { Recorded } from '../../core/records/message-record.ts'
 import type { MessageStore } from '../../store/sql/messages.ts'
 import { StoreUnavailable } from '../../store/store-access.ts'
-import { halvesOf, type Lines, type QueueLimits, type RecordQueue } from './record-queue.ts'
+import { type Lines, type QueueLimits, type RecordQueue, splitInHalf } from './record-queue.ts'
 
 type RecordWriter = Readonly<{
   /** Call it after records were queued. */
@@ -34,7 +34,7 @@ const GATHER_MS = 100
 const WARNING_INTERVAL_MS = 60_000
 
 /** Pauses before a store that did not answer is asked again; the last writes wait for it only as long as the longest. */
-const BACKOFF: Backoff = { firstMs: 250, longestMs: 5_000 }
+const BACKOFF: Backoff = { firstMs: 250, maxMs: 5_000 }
 
 export function createRecordWriter({ store, queue, logger, onWritten }: RecordWriterOptions): RecordWriter {
   let timer: NodeJS.Timeout | undefined
@@ -95,7 +95,7 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
         return false
       }
       if (lines.count > 1) {
-        const [first, second] = halvesOf(lines)
+        const [first, second] = splitInHalf(lines)
         return (await writeDone(first)) && writeDone(second)
       }
       refused = { err, records: (refused?.records ?? 0) + 1 }
@@ -120,7 +120,7 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
 
   /** Stops at a small rest, which waits for more records: many small batches would cost more than the records in them. */
   async function writeAll(): Promise<void> {
-    for (let least = 1; queue.size >= least; least = closing ? 1 : GATHERED_RECORDS) {
+    for (let min = 1; queue.size >= min; min = closing ? 1 : GATHERED_RECORDS) {
       const answers = await writeNext()
       queue.setAnswering(answers)
       if (!answers) {
@@ -173,7 +173,7 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
         await Promise.race([running, timeout.over])
         const waitedMs = performance.now() - startedAt
         if (queue.size === 0 || waitedMs >= timeoutMs) break
-        if (!queue.isAnswering && waitedMs >= BACKOFF.longestMs) break
+        if (!queue.isAnswering && waitedMs >= BACKOFF.maxMs) break
         await Promise.race([new Promise((resolve) => setTimeout(resolve, BACKOFF.firstMs)), timeout.over])
       }
       timeout.stop()

@@ -40,7 +40,7 @@ export interface Recorder {
 const LIMITS: QueueLimits = { records: 10_000, bytes: 32 * 1024 * 1024 }
 
 /** How long records are built in one turn of the event loop, so that arriving messages do not wait for them. */
-const TURN_MS = 5
+const SLICE_MS = 5
 
 const CAUGHT_UP_MS = 1_000
 
@@ -74,14 +74,14 @@ export function createRecorder(options: RecorderOptions): Recorder {
     writer.wake()
   }
 
-  function runTurn(): void {
-    buildUntil(performance.now() + TURN_MS)
+  function runSlice(): void {
+    buildUntil(performance.now() + SLICE_MS)
     scheduled = messages.count > 0
-    if (scheduled) setImmediate(runTurn)
+    if (scheduled) setImmediate(runSlice)
   }
 
   function enqueue(completed: CompletedMessage, isCaptured: boolean, mayDrop: boolean): void {
-    const one = { completed, bytes: heldBytes(completed), isCaptured }
+    const one = { completed, bytes: estimateRetainedBytes(completed), isCaptured }
     const isFull = () =>
       messages.count > 0 && (messages.count >= limits.records || messages.bytes + one.bytes > limits.bytes)
     if (mayDrop && isFull()) {
@@ -93,11 +93,11 @@ export function createRecorder(options: RecorderOptions): Recorder {
     messages.add(one)
     if (scheduled) return
     scheduled = true
-    setImmediate(runTurn)
+    setImmediate(runSlice)
   }
 
   function recordByPolicy(completed: CompletedMessage): void {
-    const plan = builder.planOf(completed.compiled)
+    const plan = builder.planFor(completed.compiled)
     const isSuccessfulReplay = completed.outcome === 'done' && completed.incoming?.replayOf !== undefined
     // Without a record of a successful replay, its message would be replayed again.
     if (plan.policy === 'off' && !isSuccessfulReplay) return
@@ -112,7 +112,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
   const claims = createClaimQueue({
     captures,
-    bytesOf: heldBytes,
+    estimateBytes: estimateRetainedBytes,
     limitBytes: limits.bytes,
     record: (completed, isCaptured) => (isCaptured ? enqueue(completed, true, false) : recordByPolicy(completed)),
     logger,
@@ -147,7 +147,7 @@ const VALUES_FACTOR = 8
 const LARGE_BYTES = 64 * 1024
 
 /** Estimates what a message holds in memory until its record is built. */
-function heldBytes({ incoming, trace, answer }: CompletedMessage): number {
+function estimateRetainedBytes({ incoming, trace, answer }: CompletedMessage): number {
   const size = incoming?.body?.byteLength ?? 0
   let bytes = (size > LARGE_BYTES ? size * VALUES_FACTOR : size) + answer.body.length
   for (const { answer: got, sent } of trace?.calls ?? []) {

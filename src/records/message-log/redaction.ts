@@ -1,7 +1,7 @@
 /** Takes values out of bodies and records before they are kept (`REDACT_PATHS`). */
 import { isObject, type Json } from '../../core/json.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
-import { formsOf } from '../../core/secrets/secrets.ts'
+import { encodedForms } from '../../core/secrets/secrets.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import { type PathStep, parseSteps } from '../../language/paths/path-steps.ts'
 
@@ -101,10 +101,10 @@ export type HideValues = (text: string) => string
 /** A pattern of more forms takes long to compile. */
 const FORMS_IN_A_PATTERN = 500
 
-/** Finds the values in all their forms (`formsOf`); values that are too short for that occur in texts by chance. */
+/** Finds the values in all their forms (`encodedForms`); values that are too short for that occur in texts by chance. */
 export function hideValues(values: ReadonlySet<string>): HideValues {
   // The longest first, since one form may contain another.
-  const forms = [...new Set([...values].flatMap(formsOf))].sort((one, other) => other.length - one.length)
+  const forms = [...new Set([...values].flatMap(encodedForms))].sort((one, other) => other.length - one.length)
   const patterns: RegExp[] = []
   for (let from = 0; from < forms.length; from += FORMS_IN_A_PATTERN) {
     const some = forms.slice(from, from + FORMS_IN_A_PATTERN)
@@ -147,11 +147,11 @@ const changeKeys = (keys: MessageRecord['keys'], change: (value: string) => stri
 const SECRET_HEADERS = ['authorization', 'cookie', 'set-cookie', 'x-api-key', 'proxy-authorization']
 
 /** The lower-case names of the headers that are never stored. `more`: those of `REDACT_HEADERS`. */
-export const secretHeadersOf = (more: readonly string[]): ReadonlySet<string> =>
+export const secretHeaderNames = (more: readonly string[]): ReadonlySet<string> =>
   new Set([...SECRET_HEADERS, ...more.map((name) => name.toLowerCase())])
 
 /** Shorter values stand in bodies by chance. */
-const SHORTEST_SECRET = 6
+const MIN_SECRET_CHARACTERS = 6
 
 /** A JSON Web Token: its first letters show it, whatever the name of its header or parameter. */
 const TOKEN = /(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/g
@@ -178,19 +178,21 @@ export type Credentialed = Readonly<{ headers: Readonly<Record<string, string | 
  * Gives the secret values of a message in all forms in which a body may hold them, the longest first. `others`: exchanges
  * of other services that are shown with the message.
  */
-type SecretsOf = (completed: CompletedMessage, others?: readonly Credentialed[]) => readonly string[]
+type FindSecrets = (completed: CompletedMessage, others?: readonly Credentialed[]) => readonly string[]
 
 /** Most messages have the same few credentials, and their forms take longer to make than to find. */
-const MOST_CACHED = 200
+const MAX_CACHED = 200
 
-export function createSecretsOf({ isHeader, isParameter }: SecretNames): SecretsOf {
+export function createSecretsFinder({ isHeader, isParameter }: SecretNames): FindSecrets {
   const known = new Map<string, readonly string[]>()
 
-  const formsOfHeader = (value: string): readonly string[] => {
+  const encodedHeaderForms = (value: string): readonly string[] => {
     const cached = known.get(value)
     if (cached !== undefined) return cached
-    if (known.size >= MOST_CACHED) known.clear()
-    const forms = partsOf(value).flatMap((part) => (part.length >= SHORTEST_SECRET ? formsOf(part) : []))
+    if (known.size >= MAX_CACHED) known.clear()
+    const forms = splitCredential(value).flatMap((part) =>
+      part.length >= MIN_SECRET_CHARACTERS ? encodedForms(part) : [],
+    )
     known.set(value, forms)
     return forms
   }
@@ -198,7 +200,7 @@ export function createSecretsOf({ isHeader, isParameter }: SecretNames): Secrets
   return ({ incoming, trace }, others = []) => {
     const values = new Set<string>()
     const add = (value: string): void => {
-      for (const form of formsOfHeader(value)) values.add(form)
+      for (const form of encodedHeaderForms(value)) values.add(form)
     }
     const addTokens = (value: string): void => {
       for (const token of tokensIn(value)) add(token)
@@ -224,13 +226,13 @@ export function createSecretsOf({ isHeader, isParameter }: SecretNames): Secrets
     for (const { answer, sent, target } of trace?.calls ?? []) {
       if (answer !== undefined) collect(answer.headers)
       if (sent !== undefined) collect(sent.headers)
-      collectQuery(queryOf(target))
+      collectQuery(cutQuery(target))
     }
     for (const { headers, query } of others) {
       collect(headers)
       collectQuery(query)
     }
-    for (const value of trace?.secrets?.keys() ?? []) for (const form of formsOf(value)) values.add(form)
+    for (const value of trace?.secrets?.keys() ?? []) for (const form of encodedForms(value)) values.add(form)
     // Most messages have none, and this is asked for each message with calls.
     return values.size === 0 ? NONE : [...values].sort((one, other) => other.length - one.length)
   }
@@ -241,33 +243,33 @@ function forEachText(value: unknown, use: (text: string) => void): void {
   else if (Array.isArray(value)) for (const one of value) forEachText(one, use)
 }
 
-const queryOf = (target: string): string => target.slice(target.indexOf('?') + 1 || target.length)
+const cutQuery = (target: string): string => target.slice(target.indexOf('?') + 1 || target.length)
 
 /** A mapping may use a credential without its scheme, and one cookie of several. */
-const partsOf = (value: string): readonly string[] => [
+const splitCredential = (value: string): readonly string[] => [
   value,
   value.slice(value.indexOf(' ') + 1),
   value.split(';', 1)[0] ?? '',
-  ...cookieValuesOf(value),
-  passwordOf(value),
+  ...parseCookieValues(value),
+  decodePassword(value),
 ]
 
 /** A shorter value of a cookie may be a word, such as a language. */
-const SHORTEST_COOKIE_VALUE = 16
+const MIN_COOKIE_VALUE_CHARACTERS = 16
 
 /** Attributes of a cookie (RFC 6265 section 4.1.1): their values are addresses and times, which bodies hold too. */
 const COOKIE_ATTRIBUTE = /^(?:domain|path|expires)=/i
 
 /** The values of cookies that are as long as a credential, without their names. */
-const cookieValuesOf = (value: string): readonly string[] =>
+const parseCookieValues = (value: string): readonly string[] =>
   value.split(/; */).flatMap((cookie) => {
     if (COOKIE_ATTRIBUTE.test(cookie)) return []
     const own = cookie.slice(cookie.indexOf('=') + 1)
-    return own.length >= SHORTEST_COOKIE_VALUE ? [own] : []
+    return own.length >= MIN_COOKIE_VALUE_CHARACTERS ? [own] : []
   })
 
 /** The password in Basic credentials (RFC 7617); '' if the value has none. */
-function passwordOf(value: string): string {
+function decodePassword(value: string): string {
   const [, base64 = ''] = /^Basic +([\w+/-]+=*)$/i.exec(value) ?? []
   return /:(.*)$/s.exec(Buffer.from(base64, 'base64').toString())?.[1] ?? ''
 }

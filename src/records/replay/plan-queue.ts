@@ -26,7 +26,7 @@ export interface PlanQueue {
 }
 
 /** Replays that a plan shows; the message log has all of them. */
-const MOST_FAILURES = 20
+const MAX_FAILURES = 20
 
 /** The progress of a plan that has not run. */
 export const UNSTARTED: PlanProgress = { next: 0, open: [], done: 0, failed: 0, skipped: [], failures: [] }
@@ -45,12 +45,12 @@ export function continueRun(progress: PlanProgress): PlanProgress {
 }
 
 /** The messages of a plan without a result; those in flight too. */
-export const leftOf = ({ content, progress }: Pick<StoredPlan, 'content' | 'progress'>): number =>
-  content.count - progress.done - progress.failed - totalOf(progress.skipped)
+export const countRemaining = ({ content, progress }: Pick<StoredPlan, 'content' | 'progress'>): number =>
+  content.count - progress.done - progress.failed - sumCounts(progress.skipped)
 
 /** The state of a plan whose run has ended by itself. */
 export function endedState(plan: Pick<StoredPlan, 'content' | 'progress'>): PlanState {
-  if (leftOf(plan) === 0) return 'finished'
+  if (countRemaining(plan) === 0) return 'finished'
   const { run, stoppedBy } = plan.progress
   const isJudged = stoppedBy === undefined && run?.limits.canary !== undefined && run.ended < run.limits.max
   return isJudged ? 'waiting' : 'paused'
@@ -99,7 +99,7 @@ export function createPlanQueue(ids: readonly string[], progress: PlanProgress):
         return
       }
       failed += 1
-      failures = [replay, ...failures].slice(0, MOST_FAILURES)
+      failures = [replay, ...failures].slice(0, MAX_FAILURES)
     },
     progress: () => ({
       ...progress,
@@ -125,7 +125,7 @@ type PlannedMessages = Readonly<{
 }>
 
 /** Messages in one plan. */
-export const LARGEST_PLAN = 100_000
+export const MAX_PLAN_MESSAGES = 100_000
 
 /**
  * Adds the defaults of a plan to a filter: no messages whose outcome is done or partial, and never replays, since the log
@@ -143,11 +143,11 @@ export function planFilter(filter: MessageFilter): MessageFilter {
 export async function planMessages(
   store: MessageStore,
   filter: MessageFilter,
-  blockerOf: (record: MessageRecord) => ReplayBlocker | undefined,
+  findBlocker: (record: MessageRecord) => ReplayBlocker | undefined,
 ): Promise<PlannedMessages> {
   const count = await store.count(filter)
-  if (count > LARGEST_PLAN) {
-    throw invalid(`${count} messages match, and one plan takes ${LARGEST_PLAN} at most; narrow the filter.`)
+  if (count > MAX_PLAN_MESSAGES) {
+    throw invalid(`${count} messages match, and one plan takes ${MAX_PLAN_MESSAGES} at most; narrow the filter.`)
   }
   const ids: string[] = []
   const groups = new Map<string, PlanGroup>()
@@ -159,7 +159,7 @@ export async function planMessages(
       batch.map(({ id }) => id),
     )
     for (const record of batch) {
-      const found = repetitionBlocker(record, succeeded) ?? blockerOf(record)
+      const found = repetitionBlocker(record, succeeded) ?? findBlocker(record)
       if (found !== undefined) blockers.add(found, record.id)
       else {
         ids.push(record.id)
@@ -171,12 +171,12 @@ export async function planMessages(
   for await (const record of everyMatch(store, filter)) {
     batch.push(record)
     if (batch.length === BATCH) await addBatch()
-    if (ids.length >= LARGEST_PLAN) break
+    if (ids.length >= MAX_PLAN_MESSAGES) break
   }
   await addBatch()
   return {
-    ids: ids.slice(0, LARGEST_PLAN).reverse(),
-    groups: [...groups.values()].sort((a, b) => b.count - a.count).slice(0, MOST_GROUPS),
+    ids: ids.slice(0, MAX_PLAN_MESSAGES).reverse(),
+    groups: [...groups.values()].sort((a, b) => b.count - a.count).slice(0, MAX_GROUPS),
     cannot: blockers.all(),
   }
 }
@@ -184,7 +184,7 @@ export async function planMessages(
 const BATCH = 500
 
 /** Groups that a plan shows. A path may name an item of an array, so there may be as many as messages. */
-const MOST_GROUPS = 1_000
+const MAX_GROUPS = 1_000
 
 /** The blocker of a message that was replayed already, or that a later attempt replaces. */
 function repetitionBlocker(
@@ -204,7 +204,7 @@ function addTo(groups: Map<string, PlanGroup>, record: MessageRecord): void {
 }
 
 /** Messages that a plan names of those that it cannot replay for one reason. */
-const MOST_NAMED = 20
+const MAX_NAMED = 20
 
 type BlockerCounts = Readonly<{
   add(found: ReplayBlocker, id: string): void
@@ -218,13 +218,14 @@ function countBlockers(known: readonly PlanBlocker[] = []): BlockerCounts {
     add: (found, id) => {
       const before = counts.get(found.reason)
       const { count, sampleId, ids } = before ?? { count: 0, sampleId: id, ids: [] }
-      counts.set(found.reason, { ...found, count: count + 1, sampleId, ids: [...ids, id].slice(0, MOST_NAMED) })
+      counts.set(found.reason, { ...found, count: count + 1, sampleId, ids: [...ids, id].slice(0, MAX_NAMED) })
     },
     all: () => [...counts.values()],
   }
 }
 
-export const totalOf = (blockers: readonly PlanBlocker[]): number => blockers.reduce((sum, { count }) => sum + count, 0)
+export const sumCounts = (blockers: readonly PlanBlocker[]): number =>
+  blockers.reduce((sum, { count }) => sum + count, 0)
 
 /** The filter as texts, with absolute times. */
 export const describeFilter = (query: MessageQuery, { outcome, source, from, to }: MessageFilter) => ({

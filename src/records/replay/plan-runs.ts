@@ -8,7 +8,7 @@ import type { MessageStore } from '../../store/sql/messages.ts'
 import type { ReplayPlanStore } from '../../store/sql/replay-plan-store.ts'
 import { StoreUnavailable } from '../../store/store-access.ts'
 import { callMessageLog } from '../message-log/message-search.ts'
-import { createPlanQueue, endedState, type PlanQueue, totalOf } from './plan-queue.ts'
+import { createPlanQueue, endedState, type PlanQueue, sumCounts } from './plan-queue.ts'
 import { blocker, type Replay, type ReplayBlocker } from './replay.ts'
 import { type Claims, rememberSuccess, succeededAmong } from './replay-history.ts'
 
@@ -82,7 +82,7 @@ export function createPlanRuns(options: PlanRunsOptions): PlanRuns {
     if (after === undefined) return
     const { done, failed, skipped } = after.progress
     logger.info(
-      { plan: plan.id, state: after.state, done, failed, skipped: totalOf(skipped) },
+      { plan: plan.id, state: after.state, done, failed, skipped: sumCounts(skipped) },
       'A run of a replay plan has ended',
     )
   }

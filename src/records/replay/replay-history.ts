@@ -14,16 +14,16 @@ export type Claims = Readonly<{ underWay: Set<string>; succeeded: Map<string, st
 export const createClaims = (): Claims => ({ underWay: new Set(), succeeded: new Map() })
 
 /** Enough entries to outlast the time that a record takes until it is in the log. */
-const MOST_SUCCEEDED = 100_000
+const MAX_SUCCEEDED = 100_000
 
 export function rememberSuccess({ succeeded }: Claims, id: string, replayId: string): void {
   succeeded.set(id, replayId)
-  const [oldest] = succeeded.size > MOST_SUCCEEDED ? succeeded.keys() : []
+  const [oldest] = succeeded.size > MAX_SUCCEEDED ? succeeded.keys() : []
   if (oldest !== undefined) succeeded.delete(oldest)
 }
 
 /** Replays of replays: nothing but repeated calls by hand makes a longer chain. */
-const LONGEST_CHAIN = 10
+const MAX_CHAIN_LENGTH = 10
 const PAGE = 500
 
 /**
@@ -36,9 +36,9 @@ export async function succeededAmong(
 ): Promise<ReadonlyMap<string, string>> {
   const succeeded = new Map<string, string>()
   let roots = new Map(ids.map((id) => [id, id]))
-  for (let length = 0; roots.size > 0 && length < LONGEST_CHAIN; length++) {
+  for (let length = 0; roots.size > 0 && length < MAX_CHAIN_LENGTH; length++) {
     const further = new Map<string, string>()
-    for await (const { id, replayOf = '', outcome } of replaysOf(store, [...roots.keys()])) {
+    for await (const { id, replayOf = '', outcome } of listReplays(store, [...roots.keys()])) {
       const root = roots.get(replayOf)
       if (root === undefined) continue
       if (outcome === 'done') succeeded.set(root, id)
@@ -50,17 +50,17 @@ export async function succeededAmong(
 }
 
 /** The ids of the message and of those that it replays, up to the original one. Rejects with StoreUnavailable. */
-async function originalsOf(store: MessageStore, { id, replayOf }: MessageRecord): Promise<readonly string[]> {
+async function findOriginals(store: MessageStore, { id, replayOf }: MessageRecord): Promise<readonly string[]> {
   const ids = [id]
   let next = replayOf
-  while (next !== undefined && ids.length < LONGEST_CHAIN) {
+  while (next !== undefined && ids.length < MAX_CHAIN_LENGTH) {
     ids.push(next)
     next = (await store.get(next))?.replayOf
   }
   return ids
 }
 
-async function* replaysOf(store: MessageStore, ids: readonly string[]): AsyncGenerator<MessageRecord> {
+async function* listReplays(store: MessageStore, ids: readonly string[]): AsyncGenerator<MessageRecord> {
   for (let start = 0; start < ids.length; start += PAGE) {
     yield* everyMatch(store, { replayOf: ids.slice(start, start + PAGE) })
   }
@@ -88,7 +88,7 @@ type ReplayByHand = (
 
 export function createReplayByHand(store: MessageStore, replay: Replay, claims: Claims): ReplayByHand {
   return async (record, edited) => {
-    const ids = await callMessageLog(() => originalsOf(store, record))
+    const ids = await callMessageLog(() => findOriginals(store, record))
     if (ids.some((id) => claims.underWay.has(id))) {
       return { replayed: { blocker: blocker('under-way') }, alreadyDoneBy: undefined }
     }
@@ -123,7 +123,7 @@ type ReadReplayable = (record: MessageRecord) => Promise<Replayable>
 
 export function createReadReplayable(store: MessageStore, replay: Replay, claims: Claims): ReadReplayable {
   return async (record) => {
-    const ids = await callMessageLog(() => originalsOf(store, record))
+    const ids = await callMessageLog(() => findOriginals(store, record))
     const found = ids.some((id) => claims.underWay.has(id)) ? blocker('under-way') : await replay.check(record)
     const logged = await callMessageLog(() => succeededAmong(store, ids))
     const done = ids.flatMap((id) => [claims.succeeded.get(id), logged.get(id)])

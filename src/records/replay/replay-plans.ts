@@ -14,13 +14,13 @@ import { invalid, type MessageQuery } from '../message-log/message-filter.ts'
 import { callMessageLog, type MessageSearch } from '../message-log/message-search.ts'
 import {
   continueRun,
+  countRemaining,
   describeFilter,
-  LARGEST_PLAN,
-  leftOf,
+  MAX_PLAN_MESSAGES,
   planFilter,
   planMessages,
   startRun,
-  totalOf,
+  sumCounts,
   UNSTARTED,
 } from './plan-queue.ts'
 import { createPlanRuns, LEASE_MS } from './plan-runs.ts'
@@ -113,7 +113,7 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
         : BUSY.inFlight
     })
     runs.start(plan, takenAt)
-    return viewOf(plan)
+    return toPlanView(plan)
   }
 
   async function takeOver(): Promise<void> {
@@ -153,7 +153,7 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
     plan: async (query) => {
       const filter = planFilter(search.filter(query))
       await search.caughtUp()
-      const { ids, groups, cannot } = await callMessageLog(() => planMessages(messages, filter, replay.blockerOf))
+      const { ids, groups, cannot } = await callMessageLog(() => planMessages(messages, filter, replay.findBlocker))
       const content = {
         createdAt: new Date(clock()).toISOString(),
         filter: describeFilter(query, filter),
@@ -164,7 +164,7 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
       const plan = { id: newId(), content, progress: UNSTARTED }
       if (!(await callMessageLog(() => messages.hold(plan.id, ids, heldBytes)))) throw invalid(TOO_LARGE)
       if (!(await callPlans(() => plans.insert(plan, ids, PLANS_KEPT)))) throw busy(BUSY.tooMany)
-      return viewOf({ ...plan, state: 'planned', owner: undefined })
+      return toPlanView({ ...plan, state: 'planned', owner: undefined })
     },
     run: (id, limits) =>
       start(id, ({ state, progress }) => {
@@ -182,17 +182,17 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
         return state === 'finished' || state === 'cancelled' ? BUSY[state] : { state: 'paused', progress }
       })
       runs.abort(id)
-      return viewOf(plan)
+      return toPlanView(plan)
     },
     cancel: async (id) => {
       const plan = await change(id, ({ state, progress }) =>
         state === 'finished' ? BUSY.finished : { state: 'cancelled', progress },
       )
       runs.abort(id)
-      return viewOf(plan)
+      return toPlanView(plan)
     },
-    get: async (id) => viewOf(await find(id)),
-    all: async () => (await callPlans(plans.list)).map(viewOf),
+    get: async (id) => toPlanView(await find(id)),
+    all: async () => (await callPlans(plans.list)).map(toPlanView),
     follow: () => {
       timer = setTimeout(follow, 0).unref()
     },
@@ -253,7 +253,7 @@ export type PlanView = Readonly<{
   stoppedBy: string | undefined
 }>
 
-function viewOf(plan: StoredPlan): PlanView {
+function toPlanView(plan: StoredPlan): PlanView {
   const { id, state, content, progress } = plan
   const { createdAt, filter, count, groups, cannot } = content
   const { done, failed, skipped, run, failures, stoppedBy } = progress
@@ -267,9 +267,9 @@ function viewOf(plan: StoredPlan): PlanView {
     cannot,
     done,
     failed,
-    skipped: totalOf(skipped),
+    skipped: sumCounts(skipped),
     skippedFor: skipped,
-    left: leftOf(plan),
+    left: countRemaining(plan),
     limits: run?.limits,
     canaries: run === undefined || run.canaries.length === 0 ? undefined : run.canaries,
     failures,
@@ -277,7 +277,7 @@ function viewOf(plan: StoredPlan): PlanView {
   }
 }
 
-const DEFAULTS: RunLimits = { max: LARGEST_PLAN, concurrency: 1 }
+const DEFAULTS: RunLimits = { max: MAX_PLAN_MESSAGES, concurrency: 1 }
 
 type LimitSchema = Readonly<{
   type: 'integer' | 'number'
@@ -289,7 +289,7 @@ type LimitSchema = Readonly<{
 
 /** As JSON Schema, of which OpenAPI is made too. */
 export const LIMITS: Readonly<Record<keyof RunLimits, LimitSchema>> = {
-  max: { type: 'integer', minimum: 1, maximum: LARGEST_PLAN, description: 'Messages of this run.' },
+  max: { type: 'integer', minimum: 1, maximum: MAX_PLAN_MESSAGES, description: 'Messages of this run.' },
   concurrency: {
     type: 'integer',
     minimum: 1,

@@ -23,7 +23,7 @@ export type Replayed =
 
 export interface Replay {
   /** The blocker that the record alone shows, if there is one. */
-  blockerOf(record: MessageRecord): ReplayBlocker | undefined
+  findBlocker(record: MessageRecord): ReplayBlocker | undefined
   /** The blocker that the record, its recorded request or the present endpoint shows. Fails with STORE_UNAVAILABLE. */
   check(record: MessageRecord): Promise<ReplayBlocker | undefined>
   /** Whether a message that has a blocker can be replayed with another body. */
@@ -55,7 +55,7 @@ export function createReplay({ store, registry, intake, settings }: ReplayOption
   }
 
   return {
-    blockerOf: (record) => recordBlocker(record, registry, false),
+    findBlocker: (record) => recordBlocker(record, registry, false),
     check: async (record) => {
       // Only a record of a topic can be refused for its body, which may be large.
       const prepared = await prepare(record, { withBody: record.source === 'broker' })

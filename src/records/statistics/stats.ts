@@ -66,7 +66,7 @@ export function createStats({ store, instance, clock, logger }: StatsOptions): S
     }
   }
   /** Writes one after the other, so that no older count replaces a newer one. */
-  const writeInTurn = (): Promise<void> => {
+  const writeInSequence = (): Promise<void> => {
     const next = writing.then(write)
     writing = next.catch(() => undefined)
     return next
@@ -75,34 +75,34 @@ export function createStats({ store, instance, clock, logger }: StatsOptions): S
     if (!isReported) logger.warn({ err }, 'Statistics could not be stored; trying again')
     isReported = true
   }
-  const timer = setInterval(() => void writeInTurn().catch(warn), WRITE_EVERY_MS)
+  const timer = setInterval(() => void writeInSequence().catch(warn), WRITE_EVERY_MS)
   timer.unref()
 
-  const dayOf = (endpointId: string, minute: number) =>
+  const readDay = (endpointId: string, minute: number) =>
     callStore(ENDPOINTS, async () => {
-      await writeInTurn()
+      await writeInSequence()
       return store.read(endpointId, minute - DAY + 1)
     })
 
   return {
     count: minutes.count,
-    write: () => callStore(ENDPOINTS, writeInTurn),
+    write: () => callStore(ENDPOINTS, writeInSequence),
     report: async (endpointId) => {
       const minute = minuteNow()
-      return { endpointId, ...periodsOf(await dayOf(endpointId, minute), minute) }
+      return { endpointId, ...summarizePeriods(await readDay(endpointId, minute), minute) }
     },
     reportAll: async () => {
       const minute = minuteNow()
-      const counts = await dayOf(ALL_ENDPOINTS, minute)
+      const counts = await readDay(ALL_ENDPOINTS, minute)
       const recent = counts.filter((count) => count.minute >= minute - RATE_MINUTES && count.minute < minute)
       const messages = recent.reduce((sum, { count }) => sum + count, 0)
-      return { perMinute: messages / RATE_MINUTES, ...periodsOf(counts, minute) }
+      return { perMinute: messages / RATE_MINUTES, ...summarizePeriods(counts, minute) }
     },
     summaries: async (endpointIds) => {
       const minute = minuteNow()
       const recent = { from: minute - RATE_MINUTES, to: minute - 1 }
       const totals = await callStore(ENDPOINTS, async () => {
-        await writeInTurn()
+        await writeInSequence()
         return store.totals(endpointIds, minute - HOUR + 1, recent)
       })
       const byEndpoint = new Map(totals.map((one) => [one.endpointId, one]))
@@ -115,24 +115,24 @@ export function createStats({ store, instance, clock, logger }: StatsOptions): S
     },
     close: async () => {
       clearInterval(timer)
-      await writeInTurn().catch(warn)
+      await writeInSequence().catch(warn)
     },
   }
 }
 
 /** In: the counts of a day, and the minute that it ends with. */
-function periodsOf(counts: readonly MinuteCount[], minute: number): JsonObject {
+function summarizePeriods(counts: readonly MinuteCount[], minute: number): JsonObject {
   const byMinute = Map.groupBy(counts, (count) => count.minute)
   return {
-    hour: summaryOf(counts.filter((count) => count.minute > minute - HOUR)),
-    day: summaryOf(counts),
+    hour: summarize(counts.filter((count) => count.minute > minute - HOUR)),
+    day: summarize(counts),
     minutes: [...byMinute]
       .sort(([one], [other]) => one - other)
-      .map(([at, some]) => ({ at: new Date(at * MINUTE_MS).toISOString(), ...summaryOf(some) })),
+      .map(([at, some]) => ({ at: new Date(at * MINUTE_MS).toISOString(), ...summarize(some) })),
   }
 }
 
-function summaryOf(counts: readonly MinuteCount[]) {
+function summarize(counts: readonly MinuteCount[]) {
   const buckets = addBuckets(counts.map((one) => one.buckets))
   return {
     count: counts.reduce((sum, { count }) => sum + count, 0),
@@ -148,7 +148,7 @@ function summaryOf(counts: readonly MinuteCount[]) {
 const MINUTE_MS = 60_000
 
 /** While the store is unavailable, so many counts wait in memory, one for each minute and endpoint; the newest stay. */
-const MOST_UNSAVED = 50_000
+const MAX_UNSAVED = 50_000
 
 interface Minutes {
   /** On the path of every message. */
@@ -179,7 +179,7 @@ export function createMinutes(): Minutes {
 
   const keep = (count: MinuteCount) => {
     unsaved.set(`${count.minute} ${count.endpointId}`, count)
-    if (unsaved.size > MOST_UNSAVED) for (const oldest of unsaved.keys()) return void unsaved.delete(oldest)
+    if (unsaved.size > MAX_UNSAVED) for (const oldest of unsaved.keys()) return void unsaved.delete(oldest)
   }
   const startMinute = (endpointId: string, minute: number): Current => {
     const started = { minute, count: 0, failures: 0, buckets: new Uint32Array(BUCKETS), changed: false }
@@ -187,11 +187,11 @@ export function createMinutes(): Minutes {
     return started
   }
 
-  const currentOf = (endpointId: string, minute: number): Current => {
+  const findCurrent = (endpointId: string, minute: number): Current => {
     const now = current.get(endpointId)
     // Not for a lower minute: a clock that is set back must not start a minute twice.
     if (now !== undefined && minute <= now.minute) return now
-    if (now?.changed) keep(countOf(endpointId, now))
+    if (now?.changed) keep(toMinuteCount(endpointId, now))
     return startMinute(endpointId, minute)
   }
 
@@ -199,13 +199,13 @@ export function createMinutes(): Minutes {
     count: ({ compiled, outcome, startedAt, ms, trace }) => {
       if (compiled === undefined) return
       const minute = Math.floor((startedAt + ms) / MINUTE_MS)
-      const bucket = trace === undefined ? undefined : bucketOf(ms)
-      addTo(currentOf(compiled.document._id, minute), outcome !== 'done', bucket)
-      addTo(currentOf(ALL_ENDPOINTS, minute), outcome !== 'done', bucket)
+      const bucket = trace === undefined ? undefined : bucketFor(ms)
+      addTo(findCurrent(compiled.document._id, minute), outcome !== 'done', bucket)
+      addTo(findCurrent(ALL_ENDPOINTS, minute), outcome !== 'done', bucket)
     },
     take: (minute) => {
       for (const [endpointId, now] of current) {
-        if (now.changed) keep(countOf(endpointId, now))
+        if (now.changed) keep(toMinuteCount(endpointId, now))
         else if (now.minute + OVER_AFTER <= minute) current.delete(endpointId)
         now.changed = false
       }
@@ -227,7 +227,7 @@ function addTo(now: Current, isFailure: boolean, bucket: number | undefined): vo
   now.changed = true
 }
 
-function countOf(endpointId: string, { minute, count, failures, buckets }: Current): MinuteCount {
+function toMinuteCount(endpointId: string, { minute, count, failures, buckets }: Current): MinuteCount {
   const filled = new Map<number, number>()
   for (const [bucket, messages] of buckets.entries()) if (messages > 0) filled.set(bucket, messages)
   return { endpointId, minute, count, failures, buckets: filled }
@@ -237,16 +237,16 @@ function countOf(endpointId: string, { minute, count, failures, buckets }: Curre
 
 /** With four buckets for each doubling, the middle of a bucket is at most 2^(1/8) - 1 = 9.1 % away from its bounds. */
 const BUCKETS_A_DOUBLING = 4
-const SHORTEST_MS = 0.01
+const MIN_MS = 0.01
 /** The last bucket starts at about 11 minutes. */
 const BUCKETS = 105
 
-export function bucketOf(ms: number): number {
-  if (ms <= SHORTEST_MS) return 0
-  return Math.min(Math.floor(Math.log2(ms / SHORTEST_MS) * BUCKETS_A_DOUBLING), BUCKETS - 1)
+export function bucketFor(ms: number): number {
+  if (ms <= MIN_MS) return 0
+  return Math.min(Math.floor(Math.log2(ms / MIN_MS) * BUCKETS_A_DOUBLING), BUCKETS - 1)
 }
 
-const middleOf = (bucket: number): number => SHORTEST_MS * 2 ** ((bucket + 0.5) / BUCKETS_A_DOUBLING)
+const bucketMiddle = (bucket: number): number => MIN_MS * 2 ** ((bucket + 0.5) / BUCKETS_A_DOUBLING)
 
 /** The duration in milliseconds, to three digits, that this share of the messages did not exceed; null without messages. */
 export function percentile(buckets: Buckets, share: number): number | null {
@@ -256,7 +256,7 @@ export function percentile(buckets: Buckets, share: number): number | null {
   let seen = 0
   for (const [bucket, count] of inOrder) {
     seen += count
-    if (seen >= rank) return Number(middleOf(bucket).toPrecision(3))
+    if (seen >= rank) return Number(bucketMiddle(bucket).toPrecision(3))
   }
   return null
 }

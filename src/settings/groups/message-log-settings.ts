@@ -1,11 +1,20 @@
 /** The settings of the message log. */
 import { isHeaderName } from '../../language/headers.ts'
 import { parseSteps } from '../../language/paths/path-steps.ts'
-import { choice, itemsOf, type Kind, kindOf, optional, type Setting, size, wholeNumber } from '../setting-kinds.ts'
+import {
+  choice,
+  createKind,
+  type Kind,
+  optional,
+  type Setting,
+  size,
+  splitList,
+  wholeNumber,
+} from '../setting-kinds.ts'
 
 const list = (accepts: string, isItem: (item: string) => boolean): Kind<readonly string[]> =>
-  kindOf(accepts, (text) => {
-    const items = itemsOf(text)
+  createKind(accepts, (text) => {
+    const items = splitList(text)
     return items.every(isItem) ? items : undefined
   })
 

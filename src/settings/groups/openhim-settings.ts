@@ -2,22 +2,22 @@
 import { type AddressRange, parseRange } from '../../core/egress/egress-policy.ts'
 import {
   choice,
+  createKind,
   credential,
   flag,
   httpUrl,
   isPlainUrl,
-  itemsOf,
   type Kind,
-  kindOf,
   matching,
   optional,
   type Setting,
+  splitList,
 } from '../setting-kinds.ts'
 
-const callers: Kind<readonly AddressRange[]> = kindOf(
+const callers: Kind<readonly AddressRange[]> = createKind(
   'nothing, or addresses and ranges (`10.1.0.0/16`) joined by commas',
   (text) => {
-    const ranges = itemsOf(text).map(parseRange)
+    const ranges = splitList(text).map(parseRange)
     return ranges.every((range) => range !== undefined) ? ranges : undefined
   },
 )
@@ -32,7 +32,7 @@ const urn = matching(
   ', such as `urn:mediator:crosswalk`',
 )
 
-const originUrl = kindOf('an `http://` or `https://` URL without credentials, path, query and fragment', (text) =>
+const originUrl = createKind('an `http://` or `https://` URL without credentials, path, query and fragment', (text) =>
   isPlainUrl(text) && new URL(text).pathname === '/' ? text : undefined,
 )
 

@@ -1,11 +1,11 @@
 /** The settings of the secrets that documents may refer to, and of the targets of their requests. */
 import { type EgressRule, parseEgressRule } from '../../core/egress/egress-policy.ts'
-import { choice, itemsOf, type Kind, kindOf, type Setting } from '../setting-kinds.ts'
+import { choice, createKind, type Kind, type Setting, splitList } from '../setting-kinds.ts'
 
-const secretsAllowed = kindOf(
+const secretsAllowed = createKind(
   'names of variables, in which `*` stands for any characters, and absolute paths of folders, joined by commas, or `none`',
   (text) => {
-    const items = text.toLowerCase() === 'none' ? [] : itemsOf(text)
+    const items = text.toLowerCase() === 'none' ? [] : splitList(text)
     const folders = items.filter((item) => item.startsWith('/'))
     const names = items.filter((item) => !item.startsWith('/'))
     const isFolder = (path: string): boolean => /^(?:\/[^/]+)+\/?$/.test(path) && !/\/\.\.?(?:\/|$)/.test(path)
@@ -14,10 +14,10 @@ const secretsAllowed = kindOf(
   },
 )
 
-const egressRules: Kind<readonly EgressRule[]> = kindOf(
+const egressRules: Kind<readonly EgressRule[]> = createKind(
   'nothing, or hosts (`api.example.org`, `*.example.org`, `*`), addresses and ranges (`10.1.0.0/16`), each with or without a port (`:443`, `:8000-8099`), joined by commas; IPv6 with a port in brackets',
   (text) => {
-    const rules = itemsOf(text).map(parseEgressRule)
+    const rules = splitList(text).map(parseEgressRule)
     return rules.every((rule) => rule !== undefined) ? rules : undefined
   },
 )

@@ -1,14 +1,23 @@
 /** The settings of tracing, named as in OpenTelemetry. They have no effect without the URL of a collector. */
-import { choice, httpUrl, isPlainUrl, type Kind, kindOf, optional, plainName, type Setting } from '../setting-kinds.ts'
+import {
+  choice,
+  createKind,
+  httpUrl,
+  isPlainUrl,
+  type Kind,
+  optional,
+  plainName,
+  type Setting,
+} from '../setting-kinds.ts'
 
-const collectorUrl = kindOf(
+const collectorUrl = createKind(
   httpUrl.accepts,
   (text) => (isPlainUrl(text) ? text.replace(/\/+$/, '') : undefined),
   '; credentials go into `OTEL_EXPORTER_OTLP_HEADERS`',
 )
 
 /** `name=value,name=value`, values percent-encoded, as in W3C Baggage. */
-const headerList: Kind<Readonly<Record<string, string>>> = kindOf(
+const headerList: Kind<Readonly<Record<string, string>>> = createKind(
   '`name=value` pairs with commas between them, values percent-encoded',
   (text) => {
     const pairs = text.split(',').filter((pair) => pair.trim() !== '')
@@ -32,7 +41,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-const ratio = kindOf('a number from 0 to 1', (text) =>
+const ratio = createKind('a number from 0 to 1', (text) =>
   /^(0?\.\d{1,15}|[01](\.\d{0,15})?)$/.test(text) && Number(text) <= 1 ? Number(text) : undefined,
 )
 

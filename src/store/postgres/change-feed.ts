@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { type Backoff, nextPauseMs } from '../../core/backoff.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import { documentOf } from '../sql/schema.ts'
+import { readDocument } from '../sql/schema.ts'
 import type { ChangeFeed, StoreChanges } from '../store.ts'
 import {
   CONNECT_TIMEOUT_MS,
@@ -23,7 +23,7 @@ type ChangeFeedOptions = Readonly<{ url: string; connections: Connections; logge
 
 const POLL_MS = 5_000
 const ANSWER_TIMEOUT_MS = 2_000
-const BACKOFF: Backoff = { firstMs: 100, longestMs: 2_000 }
+const BACKOFF: Backoff = { firstMs: 100, maxMs: 2_000 }
 
 type SinceRow = Readonly<{
   /** Null in a database without its row of `configuration`. */
@@ -67,7 +67,7 @@ export class PostgresChangeFeed implements ChangeFeed {
       const alive = this.#listening
       // This one is asked first, as the idle connections of the pool may be dead.
       const rows = await alive?.run(SINCE, version).catch(() => alive.lose())
-      return changesOf(rows ?? (await this.#connections.run(SINCE, version)))
+      return toStoreChanges(rows ?? (await this.#connections.run(SINCE, version)))
     })
   }
 
@@ -148,13 +148,13 @@ export class PostgresChangeFeed implements ChangeFeed {
   }
 }
 
-function changesOf(rows: readonly SinceRow[]): StoreChanges {
+function toStoreChanges(rows: readonly SinceRow[]): StoreChanges {
   const version = Number(rows[0]?.version ?? undefined)
   // An empty answer would deactivate every endpoint.
   if (!Number.isSafeInteger(version)) throw storeEmpty()
   return {
     version,
-    documents: rows.flatMap(({ document }) => (document === null ? [] : [documentOf({ document })])),
+    documents: rows.flatMap(({ document }) => (document === null ? [] : [readDocument({ document })])),
     versions: new Map(
       rows.flatMap(({ id, number }) => (id === null || number === null ? [] : [[id, number] as const])),
     ),

@@ -309,11 +309,14 @@ export const CHUNK_LIMIT = 4_000_000
 export const ROW_SIZE = 1_000
 
 /** Splits rows into chunks of one statement each, in their order. A single row may be larger than the limit. */
-export function* chunksOf<Row>(rows: Iterable<Row>, charactersOf: (row: Row) => number): Generator<readonly Row[]> {
+export function* splitIntoChunks<Row>(
+  rows: Iterable<Row>,
+  countCharacters: (row: Row) => number,
+): Generator<readonly Row[]> {
   let chunk: Row[] = []
   let size = 0
   for (const row of rows) {
-    const more = charactersOf(row) + ROW_SIZE
+    const more = countCharacters(row) + ROW_SIZE
     if (chunk.length > 0 && size + more > CHUNK_LIMIT) {
       yield chunk
       chunk = []

@@ -11,11 +11,11 @@ import {
   type Snapshot,
   type SourceTable,
   type StoreSummary,
-  summaryOf,
+  summarizeTable,
   type TableSummary,
 } from '../sql/copied-tables.ts'
 import { StoreUnavailable } from '../store-access.ts'
-import { ask, CONNECT_TIMEOUT_MS, chunksOf, storeFault } from './connection-pool.ts'
+import { ask, CONNECT_TIMEOUT_MS, splitIntoChunks, storeFault } from './connection-pool.ts'
 
 const DIFFERENT =
   'The source or the target has changed during the copy, so nothing was copied: stop the services that work on them, and try again.'
@@ -49,9 +49,9 @@ export async function copyInto(url: string, open: () => Snapshot): Promise<Store
     })
     // States written from now on are newer than the copied ones.
     await client.query(`select setval('states_sequence', max(sequence)) from states having count(*) > 0`)
-    const copied = await summarise(tables, (table) => summaryOf(table, readBack(client, table)))
+    const copied = await summarise(tables, (table) => summarizeTable(table, readBack(client, table)))
     const present = await withSource(open, (source) =>
-      summarise(tables, (table) => summaryOf(table, digestsOf(table, source))),
+      summarise(tables, (table) => summarizeTable(table, digestRows(table, source))),
     )
     if (JSON.stringify(copied) !== JSON.stringify(present)) throw new StoreUnavailable(DIFFERENT)
     await client.query('commit')
@@ -94,7 +94,7 @@ async function insert(client: pg.Client, copied: SourceTable, source: Snapshot):
   const columns = Object.entries(copied.columns)
   const values = columns.map(([, kind], index) => `$${index + 1}::${TYPES[kind]}[]`).join(', ')
   const text = `insert into ${copied.table} (${columns.map(([name]) => name).join(', ')}) select * from unnest(${values})`
-  for (const chunk of chunksOf(source.rows(copied), charactersOf)) {
+  for (const chunk of splitIntoChunks(source.rows(copied), countCharacters)) {
     await client.query(
       text,
       columns.map(([name]) => chunk.map((row) => asParameter(row[name]))),
@@ -107,13 +107,13 @@ const asParameter = (value: CopiedRow[string] | undefined) =>
   value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value
 
 /** A byte is sent as two characters. */
-const charactersOf = (row: CopiedRow): number =>
+const countCharacters = (row: CopiedRow): number =>
   Object.values(row).reduce<number>((sum, value) => {
     if (typeof value === 'string') return sum + value.length
     return value instanceof Uint8Array ? sum + 2 * value.byteLength : sum
   }, 0)
 
-function* digestsOf(table: SourceTable, source: Snapshot): Generator<CopiedRow> {
+function* digestRows(table: SourceTable, source: Snapshot): Generator<CopiedRow> {
   for (const row of source.rows(table)) yield digested(table, row)
 }
 

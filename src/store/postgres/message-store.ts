@@ -4,8 +4,8 @@
  */
 
 import { idFrom } from '../../core/id.ts'
-import { columnsOf, type Recorded, type RecordedBody } from '../../core/records/message-record.ts'
-import { createLogShares, type OldRecord, olderQuery, oldestOfQuery, USED } from '../sql/message-purge.ts'
+import { createColumns, type Recorded, type RecordedBody } from '../../core/records/message-record.ts'
+import { createLogShares, type OldRecord, olderQuery, oldestQuery, USED } from '../sql/message-purge.ts'
 import {
   createMessageHolds,
   createMessageReads,
@@ -30,7 +30,7 @@ type RecordRows = Readonly<{
   bodies: readonly (RecordedBody & Readonly<{ id: string }>)[]
 }>
 
-const rowsOf = (batch: readonly Recorded[]): RecordRows => ({
+const toRows = (batch: readonly Recorded[]): RecordRows => ({
   rows: batch.map(messageRow),
   keys: batch.flatMap(({ record }) => keyRows(record)),
   bodies: batch.flatMap(({ record, bodies }) => bodies.map((body) => ({ id: record.id, ...body }))),
@@ -105,10 +105,10 @@ export function createMessageStore(connections: Connections): MessageStore {
     ...createMessageReads(runOnce),
     ...createMessageHolds(runOnce),
     append: async (batch) => {
-      if (batch.length > 0) await connections.run(APPEND, rowsOf(batch))
+      if (batch.length > 0) await connections.run(APPEND, toRows(batch))
     },
     appendDone: async (lines) => {
-      const rows = [...columnsOf(new TextDecoder().decode(lines))].map(doneRow)
+      const rows = [...createColumns(new TextDecoder().decode(lines))].map(doneRow)
       if (rows.length > 0) await connections.run(APPEND, { rows, keys: [], bodies: [] })
     },
     ping: async () => void (await connections.run(PING, undefined)),
@@ -120,8 +120,8 @@ export function createMessageStore(connections: Connections): MessageStore {
         const older = await run(prepareOnce(olderQuery(idFrom(before))), undefined)
         const log = {
           used: () => run(prepareOnce(USED), undefined),
-          oldestOf: (endpointId: string, bytes: number) =>
-            run(prepareOnce(oldestOfQuery(endpointId, bytes)), undefined),
+          findOldest: (endpointId: string, bytes: number) =>
+            run(prepareOnce(oldestQuery(endpointId, bytes)), undefined),
         }
         const oldest = older.length > 0 ? older : await shares.exceeding(log, maxBytes / Number(size?.bytes))
         if (oldest.length === 0) return 0

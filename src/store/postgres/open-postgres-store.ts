@@ -4,9 +4,9 @@ import pg from 'pg'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import {
   dueMigrations,
-  migrationsOf,
   RAN_MIGRATIONS,
   type RanMigration,
+  renderMigrations,
   type TextMigration,
   UnknownSchema,
 } from '../sql/schema.ts'
@@ -66,7 +66,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 const RETRY_MS = 500
 
 /** The least time to wait for another instance that migrates, however short the timeout for an unreachable server. */
-const LEAST_LOCK_TIMEOUT_MS = 10_000
+const MIN_LOCK_TIMEOUT_MS = 10_000
 
 type StartOptions = Pick<PostgresStoreOptions, 'url' | 'startTimeoutMs' | 'logger'>
 
@@ -74,8 +74,8 @@ type StartOptions = Pick<PostgresStoreOptions, 'url' | 'startTimeoutMs' | 'logge
 export const migratePostgres = (options: StartOptions): Promise<readonly string[]> =>
   whenReachable(options, async (giveUpAt) => {
     const { url, logger } = options
-    const lockTimeoutMs = Math.max(giveUpAt - performance.now(), LEAST_LOCK_TIMEOUT_MS)
-    const ran = await migrate({ url, migrations: migrationsOf('postgres'), lockTimeoutMs })
+    const lockTimeoutMs = Math.max(giveUpAt - performance.now(), MIN_LOCK_TIMEOUT_MS)
+    const ran = await migrate({ url, migrations: renderMigrations('postgres'), lockTimeoutMs })
     if (ran.length > 0) logger.info({ migrations: ran }, 'The tables of the store were brought up to date.')
     return ran
   })

@@ -28,7 +28,7 @@ const PING = prepareText<undefined, { read_only: boolean }>(
 export function createPostgresDatabase(connections: Connections): Database {
   const prepared = new WeakMap<Fragment, unknown>()
 
-  function preparedOf<Values extends SqlValues, Row>(statement: Sql<Values, Row>): Prepared<Values, Row> {
+  function prepareCached<Values extends SqlValues, Row>(statement: Sql<Values, Row>): Prepared<Values, Row> {
     const known = prepared.get(statement) as Prepared<Values, Row> | undefined
     if (known !== undefined) return known
     const added = prepare(statement)
@@ -38,11 +38,11 @@ export function createPostgresDatabase(connections: Connections): Database {
 
   async function runWork<T>(work: TransactionWork<T>, run: RunStatement): Promise<T> {
     let next = work.next([])
-    while (!next.done) next = work.next(await run(preparedOf(next.value.statement), next.value.values))
+    while (!next.done) next = work.next(await run(prepareCached(next.value.statement), next.value.values))
     return next.value
   }
 
-  const run: Database['write'] = (statement, values) => connections.run(preparedOf(statement), values)
+  const run: Database['write'] = (statement, values) => connections.run(prepareCached(statement), values)
 
   return {
     isShared: true,

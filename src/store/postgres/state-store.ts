@@ -7,7 +7,7 @@ import {
   type StateRecord,
   type StateRow,
   type StateStore,
-  stateOf,
+  stateFromRow,
   stateRow,
 } from '../sql/states.ts'
 import { StoreUnavailable } from '../store-access.ts'
@@ -45,7 +45,7 @@ const APPEND = prepareText<readonly StateItem[], never>(
 )
 
 /** Of several rows with one key only the last would ever be read, and a statement can write only one of them. */
-function lastOfEach(items: readonly StateItem[]): readonly StateItem[] {
+function newestByKey(items: readonly StateItem[]): readonly StateItem[] {
   const last = new Map<string, StateItem>()
   for (const item of items) {
     const key = `${item.endpointId} ${item.lookup_status} ${item.network_error}`
@@ -65,7 +65,7 @@ type QueuedState = Readonly<{ item: StateItem; resolve(): void; reject(reason: u
  */
 export class PostgresStateStore implements StateStore {
   readonly #connections: Connections
-  readonly #readOf = cacheNewestReads(prepare)
+  readonly #readFor = cacheNewestReads(prepare)
   readonly #queue: QueuedState[] = []
   #writing: Promise<void> | undefined
   #isClosed = false
@@ -75,10 +75,10 @@ export class PostgresStateStore implements StateStore {
   }
 
   async newest(endpointId: string, filter: StateFilter): Promise<StateRecord | undefined> {
-    const read = this.#readOf(filter)
+    const read = this.#readFor(filter)
     if (read === undefined) return undefined
     const [row] = await this.#connections.run(read, { endpointId })
-    return row && stateOf(row)
+    return row && stateFromRow(row)
   }
 
   async append(endpointId: string, record: StateRecord): Promise<void> {
@@ -116,7 +116,7 @@ export class PostgresStateStore implements StateStore {
   /** All of them, or one by one where one of them is at fault. */
   async #writeBatch(batch: readonly QueuedState[]): Promise<void> {
     try {
-      await this.#connections.run(APPEND, lastOfEach(batch.map(({ item }) => item)))
+      await this.#connections.run(APPEND, newestByKey(batch.map(({ item }) => item)))
       for (const { resolve } of batch) resolve()
     } catch (thrown) {
       const mayDivide = batch.length > 1 && !(thrown instanceof StoreUnavailable)

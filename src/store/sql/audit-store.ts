@@ -1,8 +1,8 @@
 /** The store of the audit log, of both databases: one entry a management call. Entries are never changed. */
-import { idFrom, timeOfId } from '../../core/id.ts'
+import { idFrom, timeFromId } from '../../core/id.ts'
 import { type Database, step, type TransactionWork } from './database.ts'
 import { keyText, type Tables } from './schema.ts'
-import { among, anyOf, elements, named, type Sql, sql, where } from './sql.ts'
+import { among, anyCondition, elements, named, type Sql, sql, where } from './sql.ts'
 
 export type AuditEntry = Readonly<{
   /** Time-ordered (core/id.ts). */
@@ -35,7 +35,7 @@ export type AuditEntry = Readonly<{
 export type AuditEffect = Pick<AuditEntry, 'target' | 'before' | 'after' | 'note'>
 
 /** Builds the entry that a store writes in one transaction with a change. A transaction that is repeated asks again. */
-export type EntryOf = (effect: AuditEffect) => AuditEntry
+export type ToAuditEntry = (effect: AuditEffect) => AuditEntry
 
 /** An entry must match all fields; several values of one field are alternatives. */
 export type AuditFilter = Readonly<{
@@ -70,8 +70,8 @@ const PURGE = sql<{ oldest: string; refused: number }>`
 /** Written for each call, as every filter is another text. */
 function findQuery({ who, what, from, to }: AuditFilter, limit: number, before?: string): Sql<never, FoundRow> {
   const conditions = [
-    ...(who === undefined ? [] : [anyOf([among('who', who.map(keyText)), among('name', who.map(keyText))])]),
-    ...(what === undefined ? [] : [anyOf([among('what', what), among('target', what)])]),
+    ...(who === undefined ? [] : [anyCondition([among('who', who.map(keyText)), among('name', who.map(keyText))])]),
+    ...(what === undefined ? [] : [anyCondition([among('what', what), among('target', what)])]),
     ...(from === undefined ? [] : [sql`id >= ${idFrom(from)}`]),
     ...(to === undefined ? [] : [sql`id < ${idFrom(to)}`]),
     ...(before === undefined ? [] : [sql`id < ${before}`]),
@@ -104,7 +104,7 @@ export function compileAuditStore(database: Database) {
     },
     /** Newest first, at most `limit`, all older than the id `before` if it is given. */
     find: async (filter: AuditFilter, limit: number, before?: string): Promise<readonly AuditEntry[]> =>
-      (await database.readOnce(findQuery(filter, limit, before))).map(entryOf),
+      (await database.readOnce(findQuery(filter, limit, before))).map(entryFromRow),
     /** Removes entries older than `before` (milliseconds since the epoch), and all but the newest `refused` refused calls. */
     purge: async (before: number, refused: number): Promise<void> => {
       await database.write(PURGE, { oldest: idFrom(before), refused })
@@ -113,7 +113,7 @@ export function compileAuditStore(database: Database) {
 }
 
 /** Names come from outside and databases reject some texts: the names that are shown are in `detail`, as JSON. */
-const rowOf = (entry: AuditEntry): Row => {
+const toRow = (entry: AuditEntry): Row => {
   const { id, at: _, ...detail } = entry
   return {
     id,
@@ -129,12 +129,12 @@ const rowOf = (entry: AuditEntry): Row => {
 const rowsText = (entries: readonly AuditEntry[]): string =>
   JSON.stringify(
     entries
-      .map(rowOf)
+      .map(toRow)
       .map(({ id, who, name, what, target, refused, detail }) => [id, who, name, what, target, refused, detail]),
   )
 
-const entryOf = ({ id, detail }: FoundRow): AuditEntry => ({
+const entryFromRow = ({ id, detail }: FoundRow): AuditEntry => ({
   id,
-  at: new Date(timeOfId(id)).toISOString(),
+  at: new Date(timeFromId(id)).toISOString(),
   ...(JSON.parse(detail) as Omit<AuditEntry, 'id' | 'at'>),
 })

@@ -61,8 +61,8 @@ export function compileCaptureStore(database: Database) {
         return true
       }),
     get: async (endpointId: string): Promise<StoredCapture | undefined> =>
-      (await database.read(GET, { endpointId })).map(captureOf)[0],
-    active: async (): Promise<readonly StoredCapture[]> => (await database.read(ACTIVE, {})).map(captureOf),
+      (await database.read(GET, { endpointId })).map(captureFromRow)[0],
+    active: async (): Promise<readonly StoredCapture[]> => (await database.read(ACTIVE, {})).map(captureFromRow),
     /**
      * Takes places for up to `count` messages. Out: how many places the caller has, and how many remain; 0 of both if the
      * capture has ended or another one is in its place.
@@ -90,7 +90,7 @@ export function compileCaptureStore(database: Database) {
   }
 }
 
-const captureOf = ({ endpoint_id: endpointId, id, remaining, until, active, detail }: Row): StoredCapture => ({
+const captureFromRow = ({ endpoint_id: endpointId, id, remaining, until, active, detail }: Row): StoredCapture => ({
   endpointId,
   id,
   remaining,

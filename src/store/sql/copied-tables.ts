@@ -60,7 +60,7 @@ export type TableSummary = Readonly<{ rows: number; sha256: string }>
 export type StoreSummary = Readonly<Record<CopiedName, TableSummary>>
 
 /** Number and checksum of rows that come sorted by their key. The rows hold digests in place of long values. */
-export async function summaryOf(
+export async function summarizeTable(
   { columns }: SourceTable,
   rows: AsyncIterable<CopiedRow> | Iterable<CopiedRow>,
 ): Promise<TableSummary> {
@@ -76,11 +76,11 @@ export async function summaryOf(
   return { rows: count, sha256: hash.digest('hex') }
 }
 
-/** A row as `summaryOf` expects it. */
+/** A row as `summarizeTable` expects it. */
 export const digested = (table: SourceTable, row: CopiedRow): CopiedRow =>
   Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, isDigested(table, name) ? digestOf(value) : value]),
+    Object.entries(row).map(([name, value]) => [name, isDigested(table, name) ? computeDigest(value) : value]),
   )
 
-const digestOf = (value: SqlValue): SqlValue =>
+const computeDigest = (value: SqlValue): SqlValue =>
   typeof value === 'string' || value instanceof Uint8Array ? createHash('sha256').update(value).digest('hex') : value

@@ -63,13 +63,14 @@ export function rowsStatement<Column extends string>(
   columns: readonly Column[],
   make: (rows: Fragment) => Fragment,
 ): RowsStatement<Column> {
-  const nameOf = (column: string, index: number): string => `${column} ${index}`
+  const parameterName = (column: string, index: number): string => `${column} ${index}`
   const made = new Map<number, Fragment>()
 
-  function statementOf(size: number): Fragment {
+  function statementFor(size: number): Fragment {
     const known = made.get(size)
     if (known !== undefined) return known
-    const row = (_: unknown, index: number) => sql`(${join(columns.map((column) => named(nameOf(column, index))))})`
+    const row = (_: unknown, index: number) =>
+      sql`(${join(columns.map((column) => named(parameterName(column, index))))})`
     const added = make(sql`values ${join(Array.from({ length: size }, row))}`)
     made.set(size, added)
     return added
@@ -81,9 +82,9 @@ export function rowsStatement<Column extends string>(
       for (; start + size <= rows.length; start += size) {
         const block = rows.slice(start, start + size)
         const values = block.flatMap((row, index) =>
-          columns.map((column): [string, SqlValue] => [nameOf(column, index), row[column]]),
+          columns.map((column): [string, SqlValue] => [parameterName(column, index), row[column]]),
         )
-        yield { statement: statementOf(size), values: Object.fromEntries(values) }
+        yield { statement: statementFor(size), values: Object.fromEntries(values) }
       }
     }
   }
@@ -97,12 +98,12 @@ export const storeClosed = (): StoreUnavailable => new StoreUnavailable('The sto
 
 /**
  * Builds the mapping of thrown values to what the ports promise: `StoreUnavailable` if a retry may succeed, else the value
- * itself. `reasonOf` knows the error codes of the database and gives undefined for a wrong query or value.
+ * itself. `reasonFor` knows the error codes of the database and gives undefined for a wrong query or value.
  */
 export const compileStoreFault =
-  (reasonOf: (thrown: unknown) => string | undefined) =>
+  (reasonFor: (thrown: unknown) => string | undefined) =>
   (thrown: unknown): unknown => {
     if (thrown instanceof StoreUnavailable) return thrown
-    const reason = reasonOf(thrown)
+    const reason = reasonFor(thrown)
     return reason === undefined ? thrown : storeUnavailable(reason, { cause: thrown })
   }

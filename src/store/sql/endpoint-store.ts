@@ -15,7 +15,7 @@ import {
 } from '../../core/stored-document.ts'
 import { type AuditEntry, addEntries } from './audit-store.ts'
 import { type Database, rowsStatement, step, type TransactionWork } from './database.ts'
-import { documentOf, documentText, indexable, keyText, type Tables } from './schema.ts'
+import { documentText, indexable, keyText, readDocument, type Tables } from './schema.ts'
 import { elements, LOCK_ROWS, type NoValues, named, nextStateSequence, raw, sql, textBytes } from './sql.ts'
 import { type StateRecord, stateRow } from './states.ts'
 
@@ -199,13 +199,13 @@ export function compileEndpointStore(database: Database, close: () => Promise<vo
 
   return {
     /** All documents, oldest first. */
-    list: async (): Promise<readonly StoredDocument[]> => (await database.read(LIST, {})).map(documentOf),
+    list: async (): Promise<readonly StoredDocument[]> => (await database.read(LIST, {})).map(readDocument),
     /** The first documents whose ids are greater than `after`, oldest first: some hundred KiB of them. */
     page: async (after: string): Promise<readonly ListedDocument[]> =>
       (await database.read(PAGE, { after })).map(({ id, version, document }) => ({
         id,
         version,
-        bytes: bytesOf(document),
+        bytes: toBytes(document),
       })),
     /**
      * The documents as they were at these versions, in this order. Undefined if the version is no longer stored, which is so
@@ -217,17 +217,17 @@ export function compileEndpointStore(database: Database, close: () => Promise<vo
       const documents = new Map(rows.map(({ id, document }) => [id, document]))
       return listed.map(({ id }) => {
         const document = documents.get(id) ?? undefined
-        return document === undefined ? undefined : bytesOf(document)
+        return document === undefined ? undefined : toBytes(document)
       })
     },
     get: async (id: string): Promise<StoredDocument | undefined> =>
-      (await database.read(GET, { id })).map(documentOf)[0],
+      (await database.read(GET, { id })).map(readDocument)[0],
     writeAll,
     /** The versions of an endpoint, newest first; also of a deleted one. */
     versions: async (id: string): Promise<readonly VersionSummary[]> =>
-      (await database.read(VERSIONS, { id })).map(summaryOf),
+      (await database.read(VERSIONS, { id })).map(summaryFromRow),
     version: async (id: string, version: number): Promise<Version | undefined> =>
-      (await database.read(VERSION, { id, version })).map(versionOf)[0],
+      (await database.read(VERSION, { id, version })).map(versionFromRow)[0],
     /** The newest version of each endpoint that exists, by id. */
     newestVersions: async (): Promise<ReadonlyMap<string, number>> =>
       new Map((await database.read(NEWEST_VERSIONS, {})).map(({ endpoint_id, version }) => [endpoint_id, version])),
@@ -237,15 +237,15 @@ export function compileEndpointStore(database: Database, close: () => Promise<vo
   }
 }
 
-const bytesOf = (text: Uint8Array | string): Uint8Array => (typeof text === 'string' ? Buffer.from(text) : text)
+const toBytes = (text: Uint8Array | string): Uint8Array => (typeof text === 'string' ? Buffer.from(text) : text)
 
-const summaryOf = ({ version, at, about }: SummaryRow): VersionSummary => {
+const summaryFromRow = ({ version, at, about }: SummaryRow): VersionSummary => {
   const { method, origin, restored }: Omit<Change, 'at'> = JSON.parse(about)
   return { version, at, method, ...(restored === undefined ? {} : { restored }), origin }
 }
 
-const versionOf = (row: VersionRow): Version => ({
-  ...summaryOf(row),
+const versionFromRow = (row: VersionRow): Version => ({
+  ...summaryFromRow(row),
   document: row.document === '' ? null : JSON.parse(row.document),
 })
 
@@ -255,7 +255,7 @@ const versionOf = (row: VersionRow): Version => ({
  * statement.
  */
 function compileWrites(writes: readonly EndpointWrite[]): () => TransactionWork<'stored' | RefusedWrite> {
-  const rowWrites = writes.map(rowWriteOf)
+  const rowWrites = writes.map(toRowWrite)
   return function* () {
     const rows = yield* step(FIND, { ids: idsText(rowWrites) })
     const stored = new Map(rows.map((row) => [row.id, row]))
@@ -263,11 +263,11 @@ function compileWrites(writes: readonly EndpointWrite[]): () => TransactionWork<
     if (refused !== undefined) return refused
     const removed = rowWrites.filter(({ values }) => values === undefined)
     if (removed.length > 0) yield* step(REMOVE, { ids: idsText(removed) })
-    const vacating = vacatingOf(rowWrites, stored)
+    const vacating = findVacating(rowWrites, stored)
     if (vacating.length > 0) yield* step(VACATE, { ids: idsText(vacating) })
-    const valuesOf = (some: readonly RowWrite[]) => some.flatMap(({ values }) => values ?? [])
-    yield* insert(valuesOf(rowWrites.filter(({ expected }) => expected === undefined)))
-    yield* replace(valuesOf(rowWrites.filter(({ expected }) => expected !== undefined)))
+    const listValues = (some: readonly RowWrite[]) => some.flatMap(({ values }) => values ?? [])
+    yield* insert(listValues(rowWrites.filter(({ expected }) => expected === undefined)))
+    yield* replace(listValues(rowWrites.filter(({ expected }) => expected !== undefined)))
     yield* keepState(rowWrites.flatMap(({ state }) => state ?? []))
     yield* addVersions(rowWrites.map(({ version }) => version))
     yield* step(TRIM_VERSIONS, { ids: idsText(rowWrites) })
@@ -300,7 +300,7 @@ function* findRefused(
   return { index, reason: isName ? 'name' : 'route' }
 }
 
-function rowWriteOf(write: EndpointWrite): RowWrite {
+function toRowWrite(write: EndpointWrite): RowWrite {
   const { op, change } = write
   const expected = op === 'insert' ? undefined : documentText(write.expected)
   if (op === 'remove') {
@@ -333,10 +333,10 @@ const aboutText = ({ method, origin, restored }: Omit<Change, 'at'>): string =>
 
 const idsText = (writes: readonly Pick<RowWrite, 'id'>[]): string => JSON.stringify(writes.map(({ id }) => [id]))
 
-type PlacedRecord = Readonly<{ index: number; values: EndpointValues }>
+type IndexedRecord = Readonly<{ index: number; values: EndpointValues }>
 
 /** The first record with the name or the route of an earlier one. */
-function findRepeated(records: readonly PlacedRecord[]): RefusedWrite | undefined {
+function findRepeated(records: readonly IndexedRecord[]): RefusedWrite | undefined {
   const names = new Set<string>()
   const routes = new Set<string>()
   for (const { index, values } of records) {
@@ -349,7 +349,7 @@ function findRepeated(records: readonly PlacedRecord[]): RefusedWrite | undefine
 }
 
 /** The replaced rows whose name or route another row takes. */
-function vacatingOf(writes: readonly RowWrite[], stored: ReadonlyMap<string, Row>): readonly RowWrite[] {
+function findVacating(writes: readonly RowWrite[], stored: ReadonlyMap<string, Row>): readonly RowWrite[] {
   const taken = writes.flatMap(({ values }) => values ?? [])
   const names = new Set(taken.map(({ name }) => name))
   const routes = new Set(taken.map(({ routeKey }) => routeKey))

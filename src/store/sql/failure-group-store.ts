@@ -37,18 +37,18 @@ export type FailureGroupStore = ReturnType<typeof compileFailureGroupStore>
 export function compileFailureGroupStore(database: Database) {
   return {
     /**
-     * Replaces the mark of a group, with `entry` in the audit log. If there are more than `most` marks then, the oldest are
+     * Replaces the mark of a group, with `entry` in the audit log. If there are more than `max` marks then, the oldest are
      * removed.
      */
-    put: (group: GroupKey, { at, ...mark }: GroupMark, most: number, entry?: AuditEntry): Promise<void> =>
+    put: (group: GroupKey, { at, ...mark }: GroupMark, max: number, entry?: AuditEntry): Promise<void> =>
       database.transaction(function* () {
         const text = formatKey(group)
         yield* step(PUT, { key: indexable(text), at, detail: JSON.stringify([text, mark]) })
-        yield* step(TRIM, { most })
+        yield* step(TRIM, { most: max })
         yield* addEntries([entry])
       }),
     /** The newest first. */
-    list: async (): Promise<readonly MarkedGroup[]> => (await database.read(LIST, {})).map(markedOf),
+    list: async (): Promise<readonly MarkedGroup[]> => (await database.read(LIST, {})).map(markedGroupFromRow),
   }
 }
 
@@ -56,7 +56,7 @@ export function compileFailureGroupStore(database: Database) {
 const formatKey = ({ endpointId, stage, code, path }: GroupKey): string =>
   JSON.stringify([endpointId ?? null, stage ?? null, code ?? null, path ?? null])
 
-function markedOf({ at, detail }: Row): MarkedGroup {
+function markedGroupFromRow({ at, detail }: Row): MarkedGroup {
   const [text, mark] = JSON.parse(detail) as [string, Omit<GroupMark, 'at'>]
   const [endpointId, stage, code, path] = (JSON.parse(text) as (string | null)[]).map((value) => value ?? undefined)
   return { group: { endpointId, stage, code, path }, mark: { ...mark, at } }

@@ -101,7 +101,7 @@ export function compileIdempotencyStore(database: Database) {
   const { isShared, isEmbedded } = database
 
   const find = async ({ endpointId, key }: KeyedRequest): Promise<ClaimResult | undefined> =>
-    claimResultOf((await database.read(FIND, { endpointId, key }))[0])
+    toClaimResult((await database.read(FIND, { endpointId, key }))[0])
 
   return {
     claim: async (request: KeyedRequest, owner: string, leaseMs: number): Promise<ClaimResult> => {
@@ -149,7 +149,7 @@ export function compileIdempotencyStore(database: Database) {
 }
 
 /** Of the row that `find` returns; undefined if the key is free. */
-function claimResultOf(row: FoundRow | undefined): ClaimResult | undefined {
+function toClaimResult(row: FoundRow | undefined): ClaimResult | undefined {
   if (row === undefined) return { kind: 'endpoint-deleted' }
   const { fingerprint, owner, detail, body } = row
   if (fingerprint === null) return undefined

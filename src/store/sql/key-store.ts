@@ -42,12 +42,12 @@ export function compileKeyStore(database: Database) {
   return {
     insert: (key: StoredKey, entry?: AuditEntry): Promise<void> =>
       database.transaction(function* () {
-        yield* step(INSERT, rowOf(key))
+        yield* step(INSERT, toRow(key))
         yield* addEntries([entry])
       }),
-    get: async (id: string): Promise<StoredKey | undefined> => (await database.read(GET, { id })).map(keyOf)[0],
+    get: async (id: string): Promise<StoredKey | undefined> => (await database.read(GET, { id })).map(keyFromRow)[0],
     /** Oldest first. */
-    list: async (): Promise<readonly StoredKey[]> => (await database.read(LIST, {})).map(keyOf),
+    list: async (): Promise<readonly StoredKey[]> => (await database.read(LIST, {})).map(keyFromRow),
     /** Resolves to false if there is no such key or it is revoked already. */
     revoke: (id: string, at: string, entry?: AuditEntry): Promise<boolean> =>
       database.transaction(function* () {
@@ -58,7 +58,7 @@ export function compileKeyStore(database: Database) {
   }
 }
 
-const rowOf = ({ id, name, roles, hash, createdAt, expiresAt = '' }: StoredKey): Row => ({
+const toRow = ({ id, name, roles, hash, createdAt, expiresAt = '' }: StoredKey): Row => ({
   id,
   name: keyText(name),
   roles: roles.join(' '),
@@ -68,7 +68,7 @@ const rowOf = ({ id, name, roles, hash, createdAt, expiresAt = '' }: StoredKey):
   expires_at: expiresAt,
 })
 
-const keyOf = ({ id, name, roles, hash, created_at, revoked_at, expires_at }: Row): StoredKey => ({
+const keyFromRow = ({ id, name, roles, hash, created_at, revoked_at, expires_at }: Row): StoredKey => ({
   id,
   name: JSON.parse(`"${name}"`) as string,
   roles: roles.split(' ').filter(isRole),

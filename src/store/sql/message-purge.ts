@@ -12,7 +12,7 @@ export type OldRecord = Readonly<{ id: string; bytes: number | string }>
 export type PurgedLog<Old> = Readonly<{
   used(): Promise<readonly Used[]>
   /** The oldest that may leave, until they have so many bytes; a small batch. */
-  oldestOf(endpointId: string, bytes: number): Promise<readonly Old[]>
+  findOldest(endpointId: string, bytes: number): Promise<readonly Old[]>
 }>
 
 export interface LogShares<Old> {
@@ -27,11 +27,11 @@ export function createLogShares<Old extends Pick<OldRecord, 'bytes'>>(): LogShar
   /** By endpoint, what it takes above its share. Read again when it is used up: to add up all records takes long. */
   let excess = new Map<string, number>()
 
-  async function takeOldest({ oldestOf }: PurgedLog<Old>): Promise<readonly Old[]> {
+  async function takeOldest({ findOldest }: PurgedLog<Old>): Promise<readonly Old[]> {
     const taken: Old[] = []
     for (const [endpointId, bytes] of excess) {
       if (taken.length >= PURGE_BATCH) break
-      const oldest = await oldestOf(endpointId, bytes)
+      const oldest = await findOldest(endpointId, bytes)
       const left = bytes - oldest.reduce((sum, record) => sum + Number(record.bytes), 0)
       if (oldest.length === 0 || left <= 0) excess.delete(endpointId)
       else excess.set(endpointId, left)
@@ -48,7 +48,7 @@ export function createLogShares<Old extends Pick<OldRecord, 'bytes'>>(): LogShar
       }
       const known = await takeOldest(log)
       if (known.length > 0) return known
-      excess = excessOf(await log.used(), kept)
+      excess = computeExcess(await log.used(), kept)
       return takeOldest(log)
     },
   }
@@ -58,7 +58,7 @@ export function createLogShares<Old extends Pick<OldRecord, 'bytes'>>(): LogShar
 const STEPS = 50
 
 /** In: an endpoint may occur twice. Out: by endpoint, the bytes above the share with which no more than the part `kept` of all stays; the most first. */
-export function excessOf(used: readonly Used[], kept: number): Map<string, number> {
+export function computeExcess(used: readonly Used[], kept: number): Map<string, number> {
   const endpoints = new Map<string, Readonly<{ bytes: number; free: number }>>()
   for (const { endpoint_id, bytes, held } of used) {
     const before = endpoints.get(endpoint_id) ?? { bytes: 0, free: 0 }
@@ -90,7 +90,7 @@ export const USED = sql<NoValues, Used>`
   select endpoint_id, sum(bytes) as bytes, sum(case when ${HELD} then bytes else 0 end) as held
   from messages group by endpoint_id`
 
-export const oldestOfQuery = (endpointId: string, bytes: number): Sql<never, OldRecord> => sql`
+export const oldestQuery = (endpointId: string, bytes: number): Sql<never, OldRecord> => sql`
   with oldest as (
     select id, bytes from messages where endpoint_id = ${endpointId} and not ${HELD} order by id limit ${PURGE_BATCH}
   ), counted as (

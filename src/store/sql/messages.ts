@@ -1,5 +1,5 @@
 /** The message log of both databases: what it can be asked, its rows, and the queries of its records. */
-import { idFrom, timeOfId } from '../../core/id.ts'
+import { idFrom, timeFromId } from '../../core/id.ts'
 import {
   type BodyName,
   detailStart,
@@ -15,7 +15,7 @@ import {
   stageText,
 } from '../../core/records/message-record.ts'
 import { keyText } from './schema.ts'
-import { among, anyOf, type Fragment, join, raw, type Sql, type SqlValue, sql, where } from './sql.ts'
+import { among, anyCondition, type Fragment, join, raw, type Sql, type SqlValue, sql, where } from './sql.ts'
 
 /** A record must match all fields; several values of one field are alternatives. */
 export type MessageFilter = Readonly<{
@@ -174,7 +174,7 @@ export function messageRow({ record, bodies }: Recorded): MessageRow {
   const error = record.error === undefined ? '' : escaped(record.error)
   let bytes = ROW_BYTES + detail.length + error.length
   for (const { content } of bodies) bytes += ENTRY_BYTES + content.byteLength
-  for (const name in record.keys) bytes += ENTRY_BYTES * valuesOf(record.keys[name]).length
+  for (const name in record.keys) bytes += ENTRY_BYTES * listValues(record.keys[name]).length
   return {
     id: record.id,
     endpoint_id: record.endpointId ?? '',
@@ -193,7 +193,7 @@ export function messageRow({ record, bodies }: Recorded): MessageRow {
   }
 }
 
-const valuesOf = (value: string | readonly string[] | undefined): readonly string[] =>
+const listValues = (value: string | readonly string[] | undefined): readonly string[] =>
   typeof value === 'object' ? value : [value ?? '']
 
 type Detail = readonly [
@@ -210,7 +210,7 @@ function detailText({ endpoint, endpointVersion, ms, stages, error, ...rest }: M
   return `${detailStart(endpoint, endpointVersion)}${microseconds(ms)},[${durations}]${restText(rest)}]`
 }
 
-export function recordOf(row: MessageRow): MessageRecord {
+export function toMessageRecord(row: MessageRow): MessageRecord {
   const [endpoint, version, duration, stages, rest] = JSON.parse(row.detail) as Detail
   const error = row.error === '' ? rest?.error : (JSON.parse(`"${row.error}"`) as string)
   return {
@@ -219,7 +219,7 @@ export function recordOf(row: MessageRow): MessageRecord {
     ...(endpoint === null ? {} : { endpoint }),
     ...(version === null ? {} : { endpointVersion: version }),
     source: row.source as MessageRecord['source'],
-    startedAt: new Date(timeOfId(row.id)).toISOString(),
+    startedAt: new Date(timeFromId(row.id)).toISOString(),
     ms: duration / 1000,
     outcome: row.outcome as MessageRecord['outcome'],
     status: row.status,
@@ -261,13 +261,13 @@ export const doneRow = ([
   bytes: ROW_BYTES + detail.length,
   detail,
   path: '',
-  version: versionOf(detail),
+  version: parseVersion(detail),
   error: '',
   captured: 0,
 })
 
 /** A search reads thousands of lines: only the start of the detail is parsed. */
-function versionOf(detail: string): number {
+function parseVersion(detail: string): number {
   const [, version] = /^\[(?:null|"(?:[^"\\]|\\.)*"),(\d+),/.exec(detail) ?? []
   return Number(version ?? 0)
 }
@@ -276,7 +276,7 @@ export type KeyRow = Readonly<{ value: string; name: string; message_id: string 
 
 export const keyRows = ({ id, keys }: MessageRecord): KeyRow[] =>
   Object.entries(keys).flatMap(([name, given]) =>
-    [...new Set(valuesOf(given))].map((value) => ({ value: keyText(value), name: keyText(name), message_id: id })),
+    [...new Set(listValues(given))].map((value) => ({ value: keyText(value), name: keyText(name), message_id: id })),
   )
 
 /** Resolves to the rows of a statement that is written for its call. */
@@ -290,14 +290,14 @@ const SELECT = sql`select ${raw(Object.keys(MESSAGE_COLUMNS).join(', '))} from m
 export function createMessageReads(run: RunOnce): Pick<MessageStore, 'find' | 'get' | 'body' | 'count' | 'groups'> {
   const get: MessageStore['get'] = async (id) => {
     const query: Sql<never, MessageRow> = sql`${SELECT} where id = ${id}`
-    return (await run(query)).map(recordOf)[0]
+    return (await run(query)).map(toMessageRecord)[0]
   }
   return {
     find: async (filter, limit, before) => {
       const older = before === undefined ? [] : [sql`id < ${before}`]
       const query: Sql<never, MessageRow> = sql`
         ${SELECT} ${where([...conditions(filter), ...older])} order by id desc limit ${limit}`
-      return (await run(query)).map(recordOf)
+      return (await run(query)).map(toMessageRecord)
     },
     get,
     body: async (id, which) => {
@@ -318,7 +318,7 @@ export function createMessageReads(run: RunOnce): Pick<MessageStore, 'find' | 'g
         run(groupsQuery(filter)),
         minutes.count === 0 ? [] : run(minutesQuery(filter, minutes)),
       ])
-      return groupsOf(rows, minuteRows, minutes)
+      return groupsFromRows(rows, minuteRows, minutes)
     },
   }
 }
@@ -347,13 +347,14 @@ function conditions(filter: MessageFilter): Fragment[] {
   demand('status', status)
   demand('replay_of', replayOf)
   if (path !== undefined && !path.includes('')) all.push(sql`path <> ''`)
-  if (error !== undefined) all.push(anyOf(error.map(mentions)))
+  if (error !== undefined) all.push(anyCondition(error.map(mentions)))
   if (replayOf !== undefined) all.push(sql`replay_of <> ''`)
   if (mayOnlyFail(filter)) all.push(NOT_DONE)
   if (from !== undefined) all.push(sql`id >= ${idFrom(from)}`)
   if (to !== undefined) all.push(sql`id < ${idFrom(to)}`)
   if (captured !== undefined) all.push(captured ? sql`captured = 1` : sql`captured = 0`)
-  if (key !== undefined) all.push(sql`id in (select message_id from message_keys where ${anyOf(key.map(isKey))})`)
+  if (key !== undefined)
+    all.push(sql`id in (select message_id from message_keys where ${anyCondition(key.map(isKey))})`)
   if (replayed !== undefined) all.push(sql`replay_of = ''`, sql`id ${raw(replayed ? 'in' : 'not in')} ${REPEATED}`)
   return all
 }
@@ -389,7 +390,7 @@ const mayOnlyFail = ({ outcome, code, stage, path, error, replayed }: MessageFil
   (stage !== undefined && !stage.includes(''))
 
 /** More kinds of failure than a user reads. */
-const MOST_GROUPS = 1_000
+const MAX_GROUPS = 1_000
 
 const ALIKE = ['endpoint_id', 'stage', 'code', 'path'] as const
 const ALIKE_COLUMNS = raw(ALIKE.join(', '))
@@ -405,7 +406,7 @@ const groupsQuery = (filter: MessageFilter): Sql<never, GroupRow> => sql`
   )
   select alike.endpoint_id, alike.stage, alike.code, alike.path, alike.count, alike.first, alike.last, messages.detail
   from alike join messages on messages.id = alike.last
-  order by alike.count desc, alike.last desc limit ${MOST_GROUPS}`
+  order by alike.count desc, alike.last desc limit ${MAX_GROUPS}`
 
 const MINUTE_MS = 60_000
 
@@ -430,31 +431,31 @@ function minutesQuery(filter: MessageFilter, { from, count }: MinuteSpan): Sql<n
     from (
       with span (minute, first_id, end_id) as (values ${join(ranges)}) select minute, first_id, end_id from span
     ) as span cross join messages
-    ${where(all)} group by ${ALIKE_COLUMNS}, span.minute limit ${MOST_GROUPS * count}`
+    ${where(all)} group by ${ALIKE_COLUMNS}, span.minute limit ${MAX_GROUPS * count}`
 }
 
 /** Puts the counts of the minutes beside the groups that they belong to. */
-function groupsOf(
+function groupsFromRows(
   rows: readonly GroupRow[],
   minuteRows: readonly MinuteRow[],
   { count }: MinuteSpan,
 ): readonly MessageGroup[] {
   const counts = new Map<string, number[]>()
   for (const row of minuteRows) {
-    const key = keyOf(row)
+    const key = toKey(row)
     const minutes = counts.get(key) ?? new Array<number>(count).fill(0)
     minutes[row.minute] = Number(row.count)
     counts.set(key, minutes)
   }
   const none = new Array<number>(count).fill(0)
-  return rows.map((row) => ({ ...groupOf(row), minutes: counts.get(keyOf(row)) ?? none }))
+  return rows.map((row) => ({ ...groupKeyFor(row), minutes: counts.get(toKey(row)) ?? none }))
 }
 
-const keyOf = (row: AlikeRow): string => JSON.stringify(ALIKE.map((column) => row[column]))
+const toKey = (row: AlikeRow): string => JSON.stringify(ALIKE.map((column) => row[column]))
 
-function groupOf(row: GroupRow): Omit<MessageGroup, 'minutes'> {
+function groupKeyFor(row: GroupRow): Omit<MessageGroup, 'minutes'> {
   const rest = { source: '', outcome: '', status: 0, replay_of: '', bytes: 0, version: 0, error: '', captured: 0 }
-  const sample = recordOf({ ...row, ...rest, id: row.last })
+  const sample = toMessageRecord({ ...row, ...rest, id: row.last })
   return {
     endpointId: sample.endpointId,
     endpoint: sample.endpoint,
@@ -463,7 +464,7 @@ function groupOf(row: GroupRow): Omit<MessageGroup, 'minutes'> {
     // The group of records without a path in its column may have one in their detail.
     path: row.path === '' ? undefined : sample.path,
     count: Number(row.count),
-    firstSeen: new Date(timeOfId(row.first)).toISOString(),
+    firstSeen: new Date(timeFromId(row.first)).toISOString(),
     lastSeen: sample.startedAt,
     sampleId: row.last,
   }

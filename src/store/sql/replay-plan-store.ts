@@ -65,9 +65,9 @@ export type ReplayPlanStore = ReturnType<typeof compileReplayPlanStore>
 
 /** Builds the store over a database whose tables are up to date. Rejects with StoreUnavailable if it does not answer. */
 export function compileReplayPlanStore(database: Database) {
-  function* makeRoom(most: number): TransactionWork<boolean> {
+  function* makeRoom(max: number): TransactionWork<boolean> {
     const [row] = yield* step(COUNT, {})
-    for (let count = Number(row?.count); count >= most; count -= 1) {
+    for (let count = Number(row?.count); count >= max; count -= 1) {
       const [removed] = yield* step(REMOVE_OLDEST, {})
       if (removed === undefined) return false
     }
@@ -82,13 +82,13 @@ export function compileReplayPlanStore(database: Database) {
 
   return {
     /**
-     * Stores a plan in the state `planned`, with the ids of its messages. If the store has `most` plans already, it removes
+     * Stores a plan in the state `planned`, with the ids of its messages. If the store has `max` plans already, it removes
      * old ones first: those that have ended, then those that wait, never one that runs. Resolves to false, and stores
      * nothing, if that does not make room.
      */
-    insert: ({ id, content, progress }: NewPlan, messageIds: readonly string[], most: number): Promise<boolean> =>
+    insert: ({ id, content, progress }: NewPlan, messageIds: readonly string[], max: number): Promise<boolean> =>
       database.transaction(function* () {
-        if (!(yield* makeRoom(most))) return false
+        if (!(yield* makeRoom(max))) return false
         yield* step(INSERT, { id, content: JSON.stringify(content), progress: JSON.stringify(progress) })
         for (let start = 0; start < messageIds.length; start += PART) {
           const rows = JSON.stringify([[start / PART, messageIds.slice(start, start + PART).join('')]])
@@ -96,9 +96,9 @@ export function compileReplayPlanStore(database: Database) {
         }
         return true
       }),
-    get: async (id: string): Promise<StoredPlan | undefined> => (await database.read(GET, { id })).map(planOf)[0],
+    get: async (id: string): Promise<StoredPlan | undefined> => (await database.read(GET, { id })).map(planFromRow)[0],
     /** Newest first. */
-    list: async (): Promise<readonly StoredPlan[]> => (await database.read(LIST, {})).map(planOf),
+    list: async (): Promise<readonly StoredPlan[]> => (await database.read(LIST, {})).map(planFromRow),
     messageIds: async (id: string): Promise<readonly string[]> =>
       (await database.read(MESSAGES, { id })).flatMap(({ ids }) => idsIn(ids)),
     /**
@@ -108,11 +108,11 @@ export function compileReplayPlanStore(database: Database) {
     change: (id: string, decide: (plan: StoredPlan) => PlanChange | undefined): Promise<StoredPlan | undefined> =>
       database.transaction(function* () {
         const [row] = yield* step(GET, { id })
-        const change = row && decide(planOf(row))
-        if (change === undefined) return row && planOf(row)
+        const change = row && decide(planFromRow(row))
+        if (change === undefined) return row && planFromRow(row)
         yield* changed(id, change)
         const [after] = yield* step(GET, { id })
-        return after && planOf(after)
+        return after && planFromRow(after)
       }),
     /**
      * Stores the progress and extends the lease of its owner. Resolves to the state of the plan; undefined, and
@@ -142,7 +142,7 @@ export function compileReplayPlanStore(database: Database) {
   }
 }
 
-const planOf = ({ id, state, owner, content, progress }: Row): StoredPlan => ({
+const planFromRow = ({ id, state, owner, content, progress }: Row): StoredPlan => ({
   id,
   state: state as PlanState,
   owner: owner === '' ? undefined : owner,

@@ -137,7 +137,7 @@ export type Tables = {
 /** The text of a document in its column; two documents are equal if their texts are. */
 export const documentText = (document: StoredDocument): string => JSON.stringify(document)
 
-export const documentOf = (row: Pick<Tables['endpoints'], 'document'>): StoredDocument => JSON.parse(row.document)
+export const readDocument = (row: Pick<Tables['endpoints'], 'document'>): StoredDocument => JSON.parse(row.document)
 
 /**
  * A name as a key of the database. Databases reject or merge texts that are not well-formed (NUL, lone surrogates), so
@@ -156,12 +156,12 @@ export function indexable(text: string): string {
 }
 
 /** PostgreSQL has everything in one database, SQLite the message log in a file of its own. */
-export type Place = 'postgres' | 'sqlite' | 'sqlite messages'
+export type SchemaTarget = 'postgres' | 'sqlite' | 'sqlite messages'
 
 export type Migration = Readonly<{
   name: string
   /** In their order. They run in one transaction with the other migrations that are due. */
-  statements: Readonly<Record<Place, Iterable<Fragment>>>
+  statements: Readonly<Record<SchemaTarget, Iterable<Fragment>>>
 }>
 
 /** A migration as its database runs it. */
@@ -400,11 +400,11 @@ export const MIGRATIONS: readonly Migration[] = [
 ]
 
 /** The migrations of a place. A statement is written when the iterator reaches it. */
-export const migrationsOf = (place: Place, migrations = MIGRATIONS): readonly TextMigration[] =>
-  migrations.map(({ name, statements }) => ({ name, statements: textsOf(statements[place], place) }))
+export const renderMigrations = (target: SchemaTarget, migrations = MIGRATIONS): readonly TextMigration[] =>
+  migrations.map(({ name, statements }) => ({ name, statements: renderStatements(statements[target], target) }))
 
-function* textsOf(statements: Iterable<Fragment>, place: Place): Generator<string> {
-  for (const statement of statements) yield render(statement, place === 'postgres' ? 'postgres' : 'sqlite').text
+function* renderStatements(statements: Iterable<Fragment>, target: SchemaTarget): Generator<string> {
+  for (const statement of statements) yield render(statement, target === 'postgres' ? 'postgres' : 'sqlite').text
 }
 
 /** A row of `schema_version`, which has one for each migration that has run. */

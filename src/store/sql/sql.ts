@@ -55,7 +55,7 @@ export const among = (column: string, values: readonly SqlValue[]): Fragment =>
   values.length === 0 ? sql`1 = 0` : sql`${raw(column)} in (${join(values)})`
 
 /** The condition that one of the conditions holds. */
-export const anyOf = (conditions: readonly Fragment[]): Fragment =>
+export const anyCondition = (conditions: readonly Fragment[]): Fragment =>
   conditions.length === 0 ? sql`1 = 0` : sql`(${join(conditions, ' or ')})`
 
 /** The clause that demands all conditions. */

@@ -5,7 +5,7 @@
 import type { StatusSet } from '../../core/http.ts'
 import type { Awaitable, JsonObject } from '../../core/json.ts'
 import type { Tables } from './schema.ts'
-import { anyOf, type Fragment, type Sql, sql, where } from './sql.ts'
+import { anyCondition, type Fragment, type Sql, sql, where } from './sql.ts'
 
 /** The state that one message leaves. */
 export type StateRecord = Readonly<{
@@ -43,7 +43,7 @@ export const stateRow = (record: StateRecord): StateRow => ({
   state: JSON.stringify(record.values),
 })
 
-export const stateOf = (row: StateRow): StateRecord => ({
+export const stateFromRow = (row: StateRow): StateRecord => ({
   values: JSON.parse(row.state),
   lookupStatus: row.lookup_status === NO_STATUS ? undefined : row.lookup_status,
   networkError: row.network_error === 1,
@@ -81,7 +81,7 @@ export function compileNewest({ networkErrors, statuses }: StateFilter): Sql<New
   if (!statuses.any) {
     // Clamped, so that no range matches the row without a status.
     const ranges = statuses.ranges.map(([from, to]) => sql`lookup_status between ${Math.max(from, 0)} and ${to}`)
-    conditions.push(anyOf(ranges))
+    conditions.push(anyCondition(ranges))
   }
   return sql`select lookup_status, network_error, state from states ${where(conditions)} order by sequence desc limit 1`
 }

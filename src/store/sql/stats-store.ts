@@ -63,7 +63,7 @@ export function compileStatsStore(database: Database) {
     },
     /** The counts of every instance from that minute on; a minute occurs once for each instance that wrote it. */
     read: async (endpointId: string, fromMinute: number): Promise<readonly MinuteCount[]> =>
-      (await database.read(READ, { endpointId, fromMinute })).map(countOf),
+      (await database.read(READ, { endpointId, fromMinute })).map(countFromRow),
     /**
      * The sums over all instances, of the endpoints that have counts from `fromMinute` on. `recent`: the messages of the
      * minutes from `recent.from` to `recent.to`, both included.
@@ -96,18 +96,18 @@ const rowsText = (instance: string, counts: readonly MinuteCount[]): string =>
     ]),
   )
 
-const countOf = (row: CountRow): MinuteCount => ({
+const countFromRow = (row: CountRow): MinuteCount => ({
   endpointId: row.endpoint_id,
   minute: row.minute,
   count: row.count,
   failures: row.failures,
-  buckets: bucketsOf(row.buckets),
+  buckets: parseBuckets(row.buckets),
 })
 
 /** `12:3 14:1`: three in the bucket 12, one in 14. */
 const bucketsText = (buckets: Buckets): string => [...buckets].map(([bucket, count]) => `${bucket}:${count}`).join(' ')
 
-const bucketsOf = (text: string): Buckets =>
+const parseBuckets = (text: string): Buckets =>
   new Map(
     text.split(' ').flatMap((pair) => {
       const [bucket = '', count = ''] = pair.split(':')

@@ -19,7 +19,7 @@ const LOCK_RETRY_MS = 5
  * Turns of the event loop for which a batch may grow, as long as each turn adds writes. A flush takes as long as several
  * messages; without this, the first message after a flush would make the next batch a small one.
  */
-const MAX_TURNS = 4
+const MAX_ITERATIONS = 4
 
 /**
  * Transactions flushed off the thread between two checkpoints: so few that SQLite seldom makes the checkpoint on the
@@ -100,7 +100,7 @@ export class GroupCommit {
       if (this.#isClosed) return reject(storeClosed())
       const deadlineAt = performance.now() + this.#busyTimeoutMs
       this.#queue.push({ work, urgency, deadlineAt, resolve: resolve as PendingWrite['resolve'], reject })
-      if (!this.#isScheduled) setImmediate(() => this.#growBatch(0, MAX_TURNS))
+      if (!this.#isScheduled) setImmediate(() => this.#growBatch(0, MAX_ITERATIONS))
       this.#isScheduled = true
     })
   }
@@ -119,9 +119,9 @@ export class GroupCommit {
     })
   }
 
-  #growBatch(before: number, turnsLeft: number): void {
+  #growBatch(before: number, iterationsLeft: number): void {
     const size = this.#queue.length
-    if (size > before && turnsLeft > 0) setImmediate(() => this.#growBatch(size, turnsLeft - 1))
+    if (size > before && iterationsLeft > 0) setImmediate(() => this.#growBatch(size, iterationsLeft - 1))
     else this.#flush()
   }
 

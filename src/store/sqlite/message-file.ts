@@ -3,10 +3,10 @@ import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { idFrom } from '../../core/id.ts'
-import { columnsOf, lineOf, type Recorded } from '../../core/records/message-record.ts'
+import { createColumns, formatLine, type Recorded } from '../../core/records/message-record.ts'
 import type { OldRecord, Used } from '../sql/message-purge.ts'
 import { doneRow, keyRows, MESSAGE_COLUMNS, type MessageFilter, type MessageRow, messageRow } from '../sql/messages.ts'
-import { keyText, migrationsOf } from '../sql/schema.ts'
+import { keyText, renderMigrations } from '../sql/schema.ts'
 import { type NoValues, type Sql, type SqlValue, sql } from '../sql/sql.ts'
 import { StoreUnavailable } from '../store-access.ts'
 import { migrate, openFile, transaction } from './sqlite-file.ts'
@@ -47,7 +47,7 @@ export async function openMessageFile(path: string, reserveBytes?: number): Prom
     path,
     busyTimeoutMs: BUSY_TIMEOUT_MS,
     pragmas: PRAGMAS,
-    prepareTables: (opened) => void migrate(opened, migrationsOf('sqlite messages')),
+    prepareTables: (opened) => void migrate(opened, renderMigrations('sqlite messages')),
   })
   const append = compileAppendBatch(db)
   const done = openDoneMessages(db)
@@ -99,10 +99,10 @@ function compileAppendBatch(db: DatabaseSync): (batch: EncodedBatch) => void {
   )
   return ({ messages, keys, bodies, contents }) =>
     transaction(db, () => {
-      for (const columns of columnsOf(messages)) message.run(...columns)
-      for (const columns of columnsOf(keys)) key.run(...columns)
+      for (const columns of createColumns(messages)) message.run(...columns)
+      for (const columns of createColumns(keys)) key.run(...columns)
       let at = 0
-      for (const [id = '', which = '', size] of columnsOf(bodies)) {
+      for (const [id = '', which = '', size] of createColumns(bodies)) {
         body.run(id, which, new Uint8Array(contents, at, Number(size)))
         at += Number(size)
       }
@@ -148,11 +148,11 @@ export function encodeBatch(batch: readonly Recorded[]): EncodedBatch {
   let size = 0
   for (const recorded of batch) {
     const row = messageRow(recorded)
-    messages += lineOf(COLUMNS.map((column) => row[column]))
+    messages += formatLine(COLUMNS.map((column) => row[column]))
     const { record } = recorded
-    for (const { message_id, value, name } of keyRows(record)) keys += lineOf([message_id, value, name])
+    for (const { message_id, value, name } of keyRows(record)) keys += formatLine([message_id, value, name])
     for (const { summary, content } of recorded.bodies) {
-      bodies += lineOf([record.id, keyText(summary.which), content.byteLength])
+      bodies += formatLine([record.id, keyText(summary.which), content.byteLength])
       size += content.byteLength
     }
   }
@@ -246,7 +246,7 @@ export const doneOlder = (beforeId: string): Sql<never, OldLines> => sql`
   select last_id, first_id as id, length(lines) as bytes from done_messages
   where last_id < ${beforeId} order by last_id limit ${PURGED_ROWS}`
 
-export const doneOldestOf = (endpointId: string): Sql<never, OldLines> => sql`
+export const selectOldestDone = (endpointId: string): Sql<never, OldLines> => sql`
   select last_id, first_id as id, length(lines) as bytes from done_messages
   where endpoint_id = ${endpointId} order by first_id limit ${PURGED_ROWS}`
 
@@ -286,23 +286,23 @@ function openDoneMessages(db: DatabaseSync): DoneMessages {
       let found: MessageRow[] = []
       if (!mayPassDone(filter)) return found
       for (const row of rowsBetween(filter, before)) {
-        const least = found[limit - 1]
-        if (least !== undefined && least.id > row.last_id) break
-        for (const message of messagesOf(row, filter)) if (message.id < before) found.push(message)
+        const min = found[limit - 1]
+        if (min !== undefined && min.id > row.last_id) break
+        for (const message of messagesFromLines(row, filter)) if (message.id < before) found.push(message)
         found = found.sort(newestFirst).slice(0, limit)
       }
       return found
     },
     get: (id) => {
       for (const { lines } of holding.iterate(id, id) as Iterable<LinesRow>) {
-        if (!bytesOf(lines).includes(id)) continue
+        if (!toBuffer(lines).includes(id)) continue
         for (const message of messagesIn(lines)) if (message.id === id) return message
       }
       return undefined
     },
     count: (filter) => {
       let count = 0
-      if (mayPassDone(filter)) for (const row of rowsBetween(filter)) count += messagesOf(row, filter).length
+      if (mayPassDone(filter)) for (const row of rowsBetween(filter)) count += messagesFromLines(row, filter).length
       return count
     },
     remove: (lastIds) =>
@@ -318,17 +318,17 @@ function idBounds({ id, from, to }: MessageFilter): Readonly<{ first: string; en
   const first = from === undefined ? '' : idFrom(from)
   const end = to === undefined ? AFTER_ALL : idFrom(to)
   if (id === undefined) return { first, end }
-  const [least = AFTER_ALL, ...others] = id.toSorted()
+  const [min = AFTER_ALL, ...others] = id.toSorted()
   // No id lies between one and the same with a further digit.
-  const afterGreatest = `${others.at(-1) ?? least}0`
-  return { first: first > least ? first : least, end: end < afterGreatest ? end : afterGreatest }
+  const afterGreatest = `${others.at(-1) ?? min}0`
+  return { first: first > min ? first : min, end: end < afterGreatest ? end : afterGreatest }
 }
 
-const bytesOf = (lines: Uint8Array): Buffer => Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength)
+const toBuffer = (lines: Uint8Array): Buffer => Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength)
 
 /** Each line starts with an id. The lines are in the order in which the messages ended, not that of their ids. */
 function describe(lines: Uint8Array): Readonly<{ first: string; last: string; records: number }> {
-  const bytes = bytesOf(lines)
+  const bytes = toBuffer(lines)
   let first = AFTER_ALL
   let last = ''
   let records = 0
@@ -349,7 +349,7 @@ type Part = { bytes: number; lines: Buffer[] }
 
 /** The lines by the endpoint that they name behind their id. */
 function byEndpoint(lines: Uint8Array): readonly Readonly<{ endpointId: string; parts: Buffer }>[] {
-  const bytes = bytesOf(lines)
+  const bytes = toBuffer(lines)
   const parts = new Map<string, Part>()
   for (let start = 0, end = 0; start < bytes.length; start = end) {
     end = bytes.indexOf(LINE_END, start) + 1
@@ -377,11 +377,11 @@ function addLine(parts: Map<string, Part>, key: string, line: Buffer): void {
 }
 
 function* messagesIn(lines: Uint8Array): Generator<MessageRow> {
-  for (const columns of columnsOf(bytesOf(lines).toString())) yield doneRow(columns)
+  for (const columns of createColumns(toBuffer(lines).toString())) yield doneRow(columns)
 }
 
-function messagesOf({ lines }: LinesRow, filter: MessageFilter): MessageRow[] {
-  const bytes = bytesOf(lines)
+function messagesFromLines({ lines }: LinesRow, filter: MessageFilter): MessageRow[] {
+  const bytes = toBuffer(lines)
   // A search for a few endpoints or messages skips most rows.
   for (const ids of [filter.endpointId, filter.id]) {
     if (ids !== undefined && !ids.some((id) => bytes.includes(id))) return []

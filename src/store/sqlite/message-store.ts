@@ -7,25 +7,18 @@ import { extname, format, parse } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { idFrom } from '../../core/id.ts'
 import { storeClosed } from '../sql/database.ts'
-import {
-  createLogShares,
-  type OldRecord,
-  olderQuery,
-  oldestOfQuery,
-  type PurgedLog,
-  USED,
-} from '../sql/message-purge.ts'
+import { createLogShares, type OldRecord, olderQuery, oldestQuery, type PurgedLog, USED } from '../sql/message-purge.ts'
 import {
   createMessageHolds,
   createMessageReads,
   type MessageRow,
   type MessageStore,
   type RunOnce,
-  recordOf,
+  toMessageRecord,
 } from '../sql/messages.ts'
 import { render, type Sql } from '../sql/sql.ts'
 import { StoreUnavailable } from '../store-access.ts'
-import { DONE_USED, doneOlder, doneOldestOf, encodeBatch, newestFirst } from './message-file.ts'
+import { DONE_USED, doneOlder, encodeBatch, newestFirst, selectOldestDone } from './message-file.ts'
 import type { LogCall, LogReply, ThreadData } from './message-worker.ts'
 
 /** `crosswalk.db` → `crosswalk-messages.db`. */
@@ -36,7 +29,7 @@ export function messagePath(storePath: string): string {
 }
 
 /** An empty file: removing more gives the disk nothing. */
-const LEAST_BYTES = 1024 * 1024
+const MIN_BYTES = 1024 * 1024
 
 type SqliteMessageStore = MessageStore &
   Readonly<{
@@ -57,9 +50,9 @@ export function createMessageStore(storePath: string, reserveBytes?: number): Sq
   const shares = createLogShares<LogRow>()
   const log: PurgedLog<LogRow> = {
     used: async () => [...(await write(USED)), ...(await write(DONE_USED))],
-    oldestOf: async (endpointId, bytes) => {
-      const records = await write(oldestOfQuery(endpointId, bytes))
-      const lines = await write(doneOldestOf(endpointId))
+    findOldest: async (endpointId, bytes) => {
+      const records = await write(oldestQuery(endpointId, bytes))
+      const lines = await write(selectOldestDone(endpointId))
       return firstBytes([...records, ...lines].sort(oldestFirst), bytes)
     },
   }
@@ -88,20 +81,20 @@ export function createMessageStore(storePath: string, reserveBytes?: number): Sq
         reader.call<MessageRow[]>({ kind: 'find-done', filter, limit, before }),
         rows.find(filter, limit, before),
       ])
-      return [...done.map(recordOf), ...others].sort(newestFirst).slice(0, limit)
+      return [...done.map(toMessageRecord), ...others].sort(newestFirst).slice(0, limit)
     },
     get: async (id) => {
       const other = await rows.get(id)
       if (other !== undefined) return other
       const row = await reader.call<MessageRow | undefined>({ kind: 'get-done', id })
-      return row && recordOf(row)
+      return row && toMessageRecord(row)
     },
     count: async (filter) => (await rows.count(filter)) + (await reader.call<number>({ kind: 'count-done', filter })),
     purge: async (before, maxBytes) => {
       if (!exists()) return 0
       const old = await older(idFrom(before))
       const usedBytes = await writer.call<number>({ kind: 'used-bytes' })
-      const missingBytes = usedBytes > LEAST_BYTES ? await writer.call<number>({ kind: 'missing-bytes' }) : 0
+      const missingBytes = usedBytes > MIN_BYTES ? await writer.call<number>({ kind: 'missing-bytes' }) : 0
       const keptBytes = Math.min(maxBytes, usedBytes - missingBytes)
       const removed = old.length > 0 ? old : await shares.exceeding(log, keptBytes / usedBytes)
       if (removed.length === 0) return 0

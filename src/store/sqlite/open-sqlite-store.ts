@@ -2,7 +2,7 @@
 
 import { realpathSync } from 'node:fs'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import { migrationsOf } from '../sql/schema.ts'
+import { renderMigrations } from '../sql/schema.ts'
 import { compileSqlStores } from '../sql/sql-stores.ts'
 import type { Store } from '../store.ts'
 import { compileLogFile, GroupCommit } from './group-commit.ts'
@@ -40,7 +40,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     busyTimeoutMs,
     pragmas: 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON',
     prepareTables: (opened) => {
-      const migrations = migrationsOf('sqlite')
+      const migrations = renderMigrations('sqlite')
       if (beside) return demandVersion(opened, migrations)
       const ran = migrate(opened, migrations)
       if (ran.length > 0) logger.info({ path, migrations: ran }, 'The tables of the store were brought up to date.')

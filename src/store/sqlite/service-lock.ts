@@ -81,7 +81,7 @@ const HELD_ELSEWHERE = 1
 function lock(file: string): ServiceLock {
   for (;;) {
     makeEmpty(file)
-    const before = inodeOf(file)
+    const before = readInode(file)
     const db = new DatabaseSync(file, { timeout: WAIT_MS })
     try {
       db.exec('BEGIN EXCLUSIVE')
@@ -90,7 +90,7 @@ function lock(file: string): ServiceLock {
       throw thrown
     }
     // The former holder has removed the file: a lock on a removed file would exclude no other process.
-    if (before !== undefined && before === inodeOf(file)) return { release: () => release(db, file) }
+    if (before !== undefined && before === readInode(file)) return { release: () => release(db, file) }
     db.close()
   }
 }
@@ -110,4 +110,4 @@ function makeEmpty(file: string): void {
   }
 }
 
-const inodeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino
+const readInode = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino

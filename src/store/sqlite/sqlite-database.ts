@@ -1,7 +1,7 @@
 /** SQLite behind the port of the SQL stores: reads at once, writes in the next transaction of the group commit. */
 import type { DatabaseSync } from 'node:sqlite'
 import { type Database, storeClosed, type TransactionWork } from '../sql/database.ts'
-import { documentOf } from '../sql/schema.ts'
+import { readDocument } from '../sql/schema.ts'
 import { type Fragment, type NoValues, render, type Sql, type SqlValues, sql } from '../sql/sql.ts'
 import type { ChangeFeed } from '../store.ts'
 import type { GroupCommit } from './group-commit.ts'
@@ -147,7 +147,7 @@ export function compileChangeFeed(db: DatabaseSync): ClosableChangeFeed {
       const changed = rows.filter(({ document }) => document !== null)
       return {
         version: rows[0]?.version as number,
-        documents: changed.flatMap(({ document }) => (document === null ? [] : [documentOf({ document })])),
+        documents: changed.flatMap(({ document }) => (document === null ? [] : [readDocument({ document })])),
         versions: new Map(changed.map(({ id, number }) => [id as string, number as number])),
         ids: new Set(rows.flatMap(({ id }) => id ?? [])),
       }

@@ -133,7 +133,7 @@ export function openSnapshot(path: string): Snapshot {
         db
           .prepare('select name, type from pragma_table_info(?)')
           .all(table)
-          .map(({ name, type }) => [name, kindOf(`${type}`)]),
+          .map(({ name, type }) => [name, toColumnKind(`${type}`)]),
       ),
     rows: function* ({ table, key, only = 'true' }) {
       try {
@@ -147,7 +147,7 @@ export function openSnapshot(path: string): Snapshot {
   }
 }
 
-const kindOf = (type: string): Columns[string] => {
+const toColumnKind = (type: string): Columns[string] => {
   const name = type.toLowerCase()
   return name === 'blob' ? 'bytes' : name === 'integer' ? 'integer' : 'text'
 }

@@ -11,7 +11,7 @@ import {
   type StateFilter,
   type StateRecord,
   type StateStore,
-  stateOf,
+  stateFromRow,
   stateRow,
 } from '../sql/states.ts'
 import type { GroupCommit } from './group-commit.ts'
@@ -45,11 +45,11 @@ const APPEND = sql<{ endpointId: string; lookupStatus: number; networkError: num
  */
 export function compileStateStore({ db, writer }: StateStoreOptions): StateStore {
   const write = prepare(db, APPEND)
-  const readOf = cacheNewestReads((statement) => prepare(db, statement))
+  const readFor = cacheNewestReads((statement) => prepare(db, statement))
 
   function read(endpointId: string, filter: StateFilter): StateRecord | undefined {
-    const row = readOf(filter)?.first({ endpointId })
-    return row && stateOf(row)
+    const row = readFor(filter)?.first({ endpointId })
+    return row && stateFromRow(row)
   }
 
   // The states read in this turn of the event loop, by endpoint. Not longer, as another process may write to the file: a

@@ -16,7 +16,7 @@ import { parseReferences, type Reference, type SecretSource } from '../../core/s
 import type { CallSpan } from '../../core/tracing/trace.ts'
 import type { Canned, CannedAnswers, DryRunRequest } from '../../document/checks/dry-run-request.ts'
 import type { Services } from '../../pipeline/services.ts'
-import { rootOf } from '../../pipeline/stages/state.ts'
+import { toStateRoot } from '../../pipeline/stages/state.ts'
 import type { RecordedAnswer, RecordedExchange } from './recorded-message.ts'
 
 /** Where the answer to a call came from; recorded: with the message; assumed: the caller supplied none. */
@@ -53,15 +53,15 @@ export function cannedServices(
   const sent = new Map<CallSpan, Sent>()
   let kept: JsonObject | undefined
 
-  const recorded = new Map(exchanges.map(({ call, answer }) => [keyOf(call), answer]))
+  const recorded = new Map(exchanges.map(({ call, answer }) => [callKey(call), answer]))
 
   const cannedFor = (call: CallSpan): Canned | undefined =>
-    cannedOf(call.kind === 'lookup' ? lookups : responses, call.id, call.item)
+    findCanned(call.kind === 'lookup' ? lookups : responses, call.id, call.item)
 
   const recordedFor = (call: CallSpan): RecordedAnswer | undefined =>
-    Object.hasOwn(call.kind === 'lookup' ? lookups : responses, call.id) ? undefined : recorded.get(keyOf(call))
+    Object.hasOwn(call.kind === 'lookup' ? lookups : responses, call.id) ? undefined : recorded.get(callKey(call))
 
-  const sourceOf = (call: CallSpan, canned: Canned | undefined): AnswerSource => {
+  const findSource = (call: CallSpan, canned: Canned | undefined): AnswerSource => {
     if (canned !== undefined) return 'canned'
     if (recordedFor(call) !== undefined) return 'recorded'
     if (call.kind === 'response') return 'assumed'
@@ -77,13 +77,13 @@ export function cannedServices(
         send: async (request) => {
           const call = current()
           const canned = cannedFor(call)
-          const source = sourceOf(call, canned)
+          const source = findSource(call, canned)
           sent.set(call, { source, headers: Object.entries(request.headers), body: request.body })
           if (source === 'live') return real.http.send(request)
           if (source === 'missing') throw missing(call)
           const answer = recordedFor(call)
           return answer === undefined
-            ? within(answerLimitBytes, answerOf(canned ?? {}), request)
+            ? within(answerLimitBytes, toOutboundAnswer(canned ?? {}), request)
             : answerAsRecorded(answer)
         },
         close: async () => undefined,
@@ -93,31 +93,31 @@ export function cannedServices(
           const call = current()
           const canned = cannedFor(call)
           sent.set(call, {
-            source: sourceOf(call, canned),
+            source: findSource(call, canned),
             headers: headers.map(([name, text]) => [String(name), text === null ? '' : String(text)] as const),
             body: value ?? undefined,
             key: key === null ? null : String(key),
           })
           const fault = canned?.fault ?? recordedFor(call)?.fault
-          if (fault !== undefined) throw faultOf(fault)
+          if (fault !== undefined) throw toOutboundError(fault)
           return { topic, partition: 0, offset: 0 }
         },
       },
       states: {
         newest: () => message.state && { values: message.state, lookupStatus: undefined, networkError: undefined },
         append: async (_endpointId, record) => {
-          kept = rootOf(record)
+          kept = toStateRoot(record)
         },
       },
     },
   }
 }
 
-const keyOf = ({ kind, id, item }: Pick<CallSpan, 'kind' | 'id'> & { item?: number | undefined }): string =>
+const callKey = ({ kind, id, item }: Pick<CallSpan, 'kind' | 'id'> & { item?: number | undefined }): string =>
   JSON.stringify([kind, id, item ?? null])
 
 /** A single answer counts for every item. */
-function cannedOf(answers: CannedAnswers, id: string, item: number | undefined): Canned | undefined {
+function findCanned(answers: CannedAnswers, id: string, item: number | undefined): Canned | undefined {
   const given = Object.hasOwn(answers, id) ? answers[id] : undefined
   return Array.isArray(given) ? given[item ?? 0] : (given as Canned | undefined)
 }
@@ -130,7 +130,7 @@ function missing({ id, item }: CallSpan): Failure {
   )
 }
 
-const faultOf = (fault: OutboundFault): OutboundError =>
+const toOutboundError = (fault: OutboundFault): OutboundError =>
   new OutboundError(fault, 'the dry run was asked for this outcome.')
 
 function within(limitBytes: number, answer: OutboundAnswer, { method, url }: OutboundRequest): OutboundAnswer {
@@ -144,15 +144,15 @@ function answerAsRecorded({ status, headers, body, fault }: RecordedAnswer): Out
   return { status, headers, body }
 }
 
-function answerOf({ status = 200, headers = {}, body, fault }: Canned): OutboundAnswer {
-  if (fault !== undefined) throw faultOf(fault)
+function toOutboundAnswer({ status = 200, headers = {}, body, fault }: Canned): OutboundAnswer {
+  if (fault !== undefined) throw toOutboundError(fault)
   const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   const type = body === undefined || typeof body === 'string' ? {} : { 'content-type': 'application/json' }
-  return { status, headers: { ...type, ...own }, body: bytesOf(body) }
+  return { status, headers: { ...type, ...own }, body: encodeBody(body) }
 }
 
 /** Text unchanged, any other value as JSON. */
-export const bytesOf = (body: Json | undefined): Uint8Array =>
+export const encodeBody = (body: Json | undefined): Uint8Array =>
   Buffer.from(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body))
 
 // Secrets where the real ones must not be used: values that the caller gives, else the name of the secret.

@@ -10,40 +10,40 @@ import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
 import type { CannedServices, Sent } from './canned-services.ts'
 import { mappingReport, mappingView } from './mapping-report.ts'
 import { BODY_LIMIT, type ReportValues, shownHeaders, shownSafely } from './shown-values.ts'
-import { type Course, rounded, stagesOf } from './stage-report.ts'
+import { describeStages, rounded, type StageRecording } from './stage-report.ts'
 
 /** A forEach may make thousands of calls. */
 const CALLS_SHOWN = 200
 
-type ReportOfRun = Readonly<{
+type RunToReport = Readonly<{
   completed: CompletedMessage
   trace: Trace
-  course: Course
+  recording: StageRecording
   canned: CannedServices
   endpoint: Endpoint
   values: ReportValues
   view: DryRunRequest['view']
 }>
 
-export async function reportOf(run: ReportOfRun): Promise<JsonObject> {
-  const { completed, trace, course, canned, endpoint, values, view } = run
+export async function createReport(run: RunToReport): Promise<JsonObject> {
+  const { completed, trace, recording, canned, endpoint, values, view } = run
   const { outcome, ms, failure, answer } = completed
   const kept = canned.kept()
   const { secrets } = trace
   const result = { outcome, ms: rounded(ms) }
   const failed = {
-    ...(failure === undefined ? {} : { failure: failureOf(failure) }),
-    ...(answer.why === undefined ? {} : { refusal: failureOf(answer.why) }),
+    ...(failure === undefined ? {} : { failure: describeFailure(failure) }),
+    ...(answer.why === undefined ? {} : { refusal: describeFailure(answer.why) }),
   }
-  const coverage = coverageOfMessage(endpoint, course, trace)
+  const coverage = measureMessageCoverage(endpoint, recording, trace)
   if (view === 'mapping') {
     return shownSafely(
-      { ...result, ...(await mappingView(course, endpoint, secrets)), ...failed, coverage },
+      { ...result, ...(await mappingView(recording, endpoint, secrets)), ...failed, coverage },
       secrets,
     ) as JsonObject
   }
   const assumed = trace.calls.some((call) => canned.sent(call)?.source === 'assumed')
-  const mapping = mappingReport(course, endpoint)
+  const mapping = mappingReport(recording, endpoint)
   // First, so that stages show again what room is left for.
   const answered = {
     status: answer.status,
@@ -53,10 +53,10 @@ export async function reportOf(run: ReportOfRun): Promise<JsonObject> {
   }
   const calls = trace.calls
     .slice(0, CALLS_SHOWN)
-    .map((call, index) => callOf(call, canned.sent(call), failure, values, `/calls/${index}`))
+    .map((call, index) => describeCall(call, canned.sent(call), failure, values, `/calls/${index}`))
   const report = {
     ...result,
-    stages: stagesOf({ completed, course, values }),
+    stages: describeStages({ completed, recording, values }),
     ...(mapping === undefined ? {} : { mapping }),
     calls,
     ...(trace.calls.length > CALLS_SHOWN ? { callsNotShown: trace.calls.length - CALLS_SHOWN } : {}),
@@ -68,7 +68,7 @@ export async function reportOf(run: ReportOfRun): Promise<JsonObject> {
   return shownSafely(report, secrets) as JsonObject
 }
 
-function callOf(
+function describeCall(
   call: CallSpan,
   sent: Sent | undefined,
   failure: Failure | undefined,
@@ -86,13 +86,13 @@ function callOf(
     ...(sent?.body === undefined ? {} : values.body(`${at}/body`, sent.body, BODY_LIMIT)),
     ms: Number.isNaN(endMs) ? null : rounded(endMs - startMs),
     answered: sent?.source ?? 'not sent',
-    ...(answer === undefined ? {} : { answer: answerOf(answer, values, `${at}/answer`) }),
+    ...(answer === undefined ? {} : { answer: describeAnswer(answer, values, `${at}/answer`) }),
     ...(remark === undefined ? {} : { remark }),
     ...(fault === undefined || failure?.kind.dryRun ? {} : { fault }),
   }
 }
 
-const answerOf = (
+const describeAnswer = (
   { status, headers, body }: NonNullable<CallSpan['answer']>,
   values: ReportValues,
   at: string,
@@ -102,7 +102,7 @@ const answerOf = (
   ...values.body(`${at}/body`, body, BODY_LIMIT),
 })
 
-function failureOf({ message, code, status, stage, options: { path, details } }: Failure): JsonObject {
+function describeFailure({ message, code, status, stage, options: { path, details } }: Failure): JsonObject {
   return {
     error: message,
     code,
@@ -130,9 +130,9 @@ type CoveragePoint = Readonly<{ kind: CoverageKind; path: string }>
 export type Coverage = Readonly<{ total: number; missed: readonly CoveragePoint[] }>
 
 /** The coverage of the messages, one or several, that this course observed and that made these calls. */
-export function coverageOfMessage(
+export function measureMessageCoverage(
   { requests, inputTransforms }: Endpoint,
-  { mapping, transforms }: Pick<Course, 'mapping' | 'transforms'>,
+  { mapping, transforms }: Pick<StageRecording, 'mapping' | 'transforms'>,
   { calls }: Pick<Trace, 'calls'>,
 ): Coverage {
   const missed: CoveragePoint[] = []
@@ -172,8 +172,8 @@ export function coverageOfMessage(
 export function joinCoverage([first, ...others]: readonly Coverage[]): Coverage | undefined {
   if (first === undefined) return undefined
   const missedByAll = others.reduce((left, { missed }) => {
-    const keys = new Set(missed.map(keyOf))
-    return left.filter((point) => keys.has(keyOf(point)))
+    const keys = new Set(missed.map(toKey))
+    return left.filter((point) => keys.has(toKey(point)))
   }, first.missed)
   return { total: first.total, missed: missedByAll }
 }
@@ -182,4 +182,4 @@ export function joinCoverage([first, ...others]: readonly Coverage[]): Coverage 
 export const percentCovered = ({ total, missed }: Coverage): number =>
   total === 0 ? 100 : Math.floor(((total - missed.length) / total) * 1_000) / 10
 
-const keyOf = ({ kind, path }: CoveragePoint): string => `${kind} ${path}`
+const toKey = ({ kind, path }: CoveragePoint): string => `${kind} ${path}`

@@ -7,7 +7,7 @@ import { allows, type Role } from '../../core/access.ts'
 import { Failure } from '../../core/failure.ts'
 import { isId } from '../../core/id.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { collectInto, keepsOut, type Lint } from '../../core/lint.ts'
+import { collectInto, type Lint, preventsActivation } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
 import type { Clock } from '../../core/run.ts'
@@ -24,9 +24,9 @@ import { MEDIA_TYPES } from '../../formats/codecs.ts'
 import type { Incoming } from '../../inbound/incoming-message.ts'
 import type { Intake } from '../../inbound/intake.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
-import { secretHeadersOf } from '../../records/message-log/redaction.ts'
-import { bytesOf, cannedServices } from './canned-services.ts'
-import { reportOf } from './dry-run-report.ts'
+import { secretHeaderNames } from '../../records/message-log/redaction.ts'
+import { cannedServices, encodeBody } from './canned-services.ts'
+import { createReport } from './dry-run-report.ts'
 import {
   notReproduced,
   type RecordedMessage,
@@ -35,7 +35,7 @@ import {
   recordedOutcome,
 } from './recorded-message.ts'
 import { createReportValues, type WholeValue } from './shown-values.ts'
-import { createCourse } from './stage-report.ts'
+import { createStageRecording } from './stage-report.ts'
 
 export type DryRunOptions = Readonly<{
   endpointService: Pick<EndpointService, 'get'> & Partial<Pick<EndpointService, 'versions'>>
@@ -113,8 +113,8 @@ async function run(
     demandRoles(request, caller.roles)
     caller.note?.(request)
   }
-  const original = await originalOf(request, recorded)
-  const { document, id } = await documentOf(request, original?.record, endpointService)
+  const original = await readOriginal(request, recorded)
+  const { document, id } = await readDocument(request, original?.record, endpointService)
   let trace: Trace | undefined
   const canned = cannedServices(
     request,
@@ -126,11 +126,11 @@ async function run(
   const now = new Date(clock()).toISOString()
   const stamp = { _id: id, createdAt: now, updatedAt: now, version: registry.get(id)?.version ?? 0 }
   const bounds = request.endpoint === undefined ? undefined : settings
-  const course = createCourse()
-  const observed = { ...canned.services, observer: course }
+  const recording = createStageRecording()
+  const observed = { ...canned.services, observer: recording }
   const { lints, compiled } = await compileDocument(document, stamp, observed, settings, { bounds })
-  const lint = lintOf([...inside, ...lints], findClashes(compiled, registry))
-  const runs = request.endpoint === undefined ? !lints.some(keepsOut) : lint.errors.length === 0
+  const lint = reportLints([...inside, ...lints], findClashes(compiled, registry))
+  const runs = request.endpoint === undefined ? !lints.some(preventsActivation) : lint.errors.length === 0
   if (!runs || request.run === false) return { report: { ran: false, lint } }
   const { endpoint } = compiled
   const unknown = unknownRequests(request, endpoint)
@@ -138,10 +138,10 @@ async function run(
 
   trace = startTrace()
   await setImmediate()
-  const completed = await intake.rehearse(compiled, incomingOf(request, compiled, original?.incoming), trace)
+  const completed = await intake.runDry(compiled, toIncoming(request, compiled, original?.incoming), trace)
   await setImmediate()
   const values = createReportValues(trace.secrets, request)
-  const secretHeaders = secretHeadersOf(settings.redactHeaders ?? [])
+  const secretHeaders = secretHeaderNames(settings.redactHeaders ?? [])
   const report = {
     ran: true,
     lint,
@@ -151,7 +151,7 @@ async function run(
           recorded: recordedOutcome(original),
           notReproduced: notReproduced(request, original, endpoint, secretHeaders),
         }),
-    ...(await reportOf({ completed, trace, course, canned, endpoint, values, view: request.view })),
+    ...(await createReport({ completed, trace, recording, canned, endpoint, values, view: request.view })),
   }
   return { report, at: request.at, values: values.whole }
 }
@@ -173,7 +173,7 @@ function demandRoles({ endpoint, messageId, live }: DryRunRequest, roles: readon
 }
 
 /** The recorded message that is asked for; undefined if none is. */
-async function originalOf(
+async function readOriginal(
   { messageId }: DryRunRequest,
   recorded: RecordedMessages | undefined,
 ): Promise<RecordedMessage | undefined> {
@@ -184,7 +184,7 @@ async function originalOf(
 }
 
 /** The faults as its registration would report them; a document with clashes still runs. */
-function lintOf(lints: readonly Lint[], clashes: readonly Lint[]) {
+function reportLints(lints: readonly Lint[], clashes: readonly Lint[]) {
   const shown = (some: readonly Lint[]) => some.map(({ path, message }) => ({ path, message }))
   return {
     errors: shown(lints.filter(({ severity }) => severity === 'error')),
@@ -197,7 +197,7 @@ function lintOf(lints: readonly Lint[], clashes: readonly Lint[]) {
  * The message as it would arrive; a body without a type has the input type of the endpoint. `original`: a recorded message,
  * which has every part that is not given.
  */
-export function incomingOf(
+export function toIncoming(
   { message }: Pick<DryRunRequest, 'message'>,
   { endpoint }: CompiledEndpoint,
   original?: Incoming,
@@ -219,7 +219,7 @@ export function incomingOf(
     },
     query: query ?? original?.query ?? {},
     urlParams: urlParams ?? original?.urlParams ?? {},
-    body: body === undefined ? original?.body : bytesOf(body),
+    body: body === undefined ? original?.body : encodeBody(body),
   }
 }
 
@@ -232,7 +232,7 @@ const NO_ID = '0'.repeat(24)
  * The document to run, and the id of the endpoint that it would replace: the endpoint that is named, else the one of the
  * recorded message. Fails with DRY_RUN_INVALID, ID_MALFORMED, ENDPOINT_UNKNOWN, VERSION_UNKNOWN and STORE_UNAVAILABLE.
  */
-async function documentOf(
+async function readDocument(
   { endpoint, endpointId, version }: DryRunRequest,
   record: MessageRecord | undefined,
   endpoints: Endpoints,

@@ -4,13 +4,13 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { ROOTS } from '../../core/message.ts'
 import { compileReferences, type SecretValues } from '../../core/secrets/secrets.ts'
 import { STAGE_NAMES } from '../../core/tracing/stages.ts'
-import { isLookupHeaders, readsOfDocument } from '../../document/reads/document-reads.ts'
+import { collectDocumentReads, isLookupHeaders } from '../../document/reads/document-reads.ts'
 import { createReadRecorder } from '../../document/reads/read-recorder.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import type { TracedEntry, TracedTarget } from '../../language/mapping/mapping-trace.ts'
-import { createPathTree, pathTo, placeBelow, type TreePlace } from '../../language/paths/path-tree.ts'
-import { fieldsOf, sampleOf, weigh } from './shown-values.ts'
-import { type Course, pick } from './stage-report.ts'
+import { childNode, createPathTree, type PathNode, pathTo } from '../../language/paths/path-tree.ts'
+import { collectFields, toSample, weigh } from './shown-values.ts'
+import { pick, type StageRecording } from './stage-report.ts'
 
 /** A document may have thousands of entries, and a message of leaves. */
 const ENTRIES_SHOWN = 1_000
@@ -20,17 +20,17 @@ const UNREAD_SHOWN = 200
 const ROOTS_READ = ['requestBody', 'query', 'urlParams', 'state', 'lookupRequests', 'transforms'] as const
 
 /** Undefined for a document without a mapping, and for a message that failed before it. */
-export function mappingReport(course: Course, endpoint: Endpoint): JsonObject | undefined {
-  const { entries } = course.mapping
-  const source = course.stage('map')?.before
+export function mappingReport(recording: StageRecording, endpoint: Endpoint): JsonObject | undefined {
+  const { entries } = recording.mapping
+  const source = recording.stage('map')?.before
   if (source === undefined || entries.length === 0) return undefined
   const ran = entries.filter(({ found }) => found !== undefined)
-  const unread = unreadOf(source, endpoint)
+  const unread = findUnread(source, endpoint)
   const unwritten = ran.flatMap(({ path, targets }) =>
     targets.filter(({ wrote, count }) => wrote !== undefined && count === 0).map(({ target }) => ({ path, target })),
   )
   return {
-    entries: ran.slice(0, ENTRIES_SHOWN).map(entryOf),
+    entries: ran.slice(0, ENTRIES_SHOWN).map(describeEntry),
     ...more('entriesNotShown', ran.length - ENTRIES_SHOWN),
     ...(unread === undefined
       ? { unreadUnknown: 'The message has too many values to find out which of them are read.' }
@@ -42,14 +42,14 @@ export function mappingReport(course: Course, endpoint: Endpoint): JsonObject | 
 
 const more = (name: string, count: number): JsonObject => (count > 0 ? { [name]: count } : {})
 
-const entryOf = ({ path, source, found = false, targets }: TracedEntry): JsonObject => ({
+const describeEntry = ({ path, source, found = false, targets }: TracedEntry): JsonObject => ({
   path,
   source,
   found,
-  targets: targets.filter(({ wrote }) => wrote !== undefined).map(targetOf),
+  targets: targets.filter(({ wrote }) => wrote !== undefined).map(describeTarget),
 })
 
-const targetOf = ({ target, wrote = 'nothing', count, defaults, places }: TracedTarget): JsonObject => ({
+const describeTarget = ({ target, wrote = 'nothing', count, defaults, places }: TracedTarget): JsonObject => ({
   target,
   wrote,
   count,
@@ -64,55 +64,55 @@ type UnreadLeaves = Readonly<{ path: string; count: number }>
 type Unread = Readonly<{ paths: readonly UnreadLeaves[]; notShown: number }>
 
 /** None if an expression may read anything; undefined if the message has too many values to find out. */
-function unreadOf(source: JsonObject, endpoint: Endpoint): Unread | undefined {
-  const { reads, isWhole } = readsOfDocument(endpoint)
+function findUnread(source: JsonObject, endpoint: Endpoint): Unread | undefined {
+  const { reads, isWhole } = collectDocumentReads(endpoint)
   if (isWhole) return { paths: [], notShown: 0 }
   const recorder = createReadRecorder(source)
   for (const { path } of reads) recorder.note(path.read)
   const root = createPathTree<Counted>()
-  const shown: (readonly [TreePlace<Counted>, Counted])[] = []
+  const shown: (readonly [PathNode<Counted>, Counted])[] = []
   let notShown = 0
   const isComplete = recorder.unread(ROOTS_READ, isLookupHeaders, (steps) => {
-    const place = steps.reduce<TreePlace<Counted> | undefined>((at, step) => at && placeBelow(at, step), root)
-    if (place?.noted !== undefined) place.noted.count += 1
+    const node = steps.reduce<PathNode<Counted> | undefined>((at, step) => at && childNode(at, step), root)
+    if (node?.noted !== undefined) node.noted.count += 1
     else {
       const counted = { count: 1 }
-      if (place !== undefined) place.noted = counted
-      if (place === undefined || shown.length === UNREAD_SHOWN) notShown += 1
-      else shown.push([place, counted])
+      if (node !== undefined) node.noted = counted
+      if (node === undefined || shown.length === UNREAD_SHOWN) notShown += 1
+      else shown.push([node, counted])
     }
   })
   if (!isComplete) return undefined
-  return { paths: shown.map(([place, { count }]) => ({ path: pathTo(place), count })), notShown }
+  return { paths: shown.map(([node, { count }]) => ({ path: pathTo(node), count })), notShown }
 }
 type Counted = { count: number }
 
 // The report for a view of the mapping: what can be read and what was written as fields with samples, in place of values.
 
 /** Characters of an object or array that is a sample as it is. */
-const MOST_WRITTEN = 200
+const MAX_WRITTEN_CHARACTERS = 200
 
 /** `secrets`: of the run; none of their values is in the report. */
 export async function mappingView(
-  course: Course,
+  recording: StageRecording,
   endpoint: Endpoint,
   secrets: SecretValues | undefined,
 ): Promise<JsonObject> {
   // A message that failed before the mapping still has what the stages before made of it.
-  const last = STAGE_NAMES.findLast((name) => course.stage(name) !== undefined)
-  const source = course.stage('map')?.before ?? (last && course.stage(last)?.before) ?? {}
-  const output = course.stage('map')?.after?.responseBody
-  const mapping = mappingReport(course, endpoint)
+  const last = STAGE_NAMES.findLast((name) => recording.stage(name) !== undefined)
+  const source = recording.stage('map')?.before ?? (last && recording.stage(last)?.before) ?? {}
+  const output = recording.stage('map')?.after?.responseBody
+  const mapping = mappingReport(recording, endpoint)
   await setImmediate()
   const sampled = mapping && withSamples(mapping, output, secrets)
   await setImmediate()
-  const sourceFields = fieldsOf(pick(source, Object.keys(ROOTS)), secrets)
+  const sourceFields = collectFields(pick(source, Object.keys(ROOTS)), secrets)
   await setImmediate()
   return {
     ...(sampled === undefined ? {} : { mapping: sampled }),
     fields: {
       source: sourceFields,
-      ...(output === undefined ? {} : { output: fieldsOf(output, secrets) }),
+      ...(output === undefined ? {} : { output: collectFields(output, secrets) }),
     },
   }
 }
@@ -122,8 +122,8 @@ function withSamples({ entries, ...rest }: JsonObject, output: Json | undefined,
   const hide = secrets === undefined ? undefined : compileReferences(secrets)
   const shown = (pointer: string): Json => {
     const value = valueAt(output, pointer)
-    if (typeof value !== 'object' || value === null) return sampleOf(value, hide)
-    if (typeof weigh(value, MOST_WRITTEN) === 'number') return value
+    if (typeof value !== 'object' || value === null) return toSample(value, hide)
+    if (typeof weigh(value, MAX_WRITTEN_CHARACTERS) === 'number') return value
     return Array.isArray(value) ? `[… ${value.length} elements]` : '{…}'
   }
   return {

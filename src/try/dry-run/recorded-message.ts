@@ -11,12 +11,12 @@ import type {
 } from '../../core/records/message-record.ts'
 import { isSecretName } from '../../core/secrets/secrets.ts'
 import type { DryRunRequest } from '../../document/checks/dry-run-request.ts'
-import { type DocumentReads, readsOfDocument } from '../../document/reads/document-reads.ts'
+import { collectDocumentReads, type DocumentReads } from '../../document/reads/document-reads.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import type { Incoming } from '../../inbound/incoming-message.ts'
 import { usesState } from '../../pipeline/stages/state.ts'
-import { nameOfAnswer, readRequest, toReplay } from '../../records/message-log/bodies.ts'
-import { groupOf } from '../../records/message-log/group-key.ts'
+import { answerBodyName, readRequest, toReplay } from '../../records/message-log/bodies.ts'
+import { groupKeyFor } from '../../records/message-log/group-key.ts'
 import { callMessageLog, type MessageSearch } from '../../records/message-log/message-search.ts'
 import type { MessageStore } from '../../store/sql/messages.ts'
 
@@ -59,8 +59,8 @@ export async function readRecordedMessage(id: string, { search, store }: Recorde
   const body = await read('incoming')
   const exchanges: RecordedExchange[] = []
   for (const call of record.calls) {
-    const answered = await read(nameOfAnswer(call))
-    exchanges.push({ call, answer: answerOf(call, answered), summary: answered?.summary })
+    const answered = await read(answerBodyName(call))
+    exchanges.push({ call, answer: toRecordedAnswer(call, answered), summary: answered?.summary })
   }
   return {
     record,
@@ -71,7 +71,7 @@ export async function readRecordedMessage(id: string, { search, store }: Recorde
 }
 
 /** An incomplete response is left out: with it, the message would fail in a way in which it did not. */
-function answerOf(
+function toRecordedAnswer(
   { status, fault, target }: RecordedCall,
   recorded: RecordedBody | undefined,
 ): RecordedAnswer | undefined {
@@ -114,7 +114,7 @@ export function notReproduced(
   secretHeaders: ReadonlySet<string>,
 ): readonly NotReproduced[] {
   const { record, incoming, summaries, exchanges } = recorded
-  const documentReads = readsOfDocument(endpoint)
+  const documentReads = collectDocumentReads(endpoint)
   const { reads, isWhole } = documentReads
   const of = (which: string): readonly BodySummary[] => summaries.filter((one) => one.which === which)
   const request = message.headers === undefined || message.query === undefined ? of('request') : []
@@ -126,30 +126,33 @@ export function notReproduced(
     .map(({ path }) => path.names[1])
     .filter((name) => name === undefined || ((secretHeaders.has(name) || isSecretName(name)) && !has(name)))
   return distinct([
-    ...request.flatMap((one) => lossOf(documentPath('message', 'headers'), one)),
+    ...request.flatMap((one) => describeLoss(documentPath('message', 'headers'), one)),
     ...(isWhole && !headers.includes(undefined) ? [undefined, ...headers] : headers).map((name) => ({
       path: documentPath('message', 'headers', ...(name === undefined ? [] : [name])),
       reason: CREDENTIAL,
     })),
-    ...body.flatMap((one) => lossOf(documentPath('message', 'body'), one)),
+    ...body.flatMap((one) => describeLoss(documentPath('message', 'body'), one)),
     ...(usesState(endpoint) && message.state === undefined
       ? [{ path: documentPath('message', 'state'), reason: 'The state that the message saw is not recorded.' }]
       : []),
     ...exchanges
       .filter(({ call }) => !Object.hasOwn(call.kind === 'lookup' ? lookups : responses, call.id))
-      .flatMap((exchange) => lossOfExchange(exchange, endpoint, documentReads)),
+      .flatMap((exchange) => describeExchangeLoss(exchange, endpoint, documentReads)),
     ...((record.callsOmitted ?? 0) > 0
       ? [{ path: 'lookups', reason: `${record.callsOmitted} calls are left out of the record.` }]
       : []),
   ])
 }
 
-const lossOf = (path: string, { cut, masked, maskedFor: causes, size }: BodySummary): readonly NotReproduced[] => [
+const describeLoss = (
+  path: string,
+  { cut, masked, maskedFor: causes, size }: BodySummary,
+): readonly NotReproduced[] => [
   ...(cut ? [{ path, reason: `Only the start of its ${size} bytes was recorded (MESSAGE_LOG_BODY_LIMIT).` }] : []),
   ...(masked ? [{ path, reason: maskedFor(causes) }] : []),
 ]
 
-function lossOfExchange(
+function describeExchangeLoss(
   { call: { kind, id, item }, answer, summary }: RecordedExchange,
   endpoint: Endpoint,
   reads: DocumentReads,
@@ -190,7 +193,7 @@ const distinct = (losses: readonly NotReproduced[]): readonly NotReproduced[] =>
 /** What the message did when it was recorded. */
 export const recordedOutcome = ({ record }: RecordedMessage): JsonObject => {
   const { id, endpointId, endpointVersion, outcome, status, code } = record
-  const group = groupOf(record)
+  const group = groupKeyFor(record)
   return {
     messageId: id,
     ...(endpointId === undefined ? {} : { endpointId }),

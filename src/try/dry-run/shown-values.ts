@@ -9,7 +9,7 @@ import {
   withReferences,
 } from '../../core/secrets/secrets.ts'
 import { REPORT_LIMIT } from '../../document/checks/dry-run-request.ts'
-import { createPathTree, pathTo, placeBelow, type TreePlace } from '../../language/paths/path-tree.ts'
+import { childNode, createPathTree, type PathNode, pathTo } from '../../language/paths/path-tree.ts'
 
 /** Undefined if the message got none. */
 type Secrets = SecretValues | undefined
@@ -19,7 +19,7 @@ const VALUE_LIMIT = 1_048_576
 /** The most characters of the body of one call. */
 export const BODY_LIMIT = 65_536
 /** A value that is nested deeper may exceed the stack of JSON.stringify. */
-const MOST_LEVELS = 500
+const MAX_LEVELS = 500
 
 type ShownBody = Readonly<{ body: string; cut?: true }>
 
@@ -38,8 +38,8 @@ function shownBody(body: string | Uint8Array, secrets: Secrets, limit = VALUE_LI
  */
 export function weigh(value: Json, limit: number): number | string {
   const budget = { left: limit }
-  const reason = spend(value, MOST_LEVELS, budget)
-  if (reason === 'levels') return `It is nested deeper than ${MOST_LEVELS} levels.`
+  const reason = spend(value, MAX_LEVELS, budget)
+  if (reason === 'levels') return `It is nested deeper than ${MAX_LEVELS} levels.`
   return reason === 'characters' ? `It has more than ${limit} characters as JSON.` : limit - budget.left
 }
 
@@ -117,7 +117,7 @@ export function createReportValues(
   let left = reportLimit
   let whole: WholeValue | string | undefined
 
-  const weightOf = (value: Json): ReturnType<typeof weigh> => {
+  const measureWeight = (value: Json): ReturnType<typeof weigh> => {
     if (typeof value !== 'object' || value === null) return weigh(value, valueLimit)
     const known = weights.get(value) ?? weigh(value, valueLimit)
     weights.set(value, known)
@@ -129,7 +129,7 @@ export function createReportValues(
         const weight = weigh(value, WHOLE_LIMIT)
         whole = typeof weight === 'string' ? weight : { kind: 'json', value: shownSafely(value, secrets) }
       }
-      const weight = weightOf(value)
+      const weight = measureWeight(value)
       if (typeof weight === 'string') return { cut: true, reason: weight, at }
       if (weight > left) return { cut: true, reason: 'The values before it fill the report.', at }
       left -= weight
@@ -168,53 +168,53 @@ type ValueField = Readonly<{
 /** `cut`: there are more fields, or more values, than are looked at, or fields with longer paths. */
 type ValueFields = Readonly<{ fields: readonly ValueField[]; cut: boolean }>
 
-const MOST_FIELDS = 3_000
+const MAX_FIELDS = 3_000
 /** Some hundredths of a second. */
-const MOST_VALUES = 50_000
-const LONGEST_SAMPLE = 120
+const MAX_VALUES = 50_000
+const MAX_SAMPLE_CHARACTERS = 120
 /** Longer texts are not searched for secrets as a whole. */
-const LONGEST_SEARCHED = 65_536
+const MAX_SEARCHED_CHARACTERS = 65_536
 
 type Found = { types: Set<JsonType>; count: number; sample?: string | number | boolean }
 
 /** In: a value whose members are the first names of paths. The nesting of the value is bounded, since a parser read it. */
-export function fieldsOf(value: Json, secrets: SecretValues | undefined): ValueFields {
+export function collectFields(value: Json, secrets: SecretValues | undefined): ValueFields {
   const hide = secrets === undefined ? undefined : compileReferences(secrets)
-  const found: (readonly [TreePlace<Found>, Found])[] = []
+  const found: (readonly [PathNode<Found>, Found])[] = []
   let values = 0
   let cut = false
 
-  const visit = (one: Json, place: TreePlace<Found> | undefined): void => {
+  const visit = (one: Json, place: PathNode<Found> | undefined): void => {
     values += 1
-    if (place === undefined || values > MOST_VALUES || (place.noted === undefined && found.length >= MOST_FIELDS)) {
+    if (place === undefined || values > MAX_VALUES || (place.noted === undefined && found.length >= MAX_FIELDS)) {
       cut = true
       return
     }
     const field = place.noted ?? fieldAt(place)
-    field.types.add(typeOf(one))
+    field.types.add(detectType(one))
     field.count += 1
     if (Array.isArray(one)) visitElements(one, place)
     else if (typeof one === 'object' && one !== null) visitMembers(one as JsonObject, place)
-    else if (one !== null) field.sample ??= sampleOf(one as string | number | boolean, hide)
+    else if (one !== null) field.sample ??= toSample(one as string | number | boolean, hide)
   }
-  const fieldAt = (place: TreePlace<Found>): Found => {
+  const fieldAt = (place: PathNode<Found>): Found => {
     const field: Found = { types: new Set(), count: 0 }
     place.noted = field
     found.push([place, field])
     return field
   }
-  const visitElements = (elements: readonly Json[], place: TreePlace<Found>): void => {
-    const each = placeBelow(place, { kind: 'each' })
+  const visitElements = (elements: readonly Json[], place: PathNode<Found>): void => {
+    const each = childNode(place, { kind: 'each' })
     for (const element of elements) {
-      if (values > MOST_VALUES) return
+      if (values > MAX_VALUES) return
       visit(element, each)
     }
   }
-  const visitMembers = (object: JsonObject, place: TreePlace<Found>): void => {
+  const visitMembers = (object: JsonObject, place: PathNode<Found>): void => {
     for (const name in object) {
-      if (values > MOST_VALUES) return
+      if (values > MAX_VALUES) return
       // A path cannot name an empty name.
-      if (name !== '') visit(object[name] ?? null, placeBelow(place, { kind: 'name', name }))
+      if (name !== '') visit(object[name] ?? null, childNode(place, { kind: 'name', name }))
     }
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
@@ -226,13 +226,13 @@ export function fieldsOf(value: Json, secrets: SecretValues | undefined): ValueF
   }
 }
 
-const typeOf = (value: Json): JsonType =>
+const detectType = (value: Json): JsonType =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : (typeof value as JsonType)
 
 /** In: a scalar; what takes secrets out of a text. Out: the same, or the start of a long text with an ellipsis. */
-export function sampleOf<Value extends Json>(value: Value, hide = (text: string) => text): Value | string {
+export function toSample<Value extends Json>(value: Value, hide = (text: string) => text): Value | string {
   if (typeof value !== 'string') return value
   // Before the cut: a part of a secret would not be found.
-  const text = hide(value.slice(0, LONGEST_SEARCHED))
-  return text.length <= LONGEST_SAMPLE ? text : `${text.slice(0, LONGEST_SAMPLE - 1)}…`
+  const text = hide(value.slice(0, MAX_SEARCHED_CHARACTERS))
+  return text.length <= MAX_SAMPLE_CHARACTERS ? text : `${text.slice(0, MAX_SAMPLE_CHARACTERS - 1)}…`
 }

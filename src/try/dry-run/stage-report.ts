@@ -14,31 +14,31 @@ const VALIDATED = ['requestBody', 'query', 'lookupRequests'] as const
 /** Milliseconds with three decimals. */
 export const rounded = (ms: number): number => Math.round(ms * 1_000) / 1_000
 
-type Parts = Readonly<{ completed: CompletedMessage; course: Course; values: ReportValues }>
+type Parts = Readonly<{ completed: CompletedMessage; recording: StageRecording; values: ReportValues }>
 
 /** One object for each stage that ran; the last one of a failed message has `failed`. */
-export function stagesOf({ completed, course, values }: Parts): Json {
+export function describeStages({ completed, recording, values }: Parts): Json {
   const { trace, failure, answer } = completed
   return (trace?.stages ?? []).map(({ stage, startMs, endMs }, index, all) => {
     const at = `/stages/${index}`
     const isRefused = answer.why !== undefined && stage === answer.why.stage
     const failed = isRefused || (failure !== undefined && index === all.length - 1)
-    const parts = { completed, course, values }
-    const output = failed && !isRefused ? partialOutputOf(stage, course) : outputOf(stage, parts)
+    const parts = { completed, recording, values }
+    const output = failed && !isRefused ? describePartialOutput(stage, recording) : describeOutput(stage, parts)
     return {
       stage,
       ms: rounded(endMs - startMs),
       ...(failed ? { failed } : {}),
-      input: inputOf(stage, parts, `${at}/input`),
+      input: describeInput(stage, parts, `${at}/input`),
       ...(output === undefined ? {} : { output: valuesAt(values, `${at}/output`, output) }),
-      ...(failed ? {} : coercedOf(stage, course, values, at)),
+      ...(failed ? {} : describeCoercion(stage, recording, values, at)),
     }
   })
 }
 
 /** What the stage can read: the parts of the message at that time, without empty ones. */
-function inputOf(stage: StageName, { completed, course, values }: Parts, at: string): JsonObject {
-  const before = course.stage(stage)?.before ?? {}
+function describeInput(stage: StageName, { completed, recording, values }: Parts, at: string): JsonObject {
+  const before = recording.stage(stage)?.before ?? {}
   if (stage === 'parse') {
     const { body, requestHeaders } = completed.incoming ?? {}
     const type = requestHeaders?.['content-type']
@@ -54,8 +54,8 @@ function inputOf(stage: StageName, { completed, course, values }: Parts, at: str
 }
 
 /** What the stage added to the message. Undefined for one that adds nothing. */
-function outputOf(stage: StageName, { completed, course }: Parts): JsonObject | undefined {
-  const { after, extracted } = course.stage(stage) ?? {}
+function describeOutput(stage: StageName, { completed, recording }: Parts): JsonObject | undefined {
+  const { after, extracted } = recording.stage(stage) ?? {}
   if (after === undefined) return undefined
   if (stage === 'extract') return extracted === undefined ? undefined : { state: extracted }
   if (stage === 'validate') return pick(after, VALIDATED)
@@ -66,7 +66,7 @@ function outputOf(stage: StageName, { completed, course }: Parts): JsonObject | 
 }
 
 /** What a failed stage had done before it failed: the expressions that ran. */
-function partialOutputOf(stage: StageName, { transforms }: Course): JsonObject | undefined {
+function describePartialOutput(stage: StageName, { transforms }: StageRecording): JsonObject | undefined {
   if (stage !== 'transform' || transforms.size === 0) return undefined
   return {
     transforms: Object.fromEntries(
@@ -75,8 +75,8 @@ function partialOutputOf(stage: StageName, { transforms }: Course): JsonObject |
   }
 }
 
-function coercedOf(stage: StageName, course: Course, values: ReportValues, at: string): JsonObject {
-  const { before, after } = course.stage(stage) ?? {}
+function describeCoercion(stage: StageName, recording: StageRecording, values: ReportValues, at: string): JsonObject {
+  const { before, after } = recording.stage(stage) ?? {}
   if (stage !== 'validate' || before === undefined || after === undefined) return {}
   const { coerced, notShown, isIncomplete } = findCoercions(pick(before, VALIDATED), pick(after, VALIDATED))
   if (coerced.length === 0) return {}
@@ -102,7 +102,7 @@ const isEmptyObject = (value: Json): boolean => isObject(value) && Object.keys(v
 function shownParts(parts: JsonObject): JsonObject {
   const { requestHeaders, lookupRequests, ...others } = parts
   return {
-    ...(isObject(requestHeaders) ? { requestHeaders: shownHeaders(textsOf(requestHeaders)) } : {}),
+    ...(isObject(requestHeaders) ? { requestHeaders: shownHeaders(headerEntries(requestHeaders)) } : {}),
     ...others,
     ...(isObject(lookupRequests) ? { lookupRequests: withoutSecrets(lookupRequests) } : {}),
   }
@@ -118,24 +118,24 @@ const withoutSecrets = (lookups: JsonObject): JsonObject =>
 
 function withoutSecretHeaders(lookup: Json): Json {
   if (!isObject(lookup) || !isObject(lookup.headers)) return lookup
-  return { ...lookup, headers: shownHeaders(textsOf(lookup.headers)) }
+  return { ...lookup, headers: shownHeaders(headerEntries(lookup.headers)) }
 }
 
-const textsOf = (headers: JsonObject) => Object.entries(headers) as [name: string, value: string][]
+const headerEntries = (headers: JsonObject) => Object.entries(headers) as [name: string, value: string][]
 
 /** The message before and after a stage. `after` is undefined if the stage failed. */
-type StageCourse = Readonly<{ before: JsonObject; after: JsonObject | undefined; extracted?: JsonObject }>
+type StageSnapshot = Readonly<{ before: JsonObject; after: JsonObject | undefined; extracted?: JsonObject }>
 
-export type Course = StageObserver &
+export type StageRecording = StageObserver &
   Readonly<{
-    stage(name: StageName): StageCourse | undefined
+    stage(name: StageName): StageSnapshot | undefined
     /** The expressions that ran, with their values. */
     transforms: ReadonlyMap<string, Json | undefined>
   }>
 
 /** It holds the values of the message, not copies; of several messages, the stages of the last and all expressions. */
-export function createCourse(): Course {
-  const stages = new Map<StageName, StageCourse>()
+export function createStageRecording(): StageRecording {
+  const stages = new Map<StageName, StageSnapshot>()
   const transforms = new Map<string, Json | undefined>()
   return {
     started: (stage, message) => void stages.set(stage, { before: message as JsonObject, after: undefined }),

@@ -4,15 +4,15 @@ import { collectInto, documentPath } from '../../core/lint.ts'
 import { isSecretName, referencesIn } from '../../core/secrets/secrets.ts'
 import { looksLikeCredential } from '../../document/checks/plain-credentials.ts'
 import type { Endpoint, ResponseRequest } from '../../document/schema/schema.ts'
-import { codecOfFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
+import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { pointer } from '../../language/json-schema/publish-schema.ts'
 import { convertEach } from '../../language/mapping/mapping-functions.ts'
 import { readTargets } from '../../language/mapping/mapping-targets.ts'
 import { spreads, type TargetStep, writeSteps } from '../../language/mapping/target.ts'
 import { type PathStep, parsePath, type SourcePath } from '../../language/paths/path.ts'
 import { isElementName } from '../../language/paths/path-steps.ts'
-import { aloneOf } from './failure-responses.ts'
-import { joined, type PlacedSchema, type PublishSettings, type RequestSchemas } from './request-schema.ts'
+import { soleRequest } from './failure-responses.ts'
+import { joined, type LocatedSchema, type PublishSettings, type RequestSchemas } from './request-schema.ts'
 
 const MESSAGE_ID = { 'X-Crosswalk-Message-Id': { $ref: '#/components/headers/MessageId' } }
 const STATUS = { 'X-Crosswalk-Status': { $ref: '#/components/headers/Status' } }
@@ -28,12 +28,12 @@ export function describeAnswer(endpoint: Endpoint, request: RequestSchemas, sett
   const { response } = endpoint.requests
   const { output } = endpoint.transformation
   const content = (schema: JsonObject): JsonObject => ({ content: { [MEDIA_TYPES[output]]: { schema } } })
-  const note = codecOfFormat(output).name === 'XML' ? ` ${IN_XML}` : ''
+  const note = codecForFormat(output).name === 'XML' ? ` ${IN_XML}` : ''
   if (response.length === 0) {
     const schema = outputSchema(endpoint, request, settings)
     return { 200: { description: `The output.${note}`, headers: MESSAGE_ID, ...content(schema) } }
   }
-  const alone = aloneOf(endpoint)
+  const alone = soleRequest(endpoint)
   if (alone === undefined) {
     const headers = { ...MESSAGE_ID, ...STATUS }
     const description = `The answers of the response requests by their ids.${note}`
@@ -73,8 +73,8 @@ function answersById(requests: readonly ResponseRequest[]): JsonObject {
 function outputSchema(endpoint: Endpoint, request: RequestSchemas, settings: PublishSettings): JsonObject {
   const { inputMapping, requests } = endpoint
   if (Object.keys(inputMapping).length > 0) {
-    const sourceOf = createSourceSchemas(endpoint, request, settings.validationCoerceTypes)
-    return withSource(describeOutput(inputMapping, sourceOf), 'inputMapping')
+    const findSourceSchema = createSourceSchemas(endpoint, request, settings.validationCoerceTypes)
+    return withSource(describeOutput(inputMapping, findSourceSchema), 'inputMapping')
   }
   const body = bodySchema(endpoint, request, settings)
   if (requests.lookup.length === 0) return body
@@ -132,20 +132,20 @@ type TargetPlan = NonNullable<ReturnType<typeof readTargets>>[number]
 type Written = Readonly<{ schema: JsonObject; isAlways: boolean }>
 
 /** In: a sound `inputMapping` with entries, and the schemas of its sources. Out: a schema that every output satisfies. */
-function describeOutput(inputMapping: JsonObject, sourceOf: (path: SourcePath) => SourceSchema): JsonObject {
+function describeOutput(inputMapping: JsonObject, findSourceSchema: (path: SourcePath) => SourceSchema): JsonObject {
   const root = newPlace()
   const sink = collectInto([])
   for (const [text, declared] of Object.entries(inputMapping)) {
     const path = parsePath(text)
     if (!path.ok) continue
     for (const plan of readTargets(declared, sink) ?? []) {
-      const written = writtenBy(plan, sourceOf(path.value))
+      const written = writtenBy(plan, findSourceSchema(path.value))
       if (written === undefined) continue
       const schema = { ...written.schema, 'x-crosswalk-source': documentPath('inputMapping', text) }
       put(root, plan, { ...written, schema })
     }
   }
-  return schemaOf(root, { type: 'object' })
+  return toSchema(root, { type: 'object' })
 }
 
 /** Undefined if nothing is ever written. */
@@ -196,7 +196,7 @@ function put(root: Place, { target, function: applied }: TargetPlan, { schema, i
       place.isOpen = true
       return
     }
-    place = enter(place, placement === 'spread' ? step : firstOf(step))
+    place = enter(place, placement === 'spread' ? step : firstValue(step))
     // A spread list has elements that this entry does not write.
     if (step.kind === 'each') isSure = false
     place.isAlways ||= isSure
@@ -210,7 +210,7 @@ const listFrom = ({ 'x-crosswalk-source': source = '' }: JsonObject): JsonObject
   'x-crosswalk-source': source,
 })
 
-const firstOf = (step: TargetStep): TargetStep => (step.kind === 'each' ? { kind: 'index', index: 0 } : step)
+const firstValue = (step: TargetStep): TargetStep => (step.kind === 'each' ? { kind: 'index', index: 0 } : step)
 
 function enter(place: Place, step: TargetStep): Place {
   switch (step.kind) {
@@ -231,23 +231,23 @@ function entered<Key>(places: Map<Key, Place>, key: Key): Place {
 }
 
 /** Elements that are described one by one. */
-const MOST_ELEMENTS = 20
+const MAX_ELEMENTS = 20
 
 /** `otherwise`: of a place at which several kinds of values may stand. */
-function schemaOf({ values, members, elements, each, isOpen }: Place, otherwise: JsonObject): JsonObject {
+function toSchema({ values, members, elements, each, isOpen }: Place, otherwise: JsonObject): JsonObject {
   const kinds = [values.length > 0, members.size > 0, elements.size > 0, each !== undefined]
   if (isOpen || kinds.filter(Boolean).length !== 1) return otherwise
   if (members.size > 0) {
     const required = [...members].flatMap(([name, { isAlways }]) => (isAlways ? [name] : []))
-    const properties = Object.fromEntries([...members].map(([name, place]) => [name, schemaOf(place, {})]))
+    const properties = Object.fromEntries([...members].map(([name, place]) => [name, toSchema(place, {})]))
     return { type: 'object', ...(required.length === 0 ? {} : { required }), properties }
   }
-  if (each !== undefined) return { type: 'array', items: orNull(schemaOf(each, {})) }
+  if (each !== undefined) return { type: 'array', items: orNull(toSchema(each, {})) }
   if (elements.size > 0) {
     const count = Math.max(...elements.keys()) + 1
-    if (count > MOST_ELEMENTS) return { type: 'array' }
+    if (count > MAX_ELEMENTS) return { type: 'array' }
     const all = Array.from({ length: count }, (_, index) => elements.get(index))
-    return { type: 'array', prefixItems: all.map((place) => (place === undefined ? {} : orNull(schemaOf(place, {})))) }
+    return { type: 'array', prefixItems: all.map((place) => (place === undefined ? {} : orNull(toSchema(place, {})))) }
   }
   const [only = {}] = values
   return values.length === 1 ? only : { anyOf: values }
@@ -276,7 +276,7 @@ const ARRAY: SourceSchema = { kind: 'array', schema: { type: 'array' } }
 const TEXT: SourceSchema = { kind: 'scalar', schema: { type: 'string' } }
 
 /** Longer constants would be repeated for each of their readers. */
-const LONGEST_CONSTANT = 2_000
+const MAX_CONSTANT_CHARACTERS = 2_000
 
 /** Coercion may change a value again after a schema has accepted it: only what does not depend on it is known then. */
 function createSourceSchemas(
@@ -311,7 +311,7 @@ function constantAt(path: SourcePath, constants: JsonObject): SourceSchema {
   // The reference would name where the secret is.
   const isSecret = path.steps.some((step) => step.kind === 'name' && isSecretName(step.name)) || holdsCredential(value)
   if (isSecret || referencesIn(text).length > 0) return typeof value === 'string' ? TEXT : ANY
-  if (text.length > LONGEST_CONSTANT) return Array.isArray(value) ? ARRAY : ANY
+  if (text.length > MAX_CONSTANT_CHARACTERS) return Array.isArray(value) ? ARRAY : ANY
   return { kind: 'constant', value }
 }
 
@@ -326,31 +326,31 @@ function atMember(
   members: RequestSchemas['query']['members'],
   follow: RequestSchemas['follow'],
 ): SourceSchema {
-  const placed = first?.kind === 'name' ? members.get(first.name) : undefined
-  return placed === undefined ? ANY : along(others, placed, follow)
+  const connected = first?.kind === 'name' ? members.get(first.name) : undefined
+  return connected === undefined ? ANY : along(others, connected, follow)
 }
 
 /** In: schemas that all apply to one value. Follows the steps from it. */
 function along(
   steps: readonly PathStep[],
-  start: readonly PlacedSchema[],
+  start: readonly LocatedSchema[],
   follow: RequestSchemas['follow'],
 ): SourceSchema {
-  let placed = start
+  let connected = start
   for (const step of steps) {
-    const next = placed.map((one) => stepInto(follow(one), step))
+    const next = connected.map((one) => stepInto(follow(one), step))
     const array = next.find((one) => one === 'array')
     if (array !== undefined) return ARRAY
-    placed = next.filter((one) => one !== undefined) as readonly PlacedSchema[]
-    if (placed.length === 0) return ANY
+    connected = next.filter((one) => one !== undefined) as readonly LocatedSchema[]
+    if (connected.length === 0) return ANY
   }
-  return { kind: kindOf(placed, follow), schema: joined(placed) }
+  return { kind: kindForCode(connected, follow), schema: joined(connected) }
 }
 
 /** The schema of what the step reads; undefined if it is unknown; `array` for a list of what several steps read. */
-function stepInto({ schema, place }: PlacedSchema, step: PathStep): PlacedSchema | 'array' | undefined {
+function stepInto({ schema, location }: LocatedSchema, step: PathStep): LocatedSchema | 'array' | undefined {
   if (!isObject(schema)) return undefined
-  const types = typesOf(schema)
+  const types = listTypes(schema)
   const isList = types?.length === 1 && types[0] === 'array'
   if (step.kind === 'name') {
     if (isList) return isElementName(step.name) ? undefined : 'array'
@@ -358,27 +358,28 @@ function stepInto({ schema, place }: PlacedSchema, step: PathStep): PlacedSchema
     if (types === undefined || types.includes('array')) return undefined
     const { properties } = schema
     if (!isObject(properties) || !Object.hasOwn(properties, step.name)) return undefined
-    return { schema: properties[step.name] as Json, place: pointer(place, 'properties', step.name) }
+    return { schema: properties[step.name] as Json, location: pointer(location, 'properties', step.name) }
   }
   if (!isList || step.kind === 'any') return undefined
   if (step.kind === 'each') return 'array'
   const { prefixItems, items } = schema
   const first = Array.isArray(prefixItems) ? prefixItems : []
-  if (step.index < first.length) return { schema: first[step.index], place: pointer(place, 'prefixItems', step.index) }
-  return items === undefined ? undefined : { schema: items, place: pointer(place, 'items') }
+  if (step.index < first.length)
+    return { schema: first[step.index], location: pointer(location, 'prefixItems', step.index) }
+  return items === undefined ? undefined : { schema: items, location: pointer(location, 'items') }
 }
 
-function typesOf({ type }: JsonObject): readonly Json[] | undefined {
+function listTypes({ type }: JsonObject): readonly Json[] | undefined {
   return type === undefined ? undefined : [type].flat()
 }
 
-function kindOf(
-  placed: readonly PlacedSchema[],
+function kindForCode(
+  connected: readonly LocatedSchema[],
   follow: RequestSchemas['follow'],
 ): 'scalar' | 'object' | 'array' | 'any' {
-  for (const one of placed) {
+  for (const one of connected) {
     const { schema } = follow(one)
-    const types = isObject(schema) ? typesOf(schema)?.filter((type) => type !== 'null') : undefined
+    const types = isObject(schema) ? listTypes(schema)?.filter((type) => type !== 'null') : undefined
     if (types === undefined || types.length === 0) continue
     if (types.every((type) => type === 'array')) return 'array'
     if (types.every((type) => type === 'object')) return 'object'

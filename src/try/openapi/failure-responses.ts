@@ -1,11 +1,11 @@
 /** The failures of an endpoint as responses of its operation, by status. */
 import { createHash } from 'node:crypto'
-import { FAILURES, type FailureCode, kindOf } from '../../core/failure-table.ts'
+import { FAILURES, type FailureCode, kindForCode } from '../../core/failure-table.ts'
 import type { MANAGEMENT_FAILURES } from '../../core/failures/management-failure-table.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { referencesIn } from '../../core/secrets/secrets.ts'
 import { type Endpoint, isPrimary } from '../../document/schema/schema.ts'
-import { codecOfFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
+import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { parseRoutePattern } from '../../language/route-pattern.ts'
 import { OUTCOME_MEDIA_TYPE } from '../../pipeline/operation-outcome.ts'
 import { answersInFhir } from '../../pipeline/reply.ts'
@@ -32,7 +32,7 @@ export type KnownFailures = Map<string, FailureResponses>
 /** Describes each failure that the configuration can give. */
 export function describeFailures(endpoint: Endpoint, known: KnownFailures = new Map()): FailureResponses {
   const codes = possibleFailures(endpoint)
-  const form = formOf(endpoint)
+  const form = chooseShape(endpoint)
   const key = JSON.stringify([form, codes])
   const described = known.get(key) ?? describeCodes(codes, form)
   known.set(key, described)
@@ -46,26 +46,27 @@ type FailureShape = Readonly<{
   isPassedOn: boolean
 }>
 
-function formOf(endpoint: Endpoint): FailureShape {
+function chooseShape(endpoint: Endpoint): FailureShape {
   const isOfSome = endpoint.requests.lookup.some((one) => one.fhirResponse)
   return {
     output: endpoint.transformation.output,
     inFhir: answersInFhir(endpoint) ?? (isOfSome ? undefined : false),
-    isPassedOn: aloneOf(endpoint) !== undefined,
+    isPassedOn: soleRequest(endpoint) !== undefined,
   }
 }
 
 function describeCodes(codes: readonly MessageFailureCode[], form: FailureShape): FailureResponses {
-  const statusesOf = (code: MessageFailureCode): readonly string[] => STATUSES[code] ?? [String(kindOf(code).status)]
-  const statuses = [...new Set(codes.flatMap(statusesOf))].sort()
+  const listStatuses = (code: MessageFailureCode): readonly string[] =>
+    STATUSES[code] ?? [String(kindForCode(code).status)]
+  const statuses = [...new Set(codes.flatMap(listStatuses))].sort()
   // The status of a lookup that refuses is passed on, whatever it is.
-  const isOf = (status: string, code: MessageFailureCode): boolean =>
-    statusesOf(code).some((one) => one === status || (one.endsWith('XX') && one[0] === status[0]))
+  const matchesStatus = (status: string, code: MessageFailureCode): boolean =>
+    listStatuses(code).some((one) => one === status || (one.endsWith('XX') && one[0] === status[0]))
   const responses: Record<string, JsonObject> = {}
   const components: Record<string, JsonObject> = {}
   for (const status of statuses) {
-    const own = codes.filter((code) => isOf(status, code))
-    const response = responseOf(form, status, own)
+    const own = codes.filter((code) => matchesStatus(status, code))
+    const response = createResponse(form, status, own)
     const name = sharedName(`failure-${status}`, response)
     components[name] = response
     responses[status] = { $ref: `#/components/responses/${name}` }
@@ -75,7 +76,7 @@ function describeCodes(codes: readonly MessageFailureCode[], form: FailureShape)
 
 const REPEATABLE = new Set(['429', '503'])
 
-function responseOf(
+function createResponse(
   { output, inFhir, isPassedOn }: FailureShape,
   status: string,
   codes: readonly MessageFailureCode[],
@@ -83,7 +84,7 @@ function responseOf(
   const passedOn = isPassedOn ? [{ description: 'The answer of the response request, passed on.' }] : []
   const either = (schema: JsonObject): JsonObject => (isPassedOn ? { anyOf: [schema, ...passedOn] } : schema)
   return {
-    description: codes.map((code) => `${code}: ${kindOf(code).means}`).join('\n\n'),
+    description: codes.map((code) => `${code}: ${kindForCode(code).means}`).join('\n\n'),
     headers: {
       'X-Crosswalk-Message-Id': { $ref: '#/components/headers/MessageId' },
       ...(inFhir === false ? {} : { 'X-Crosswalk-Code': { $ref: '#/components/headers/Code' } }),
@@ -106,7 +107,7 @@ function plainSchema(codes: readonly MessageFailureCode[], output: Endpoint['tra
     properties: { code: { enum: [...codes] } },
     'x-crosswalk-source': 'failures',
   }
-  return codecOfFormat(output).name === 'XML' ? { ...schema, xml: { name: 'root' } } : schema
+  return codecForFormat(output).name === 'XML' ? { ...schema, xml: { name: 'root' } } : schema
 }
 
 const text = { type: 'string' }
@@ -234,15 +235,15 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
 
 /** In the order of the table. */
 function possibleFailures(endpoint: Endpoint): readonly MessageFailureCode[] {
-  const parts = partsOf(endpoint)
+  const parts = listParts(endpoint)
   return Object.keys(FAILURES).filter((code): code is MessageFailureCode =>
     CAN_FAIL[code as MessageFailureCode]?.(parts),
   )
 }
 
-function partsOf(endpoint: Endpoint): Parts {
+function listParts(endpoint: Endpoint): Parts {
   const { lookup, response } = endpoint.requests
-  const alone = aloneOf(endpoint)
+  const alone = soleRequest(endpoint)
   const requests = [...lookup, ...response]
   const { method } = endpoint.endpoint
   return {
@@ -262,7 +263,9 @@ function partsOf(endpoint: Endpoint): Parts {
 }
 
 /** The response request whose answer is that of the message. */
-export function aloneOf({ requests: { response } }: Endpoint): Endpoint['requests']['response'][number] | undefined {
+export function soleRequest({
+  requests: { response },
+}: Endpoint): Endpoint['requests']['response'][number] | undefined {
   return response.find((request) => request.forEach === undefined && (response.length === 1 || isPrimary(request)))
 }
 
@@ -273,7 +276,7 @@ function hasUrlParameters({ endpoint: { pattern } }: Endpoint): boolean {
 
 // The names of what an endpoint adds to an OpenAPI document. They depend on the endpoint alone, so that parts can be kept.
 
-const LONGEST = 60
+const MAX_CHARACTERS = 60
 /** Twelve digits at the end mark a name that was changed. */
 const CHANGED = /-[0-9a-f]{12}$/
 
@@ -282,11 +285,11 @@ const CHANGED = /-[0-9a-f]{12}$/
  * where it is one.
  */
 export function componentName(name: string): string {
-  const plain = name.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, LONGEST)
-  return plain === name && !CHANGED.test(name) ? name : `${plain}-${hashOf(name)}`
+  const plain = name.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, MAX_CHARACTERS)
+  return plain === name && !CHANGED.test(name) ? name : `${plain}-${computeHash(name)}`
 }
 
 /** A name for a part that endpoints share: equal parts have one name. */
-export const sharedName = (prefix: string, part: object): string => `${prefix}-${hashOf(JSON.stringify(part))}`
+export const sharedName = (prefix: string, part: object): string => `${prefix}-${computeHash(JSON.stringify(part))}`
 
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)
+const computeHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)

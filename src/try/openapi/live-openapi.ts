@@ -6,7 +6,7 @@ import { compileFilters } from '../../endpoints/endpoint-reads.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
 import type { StoredTests } from '../tests/stored-tests.ts'
 import { createPause, type DocumentInfo, type WrittenOpenApi, writeOpenApi } from './openapi-document.ts'
-import { examplesOf, type PublishedEndpoint } from './published-operation.ts'
+import { type PublishedEndpoint, parseExamples } from './published-operation.ts'
 import type { PublishSettings } from './request-schema.ts'
 
 /** Each name with its values, as `GET /endpoints` takes them. */
@@ -36,10 +36,10 @@ type LiveOpenApiOptions = Readonly<{
 
 /** Documents that are kept until an endpoint changes: those of larger sets are written again. */
 const KEPT_BYTES = 4 * 1024 * 1024
-const MOST_KEPT = 8
+const MAX_KEPT = 8
 
 /** Filters have any length. */
-const LONGEST_KEY = 1_000
+const MAX_KEY_CHARACTERS = 1_000
 
 export function createLiveOpenApi({
   registry,
@@ -55,7 +55,7 @@ export function createLiveOpenApi({
   })
   const withExamples = async (compiled: CompiledEndpoint): Promise<PublishedEndpoint> => {
     try {
-      return { endpoint: compiled.endpoint, examples: examplesOf(await storedTests.get(compiled.document._id)) }
+      return { endpoint: compiled.endpoint, examples: parseExamples(await storedTests.get(compiled.document._id)) }
     } catch (thrown) {
       // It was deleted meanwhile, with its tests.
       if (thrown instanceof Failure && thrown.status === 404) return compiled
@@ -90,8 +90,8 @@ export function createLiveOpenApi({
     if (
       tested.size === 0 &&
       written.bytes.byteLength <= KEPT_BYTES &&
-      key.length <= LONGEST_KEY &&
-      own.size < MOST_KEPT
+      key.length <= MAX_KEY_CHARACTERS &&
+      own.size < MAX_KEPT
     )
       own.set(key, written)
     return written

@@ -1,6 +1,6 @@
 /** OpenAPI 3.1 documents of endpoints, written piece by piece, so that messages run between two endpoints of thousands. */
 import { createHash, randomBytes } from 'node:crypto'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import type { JsonObject } from '../../core/json.ts'
 import { componentName, FAILURE_COMPONENTS, type KnownFailures } from './failure-responses.ts'
 import {
@@ -43,7 +43,7 @@ export async function writeOpenApi(
   signal?: AbortSignal,
 ): Promise<WrittenOpenApi> {
   const pause = createPause(signal)
-  const textsOf = createOperationTexts(settings)
+  const operationTexts = createOperationTexts(settings)
   const paths = new Map<string, Path>()
   const components = {
     schemas: new Map<string, string>(),
@@ -51,7 +51,7 @@ export async function writeOpenApi(
     securitySchemes: new Map<string, string>(),
   }
   for await (const published of endpoints) {
-    const { path, shape, method, parameters, operation, components: own } = textsOf(published)
+    const { path, shape, method, parameters, operation, components: own } = operationTexts(published)
     // Of paths that differ in the names of their parameters only, OpenAPI takes the names of one.
     const listed = paths.get(shape) ?? { path, parameters, methods: [] }
     paths.set(shape, listed)
@@ -124,7 +124,7 @@ export function createPause(signal?: AbortSignal) {
       return true
     },
     take: async (): Promise<void> => {
-      await turn()
+      await nextIteration()
       signal?.throwIfAborted()
     },
   }
@@ -176,10 +176,10 @@ type OperationTexts = PublishedRoute &
 /** What endpoints have in common, with a placeholder for their names. */
 type Template = Readonly<{ operation: string; components: OperationTexts['components'] }>
 
-const MOST_TEMPLATES = 100
+const MAX_TEMPLATES = 100
 
 /** Longer keys are rarely equal. */
-const LONGEST_KEY = 20_000
+const MAX_KEY_CHARACTERS = 20_000
 
 function createOperationTexts(settings: PublishSettings): (published: PublishedEndpoint) => OperationTexts {
   const known: KnownFailures = new Map()
@@ -191,13 +191,13 @@ function createOperationTexts(settings: PublishSettings): (published: PublishedE
     const { operationId, summary, ...rest } = operation
     const { schemas, responses, securitySchemes } = components
     const parts = {
-      schemas: textsOf(schemas),
-      responses: textsOf(responses),
-      securitySchemes: textsOf(securitySchemes),
+      schemas: operationTexts(schemas),
+      responses: operationTexts(responses),
+      securitySchemes: operationTexts(securitySchemes),
     }
     return { operation: JSON.stringify(rest), components: parts }
   }
-  const templateOf = ({ endpoint, examples = [] }: PublishedEndpoint, hasParameters: boolean): Template => {
+  const createTemplate = ({ endpoint, examples = [] }: PublishedEndpoint, hasParameters: boolean): Template => {
     const { description, ...others } = endpoint
     const pattern = hasParameters ? '/:a' : '/'
     const unnamed = { ...others, name: placeholder, labels: {}, endpoint: { ...endpoint.endpoint, pattern } }
@@ -205,8 +205,8 @@ function createOperationTexts(settings: PublishSettings): (published: PublishedE
     const before = templates.get(key)
     if (before !== undefined) return before
     const template = describe({ endpoint: unnamed, examples })
-    if (key.length > LONGEST_KEY) return template
-    const [oldest] = templates.size < MOST_TEMPLATES ? [] : templates.keys()
+    if (key.length > MAX_KEY_CHARACTERS) return template
+    const [oldest] = templates.size < MAX_TEMPLATES ? [] : templates.keys()
     if (oldest !== undefined) templates.delete(oldest)
     templates.set(key, template)
     return template
@@ -214,7 +214,7 @@ function createOperationTexts(settings: PublishSettings): (published: PublishedE
   return (published) => {
     const { endpoint } = published
     const route = describeRoute(endpoint)
-    const { operation, components } = templateOf(published, route.parameters.length > 0)
+    const { operation, components } = createTemplate(published, route.parameters.length > 0)
     const name = componentName(endpoint.name)
     const named = (text: string): string => text.replaceAll(placeholder, name)
     return {
@@ -225,4 +225,5 @@ function createOperationTexts(settings: PublishSettings): (published: PublishedE
   }
 }
 
-const textsOf = (parts: JsonObject): Parts => Object.entries(parts).map(([name, part]) => [name, JSON.stringify(part)])
+const operationTexts = (parts: JsonObject): Parts =>
+  Object.entries(parts).map(([name, part]) => [name, JSON.stringify(part)])

@@ -1,10 +1,10 @@
 /** What one endpoint adds to an OpenAPI document. */
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
-import { codecOfFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
-import { segmentsOf } from '../../language/route-pattern.ts'
+import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
+import { splitPattern } from '../../language/route-pattern.ts'
 import { checkTestFile } from '../tests/check-test-file.ts'
-import { operatorOf } from '../tests/operators.ts'
+import { parseOperator } from '../tests/operators.ts'
 import type { DocumentTest, TestFile } from '../tests/test-file.ts'
 import { describeAnswer } from './answer-responses.ts'
 import { componentName, describeFailures, type KnownFailures, sharedName } from './failure-responses.ts'
@@ -52,7 +52,7 @@ const IN_XML =
 
 /** Where callers reach an endpoint. */
 export function describeRoute({ endpoint: { pattern, method } }: Endpoint): PublishedRoute {
-  const segments = segmentsOf(pattern)
+  const segments = splitPattern(pattern)
   return {
     path: `/${segments.map((segment) => segment.replace(/^:(.*)$/s, '{$1}')).join('/')}`,
     shape: `/${segments.map((segment) => (segment.startsWith(':') ? ':' : segment)).join('/')}`,
@@ -106,10 +106,10 @@ function describeBody(
   const { method } = endpoint.endpoint
   const { input } = endpoint.transformation
   if ((method !== 'POST' && method !== 'PUT') || input === undefined) return undefined
-  const codec = codecOfFormat(input)
-  const schema = request.body === undefined ? {} : { $ref: `#${request.body.place}` }
+  const codec = codecForFormat(input)
+  const schema = request.body === undefined ? {} : { $ref: `#${request.body.location}` }
   const given = examples.flatMap((one) =>
-    one.request === undefined ? [] : [[one.name, exampleOf(one, one.request)] as const],
+    one.request === undefined ? [] : [[one.name, toOpenApiExample(one, one.request)] as const],
   )
   const media = { schema, ...(given.length === 0 ? {} : { examples: named(given) }) }
   const notes = [codec.name === 'XML' ? IN_XML : undefined, request.note].filter((one) => one !== undefined)
@@ -120,7 +120,7 @@ function describeBody(
   }
 }
 
-const exampleOf = ({ summary }: PublishedExample, value: JsonObject[string]): JsonObject =>
+const toOpenApiExample = ({ summary }: PublishedExample, value: JsonObject[string]): JsonObject =>
   summary === undefined ? { value } : { summary, value }
 
 /** The names of examples are those of components. */
@@ -134,7 +134,7 @@ function withExamples(answers: JsonObject, endpoint: Endpoint, examples: readonl
     named(
       examples.flatMap((one) =>
         one.answer !== undefined && isOfStatus(one.status ?? 200, status, answers)
-          ? [[one.name, exampleOf(one, one.answer)] as const]
+          ? [[one.name, toOpenApiExample(one, one.answer)] as const]
           : [],
       ),
     )
@@ -175,7 +175,7 @@ function describeAuth({ auth = {} }: Endpoint): DescribedAuth {
 // The tests of a document that its author publishes, as examples of an OpenAPI document.
 
 /** In: a file of tests as it is stored. Its faults leave out what they concern. */
-export const examplesOf = (raw: Json): readonly PublishedExample[] => examplesIn(checkTestFile(raw).file)
+export const parseExamples = (raw: Json): readonly PublishedExample[] => examplesIn(checkTestFile(raw).file)
 
 /** Those with `publish`, in their order; of several steps, the first. */
 export const examplesIn = ({ tests }: TestFile): readonly PublishedExample[] =>
@@ -195,5 +195,5 @@ function exampleFrom({ name, steps: [step] }: DocumentTest): PublishedExample {
 
 function holdsOperator(value: Json): boolean {
   if (Array.isArray(value)) return value.some(holdsOperator)
-  return isObject(value) && (operatorOf(value) !== undefined || Object.values(value).some(holdsOperator))
+  return isObject(value) && (parseOperator(value) !== undefined || Object.values(value).some(holdsOperator))
 }

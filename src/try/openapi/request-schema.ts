@@ -1,7 +1,7 @@
 /** What `inputValidation` says of the requests that an endpoint accepts, for an OpenAPI document. */
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { documentPath } from '../../core/lint.ts'
-import { type DocumentReference, referencesOf } from '../../document/reads/document-reads.ts'
+import { type DocumentReference, listReferences } from '../../document/reads/document-reads.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { pointer, publishSchema } from '../../language/json-schema/publish-schema.ts'
 import { resolveLocal } from '../../language/json-schema/read-schema.ts'
@@ -13,13 +13,13 @@ import { namesParts } from '../../pipeline/stages/validate.ts'
 export type PublishSettings = Pick<PipelineSettings, 'validationAcceptNullValues' | 'validationCoerceTypes'>
 
 /** A schema with the JSON Pointer of its place in the OpenAPI document. */
-export type PlacedSchema = Readonly<{ schema: Json; place: string }>
+export type LocatedSchema = Readonly<{ schema: Json; location: string }>
 
 export type RequestSchemas = Readonly<{
   /** For `components.schemas`. */
   components: JsonObject
   /** Of `requestBody`; undefined if nothing is known of it. */
-  body: PlacedSchema | undefined
+  body: LocatedSchema | undefined
   /** Whether a request without a body, which is read as `{}`, is surely refused. */
   needsBody: boolean
   /** The members of `query` and `lookupRequests` that the schema describes. */
@@ -30,7 +30,7 @@ export type RequestSchemas = Readonly<{
   /** Why `inputValidation` could not be published, or what the schema of the body leaves out. */
   note: string | undefined
   /** The schema that a placed schema refers to, or itself. */
-  follow(placed: PlacedSchema): PlacedSchema
+  follow(located: LocatedSchema): LocatedSchema
 }>
 
 const SOURCE = { 'x-crosswalk-source': 'inputValidation' }
@@ -45,15 +45,15 @@ export function describeRequest(endpoint: Endpoint, settings: PublishSettings, n
   if (schema === undefined) return nothingKnown(undefined)
   const inParts = namesParts(schema, schema)
   const component = `${name}.${inParts ? 'message' : 'body'}`
-  const place = pointer('/components/schemas', component)
-  const published = publishSchema(schema, settings.validationAcceptNullValues, place)
+  const location = pointer('/components/schemas', component)
+  const published = publishSchema(schema, settings.validationAcceptNullValues, location)
   if (!published.ok) return nothingKnown(`inputValidation is not published. ${published.message}`)
   const root = isObject(published.value) ? published.value : {}
-  const follow = createFollow({ schema: root, place })
+  const follow = createFollow({ schema: root, location })
   const components = { [component]: { ...root, ...SOURCE } }
   const note = settings.validationCoerceTypes ? COERCED : undefined
   if (!inParts) {
-    const body = { schema: root, place }
+    const body = { schema: root, location }
     return { ...nothingKnown(note), components, body, needsBody: refusesEmpty(body, follow), follow }
   }
   const { method } = endpoint.endpoint
@@ -62,18 +62,18 @@ export function describeRequest(endpoint: Endpoint, settings: PublishSettings, n
     'query',
     ...(endpoint.requests.lookup.length > 0 ? ['lookupRequests'] : []),
   ]
-  const parts = membersOf([{ schema: root, place }], follow)
+  const parts = mergeMembers([{ schema: root, location }], follow)
   const isNever = parts.isNever || [...parts.required].some((part) => !given.includes(part))
   const isWhole = parts.isWhole || (parts.isClosed && given.every((part) => parts.members.has(part)))
   const bodySchema = isNever ? NEVER : joined(parts.members.get('requestBody') ?? [])
-  const bodyPlace = pointer('/components/schemas', `${name}.body`)
-  const body = { schema: bodySchema, place: bodyPlace }
+  const bodyLocation = pointer('/components/schemas', `${name}.body`)
+  const body = { schema: bodySchema, location: bodyLocation }
   return {
     components: { ...components, [`${name}.body`]: { ...bodySchema, ...SOURCE } },
     body,
     needsBody: refusesEmpty(body, follow),
-    query: membersOf(parts.members.get('query') ?? [], follow),
-    lookupRequests: membersOf(parts.members.get('lookupRequests') ?? [], follow),
+    query: mergeMembers(parts.members.get('query') ?? [], follow),
+    lookupRequests: mergeMembers(parts.members.get('lookupRequests') ?? [], follow),
     needsQuery: parts.required.has('query'),
     note:
       [note, isWhole ? undefined : BETWEEN_PARTS(component)].filter((one) => one !== undefined).join(' ') || undefined,
@@ -89,22 +89,22 @@ const nothingKnown = (note: string | undefined): RequestSchemas => ({
   lookupRequests: NO_MEMBERS,
   needsQuery: false,
   note,
-  follow: (placed) => placed,
+  follow: (located) => located,
 })
 
 /** A schema that refuses every value, in the form that all tools read. */
 const NEVER = { not: {} }
 
 /** One schema for several that apply to one value. */
-export function joined(all: readonly PlacedSchema[]): JsonObject {
-  const references = all.map(({ place }) => ({ $ref: `#${place}` }))
+export function joined(all: readonly LocatedSchema[]): JsonObject {
+  const references = all.map(({ location }) => ({ $ref: `#${location}` }))
   const [only = {}] = references
   return references.length < 2 ? only : { allOf: references }
 }
 
 /** What schemas say of the members of an object. */
 type Members = Readonly<{
-  members: ReadonlyMap<string, readonly PlacedSchema[]>
+  members: ReadonlyMap<string, readonly LocatedSchema[]>
   required: ReadonlySet<string>
   /** Whether the schemas say nothing else of an object. */
   isWhole: boolean
@@ -122,25 +122,28 @@ const SILENT = new Set(
 )
 
 /** In: schemas that all apply to one object. */
-function membersOf(all: readonly PlacedSchema[], follow: RequestSchemas['follow']): Members {
-  const members = new Map<string, PlacedSchema[]>()
+function mergeMembers(all: readonly LocatedSchema[], follow: RequestSchemas['follow']): Members {
+  const members = new Map<string, LocatedSchema[]>()
   const required = new Set<string>()
   let [isWhole, isClosed, isNever] = [true, true, false]
   const seen = new Set<Json>()
-  const read = (one: PlacedSchema): void => {
-    const { schema, place } = one
+  const read = (one: LocatedSchema): void => {
+    const { schema, location } = one
     if (schema === false) isNever = true
     if (!isObject(schema) || seen.has(schema)) return
     seen.add(schema)
     for (const [name, value] of Object.entries(schema)) {
-      if (name === '$ref') read(follow({ schema: { $ref: value }, place }))
+      if (name === '$ref') read(follow({ schema: { $ref: value }, location }))
       else if (name === 'allOf') {
         ;(value as readonly Json[]).forEach((inner, index) => {
-          read({ schema: inner, place: pointer(place, name, index) })
+          read({ schema: inner, location: pointer(location, name, index) })
         })
       } else if (name === 'properties') {
         for (const [member, inner] of Object.entries(value as JsonObject)) {
-          members.set(member, [...(members.get(member) ?? []), { schema: inner, place: pointer(place, name, member) }])
+          members.set(member, [
+            ...(members.get(member) ?? []),
+            { schema: inner, location: pointer(location, name, member) },
+          ])
         }
       } else if (name === 'required') for (const member of value as readonly string[]) required.add(member)
       else if (name === 'type') isNever ||= ![value].flat().includes('object')
@@ -153,25 +156,25 @@ function membersOf(all: readonly PlacedSchema[], follow: RequestSchemas['follow'
 }
 
 /** Follows the references of a component; those that it publishes lead to itself. */
-function createFollow(root: Readonly<{ schema: JsonObject; place: string }>): RequestSchemas['follow'] {
-  const follow = (placed: PlacedSchema, seen: ReadonlySet<Json> = new Set()): PlacedSchema => {
-    const { schema } = placed
+function createFollow(root: Readonly<{ schema: JsonObject; location: string }>): RequestSchemas['follow'] {
+  const follow = (located: LocatedSchema, seen: ReadonlySet<Json> = new Set()): LocatedSchema => {
+    const { schema } = located
     if (!isObject(schema) || typeof schema.$ref !== 'string' || Object.keys(schema).length > 1 || seen.has(schema)) {
-      return placed
+      return located
     }
-    const place = schema.$ref.slice(1)
-    const target = resolveLocal(root.schema, `#${place.slice(root.place.length)}`)
-    return target === undefined ? placed : follow({ schema: target, place }, new Set([...seen, schema]))
+    const location = schema.$ref.slice(1)
+    const target = resolveLocal(root.schema, `#${location.slice(root.location.length)}`)
+    return target === undefined ? located : follow({ schema: target, location }, new Set([...seen, schema]))
   }
   return follow
 }
 
 /** Whether the schema surely refuses `{}`. */
-function refusesEmpty(placed: PlacedSchema, follow: RequestSchemas['follow']): boolean {
-  const { schema } = follow(placed)
+function refusesEmpty(located: LocatedSchema, follow: RequestSchemas['follow']): boolean {
+  const { schema } = follow(located)
   if (!isObject(schema)) return schema === false
   const { not, allOf } = schema
-  const { required, isNever } = membersOf([{ ...placed, schema }], follow)
+  const { required, isNever } = mergeMembers([{ ...located, schema }], follow)
   const inner = Array.isArray(allOf) ? allOf : []
   return (
     required.size > 0 ||
@@ -213,7 +216,7 @@ export function readParameters(
   request: RequestSchemas,
   credentials: ReadonlySet<string>,
 ): readonly JsonObject[] {
-  const reads = readsOf(endpoint)
+  const reads = collectReads(endpoint)
   const query = new Map<string, JsonObject>()
   for (const [name, places] of request.query.members) {
     const schema = { ...joined(places), 'x-crosswalk-source': 'inputValidation' }
@@ -244,15 +247,15 @@ export function readParameters(
   return [...query.values(), ...headers.values()]
 }
 
-const parameter = (place: string, name: string, schema: Json, isRequired: boolean): JsonObject => ({
+const parameter = (location: string, name: string, schema: Json, isRequired: boolean): JsonObject => ({
   name,
-  in: place,
+  in: location,
   ...(isRequired ? { required: true } : {}),
   schema,
 })
 
-function readsOf(endpoint: Endpoint): readonly Read[] {
-  return referencesOf(endpoint).flatMap(({ text, at, stage }) => {
+function collectReads(endpoint: Endpoint): readonly Read[] {
+  return listReferences(endpoint).flatMap(({ text, at, stage }) => {
     const parsed = stage === 'transform' ? undefined : parsePath(text)
     if (parsed?.ok !== true) return []
     const { root, steps } = parsed.value

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject, typeName } from '../../core/json.
 import { documentPath, type Lint } from '../../core/lint.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { ParserSettings } from '../../formats/codec.ts'
-import { codecOfFormat, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
+import { codecForFormat, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { type DraftRequest, invalid } from './suggest-request.ts'
 
 /** `faults`: those of the document that its fields cannot leave out, such as a name that is taken; there is no test then. */
@@ -24,7 +24,7 @@ type DraftEndpointOptions = Readonly<{
 }>
 
 export function createDraftEndpoint({ settings, dryRun }: DraftEndpointOptions): DraftEndpoint {
-  const lintsOf = async (endpoint: JsonObject): Promise<readonly Lint[]> => {
+  const lintDocument = async (endpoint: JsonObject): Promise<readonly Lint[]> => {
     const { lint } = await dryRun(JSON.stringify({ endpoint }))
     const { errors, clashes } = lint as unknown as Readonly<Record<'errors' | 'clashes', readonly Lint[]>>
     return [...errors, ...clashes]
@@ -32,8 +32,8 @@ export function createDraftEndpoint({ settings, dryRun }: DraftEndpointOptions):
   return async ({ name, pattern, format, sample }) => {
     const message =
       sample === undefined ? { ...SMALLEST, format: format ?? 'JSON' } : readSample(sample, format, settings)
-    if ('severity' in message) throw invalid([...(await lintsOf(newDocument(name, pattern, SMALLEST))), message])
-    const { document, lints } = await withoutFaults(newDocument(name, pattern, message), lintsOf)
+    if ('severity' in message) throw invalid([...(await lintDocument(newDocument(name, pattern, SMALLEST))), message])
+    const { document, lints } = await withoutFaults(newDocument(name, pattern, message), lintDocument)
     const faults = lints.map(({ path, message }) => ({ path, message }))
     if (sample === undefined || faults.length > 0) return { document, faults }
     return { document, test: await testWith(document, message), faults }
@@ -44,7 +44,7 @@ export function createDraftEndpoint({ settings, dryRun }: DraftEndpointOptions):
     const { outcome, answer } = await dryRun(JSON.stringify({ endpoint: document, message }))
     const { status } = answer as Readonly<{ status: number }>
     // The author writes the mapping next, and with it the body of the answer.
-    return testOf(message, outcome ?? null, status)
+    return createTest(message, outcome ?? null, status)
   }
 }
 
@@ -52,7 +52,7 @@ export function createDraftEndpoint({ settings, dryRun }: DraftEndpointOptions):
 function readSample(text: string, given: Format | undefined, settings: ParserSettings): SampleMessage | Lint {
   const format = given ?? (/^(?:\ufeff)?\s*</.test(text) ? 'XML' : 'JSON')
   try {
-    return { value: codecOfFormat(format).read(Buffer.from(text), undefined, settings), format, text }
+    return { value: codecForFormat(format).read(Buffer.from(text), undefined, settings), format, text }
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     return { path: 'sample', message: thrown.message, severity: 'error' }
@@ -76,35 +76,35 @@ export function newDocument(
   pattern: string,
   { value, format, text }: Pick<SampleMessage, 'value' | 'format'> & Partial<Pick<SampleMessage, 'text'>>,
 ): JsonObject {
-  const mapping = mappingOf(value, format === 'XML' ? rootElementOf(text) : undefined)
+  const mapping = toMapping(value, format === 'XML' ? findRootElement(text) : undefined)
   return {
     name,
     endpoint: { pattern, method: 'POST' },
     transformation: { input: format, output: format },
-    ...(format === 'JSON' && isObject(value) ? { inputValidation: schemaOf(value) } : {}),
+    ...(format === 'JSON' && isObject(value) ? { inputValidation: toSchema(value) } : {}),
     ...(mapping.length === 0 ? {} : { inputMapping: Object.fromEntries(mapping) }),
   }
 }
 
 /** `root`: the name of the element that an XML message is in, which the body of the message does not have. */
-function mappingOf(value: Json, root: string | undefined): readonly (readonly [source: string, target: string])[] {
+function toMapping(value: Json, root: string | undefined): readonly (readonly [source: string, target: string])[] {
   const around = root === undefined ? [] : [root]
   if (!isObject(value)) return root === undefined ? [] : [['requestBody', documentPath('', root)]]
   return Object.keys(value).map((field) => [documentPath('', 'requestBody', field), documentPath('', ...around, field)])
 }
 
 /** In: well-formed XML. Comments and processing instructions may come before its root. */
-const rootElementOf = (text = ''): string | undefined =>
+const findRootElement = (text = ''): string | undefined =>
   /<([^\s<>/!?]+)/.exec(text.replace(/<!--[\s\S]*?-->|<\?[\s\S]*?\?>/g, ''))?.[1]
 
-function schemaOf(value: JsonObject): JsonObject {
+function toSchema(value: JsonObject): JsonObject {
   const typed = Object.entries(value).filter(([, field]) => SCHEMA_TYPES.includes(typeName(field)))
   const properties = Object.fromEntries(typed.map(([field, inner]) => [field, { type: typeName(inner) }]))
   return { properties: { requestBody: { type: 'object', properties } } }
 }
 
 /** In: the message of a dry run, and what came of it; without a body the test lets it change. Out: a test that expects it. */
-export function testOf(message: JsonObject, outcome: Json, status: number, body?: Json): JsonObject {
+export function createTest(message: JsonObject, outcome: Json, status: number, body?: Json): JsonObject {
   // In expectations, objects whose only name starts with a dollar are operators.
   const expected = body !== undefined && JSON.stringify(body).includes('"$') ? { $literal: body } : body
   return {
@@ -120,13 +120,13 @@ export function testOf(message: JsonObject, outcome: Json, status: number, body?
  */
 export async function withoutFaults(
   document: JsonObject,
-  lintsOf: (document: JsonObject) => Promise<readonly Lint[]>,
+  lintDocument: (document: JsonObject) => Promise<readonly Lint[]>,
 ): Promise<Readonly<{ document: JsonObject; lints: readonly Lint[] }>> {
-  const lints = await lintsOf(document)
+  const lints = await lintDocument(document)
   if (lints.length === 0) return { document, lints }
   const paths = lints.map(({ path }) => path)
   const sound = withoutFaulty(document, paths)
-  return { document: sound, lints: await lintsOf(sound) }
+  return { document: sound, lints: await lintDocument(sound) }
 }
 
 function withoutFaulty(document: JsonObject, paths: readonly string[]): JsonObject {

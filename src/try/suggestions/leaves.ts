@@ -2,7 +2,7 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { resolveLocal } from '../../language/json-schema/read-schema.ts'
 import { type PathStep, pathText } from '../../language/paths/path-steps.ts'
-import { createPathTree, placeBelow, stepsTo, type TreePlace } from '../../language/paths/path-tree.ts'
+import { childNode, createPathTree, type PathNode, stepsTo } from '../../language/paths/path-tree.ts'
 
 /** `date` and `dateTime` are texts of that form; `digits` and `truth` are texts that read as a number or a boolean. */
 type LeafType = 'string' | 'number' | 'boolean' | 'date' | 'dateTime' | 'digits' | 'truth'
@@ -21,15 +21,15 @@ export type Leaf = Readonly<{
 export type Leaves = Readonly<{ leaves: readonly Leaf[]; cut: boolean }>
 
 /** Where a leaf may be; it holds the types that were found there. */
-type LeafPlace = TreePlace<Set<LeafType>>
+type LeafNode = PathNode<Set<LeafType>>
 
 type LeafCollector = Readonly<{
   /** A place in all that is collected. */
-  place(...steps: readonly PathStep[]): LeafPlace | undefined
+  nodeAt(...steps: readonly PathStep[]): LeafNode | undefined
   /** The place one step below; undefined, and the leaves are cut, if its path is too long. */
-  below(place: LeafPlace | undefined, step: PathStep): LeafPlace | undefined
+  below(place: LeafNode | undefined, step: PathStep): LeafNode | undefined
   /** Adds a leaf, or types to the leaf at the same place, which is that of the elements for a list of scalars. */
-  add(place: LeafPlace, types: readonly LeafType[]): void
+  add(place: LeafNode, types: readonly LeafType[]): void
   /** Whether one more value or subschema may be looked at; each call counts. */
   look(): boolean
   readonly isFull: boolean
@@ -39,21 +39,21 @@ type LeafCollector = Readonly<{
 }>
 
 /** Values and subschemas that are looked at: some hundredths of a second. */
-const MOST_LOOKS = 100_000
+const MAX_VISITED = 100_000
 
 export function collectLeaves(limit: number): LeafCollector {
-  const root: LeafPlace = createPathTree()
-  const found: LeafPlace[] = []
+  const root: LeafNode = createPathTree()
+  const found: LeafNode[] = []
   let looks = 0
   let isFull = false
   let cut = false
-  const below = (place: LeafPlace | undefined, step: PathStep): LeafPlace | undefined => {
-    const next = place && placeBelow(place, step)
+  const below = (place: LeafNode | undefined, step: PathStep): LeafNode | undefined => {
+    const next = place && childNode(place, step)
     cut ||= next === undefined
     return next
   }
   return {
-    place: (...steps) => steps.reduce<LeafPlace | undefined>(below, root),
+    nodeAt: (...steps) => steps.reduce<LeafNode | undefined>(below, root),
     below,
     add: (place, types) => {
       if (place.noted === undefined) {
@@ -69,7 +69,7 @@ export function collectLeaves(limit: number): LeafCollector {
     },
     look: () => {
       looks += 1
-      isFull ||= looks > MOST_LOOKS
+      isFull ||= looks > MAX_VISITED
       return !isFull
     },
     get isFull() {
@@ -90,8 +90,8 @@ export function collectLeaves(limit: number): LeafCollector {
   }
 }
 
-function isListOfLists(place: LeafPlace): boolean {
-  for (let at: LeafPlace | undefined = place; at !== undefined; at = at.parent) {
+function isListOfLists(place: LeafNode): boolean {
+  for (let at: LeafNode | undefined = place; at !== undefined; at = at.parent) {
     if (at.step?.kind === 'each' && at.parent?.step?.kind === 'each') return true
   }
   return false
@@ -101,7 +101,7 @@ function isListOfLists(place: LeafPlace): boolean {
 const ELEMENTS_SEEN = 50
 
 /** Adds the leaves of a value at a place. The nesting of the value is bounded, since a parser read it. */
-export function addSample(collector: LeafCollector, value: Json, place: LeafPlace | undefined): void {
+export function addSample(collector: LeafCollector, value: Json, place: LeafNode | undefined): void {
   if (place === undefined || !collector.look()) return
   if (Array.isArray(value)) {
     const each = collector.below(place, { kind: 'each' })
@@ -113,13 +113,13 @@ export function addSample(collector: LeafCollector, value: Json, place: LeafPlac
       if (name !== '')
         addSample(collector, (value as JsonObject)[name] ?? null, collector.below(place, { kind: 'name', name }))
     }
-  } else collector.add(place, value === null ? [] : [typeOf(value as string | number | boolean)])
+  } else collector.add(place, value === null ? [] : [detectType(value as string | number | boolean)])
 }
 
 const DATE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
 const DATE_TIME = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt ]\d{2}:\d{2}/
 
-function typeOf(value: string | number | boolean): LeafType {
+function detectType(value: string | number | boolean): LeafType {
   if (typeof value === 'number') return 'number'
   if (typeof value === 'boolean') return 'boolean'
   if (DATE.test(value)) return 'date'
@@ -144,16 +144,16 @@ export type LeafNames = Readonly<{
 }>
 
 /** `skipped`: the first steps that say nothing of the leaf, such as its root. */
-export function namesOf({ steps }: Leaf, skipped: number): LeafNames {
+export function listNames({ steps }: Leaf, skipped: number): LeafNames {
   const names = steps.slice(skipped).flatMap((step) => (step.kind === 'name' ? [step.name] : []))
   // A name without letters, such as that of the text of an XML element, is known by the one before it.
   const at = names.findLastIndex((name) => plain(name) !== '')
   const last = names[at] ?? ''
   return {
     name: plain(last),
-    words: new Set(wordsOf(last)),
+    words: new Set(splitWords(last)),
     parent: plain(names[at - 1] ?? ''),
-    parents: new Set(names.slice(0, Math.max(at, 0)).flatMap(wordsOf)),
+    parents: new Set(names.slice(0, Math.max(at, 0)).flatMap(splitWords)),
     lists: listsIn(steps),
   }
 }
@@ -163,7 +163,7 @@ const listsIn = (steps: readonly PathStep[]): number => steps.filter(({ kind }) 
 const plain = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 
 /** A list is often the plural of its elements. */
-const wordsOf = (name: string): readonly string[] =>
+const splitWords = (name: string): readonly string[] =>
   name
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
     .toLowerCase()
@@ -225,7 +225,7 @@ export function matchTypes({ types: from }: Leaf, { types: to }: Leaf): TypeMatc
 /** Schemas of resources refer to each other in circles; deeper leaves are left out. */
 const DEEPEST = 8
 /** References from one to the next, for one leaf. */
-const MOST_REFERENCES = 16
+const MAX_REFERENCES = 16
 
 /** What a subschema says by itself: a leaf may be reached in many ways. */
 type Facts = Readonly<{ target: Json | undefined; types: readonly LeafType[] | undefined }>
@@ -236,26 +236,26 @@ type Facts = Readonly<{ target: Json | undefined; types: readonly LeafType[] | u
  */
 export function addSchema(collector: LeafCollector, schema: JsonObject): void {
   const known = new Map<JsonObject, Facts>()
-  const factsOf = (part: JsonObject): Facts => {
+  const findFacts = (part: JsonObject): Facts => {
     const found = known.get(part)
     if (found !== undefined) return found
     const { $ref: reference } = part
     const target = typeof reference === 'string' ? resolveLocal(schema, reference) : undefined
-    const facts = { target, types: typesOf(part) }
+    const facts = { target, types: listTypes(part) }
     known.set(part, facts)
     return facts
   }
   /** `seen`: the targets of the references that led from one to the next. */
   const visit = (
     part: Json | undefined,
-    place: LeafPlace | undefined,
+    place: LeafNode | undefined,
     depth: number,
     seen: readonly JsonObject[],
   ): void => {
     if (!collector.look() || !isObject(part) || depth > DEEPEST || place === undefined) return
-    const { target, types } = factsOf(part)
+    const { target, types } = findFacts(part)
     if (isObject(target) && !seen.includes(target)) {
-      if (seen.length === MOST_REFERENCES) collector.markCut()
+      if (seen.length === MAX_REFERENCES) collector.markCut()
       else visit(target, place, depth, [...seen, target])
     }
     const { properties, items } = part
@@ -276,11 +276,11 @@ export function addSchema(collector: LeafCollector, schema: JsonObject): void {
     if (isObject(items)) visit(items, collector.below(place, { kind: 'each' }), depth + 1, seen)
     if (types !== undefined) collector.add(place, types)
   }
-  visit(schema, collector.place(), 0, [])
+  visit(schema, collector.nodeAt(), 0, [])
 }
 
 /** The types of a scalar; undefined if the schema says nothing of scalars. */
-function typesOf({ type, format, enum: allowed, const: only }: JsonObject): readonly LeafType[] | undefined {
+function listTypes({ type, format, enum: allowed, const: only }: JsonObject): readonly LeafType[] | undefined {
   const named = [type ?? []].flat().flatMap((one) => (typeof one === 'string' ? scalarType(one, format) : []))
   if (named.length > 0) return named
   if (type !== undefined) return undefined

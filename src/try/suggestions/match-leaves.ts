@@ -1,7 +1,7 @@
 /** Finds for each target the source that is most like it by name, place and type. Values play no part. */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { pathText } from '../../language/paths/path-steps.ts'
-import { type Leaf, type LeafNames, matchTypes, namesOf, similarity, type TypeMatch } from './leaves.ts'
+import { type Leaf, type LeafNames, listNames, matchTypes, similarity, type TypeMatch } from './leaves.ts'
 
 /** A proposed entry of `inputMapping`: `{ [source]: to }`. */
 export type Suggestion = Readonly<{
@@ -24,9 +24,9 @@ const PARENTS = 0.25
 const TYPE = 0.15
 /** What a place in a list costs if the value is in none. */
 const UNLISTED = 0.1
-const LEAST_SCORE = 0.5
+const MIN_SCORE = 0.5
 /** Sources that one target is compared with by one name or word: many fields of a message may be called `code`. */
-const MOST_COMPARED = 30
+const MAX_COMPARED = 30
 /** Messages run after so many milliseconds of comparing. */
 const SLICE_MS = 5
 
@@ -34,24 +34,20 @@ type Named = Readonly<{ leaf: Leaf; names: LeafNames }>
 type Candidate = Readonly<{ from: Named; to: Named; score: number; suggestion: Suggestion }>
 
 /**
- * In: `sources` with their root as the first step; `longestMs` of processor time. Out: at most one suggestion for each source
+ * In: `sources` with their root as the first step; `maxMs` of processor time. Out: at most one suggestion for each source
  * and target, the best first.
  */
-export async function matchLeaves(
-  sources: Iterable<Leaf>,
-  targets: Iterable<Leaf>,
-  longestMs: number,
-): Promise<Matches> {
-  const slices = createSlices(longestMs)
+export async function matchLeaves(sources: Iterable<Leaf>, targets: Iterable<Leaf>, maxMs: number): Promise<Matches> {
+  const slices = createSlices(maxMs)
   const bySource = new Map<string, Named[]>()
   const index = (key: string, one: Named): void => {
     const list = bySource.get(key)
     if (list === undefined) bySource.set(key, [one])
-    else if (list.length < MOST_COMPARED) list.push(one)
+    else if (list.length < MAX_COMPARED) list.push(one)
   }
   for (const leaf of sources) {
     if (slices.isDue() && !(await slices.next())) break
-    const one = { leaf, names: namesOf(leaf, 1) }
+    const one = { leaf, names: listNames(leaf, 1) }
     const { parent, name, words } = one.names
     index(`place ${parent}.${name}`, one)
     index(`name ${name}`, one)
@@ -60,7 +56,7 @@ export async function matchLeaves(
   const candidates: Candidate[] = []
   for (const leaf of targets) {
     if (slices.isDue() && !(await slices.next())) break
-    const to = { leaf, names: namesOf(leaf, 0) }
+    const to = { leaf, names: listNames(leaf, 0) }
     const { name, parent, words } = to.names
     if (name === '') continue
     const keys = [`place ${parent}.${name}`, `name ${name}`, ...[...words].map((word) => `word ${word}`)]
@@ -70,21 +66,21 @@ export async function matchLeaves(
       if (candidate !== undefined) candidates.push(candidate)
     }
   }
-  return { suggestions: bestOf(candidates), cut: slices.isOver() }
+  return { suggestions: pickBest(candidates), cut: slices.isOver() }
 }
 
 /** Work in slices, between which messages run, as long as the processor time lasts. */
-function createSlices(longestMs: number) {
+function createSlices(maxMs: number) {
   let usedMs = 0
   let sliceAt = performance.now()
-  const isOver = () => usedMs > longestMs
+  const isOver = () => usedMs > maxMs
   return {
     isOver,
     isDue: () => isOver() || performance.now() - sliceAt > SLICE_MS,
     /** Out: whether there is time for one more. */
     next: async (): Promise<boolean> => {
       usedMs += performance.now() - sliceAt
-      if (!isOver()) await turn()
+      if (!isOver()) await nextIteration()
       sliceAt = performance.now()
       return !isOver()
     },
@@ -92,7 +88,7 @@ function createSlices(longestMs: number) {
 }
 
 /** The best candidates first; each source and each target once. */
-function bestOf(candidates: readonly Candidate[]): readonly Suggestion[] {
+function pickBest(candidates: readonly Candidate[]): readonly Suggestion[] {
   const taken = new Set<Leaf>()
   const best: Suggestion[] = []
   for (const { from, to, suggestion } of candidates.toSorted((one, other) => other.score - one.score)) {
@@ -105,30 +101,30 @@ function bestOf(candidates: readonly Candidate[]): readonly Suggestion[] {
 }
 
 function compare(from: Named, to: Named): Candidate | undefined {
-  const place = comparePlaces(from, to)
-  const type = place && matchTypes(from.leaf, to.leaf)
-  if (place === undefined || type === undefined) return undefined
+  const pathMatch = comparePaths(from, to)
+  const type = pathMatch && matchTypes(from.leaf, to.leaf)
+  if (pathMatch === undefined || type === undefined) return undefined
   // Lists of scalars are copied as they are.
   if (from.leaf.isList && type.transform !== undefined) return undefined
   const isSame = from.names.name === to.names.name
   const words = similarity(from.names.words, to.names.words)
   const name = isSame ? 1 : words * 0.8
   const parents = similarity(from.names.parents, to.names.parents)
-  const score = NAME * name + PARENTS * parents + TYPE * type.score - place.cost
-  if (score < LEAST_SCORE) return undefined
+  const score = NAME * name + PARENTS * parents + TYPE * type.score - pathMatch.cost
+  if (score < MIN_SCORE) return undefined
   const reasons = [
     isSame ? 'the same name' : 'a similar name',
     ...(parents === 1 ? ['in the same place'] : parents > 0 ? ['in a similar place'] : []),
     type.reason,
-    ...(place.reason === undefined ? [] : [place.reason]),
+    ...(pathMatch.reason === undefined ? [] : [pathMatch.reason]),
   ]
-  return { from, to, score, suggestion: suggestionOf(from.leaf, to.leaf, type, score, reasons.join(', ')) }
+  return { from, to, score, suggestion: toSuggestion(from.leaf, to.leaf, type, score, reasons.join(', ')) }
 }
 
-type Place = Readonly<{ cost: number; reason?: string }>
+type PathMatch = Readonly<{ cost: number; reason?: string }>
 
 /** Whether a mapping can write one place from the other, element by element. */
-function comparePlaces(from: Named, to: Named): Place | undefined {
+function comparePaths(from: Named, to: Named): PathMatch | undefined {
   // Lists within a list are joined to one when they are read.
   if (from.leaf.isList && (!to.leaf.isList || from.names.lists > 0)) return undefined
   const appends = to.leaf.isList && !from.leaf.isList
@@ -138,7 +134,7 @@ function comparePlaces(from: Named, to: Named): Place | undefined {
   return from.names.lists === to.names.lists ? { cost: 0 } : { cost: UNLISTED, reason: 'written to a first element' }
 }
 
-function suggestionOf(from: Leaf, to: Leaf, { transform }: TypeMatch, score: number, reason: string): Suggestion {
+function toSuggestion(from: Leaf, to: Leaf, { transform }: TypeMatch, score: number, reason: string): Suggestion {
   const appends = to.isList && !from.isList
   const written = appends ? pathText([...to.steps, { kind: 'each' }]) : to.path
   // A last question mark would be a mark of the target.

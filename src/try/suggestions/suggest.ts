@@ -8,13 +8,13 @@ import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
 import type { RecordedBody } from '../../core/records/message-record.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { ParserSettings } from '../../formats/codec.ts'
-import { codecOfHeader, detect, NO_FORMAT } from '../../formats/codecs.ts'
+import { codecForHeader, detect, NO_FORMAT } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import { readTargets } from '../../language/mapping/mapping-targets.ts'
 import { parseTarget } from '../../language/mapping/target.ts'
 import { parsePath } from '../../language/paths/path.ts'
 import { type PathStep, parseSteps } from '../../language/paths/path-steps.ts'
-import { lookupOf, type RecordedRequest, readRequest } from '../../records/message-log/bodies.ts'
+import { parseLookupName, type RecordedRequest, readRequest } from '../../records/message-log/bodies.ts'
 import type { MessageSearch } from '../../records/message-log/message-search.ts'
 import { addSample, addSchema, collectLeaves, JSON_TYPES, type Leaf, type Leaves } from './leaves.ts'
 import { matchLeaves, type Suggestion } from './match-leaves.ts'
@@ -31,14 +31,14 @@ export type Suggested = Readonly<{
 }>
 
 /** Leaves of one side. */
-const MOST_LEAVES = 3_000
+const MAX_LEAVES = 3_000
 /** Processor time. */
-const LONGEST_MS = 300
+const MAX_MS = 300
 
 type SuggestOptions = Readonly<{
   settings: ParserSettings
   /** Reads a stored document. Fails with ID_MALFORMED, ENDPOINT_UNKNOWN, STORE_UNAVAILABLE. */
-  documentOf: (endpointId: string) => Promise<JsonObject>
+  readDocument: (endpointId: string) => Promise<JsonObject>
   readRecorded: ReadRecordedMessage
 }>
 
@@ -48,16 +48,16 @@ type SuggestOptions = Readonly<{
  */
 export type Suggest = (request: SuggestRequest, mayReadBodies: () => void) => Promise<Suggested>
 
-export function createSuggest({ settings, documentOf, readRecorded }: SuggestOptions): Suggest {
+export function createSuggest({ settings, readDocument, readRecorded }: SuggestOptions): Suggest {
   return async (request, mayReadBodies) => {
     const { endpoint, endpointId, messageId } = request
     if (messageId !== undefined) mayReadBodies()
-    const document = endpointId === undefined ? (endpoint ?? {}) : await documentOf(endpointId)
+    const document = endpointId === undefined ? (endpoint ?? {}) : await readDocument(endpointId)
     const recorded = messageId === undefined ? undefined : await readRecorded(messageId)
     const unread: Lint[] = []
     const sources = sourceLeaves(recorded?.source ?? request.source ?? {}, document, settings, collectInto(unread))
     const wrong = recorded === undefined ? unread : []
-    const mapped = entriesOf(document)
+    const mapped = targetsBySource(document)
     // Each side may take some hundredths of a second.
     await setImmediate()
     const targets =
@@ -71,27 +71,27 @@ export function createSuggest({ settings, documentOf, readRecorded }: SuggestOpt
     const { suggestions, cut } = await matchLeaves(
       sources.leaves.values().filter(({ path }) => parsePath(path).ok && !(isNew && mapped.has(path))),
       targets.leaves.values().filter(({ path }) => parseTarget(path).ok && !(isNew && written.has(path))),
-      LONGEST_MS,
+      MAX_MS,
     )
     return {
       suggestions,
       cut: cut || sources.cut || targets.cut,
-      ...(request.fields ? { fields: targets.leaves.map(fieldOf) } : {}),
-      ...(recorded === undefined ? {} : { notRead: [...recorded.notRead, ...unread.map(partOf)] }),
+      ...(request.fields ? { fields: targets.leaves.map(describeField) } : {}),
+      ...(recorded === undefined ? {} : { notRead: [...recorded.notRead, ...unread.map(toFaultyPart)] }),
     }
   }
 }
 
 /** A list of scalars is listed as its elements. */
-const fieldOf = ({ path, isList, types }: Leaf) => ({
+const describeField = ({ path, isList, types }: Leaf) => ({
   path: isList ? `${path}[]` : path,
   types: [...new Set([...types].map((type) => JSON_TYPES[type]))],
 })
 
-const partOf = ({ path, message }: Lint) => ({ part: path, reason: message })
+const toFaultyPart = ({ path, message }: Lint) => ({ part: path, reason: message })
 
 const EACH: PathStep = { kind: 'each' }
-const stepOf = (name: string): PathStep => ({ kind: 'name', name })
+const nameStep = (name: string): PathStep => ({ kind: 'name', name })
 
 /** Lints the parts that cannot be read. */
 function sourceLeaves(
@@ -100,39 +100,39 @@ function sourceLeaves(
   settings: ParserSettings,
   lint: LintSink,
 ): Leaves {
-  const collector = collectLeaves(MOST_LEAVES)
+  const collector = collectLeaves(MAX_LEAVES)
   const add = (value: Json | undefined, ...steps: readonly PathStep[]) => {
-    if (value !== undefined) addSample(collector, value, collector.place(...steps))
+    if (value !== undefined) addSample(collector, value, collector.nodeAt(...steps))
   }
-  add(bodyValue({ body, contentType }, settings, lint.at('source', 'body')), stepOf('requestBody'))
+  add(bodyValue({ body, contentType }, settings, lint.at('source', 'body')), nameStep('requestBody'))
   for (const [id, lookup] of Object.entries(lookups)) {
     if (id === '') continue
     const sink = lint.at('source', 'lookups', id)
-    const at = [stepOf('lookupRequests'), stepOf(id)]
+    const at = [nameStep('lookupRequests'), nameStep(id)]
     for (const one of Array.isArray(lookup) ? (lookup as readonly SampleBody[]) : []) {
-      add(bodyValue(one, settings, sink), ...at, EACH, stepOf('data'))
+      add(bodyValue(one, settings, sink), ...at, EACH, nameStep('data'))
     }
-    if (!Array.isArray(lookup)) add(bodyValue(lookup as SampleBody, settings, sink), ...at, stepOf('data'))
+    if (!Array.isArray(lookup)) add(bodyValue(lookup as SampleBody, settings, sink), ...at, nameStep('data'))
   }
-  add(query, stepOf('query'))
-  add(urlParams, stepOf('urlParams'))
+  add(query, nameStep('query'))
+  add(urlParams, nameStep('urlParams'))
   // Objects among the constants are templates that are written whole.
   for (const [name, value] of Object.entries(isObject(constants) ? constants : {})) {
-    if (name !== '' && typeof value !== 'object') add(value, stepOf('constants'), stepOf(name))
+    if (name !== '' && typeof value !== 'object') add(value, nameStep('constants'), nameStep(name))
   }
   // The types of their results are not known.
   for (const name of Object.keys(isObject(inputTransforms) ? inputTransforms : {})) {
-    if (name !== '') add(null, stepOf('transforms'), stepOf(name))
+    if (name !== '') add(null, nameStep('transforms'), nameStep(name))
   }
   return collector.collected()
 }
 
 function targetLeaves({ target }: SuggestRequest, settings: ParserSettings, lint: LintSink): Leaves {
   const { sample, contentType, schema } = target ?? {}
-  const collector = collectLeaves(MOST_LEAVES)
+  const collector = collectLeaves(MAX_LEAVES)
   if (schema !== undefined) addSchema(collector, schema)
   const value = bodyValue({ body: sample, contentType }, settings, lint.at('target', 'sample'))
-  if (value !== undefined) addSample(collector, value, collector.place())
+  if (value !== undefined) addSample(collector, value, collector.nodeAt())
   return collector.collected()
 }
 
@@ -144,7 +144,7 @@ function bodyValue(
 ): Json | undefined {
   const isBytes = body instanceof Uint8Array
   if (typeof body !== 'string' && !isBytes) return body
-  const codec = codecOfHeader(contentType)
+  const codec = codecForHeader(contentType)
   if (codec === undefined) {
     const detected = detect(Buffer.from(body).toString())
     if (detected === undefined) lint.error(`The text is ${NO_FORMAT}; give its "contentType".`)
@@ -162,7 +162,7 @@ function bodyValue(
 type Unset<T> = { readonly [Name in keyof T]: T[Name] | undefined }
 
 /** The targets of the entries of a document, by source path. Faulty entries have none. */
-function entriesOf({ inputMapping }: JsonObject): ReadonlyMap<string, readonly string[]> {
+function targetsBySource({ inputMapping }: JsonObject): ReadonlyMap<string, readonly string[]> {
   const unread = collectInto([])
   return new Map(
     Object.entries(isObject(inputMapping) ? inputMapping : {}).map(([source, declared]) => [
@@ -180,7 +180,7 @@ function missingTargets(mapped: ReadonlyMap<string, readonly string[]>, { leaves
     const parsed = parseSteps(text, 'target')
     return parsed.ok ? [{ steps: parsed.value, path: text, isList: false, types: new Set() }] : []
   })
-  return { leaves: targets.slice(0, MOST_LEAVES), cut: targets.length > MOST_LEAVES }
+  return { leaves: targets.slice(0, MAX_LEAVES), cut: targets.length > MAX_LEAVES }
 }
 
 // The request for suggestions and its checks.
@@ -204,24 +204,24 @@ export function createReadRecordedMessage(search: Pick<MessageSearch, 'get' | 'b
       notRead.push({ part: 'incoming', reason: 'the body was not kept, or the message had none' })
     }
     for (const { which, cut } of bodies) {
-      const lookup = lookupOf(which)
+      const lookup = parseLookupName(which)
       if (which !== 'incoming' && which !== 'request' && lookup === undefined) continue
       if (cut) {
         notRead.push({ part: which, reason: 'only the start of the body was kept' })
         continue
       }
       const body = await search.body(messageId, which)
-      if (which === 'incoming') incoming = sampleOf(body)
+      if (which === 'incoming') incoming = toSample(body)
       else if (lookup === undefined) request = readRequest(body)
-      else if (lookup.isItem) lookups[lookup.id] = [...[lookups[lookup.id] ?? []].flat(), sampleOf(body)]
-      else lookups[lookup.id] = sampleOf(body)
+      else if (lookup.isItem) lookups[lookup.id] = [...[lookups[lookup.id] ?? []].flat(), toSample(body)]
+      else lookups[lookup.id] = toSample(body)
     }
     const { query, urlParams } = request
     return { source: { ...incoming, query, urlParams, lookups }, notRead }
   }
 }
 
-const sampleOf = ({ summary, content }: RecordedBody): SampleBody => ({
+const toSample = ({ summary, content }: RecordedBody): SampleBody => ({
   body: content,
   ...(summary.contentType === '' ? {} : { contentType: summary.contentType }),
 })

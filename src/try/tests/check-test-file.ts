@@ -6,15 +6,15 @@ import { OUTCOMES } from '../../core/records/message-record.ts'
 import { checkField } from '../../document/checks/check-field.ts'
 import { checkCanned, checkQuery, MESSAGE_FIELDS } from '../../document/checks/dry-run-request.ts'
 import type { Field } from '../../document/schema/schema-fields.ts'
-import { lintExpectation, newPatternRoom, operatorOf, type PatternRoom, timeOf } from './operators.ts'
+import { lintExpectation, newPatternRoom, type PatternRoom, parseOperator, parseTime } from './operators.ts'
 import {
   DEFAULT_NOW,
   type DocumentTest,
   type Expectation,
   type Given,
-  MOST_STEPS,
-  MOST_TEST_BYTES,
-  MOST_TESTS,
+  MAX_STEPS,
+  MAX_TEST_BYTES,
+  MAX_TESTS,
   type TestFile,
   type TestStep,
 } from './test-file.ts'
@@ -87,7 +87,7 @@ const CALL_NAMES = ['kind', 'id', 'item', 'method', 'url', 'topic', 'key', 'head
 type CheckedTestFile = Readonly<{ file: TestFile; lints: readonly Lint[] }>
 
 /**
- * In: a file of tests as JSON, at most MOST_TEST_BYTES. Out: the file for `runTests`, and all its lints, with paths as
+ * In: a file of tests as JSON, at most MAX_TEST_BYTES. Out: the file for `runTests`, and all its lints, with paths as
  * `tests[0].given.lookups.patient`. A file with a lint that is an error must not run; warnings are for its author.
  */
 export function checkTestFile(raw: Json): CheckedTestFile {
@@ -96,14 +96,12 @@ export function checkTestFile(raw: Json): CheckedTestFile {
   const written = isObject(raw) ? raw : {}
   if (!isObject(raw)) lint.error('A file of tests is an object with "tests", an array.')
   else checkField(FILE, raw, lint)
-  if (Buffer.byteLength(JSON.stringify(raw)) > MOST_TEST_BYTES) {
-    lint.error(
-      `The tests have more than ${MOST_TEST_BYTES.toLocaleString('en')} bytes; use shorter messages, or fewer.`,
-    )
+  if (Buffer.byteLength(JSON.stringify(raw)) > MAX_TEST_BYTES) {
+    lint.error(`The tests have more than ${MAX_TEST_BYTES.toLocaleString('en')} bytes; use shorter messages, or fewer.`)
   }
-  const tests = objectsOf(written.tests)
-  if (tests.length > MOST_TESTS) {
-    lint.at('tests').error(`There are ${tests.length} tests; the most of one document are ${MOST_TESTS}.`)
+  const tests = asObjects(written.tests)
+  if (tests.length > MAX_TESTS) {
+    lint.at('tests').error(`There are ${tests.length} tests; the most of one document are ${MAX_TESTS}.`)
   }
   lintPointers(written.ignore, lint.at('ignore'))
   lintNames(tests, lint.at('tests'))
@@ -113,12 +111,12 @@ export function checkTestFile(raw: Json): CheckedTestFile {
   const file: TestFile = {
     ...(typeof endpoint === 'string' ? { endpoint } : {}),
     ignore: Array.isArray(ignore) ? ignore.filter((one) => typeof one === 'string') : [],
-    tests: tests.slice(0, MOST_TESTS).map(testOf),
+    tests: tests.slice(0, MAX_TESTS).map(toDocumentTest),
   }
   return { file, lints }
 }
 
-const objectsOf = (list: Json | undefined): readonly JsonObject[] => (Array.isArray(list) ? list.filter(isObject) : [])
+const asObjects = (list: Json | undefined): readonly JsonObject[] => (Array.isArray(list) ? list.filter(isObject) : [])
 
 function lintPointers(pointers: Json | undefined, lint: LintSink): void {
   if (!Array.isArray(pointers)) return
@@ -150,8 +148,8 @@ function lintTest(test: JsonObject, lint: LintSink, room: PatternRoom): void {
   if (test.given !== undefined || test.expect !== undefined) {
     lint.error('A test has either "steps", each with its "given" and "expect", or one "given" and "expect".')
   }
-  const list = objectsOf(steps)
-  if (list.length > MOST_STEPS) lint.at('steps').error(`A test has at most ${MOST_STEPS} steps.`)
+  const list = asObjects(steps)
+  if (list.length > MAX_STEPS) lint.at('steps').error(`A test has at most ${MAX_STEPS} steps.`)
   for (const [index, step] of list.entries()) lintStep(step, lint.at('steps', index), room)
 }
 
@@ -174,11 +172,11 @@ function lintGiven(given: JsonObject, lint: LintSink): void {
     for (const [id, answer] of Object.entries(answers)) {
       const sink = lint.at(group, id)
       if (isObject(answer)) refuseFile(answer.body, sink.at('body'))
-      for (const [index, one] of objectsOf(answer).entries()) refuseFile(one.body, sink.at(index, 'body'))
+      for (const [index, one] of asObjects(answer).entries()) refuseFile(one.body, sink.at(index, 'body'))
     }
   }
   refuseFile(state, lint.at('state'))
-  if (typeof now === 'string' && timeOf(now) === undefined) {
+  if (typeof now === 'string' && parseTime(now) === undefined) {
     lint
       .at('now')
       .error(`"${lint.at('now').path}" must be a time of the calendar with its offset, such as "${DEFAULT_NOW}".`)
@@ -205,7 +203,7 @@ function lintExpected(expect: JsonObject, lint: LintSink, room: PatternRoom): vo
 }
 
 function lintFailure(failure: Json, lint: LintSink, room: PatternRoom): void {
-  if (operatorOf(failure) === undefined) {
+  if (parseOperator(failure) === undefined) {
     const members = Object.fromEntries(FAILURE_NAMES.map((name) => [name, ANYTHING]))
     checkField({ type: 'object', properties: members }, failure, lint)
   }
@@ -214,11 +212,11 @@ function lintFailure(failure: Json, lint: LintSink, room: PatternRoom): void {
 
 function lintCalls(calls: Json, lint: LintSink, room: PatternRoom): void {
   lintExpectation(calls, lint, room)
-  if (operatorOf(calls) !== undefined) return
+  if (parseOperator(calls) !== undefined) return
   const members = Object.fromEntries(CALL_NAMES.map((name) => [name, name === 'id' ? TEXT : ANYTHING]))
   const call: Field = { type: 'object', required: ['id'], properties: members }
   checkField({ type: 'array', items: call }, calls, lint)
-  for (const [index, one] of objectsOf(calls).entries()) refuseFile(one.body, lint.at(index, 'body'))
+  for (const [index, one] of asObjects(calls).entries()) refuseFile(one.body, lint.at(index, 'body'))
 }
 
 /** The command line puts the content in place of `$file` before it checks the tests. */
@@ -227,21 +225,21 @@ function refuseFile(value: Json | undefined, lint: LintSink): void {
   lint.error('"$file" names a file beside the tests, which only the command line reads; put its content here.')
 }
 
-function testOf(test: JsonObject): DocumentTest {
+function toDocumentTest(test: JsonObject): DocumentTest {
   const { name, source, skip, publish, steps } = test
   return {
     name: typeof name === 'string' ? name : '',
     ...(isObject(source) ? { source } : {}),
     ...(typeof skip === 'string' ? { skip } : {}),
     ...(typeof publish === 'boolean' ? { publish } : {}),
-    steps: (steps === undefined ? [test] : objectsOf(steps)).slice(0, MOST_STEPS).map(stepOf),
+    steps: (steps === undefined ? [test] : asObjects(steps)).slice(0, MAX_STEPS).map(toTestStep),
     hasSteps: steps !== undefined,
   }
 }
 
-function stepOf({ given, expect }: JsonObject): TestStep {
+function toTestStep({ given, expect }: JsonObject): TestStep {
   const { now, ...others } = isObject(given) ? given : {}
-  const nowMs = timeOf(typeof now === 'string' ? now : DEFAULT_NOW) ?? 0
+  const nowMs = parseTime(typeof now === 'string' ? now : DEFAULT_NOW) ?? 0
   // The checks above ensure the types; a file with errors does not run.
   const complete = { message: {}, lookups: {}, responses: {}, secrets: {}, ...others, nowMs } as unknown as Given
   return { given: complete, expect: (isObject(expect) ? expect : {}) as Expectation }

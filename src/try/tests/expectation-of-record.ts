@@ -14,7 +14,7 @@ type RecordedResult = Readonly<{
   record: MessageRecord
   /** Undefined if the answer was empty, or was not kept. */
   answer: RecordedBody | undefined
-  /** What a run of the test did (`snapshotOf`); undefined if it asked for an answer that was not recorded. */
+  /** What a run of the test did (`toSnapshot`); undefined if it asked for an answer that was not recorded. */
   snapshot: JsonObject | undefined
   /** The document that ran. */
   document: Json
@@ -26,26 +26,26 @@ export type WrittenExpectation = Readonly<{
   losses: readonly NotReproduced[]
 }>
 
-export function expectationOfRecord(result: RecordedResult): WrittenExpectation {
+export function expectationFromRecord(result: RecordedResult): WrittenExpectation {
   const { record, answer, snapshot } = result
   if (record.outcome === 'failed') return { expect: { todo: true }, losses: [] }
   const reconciler = createReconciler(result)
   const ran = isObject(snapshot?.answer) ? snapshot.answer : undefined
-  const body = bodyOf(answer, ran, reconciler)
+  const body = expectedBody(answer, ran, reconciler)
   const expect = {
     outcome: reconciler.same(record.outcome, snapshot?.outcome, 'outcome'),
     answer: {
       status: reconciler.same(record.status, ran?.status, 'answer.status'),
       ...(body === undefined ? {} : { body }),
     },
-    ...failureOf(result, reconciler),
-    ...callsOf(record, snapshot, reconciler),
+    ...expectedFailure(result, reconciler),
+    ...expectedCalls(record, snapshot, reconciler),
   }
   return { expect, losses: reconciler.losses }
 }
 
-/** What a run did, as the `expect` of a test. In: `snapshotOf`; undefined if there is none. */
-export function expectationOfRun(snapshot: JsonObject | undefined): JsonObject {
+/** What a run did, as the `expect` of a test. In: `toSnapshot`; undefined if there is none. */
+export function expectationFromRun(snapshot: JsonObject | undefined): JsonObject {
   if (snapshot === undefined) return { todo: true }
   const { outcome, answer, failure, calls } = snapshot
   const { status, body } = isObject(answer) ? answer : {}
@@ -60,7 +60,7 @@ export function expectationOfRun(snapshot: JsonObject | undefined): JsonObject {
   }
 }
 
-function bodyOf(
+function expectedBody(
   answer: RecordedBody | undefined,
   ran: JsonObject | undefined,
   reconciler: Reconciler,
@@ -87,7 +87,7 @@ function holdsOperator(value: Json): boolean {
   return Object.values(value).some(holdsOperator)
 }
 
-function failureOf({ record, snapshot }: RecordedResult, reconciler: Reconciler): JsonObject {
+function expectedFailure({ record, snapshot }: RecordedResult, reconciler: Reconciler): JsonObject {
   const { code, stage, path } = record
   if (code === undefined) return {}
   const ran = isObject(snapshot?.failure) ? snapshot.failure : undefined
@@ -100,7 +100,7 @@ function failureOf({ record, snapshot }: RecordedResult, reconciler: Reconciler)
   }
 }
 
-function callsOf(record: MessageRecord, snapshot: JsonObject | undefined, reconciler: Reconciler): JsonObject {
+function expectedCalls(record: MessageRecord, snapshot: JsonObject | undefined, reconciler: Reconciler): JsonObject {
   if (record.callsOmitted !== undefined) {
     reconciler.lose('calls', `${record.callsOmitted} calls are left out of the record; the test expects none of all.`)
     return {}
@@ -120,18 +120,25 @@ const withoutHeaders = ({ headers: _headers, body, ...call }: JsonObject): JsonO
 })
 
 function isSameCalls(recorded: readonly RecordedCall[], ran: readonly JsonObject[]): boolean {
-  const shown = recorded.map(({ kind, id, item, target }) => JSON.stringify([kind, id, item ?? null, targetOf(target)]))
+  const shown = recorded.map(({ kind, id, item, target }) =>
+    JSON.stringify([kind, id, item ?? null, withoutQuery(target)]),
+  )
   const run = ran.map(({ kind, id, item, url, topic }, index) => {
     const target = typeof topic === 'string' ? `kafka:${topic}` : String(url)
     const other = recorded[index]?.target ?? ''
     // References of secrets and redacted values stand in place of parts of it.
     const isMasked = /\$\{|\*\*\*/.test(other)
-    return JSON.stringify([kind ?? null, id ?? null, item ?? null, isMasked ? targetOf(other) : targetOf(target)])
+    return JSON.stringify([
+      kind ?? null,
+      id ?? null,
+      item ?? null,
+      isMasked ? withoutQuery(other) : withoutQuery(target),
+    ])
   })
   return shown.length === run.length && shown.toSorted().join() === run.toSorted().join()
 }
 
-const targetOf = (url: string): string => url.split('?', 1)[0] ?? ''
+const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? ''
 
 /** With any query, since the record has none. */
 const recordedCall = ({ kind, id, item, method, target }: RecordedCall): JsonObject => {
@@ -160,7 +167,7 @@ type ReconcilerOptions = Readonly<{
   snapshot: Json | undefined
 }>
 
-const MOST_LOSSES = 50
+const MAX_LOSSES = 50
 
 /** How far a time of the message may be outside of the time that it took: clocks of processes differ. */
 const CLOCKS_DIFFER_MS = 1_000
@@ -178,7 +185,7 @@ function createReconciler({ record, document, snapshot }: ReconcilerOptions): Re
   const losses: NotReproduced[] = []
 
   const lose = (path: string, reason: string): void => {
-    if (losses.length < MOST_LOSSES) losses.push({ path: `expect.${path}`, reason })
+    if (losses.length < MAX_LOSSES) losses.push({ path: `expect.${path}`, reason })
   }
 
   const isTime = (value: Json): boolean => {

@@ -15,7 +15,7 @@ type WrittenGiven = Readonly<{
 }>
 
 /** In: the message, and the document that processed it. */
-export function givenOfRecord({ record, incoming, exchanges }: RecordedMessage, document: Json): WrittenGiven {
+export function testInputFromLogEntry({ record, incoming, exchanges }: RecordedMessage, document: Json): WrittenGiven {
   const losses: NotReproduced[] = []
   const { 'content-type': contentType, ...others } = incoming.requestHeaders
   // Clients send a dozen headers, which few documents read.
@@ -25,7 +25,7 @@ export function givenOfRecord({ record, incoming, exchanges }: RecordedMessage, 
       readsHeaders ? !FRAMING_HEADERS.has(name) : name === 'content-encoding',
     ),
   )
-  const body = incoming.body === undefined || incoming.body.byteLength === 0 ? undefined : textOf(incoming.body)
+  const body = incoming.body === undefined || incoming.body.byteLength === 0 ? undefined : decodeText(incoming.body)
   if (incoming.body !== undefined && body === undefined && incoming.body.byteLength > 0) {
     losses.push({ path: 'message.body', reason: NO_TEXT })
   }
@@ -39,7 +39,7 @@ export function givenOfRecord({ record, incoming, exchanges }: RecordedMessage, 
     return shown
   }
   const group = (kind: 'lookup' | 'response'): JsonObject =>
-    answersOf(
+    toCannedAnswers(
       exchanges.filter(({ call }) => call.kind === kind),
       kind === 'lookup' ? 'lookups' : 'responses',
       losses,
@@ -63,7 +63,7 @@ const CREDENTIAL = 'Its name says that it is a credential, so that no test has i
 const NO_TEXT = 'It is not text in UTF-8, which is all that a test can hold.'
 
 /** Undefined if the bytes are not text; a byte order mark stays. */
-function textOf(bytes: Uint8Array): string | undefined {
+function decodeText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
@@ -72,14 +72,14 @@ function textOf(bytes: Uint8Array): string | undefined {
 }
 
 /** By the id of the request; those of a forEach as an array. A record of a topic is answered without a canned answer. */
-function answersOf(exchanges: readonly RecordedExchange[], group: string, losses: NotReproduced[]): JsonObject {
+function toCannedAnswers(exchanges: readonly RecordedExchange[], group: string, losses: NotReproduced[]): JsonObject {
   const answers: Record<string, Json> = {}
   for (const [id, list] of Map.groupBy(exchanges, ({ call }) => call.id)) {
     const items: Json[] = []
     for (const { call, answer } of list) {
       if (answer === undefined) continue
       const path = documentPath(group, id, ...(call.item === undefined ? [] : [call.item]))
-      const canned = cannedOf(answer, path, losses)
+      const canned = toCannedAnswer(answer, path, losses)
       if (call.item === undefined) answers[id] = canned
       else items[call.item] = canned
     }
@@ -88,13 +88,17 @@ function answersOf(exchanges: readonly RecordedExchange[], group: string, losses
   return answers
 }
 
-function cannedOf({ status, headers, body, fault }: RecordedAnswer, path: string, losses: NotReproduced[]): JsonObject {
+function toCannedAnswer(
+  { status, headers, body, fault }: RecordedAnswer,
+  path: string,
+  losses: NotReproduced[],
+): JsonObject {
   if (fault !== undefined) {
     if (CANNED_FAULTS.some((known) => known === fault)) return { fault }
     losses.push({ path, reason: `A test cannot give the fault "${fault}"; it gives "unreachable".` })
     return { fault: 'unreachable' }
   }
-  const text = textOf(body)
+  const text = decodeText(body)
   if (text === undefined) losses.push({ path: documentPath(path, 'body'), reason: NO_TEXT })
   const hasType = headers['content-type'] !== undefined
   return {
@@ -127,8 +131,8 @@ export function inlineBody(body: string): Json {
 
 /** Whether the value is written as the text is, but for white space and escapes: `1.0` and 20 digits would change. */
 function isLossless(text: string, value: Json): boolean {
-  const numbersOf = (json: string): string => [...json.replace(/"(?:[^"\\]|\\.)*"/g, '').matchAll(NUMBERS)].join()
-  return numbersOf(text) === numbersOf(JSON.stringify(value))
+  const findNumbers = (json: string): string => [...json.replace(/"(?:[^"\\]|\\.)*"/g, '').matchAll(NUMBERS)].join()
+  return findNumbers(text) === findNumbers(JSON.stringify(value))
 }
 
 const NUMBERS = /-?\d[\d.eE+-]*/g

@@ -10,7 +10,7 @@ import type { Ambient } from '../../language/jsonata/expression.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { Sandbox } from '../../pipeline/sandbox.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
-import { rootOf } from '../../pipeline/stages/state.ts'
+import { toStateRoot } from '../../pipeline/stages/state.ts'
 import type { StateFilter, StateRecord, StateStore } from '../../store/sql/states.ts'
 import { type CannedServices, cannedServices, createStandInSecrets } from '../dry-run/canned-services.ts'
 import type { Given } from './test-file.ts'
@@ -87,7 +87,7 @@ export function createGivenServices(
         },
       }
       canned = { ...own.services, states }
-      return { trace, sent: own.sent, kept: () => kept && rootOf(kept) }
+      return { trace, sent: own.sent, kept: () => kept && toStateRoot(kept) }
     },
   }
 }

@@ -6,9 +6,9 @@ import { compileReferences, isSecretName, REDACTED } from '../../core/secrets/se
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { weigh } from '../dry-run/shown-values.ts'
 import type { RunningStep } from './given-services.ts'
-import { createMatcher, ignoredPlaces, type Matcher, TooManyComparisons } from './match.ts'
+import { createMatcher, ignoredPaths, type Matcher, TooManyComparisons } from './match.ts'
 import { callMismatches, changeObserved, headerMismatches, type Observed } from './observed.ts'
-import { operatorOf } from './operators.ts'
+import { parseOperator } from './operators.ts'
 import type { Mismatch, TestStep } from './test-file.ts'
 
 /**
@@ -22,16 +22,16 @@ export function judge(
   ignore: readonly string[],
 ): readonly Mismatch[] {
   try {
-    const mismatches = mismatchesOf(expect, observed, ignore)
+    const mismatches = findMismatches(expect, observed, ignore)
     if (mismatches.length === 0 || secrets === undefined) return mismatches
-    return mismatchesOf(expect, changeObserved(observed, compileReferences(secrets)), ignore)
+    return findMismatches(expect, changeObserved(observed, compileReferences(secrets)), ignore)
   } catch (thrown) {
     if (!(thrown instanceof TooManyComparisons)) throw thrown
     return [{ path: thrown.pointer, message: thrown.message }]
   }
 }
 
-function mismatchesOf(
+function findMismatches(
   expect: TestStep['expect'],
   { outcome, answer, calls, failure, transforms, mapped, state }: Observed,
   ignore: readonly string[],
@@ -62,7 +62,7 @@ function bodyMismatches(
   matcher: Matcher,
 ): readonly Mismatch[] {
   const pointer = '/expect/answer/body'
-  return matcher.mismatches(expected, value, { pointer, text, ignored: ignoredPlaces(ignore) })
+  return matcher.mismatches(expected, value, { pointer, text, ignored: ignoredPaths(ignore) })
 }
 
 /** Members without an expectation are not checked. */
@@ -74,7 +74,7 @@ function memberMismatches(
 ): readonly Mismatch[] {
   if (expected === undefined) return []
   const pointer = `/expect/${name}`
-  if (!isObject(expected) || operatorOf(expected) !== undefined || actual === undefined) {
+  if (!isObject(expected) || parseOperator(expected) !== undefined || actual === undefined) {
     const isNothing = isObject(expected) && Object.keys(expected).length === 0
     return isNothing ? [] : matcher.mismatches(expected, actual, { pointer })
   }
@@ -86,7 +86,7 @@ function memberMismatches(
 }
 
 /** Characters of a value in a mismatch, as JSON. */
-const LONGEST_SHOWN = 2_000
+const MAX_SHOWN_CHARACTERS = 2_000
 
 /** The mismatch as a report shows it: bounded, and without the values of headers that hold credentials. */
 export function shownMismatch({ path, expected, actual, message }: Mismatch): Mismatch {
@@ -95,8 +95,8 @@ export function shownMismatch({ path, expected, actual, message }: Mismatch): Mi
   const isHeaders = path.endsWith('/headers')
   const shown = (value: Json): Json => {
     if (isSecret) return REDACTED
-    const isLong = typeof weigh(value, LONGEST_SHOWN) === 'string'
-    const start = isLong ? startOf(value, { left: LONGEST_SHOWN }) : value
+    const isLong = typeof weigh(value, MAX_SHOWN_CHARACTERS) === 'string'
+    const start = isLong ? cutValue(value, { left: MAX_SHOWN_CHARACTERS }) : value
     return bounded(isHeaders && isObject(start) ? redacted(start) : withoutCredentials(start), isLong)
   }
   return {
@@ -109,11 +109,11 @@ export function shownMismatch({ path, expected, actual, message }: Mismatch): Mi
 
 function bounded(value: Json, isCut: boolean): Json {
   const text = JSON.stringify(value)
-  return text.length > LONGEST_SHOWN || isCut ? `${text.slice(0, LONGEST_SHOWN)}…` : value
+  return text.length > MAX_SHOWN_CHARACTERS || isCut ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : value
 }
 
 /** So much of the value that its JSON has the characters that are left; the whole of it may be as long as a message. */
-function startOf(value: Json, room: { left: number }): Json {
+function cutValue(value: Json, room: { left: number }): Json {
   if (typeof value === 'string') {
     const text = value.slice(0, Math.max(0, room.left))
     room.left -= value.length + 2
@@ -124,7 +124,7 @@ function startOf(value: Json, room: { left: number }): Json {
     const items: Json[] = []
     for (const item of value) {
       if (room.left <= 0) break
-      items.push(startOf(item, room))
+      items.push(cutValue(item, room))
     }
     return items
   }
@@ -134,7 +134,7 @@ function startOf(value: Json, room: { left: number }): Json {
     if (room.left <= 0) break
     const shown = name.slice(0, room.left)
     room.left -= name.length + 3
-    members.push([shown, startOf(value[name] ?? null, room)])
+    members.push([shown, cutValue(value[name] ?? null, room)])
   }
   return Object.fromEntries(members)
 }
@@ -186,14 +186,14 @@ export function unusedAnswers(
       if (!known.includes(id)) {
         return [{ path, message: `The endpoint has no ${kind} "${id}"${didYouMean(id, known)}` }]
       }
-      const indexes = indexesOf(asked, kind, id)
+      const indexes = findIndexes(asked, kind, id)
       if (!Array.isArray(answer)) return indexes.size === 0 ? [unused(path, kind, id)] : []
       return answer.flatMap((_one, index) => (indexes.has(index) ? [] : [unused(pointerTo(path, index), kind, id)]))
     })
   })
 }
 
-const indexesOf = (calls: Calls, kind: string, id: string): ReadonlySet<number> =>
+const findIndexes = (calls: Calls, kind: string, id: string): ReadonlySet<number> =>
   new Set(calls.filter((call) => call.kind === kind && call.id === id).map(({ item }) => item ?? 0))
 
 const unused = (path: string, kind: string, id: string): Mismatch => ({

@@ -2,16 +2,16 @@
 import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
 import { pointerTo } from '../../core/lint.ts'
 import type { Pattern } from '../../language/re2-pattern.ts'
-import { compiled, contains, isNear, memberNames, memberOf, type OperatorName, operatorOf } from './operators.ts'
+import { compiled, contains, isNear, memberNames, type OperatorName, parseOperator, readMember } from './operators.ts'
 import type { Mismatch } from './test-file.ts'
 
 /** How a value is compared; one matcher for a test, since it counts the work. */
 export type Matcher = Readonly<{
   /** Undefined `actual`: there is no value. Out: the places that differ, none if the value is as expected. */
-  mismatches(expected: Json, actual: Json | undefined, place: Place): readonly Mismatch[]
+  mismatches(expected: Json, actual: Json | undefined, location: MatchLocation): readonly Mismatch[]
 }>
 
-export type Place = Readonly<{
+export type MatchLocation = Readonly<{
   /** JSON Pointer for mismatches. */
   pointer: string
   /** The text that the value was parsed from, for `$text`. */
@@ -19,11 +19,11 @@ export type Place = Readonly<{
   /** Whether objects may have more members than are expected. */
   isPartial?: boolean
   /** The places below that are not compared. */
-  ignored?: IgnoredPlaces | undefined
+  ignored?: IgnoredPaths | undefined
 }>
 
 /** A place on the way. Most values are as expected, so its pointer is made only when a mismatch names it. */
-type Within = Omit<Place, 'pointer'> & {
+type Within = Omit<MatchLocation, 'pointer'> & {
   pointer?: string
   /** Where it is; undefined for the whole. */
   readonly above?: Within
@@ -36,7 +36,7 @@ type Within = Omit<Place, 'pointer'> & {
  * About the nanoseconds that one matcher may take, since other work waits for it: `$contains` compares each item with each
  * other one, and a pattern may take long for each character.
  */
-const MOST_WORK = 40_000_000
+const MAX_WORK = 40_000_000
 const WORK = { comparison: 100, scalar: 10, choice: 3, name: 50, mismatch: 1_000 } as const
 /** The owner of an item that no expectation has taken. */
 const NO_OWNER = -1
@@ -58,42 +58,42 @@ export class TooManyComparisons extends Error {
 /** A method of the matcher throws TooManyComparisons. */
 export function createMatcher(): Matcher {
   const patterns = new Map<string, Pattern>()
-  const operators = new Map<Json, ReturnType<typeof operatorOf>>()
+  const operators = new Map<Json, ReturnType<typeof parseOperator>>()
   const texts = new Map<Json, string>()
-  let left = MOST_WORK
+  let left = MAX_WORK
 
-  const spend = (work: number, place: Within): void => {
+  const spend = (work: number, location: Within): void => {
     left -= work
-    if (left < 0) throw new TooManyComparisons(pointerOf(place))
+    if (left < 0) throw new TooManyComparisons(toPointer(location))
   }
 
-  const report = (place: Within, message: string, values: Omit<Mismatch, 'path' | 'message'> = {}): Mismatch => {
-    if (place.isTried) return { path: '', message }
-    spend(WORK.mismatch, place)
-    return { path: pointerOf(place), ...values, message }
+  const report = (location: Within, message: string, values: Omit<Mismatch, 'path' | 'message'> = {}): Mismatch => {
+    if (location.isTried) return { path: '', message }
+    spend(WORK.mismatch, location)
+    return { path: toPointer(location), ...values, message }
   }
-  const wrong = (expected: Json, actual: Json, place: Within, message?: string): Mismatch =>
-    report(place, message ?? (place.isTried ? '' : otherValue(expected, actual)), { expected, actual })
-  const missing = (expected: Json | undefined, place: Within): Mismatch =>
-    report(place, 'There is no value.', expected === undefined ? {} : { expected })
-  const unexpected = (actual: Json, place: Within): readonly Mismatch[] =>
-    place.ignored?.isWhole ? [] : [report(place, 'The value is not expected.', { actual })]
+  const wrong = (expected: Json, actual: Json, location: Within, message?: string): Mismatch =>
+    report(location, message ?? (location.isTried ? '' : otherValue(expected, actual)), { expected, actual })
+  const missing = (expected: Json | undefined, location: Within): Mismatch =>
+    report(location, 'There is no value.', expected === undefined ? {} : { expected })
+  const unexpected = (actual: Json, location: Within): readonly Mismatch[] =>
+    location.ignored?.isWhole ? [] : [report(location, 'The value is not expected.', { actual })]
 
-  const mismatches = (expected: Json, actual: Json | undefined, place: Within): readonly Mismatch[] => {
-    spend(WORK.comparison, place)
-    if (place.ignored?.isWhole) return []
+  const mismatches = (expected: Json, actual: Json | undefined, location: Within): readonly Mismatch[] => {
+    spend(WORK.comparison, location)
+    if (location.ignored?.isWhole) return []
     const operator = knownOperator(expected)
-    if (operator !== undefined) return byOperator[operator.name](operator.operand, actual, place)
-    if (actual === undefined) return [missing(expected, place)]
-    if (Array.isArray(expected)) return listMismatches(expected, actual, place)
-    if (isObject(expected)) return objectMismatches(expected, actual, place)
-    return isSame(expected, actual, place) ? [] : [wrong(expected, actual, place)]
+    if (operator !== undefined) return byOperator[operator.name](operator.operand, actual, location)
+    if (actual === undefined) return [missing(expected, location)]
+    if (Array.isArray(expected)) return listMismatches(expected, actual, location)
+    if (isObject(expected)) return objectMismatches(expected, actual, location)
+    return isSame(expected, actual, location) ? [] : [wrong(expected, actual, location)]
   }
 
   /** An object is compared many times, and may have many members. */
-  const knownOperator = (expected: Json): ReturnType<typeof operatorOf> => {
+  const knownOperator = (expected: Json): ReturnType<typeof parseOperator> => {
     if (!isObject(expected)) return undefined
-    if (!operators.has(expected)) operators.set(expected, operatorOf(expected))
+    if (!operators.has(expected)) operators.set(expected, parseOperator(expected))
     return operators.get(expected)
   }
 
@@ -103,131 +103,133 @@ export function createMatcher(): Matcher {
     return isOtherType ? `The value is ${article(found)}, not ${article(wanted)}.` : 'The value is another one.'
   }
 
-  const isSame = (expected: Json, actual: Json, place: Within): boolean => {
+  const isSame = (expected: Json, actual: Json, location: Within): boolean => {
     const isText = typeof expected === 'string' && typeof actual === 'string' && expected.length === actual.length
-    if (isText) spend(expected.length * CHARACTERS.compared, place)
+    if (isText) spend(expected.length * CHARACTERS.compared, location)
     // `===` takes -0 for 0, as JSON does.
     return expected === actual
   }
 
-  function listMismatches(expected: readonly Json[], actual: Json, place: Within): readonly Mismatch[] {
-    if (!Array.isArray(actual)) return [wrong(expected, actual, place)]
+  function listMismatches(expected: readonly Json[], actual: Json, location: Within): readonly Mismatch[] {
+    if (!Array.isArray(actual)) return [wrong(expected, actual, location)]
     const common = Math.min(expected.length, actual.length)
     const differing = expected
       .slice(0, common)
-      .flatMap((item, index) => mismatches(item, actual[index], inside(place, index)))
+      .flatMap((item, index) => mismatches(item, actual[index], inside(location, index)))
     const lacking = expected.slice(common).flatMap((item, index) => {
-      const at = inside(place, common + index)
+      const at = inside(location, common + index)
       return at.ignored?.isWhole ? [] : [missing(item, at)]
     })
-    spend((actual.length - common) * WORK.comparison, place)
-    const extra = actual.slice(common).flatMap((item: Json, index) => unexpected(item, inside(place, common + index)))
+    spend((actual.length - common) * WORK.comparison, location)
+    const extra = actual
+      .slice(common)
+      .flatMap((item: Json, index) => unexpected(item, inside(location, common + index)))
     return [...differing, ...lacking, ...extra]
   }
 
-  function objectMismatches(expected: JsonObject, actual: Json, place: Within): readonly Mismatch[] {
-    if (!isObject(actual)) return [wrong(expected, actual, place)]
+  function objectMismatches(expected: JsonObject, actual: Json, location: Within): readonly Mismatch[] {
+    if (!isObject(actual)) return [wrong(expected, actual, location)]
     const members = Object.entries(expected)
-    spend(members.length * WORK.name, place)
+    spend(members.length * WORK.name, location)
     const differing = members.flatMap(([name, value]) =>
-      mismatches(value, Object.hasOwn(actual, name) ? actual[name] : undefined, inside(place, name)),
+      mismatches(value, Object.hasOwn(actual, name) ? actual[name] : undefined, inside(location, name)),
     )
-    if (place.isPartial) return differing
+    if (location.isPartial) return differing
     const found = Object.entries(actual)
-    spend(found.length * WORK.name, place)
+    spend(found.length * WORK.name, location)
     const extra = found.flatMap(([name, value]) =>
-      Object.hasOwn(expected, name) ? [] : unexpected(value, inside(place, name)),
+      Object.hasOwn(expected, name) ? [] : unexpected(value, inside(location, name)),
     )
     return [...differing, ...extra]
   }
 
-  const isAsExpected = (expected: Json, actual: Json | undefined, place: Within): boolean =>
-    mismatches(expected, actual, { ...place, isTried: true }).length === 0
+  const isAsExpected = (expected: Json, actual: Json | undefined, location: Within): boolean =>
+    mismatches(expected, actual, { ...location, isTried: true }).length === 0
 
   const present =
-    (check: (operand: Json, actual: Json, place: Within) => readonly Mismatch[]): Check =>
-    (operand, actual, place) =>
-      actual === undefined ? [missing(operand, place)] : check(operand, actual, place)
+    (check: (operand: Json, actual: Json, location: Within) => readonly Mismatch[]): Check =>
+    (operand, actual, location) =>
+      actual === undefined ? [missing(operand, location)] : check(operand, actual, location)
 
-  type Check = (operand: Json, actual: Json | undefined, place: Within) => readonly Mismatch[]
+  type Check = (operand: Json, actual: Json | undefined, location: Within) => readonly Mismatch[]
 
   const byOperator: Readonly<Record<OperatorName, Check>> = {
-    $any: (_operand, actual, place) => (actual === undefined ? [missing(undefined, place)] : []),
-    $absent: (_operand, actual, place) => (actual === undefined ? [] : unexpected(actual, place)),
-    $literal: (operand, actual, place) => literalMismatches(operand, actual, place),
-    $contains: present((operand, actual, place) => {
+    $any: (_operand, actual, location) => (actual === undefined ? [missing(undefined, location)] : []),
+    $absent: (_operand, actual, location) => (actual === undefined ? [] : unexpected(actual, location)),
+    $literal: (operand, actual, location) => literalMismatches(operand, actual, location),
+    $contains: present((operand, actual, location) => {
       if (typeof operand === 'string') {
-        if (typeof actual !== 'string') return [wrong({ $contains: operand }, actual, place)]
-        spend((actual.length + operand.length) * CHARACTERS.searched, place)
+        if (typeof actual !== 'string') return [wrong({ $contains: operand }, actual, location)]
+        spend((actual.length + operand.length) * CHARACTERS.searched, location)
         if (contains(actual, operand)) return []
-        return [wrong({ $contains: operand }, actual, place, 'The text does not contain what is expected.')]
+        return [wrong({ $contains: operand }, actual, location, 'The text does not contain what is expected.')]
       }
-      const partial = { ...place, isPartial: true }
+      const partial = { ...location, isPartial: true }
       if (!Array.isArray(operand)) return mismatches(operand, actual, partial)
-      if (!Array.isArray(actual)) return [wrong({ $contains: operand }, actual, place)]
+      if (!Array.isArray(actual)) return [wrong({ $contains: operand }, actual, location)]
       const message = 'No item of the array is as expected, or each such item already stands for another one.'
-      return unmatchedItems(operand, actual, partial).map((expected) => report(place, message, { expected }))
+      return unmatchedItems(operand, actual, partial).map((expected) => report(location, message, { expected }))
     }),
-    $items: present((operand, actual, place) =>
+    $items: present((operand, actual, location) =>
       Array.isArray(actual)
-        ? actual.flatMap((item: Json, index) => mismatches(operand, item, inside(place, index)))
-        : [wrong({ $items: operand }, actual, place)],
+        ? actual.flatMap((item: Json, index) => mismatches(operand, item, inside(location, index)))
+        : [wrong({ $items: operand }, actual, location)],
     ),
-    $type: present((operand, actual, place) => {
+    $type: present((operand, actual, location) => {
       const types: readonly Json[] = Array.isArray(operand) ? operand : [operand]
       const type = typeName(actual)
       const isKnown = types.includes(type) || (types.includes('integer') && Number.isInteger(actual))
-      return isKnown ? [] : [wrong({ $type: operand }, actual, place, `The value is ${article(type)}.`)]
+      return isKnown ? [] : [wrong({ $type: operand }, actual, location, `The value is ${article(type)}.`)]
     }),
-    $matches: present((operand, actual, place) => {
-      const isMatch = typeof actual === 'string' && matches(operand as string, actual, place)
-      return isMatch ? [] : [wrong({ $matches: operand }, actual, place, 'The value does not match the pattern.')]
+    $matches: present((operand, actual, location) => {
+      const isMatch = typeof actual === 'string' && matches(operand as string, actual, location)
+      return isMatch ? [] : [wrong({ $matches: operand }, actual, location, 'The value does not match the pattern.')]
     }),
-    $oneOf: (operand, actual, place) => {
-      const isOne = (operand as readonly Json[]).some((option) => isAsExpected(option, actual, place))
+    $oneOf: (operand, actual, location) => {
+      const isOne = (operand as readonly Json[]).some((option) => isAsExpected(option, actual, location))
       if (isOne) return []
       const values = { expected: { $oneOf: operand }, ...(actual === undefined ? {} : { actual }) }
-      return [report(place, 'The value is none of those expected.', values)]
+      return [report(location, 'The value is none of those expected.', values)]
     },
-    $near: present((operand, actual, place) => {
-      if (typeof actual === 'string') spend(actual.length * CHARACTERS.searched, place)
+    $near: present((operand, actual, location) => {
+      if (typeof actual === 'string') spend(actual.length * CHARACTERS.searched, location)
       return isNear(operand, actual)
         ? []
-        : [wrong({ $near: operand }, actual, place, 'The value is not near the expected one.')]
+        : [wrong({ $near: operand }, actual, location, 'The value is not near the expected one.')]
     }),
-    $text: present((operand, actual, place) => {
-      const text = place.text ?? (typeof actual === 'string' ? actual : writeJson(actual, place))
-      return mismatches(operand, text, { ...place, text: undefined, isPartial: false })
+    $text: present((operand, actual, location) => {
+      const text = location.text ?? (typeof actual === 'string' ? actual : writeJson(actual, location))
+      return mismatches(operand, text, { ...location, text: undefined, isPartial: false })
     }),
   }
 
   /** The names of operators are plain names here, and no member may be missing or too many. */
-  const literalMismatches: Check = (expected, actual, place) => {
-    spend(WORK.comparison, place)
-    if (place.ignored?.isWhole) return []
-    if (actual === undefined) return [missing(expected, place)]
+  const literalMismatches: Check = (expected, actual, location) => {
+    spend(WORK.comparison, location)
+    if (location.ignored?.isWhole) return []
+    if (actual === undefined) return [missing(expected, location)]
     const names = memberNames(expected, actual)
-    if (names === undefined) return isSame(expected, actual, place) ? [] : [wrong(expected, actual, place)]
-    spend(names.length * WORK.name, place)
+    if (names === undefined) return isSame(expected, actual, location) ? [] : [wrong(expected, actual, location)]
+    spend(names.length * WORK.name, location)
     return names.flatMap((name) => {
-      const [wanted, found] = [memberOf(expected, name), memberOf(actual, name)]
-      const at = inside(place, name)
+      const [wanted, found] = [readMember(expected, name), readMember(actual, name)]
+      const at = inside(location, name)
       if (wanted === undefined) return found === undefined ? [] : unexpected(found, at)
       return literalMismatches(wanted, found, at)
     })
   }
 
-  const matches = (source: string, text: string, place: Within): boolean => {
+  const matches = (source: string, text: string, location: Within): boolean => {
     const pattern = patterns.get(source) ?? compiled(source)
     patterns.set(source, pattern)
-    spend(text.length * pattern.mostUnitsPerCharacter, place)
+    spend(text.length * pattern.maxUnitsPerCharacter, location)
     return pattern.test(text)
   }
 
-  const writeJson = (value: Json, place: Within): string => {
+  const writeJson = (value: Json, location: Within): string => {
     const text = texts.get(value) ?? JSON.stringify(value)
     texts.set(value, text)
-    spend(text.length * CHARACTERS.compared, place)
+    spend(text.length * CHARACTERS.compared, location)
     return text
   }
 
@@ -235,18 +237,18 @@ export function createMatcher(): Matcher {
    * The expected items for which no item is left. Each takes another item of `actual`: an earlier one gives its item up if it
    * can take another (augmenting paths), so that the order of the expectations does not count.
    */
-  function unmatchedItems(expected: readonly Json[], actual: readonly Json[], place: Within): readonly Json[] {
+  function unmatchedItems(expected: readonly Json[], actual: readonly Json[], location: Within): readonly Json[] {
     // Equal texts and numbers share one list.
     const lists = new Map<Json, readonly number[]>()
     const fits = expected.map((item) => {
-      const list = lists.get(item) ?? fittingItems(item, actual, place)
+      const list = lists.get(item) ?? fittingItems(item, actual, location)
       lists.set(item, list)
       return list
     })
     const owners = new Int32Array(actual.length).fill(NO_OWNER)
     const take = (item: number, tried: Set<number>): boolean => {
       const own = fits[item] ?? []
-      spend(own.length * WORK.choice, place)
+      spend(own.length * WORK.choice, location)
       const free = own.find((index) => owners[index] === NO_OWNER)
       if (free !== undefined) {
         owners[free] = item
@@ -264,13 +266,13 @@ export function createMatcher(): Matcher {
     return expected.filter((_item, index) => !take(index, new Set()))
   }
 
-  function fittingItems(expected: Json, actual: readonly Json[], place: Within): readonly number[] {
+  function fittingItems(expected: Json, actual: readonly Json[], location: Within): readonly number[] {
     const fitting: number[] = []
-    const isScalar = (typeof expected !== 'object' || expected === null) && place.ignored === undefined
-    if (isScalar) spend(actual.length * WORK.scalar, place)
+    const isScalar = (typeof expected !== 'object' || expected === null) && location.ignored === undefined
+    if (isScalar) spend(actual.length * WORK.scalar, location)
     for (let index = 0; index < actual.length; index += 1) {
       const item = actual[index] ?? null
-      if (isScalar ? isSame(expected, item, place) : isAsExpected(expected, item, inside(place, index)))
+      if (isScalar ? isSame(expected, item, location) : isAsExpected(expected, item, inside(location, index)))
         fitting.push(index)
     }
     return fitting
@@ -279,17 +281,17 @@ export function createMatcher(): Matcher {
   return { mismatches }
 }
 
-const inside = (place: Within, name: string | number): Within => ({
-  above: place,
+const inside = (location: Within, name: string | number): Within => ({
+  above: location,
   name,
-  isPartial: place.isPartial ?? false,
-  isTried: place.isTried ?? false,
-  ignored: place.ignored?.inner.get(String(name)),
+  isPartial: location.isPartial ?? false,
+  isTried: location.isTried ?? false,
+  ignored: location.ignored?.inner.get(String(name)),
 })
 
-function pointerOf(place: Within): string {
-  place.pointer ??= place.above === undefined ? '' : pointerTo(pointerOf(place.above), place.name ?? '')
-  return place.pointer
+function toPointer(location: Within): string {
+  location.pointer ??= location.above === undefined ? '' : pointerTo(toPointer(location.above), location.name ?? '')
+  return location.pointer
 }
 
 const article = (type: string): string => (type === 'null' ? 'null' : `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`)
@@ -297,10 +299,10 @@ const article = (type: string): string => (type === 'null' ? 'null' : `${/^[aeio
 // The places of a body that tests do not compare (`ignore`), as a tree: they are looked up at each step on the way.
 
 /** Places by the names that lead to them. */
-type IgnoredPlaces = Readonly<{ isWhole: boolean; inner: ReadonlyMap<string, IgnoredPlaces> }>
+type IgnoredPaths = Readonly<{ isWhole: boolean; inner: ReadonlyMap<string, IgnoredPaths> }>
 
 /** In: JSON Pointers. Out: undefined if there are none. */
-export function ignoredPlaces(pointers: readonly string[]): IgnoredPlaces | undefined {
+export function ignoredPaths(pointers: readonly string[]): IgnoredPaths | undefined {
   return ignoredBelow(
     pointers.map((pointer) =>
       pointer
@@ -311,9 +313,9 @@ export function ignoredPlaces(pointers: readonly string[]): IgnoredPlaces | unde
   )
 }
 
-function ignoredBelow(paths: readonly (readonly string[])[]): IgnoredPlaces | undefined {
+function ignoredBelow(paths: readonly (readonly string[])[]): IgnoredPaths | undefined {
   if (paths.length === 0) return undefined
-  const inner = new Map<string, IgnoredPlaces>()
+  const inner = new Map<string, IgnoredPaths>()
   const longer = paths.filter((path) => path.length > 0)
   for (const [name, some] of Map.groupBy(longer, ([first = '']) => first)) {
     const below = ignoredBelow(some.map((path) => path.slice(1)))

@@ -6,12 +6,12 @@ import { isSecretName, REDACTED } from '../../core/secrets/secrets.ts'
 import type { CallSpan } from '../../core/tracing/trace.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { ParserSettings } from '../../formats/codec.ts'
-import { codecOf, detect } from '../../formats/codecs.ts'
+import { detect, findCodec } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import type { RunningStep } from './given-services.ts'
-import type { Matcher, Place } from './match.ts'
-import { operatorOf } from './operators.ts'
+import type { Matcher, MatchLocation } from './match.ts'
+import { parseOperator } from './operators.ts'
 import type { Mismatch } from './test-file.ts'
 
 /** A body and the text that it was read from; both undefined if it is empty. */
@@ -51,7 +51,7 @@ export function observe(completed: CompletedMessage, step: RunningStep): Observe
   return {
     outcome,
     answer: { status: answer.status, headers, body: readBody(answer.body, headers['content-type']) },
-    calls: step.trace.calls.flatMap((call) => callOf(call, step.sent(call))),
+    calls: step.trace.calls.flatMap((call) => observeCall(call, step.sent(call))),
     failure: failure && {
       error: failure.message,
       code: failure.code,
@@ -68,7 +68,7 @@ export function observe(completed: CompletedMessage, step: RunningStep): Observe
   }
 }
 
-function callOf(call: CallSpan, sent: ReturnType<RunningStep['sent']>): readonly ObservedCall[] {
+function observeCall(call: CallSpan, sent: ReturnType<RunningStep['sent']>): readonly ObservedCall[] {
   if (sent === undefined || sent.source === 'missing') return []
   const { kind, id, item, method, target } = call
   const topic = target.startsWith('kafka:') ? target.slice('kafka:'.length) : undefined
@@ -93,7 +93,7 @@ export function readBody(body: string | Uint8Array, contentType: Json | undefine
   const declared = typeof contentType === 'string' ? parseMediaType(contentType) : undefined
   if (declared === undefined) return { value: detect(text)?.value ?? text, text }
   try {
-    return { value: codecOf(declared)?.read(bytes, declared.charset, XML_FORM) ?? text, text }
+    return { value: findCodec(declared)?.read(bytes, declared.charset, XML_FORM) ?? text, text }
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     return { value: text, text }
@@ -114,7 +114,7 @@ const asJson = ({ kind, id, item, target, headers, body }: ObservedCall): JsonOb
  * Everything that the message did to others: a transform under another name changes nothing. Credentials are shown as their
  * digests, so that a change of one is seen.
  */
-export function snapshotOf(observed: Observed): JsonObject {
+export function toSnapshot(observed: Observed): JsonObject {
   const { outcome, answer, calls, failure, state } = observed
   const { status, headers, body } = answer
   const { error: _sentence, ...shown } = failure ?? {}
@@ -133,12 +133,13 @@ const withDigests = (headers: Readonly<Record<string, Json>>): JsonObject =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
-      isSecretName(name) ? `${REDACTED} ${digestOf(value)}` : value,
+      isSecretName(name) ? `${REDACTED} ${computeDigest(value)}` : value,
     ]),
   )
 
 /** Long enough to notice a change, too short to find the value by trying. */
-const digestOf = (value: Json): string => createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 8)
+const computeDigest = (value: Json): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 8)
 
 /** The same with every text changed. */
 export function changeObserved(observed: Observed, change: (text: string) => string): Observed {
@@ -172,7 +173,7 @@ export function callMismatches(
   pointer: string,
   matcher: Matcher,
 ): readonly Mismatch[] {
-  if (operatorOf(expected) !== undefined) {
+  if (parseOperator(expected) !== undefined) {
     return matcher.mismatches(expected, calls.map(asJson), { pointer, isPartial: true })
   }
   const left = [...calls]
@@ -186,7 +187,12 @@ export function callMismatches(
   return [...mismatches, ...left.map((call) => notExpected(call, pointer))]
 }
 
-function oneMismatches(wanted: JsonObject, call: ObservedCall, place: Place, matcher: Matcher): readonly Mismatch[] {
+function oneMismatches(
+  wanted: JsonObject,
+  call: ObservedCall,
+  place: MatchLocation,
+  matcher: Matcher,
+): readonly Mismatch[] {
   const actual = asJson(call)
   return Object.entries(wanted).flatMap(([name, value]) => {
     const at = { pointer: `${place.pointer}/${name}` }
@@ -200,16 +206,16 @@ function oneMismatches(wanted: JsonObject, call: ObservedCall, place: Place, mat
 export function headerMismatches(
   expected: Json,
   headers: ObservedCall['headers'],
-  place: Place,
+  place: MatchLocation,
   matcher: Matcher,
 ): readonly Mismatch[] {
-  if (!isObject(expected) || operatorOf(expected) !== undefined) return matcher.mismatches(expected, headers, place)
+  if (!isObject(expected) || parseOperator(expected) !== undefined) return matcher.mismatches(expected, headers, place)
   return Object.entries(expected).flatMap(([name, value]) =>
     matcher.mismatches(value, headers[name.toLowerCase()], { pointer: `${place.pointer}/${name}` }),
   )
 }
 
-function notMade(wanted: JsonObject, calls: readonly ObservedCall[], { pointer }: Place): Mismatch {
+function notMade(wanted: JsonObject, calls: readonly ObservedCall[], { pointer }: MatchLocation): Mismatch {
   const ids = [...new Set(calls.map(({ id }) => id))]
   const id = String(wanted.id)
   const made = ids.length === 0 ? 'no call' : `calls of ${ids.join(', ')}`

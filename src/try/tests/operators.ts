@@ -26,7 +26,7 @@ export type OperatorName = (typeof OPERATORS)[number]
 const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const
 
 /** The operator that the value is; undefined if it is plain. */
-export function operatorOf(value: Json): Readonly<{ name: OperatorName; operand: Json }> | undefined {
+export function parseOperator(value: Json): Readonly<{ name: OperatorName; operand: Json }> | undefined {
   if (!isObject(value)) return undefined
   const [name, ...others] = Object.keys(value)
   if (name === undefined || others.length > 0) return undefined
@@ -43,7 +43,7 @@ export const newPatternRoom = (): PatternRoom => ({ left: PATTERN_INSTRUCTIONS }
 
 /** Lints the operators in an expectation: operands that they do not take, and names that were probably meant as operators. */
 export function lintExpectation(expected: Json, lint: LintSink, room = newPatternRoom()): void {
-  const operator = operatorOf(expected)
+  const operator = parseOperator(expected)
   if (operator !== undefined) lintOperand(operator.name, operator.operand, lint.at(operator.name), room)
   else if (Array.isArray(expected)) lintItems(expected, lint, room)
   else if (isObject(expected)) lintMembers(expected, lint, room)
@@ -104,9 +104,9 @@ const OPERANDS: Readonly<Record<OperatorName, CheckOperand>> = {
     if (!pattern.ok) lint.error(`In "${lint.path}", ${pattern.message}`)
     room.left -= pattern.ok ? pattern.value.size : REFUSED_INSTRUCTIONS
     if (room.left >= 0) return undefined
-    const most = PATTERN_INSTRUCTIONS.toLocaleString('en')
+    const max = PATTERN_INSTRUCTIONS.toLocaleString('en')
     lint.error(
-      `The patterns up to here have more than ${most} instructions; use fewer, or lower the counts of their repeats.`,
+      `The patterns up to here have more than ${max} instructions; use fewer, or lower the counts of their repeats.`,
     )
     return undefined
   },
@@ -117,10 +117,10 @@ const OPERANDS: Readonly<Record<OperatorName, CheckOperand>> = {
     lintItems(operand, lint, room)
     return undefined
   },
-  $near: (operand) => (nearOf(operand) === undefined ? NEAR : undefined),
+  $near: (operand) => (parseNear(operand) === undefined ? NEAR : undefined),
   $text: (operand, lint, room) => {
     if (typeof operand === 'string') return undefined
-    const { name = undefined } = operatorOf(operand) ?? {}
+    const { name = undefined } = parseOperator(operand) ?? {}
     if (name === undefined) return 'a string, or an operator on strings such as { "$matches": "…" }'
     lintExpectation(operand, lint, room)
     return undefined
@@ -134,26 +134,26 @@ const NEAR =
 /** A number, or a time in milliseconds since the epoch. */
 type Near = Readonly<{ value: number; within: number; isTime: boolean }>
 
-function nearOf(operand: Json): Near | undefined {
+function parseNear(operand: Json): Near | undefined {
   if (!isObject(operand) || Object.keys(operand).length !== 2) return undefined
   const { value, within } = operand
   if (typeof within !== 'number' || within < 0) return undefined
   if (typeof value === 'number') return { value, within, isTime: false }
-  const ms = typeof value === 'string' ? timeOf(value) : undefined
+  const ms = typeof value === 'string' ? parseTime(value) : undefined
   return ms === undefined ? undefined : { value: ms, within, isTime: true }
 }
 
 /** Milliseconds since the epoch; undefined for a text that is no time with an offset, which would depend on the time zone. */
-export const timeOf = (text: string): number | undefined => (text.includes('T') ? readMoment(text) : undefined)
+export const parseTime = (text: string): number | undefined => (text.includes('T') ? readMoment(text) : undefined)
 
 // What matchers need to compare two values, beside `===`.
 
 /** Up to so many pairs of characters the engine may compare. */
-const MOST_PAIRS = 1_000_000
+const MAX_PAIRS = 1_000_000
 
 /** Whether a text contains another one. The search of the engine takes up to the product of both lengths: tens of seconds for texts of a megabyte. */
 export function contains(text: string, part: string): boolean {
-  if (text.length * part.length <= MOST_PAIRS) return text.includes(part)
+  if (text.length * part.length <= MAX_PAIRS) return text.includes(part)
   // Knuth, Morris and Pratt (1977): how much of the part still matches where its next character does not.
   const matched = new Uint32Array(part.length)
   let length = 0
@@ -173,16 +173,16 @@ export function contains(text: string, part: string): boolean {
 
 /** XML has texts only, so a text that is written as a number counts as one. Both ends count. */
 export function isNear(operand: Json, actual: Json): boolean {
-  const near = nearOf(operand)
+  const near = parseNear(operand)
   if (near === undefined) return false
-  const value = near.isTime ? (typeof actual === 'string' ? timeOf(actual) : undefined) : numberOf(actual)
+  const value = near.isTime ? (typeof actual === 'string' ? parseTime(actual) : undefined) : parseNumber(actual)
   if (value === undefined) return false
   // The difference of two decimal fractions is rarely exact.
   const slack = Number.EPSILON * (Math.abs(value) + Math.abs(near.value))
   return Math.abs(value - near.value) <= near.within + slack
 }
 
-function numberOf(value: Json): number | undefined {
+function parseNumber(value: Json): number | undefined {
   if (typeof value === 'number') return value
   if (typeof value !== 'string' || !/^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(value)) return undefined
   return Number(value)
@@ -194,7 +194,7 @@ export function memberNames(one: Json, other: Json): readonly string[] | undefin
   return isBoth ? [...new Set([...Object.keys(one), ...Object.keys(other)])] : undefined
 }
 
-export const memberOf = (value: Json, name: string): Json | undefined =>
+export const readMember = (value: Json, name: string): Json | undefined =>
   Object.hasOwn(value as JsonObject, name) ? (value as JsonObject)[name] : undefined
 
 /** The tests were checked before they run. */

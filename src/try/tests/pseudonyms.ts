@@ -8,7 +8,7 @@ import { REDACTED } from '../../core/secrets/secrets.ts'
 import { STAMPS } from '../../core/stored-document.ts'
 import { Unreadable, Unwritable } from '../../formats/body-faults.ts'
 import { CODECS } from '../../formats/codecs.ts'
-import { expectationOfRun, type WrittenExpectation } from './expectation-of-record.ts'
+import { expectationFromRun, type WrittenExpectation } from './expectation-of-record.ts'
 
 type WrittenTest = Readonly<{ given: JsonObject }> & WrittenExpectation
 
@@ -30,14 +30,14 @@ export async function pseudonymise(
   run: (given: JsonObject) => Promise<JsonObject | undefined>,
   key: Uint8Array,
 ): Promise<WrittenTest> {
-  const given = pseudonymousGiven(written.given, createPseudonyms(key, literalsOf(document)))
+  const given = pseudonymousGiven(written.given, createPseudonyms(key, collectLiterals(document)))
   const ran = await run(given)
-  const losses = endOf(ran) === endOf(snapshot) ? written.losses : [...written.losses, ENDS_OTHERWISE]
-  return { given, expect: written.expect.todo === true ? written.expect : expectationOfRun(ran), losses }
+  const losses = endOffset(ran) === endOffset(snapshot) ? written.losses : [...written.losses, ENDS_OTHERWISE]
+  return { given, expect: written.expect.todo === true ? written.expect : expectationFromRun(ran), losses }
 }
 
 /** What two runs have in common that differ in values only. */
-function endOf(snapshot: JsonObject | undefined): string {
+function endOffset(snapshot: JsonObject | undefined): string {
   const { outcome, answer, calls, failure } = snapshot ?? {}
   const { status } = isObject(answer) ? answer : {}
   const { code, stage, path } = isObject(failure) ? failure : {}
@@ -111,8 +111,8 @@ const OF_FORMAT = /^(?:xmlns(?::.*)?|resourceType)$/
  * dates move by the same number of days. `kept`: texts that the document itself names.
  */
 export function createPseudonyms(key: Uint8Array, kept: ReadonlySet<string>) {
-  const hashOf = (text: string): Buffer => createHmac('sha256', key).update(text).digest()
-  const days = -7 * (MIN_WEEKS + (hashOf('days').readUInt32BE() % (MAX_WEEKS - MIN_WEEKS + 1)))
+  const computeHash = (text: string): Buffer => createHmac('sha256', key).update(text).digest()
+  const days = -7 * (MIN_WEEKS + (computeHash('days').readUInt32BE() % (MAX_WEEKS - MIN_WEEKS + 1)))
   const known = new Map<string, string>()
   const taken = new Set<string>()
 
@@ -121,13 +121,13 @@ export function createPseudonyms(key: Uint8Array, kept: ReadonlySet<string>) {
     const canonical = token.toLowerCase()
     let found = known.get(canonical)
     for (let attempt = 0; found === undefined; attempt += 1) {
-      const other = inShapeOf(canonical, hashOf(`${attempt} ${canonical}`), isHex)
+      const other = inShapeOf(canonical, computeHash(`${attempt} ${canonical}`), isHex)
       const isFree = other !== canonical && !kept.has(other) && !taken.has(other)
       if (isFree || attempt >= MAX_ATTEMPTS) found = other
     }
     known.set(canonical, found)
     taken.add(found)
-    return inCaseOf(token, found)
+    return matchCase(token, found)
   }
 
   function part(all: string, groups: Groups): string {
@@ -198,7 +198,7 @@ function inShapeOf(text: string, hash: Buffer, isHex: boolean): string {
     .join('')
 }
 
-function inCaseOf(text: string, pseudonym: string): string {
+function matchCase(text: string, pseudonym: string): string {
   const chars = [...text]
   return [...pseudonym].map((char, index) => (/\p{Lu}/u.test(chars[index] ?? '') ? char.toUpperCase() : char)).join('')
 }
@@ -264,7 +264,7 @@ const ABOUT = new Set([...STAMPS, 'name', 'description'])
  * The values that a document itself names: enums of its schema, codes of its mapping, texts in its expressions, words in its
  * patterns. Out: texts, and numbers as texts. Values of messages that equal one of them say nothing about a person.
  */
-export function literalsOf(document: JsonObject): ReadonlySet<string> {
+export function collectLiterals(document: JsonObject): ReadonlySet<string> {
   const found = new Set(ALWAYS)
   const add = (value: Json, at: string): void => {
     if (typeof value === 'number') found.add(String(value))

@@ -7,7 +7,7 @@ import type { DryRunRequest } from '../../document/checks/dry-run-request.ts'
 import type { EndpointService } from '../../endpoints/endpoint-service.ts'
 import * as failures from '../../endpoints/management-failures.ts'
 import { callMessageLog } from '../../records/message-log/message-search.ts'
-import { secretHeadersOf } from '../../records/message-log/redaction.ts'
+import { secretHeaderNames } from '../../records/message-log/redaction.ts'
 import {
   type NotReproduced,
   notReproduced,
@@ -15,8 +15,8 @@ import {
   readRecordedMessage,
 } from '../dry-run/recorded-message.ts'
 import { checkTestFile } from './check-test-file.ts'
-import { expectationOfRecord } from './expectation-of-record.ts'
-import { givenOfRecord } from './given-of-record.ts'
+import { expectationFromRecord } from './expectation-of-record.ts'
+import { testInputFromLogEntry } from './given-of-record.ts'
 import { pseudonymise } from './pseudonyms.ts'
 import type { RunTests } from './run-tests.ts'
 import type { TestFile, TestResult } from './test-file.ts'
@@ -57,7 +57,7 @@ const ALL_RECORDED: DryRunRequest = { message: {}, lookups: {}, responses: {}, l
 
 export function createRecordedTests(options: RecordedTestsOptions): MakeRecordedTest {
   const { recorded, endpointService, runTests, settings, random } = options
-  const secretHeaders = secretHeadersOf(settings.redactHeaders)
+  const secretHeaders = secretHeaderNames(settings.redactHeaders)
 
   /** What the message of the test does; undefined if it asks for an answer that is not given. */
   const runOnce = async (document: JsonObject, name: string, given: JsonObject): Promise<JsonObject | undefined> => {
@@ -76,21 +76,21 @@ export function createRecordedTests(options: RecordedTestsOptions): MakeRecorded
     const { record } = message
     const { endpointId, endpointVersion } = record
     if (endpointId === undefined) throw new Failure('ENDPOINT_UNKNOWN', 'No endpoint took this message.')
-    const { document, isOther } = await documentOf(endpointId, record, endpointService)
+    const { document, isOther } = await readRecordedDocument(endpointId, record, endpointService)
     const name = request.name ?? `message ${messageId}`
-    const { given, losses } = givenOfRecord(message, document)
+    const { given, losses } = testInputFromLogEntry(message, document)
     const snapshot = await runOnce(document, name, given)
     const answer = record.bodies.some(({ which }) => which === 'answer')
       ? await callMessageLog(() => recorded.store.body(messageId, 'answer'))
       : undefined
-    const written = { given, ...expectationOfRecord({ record, answer, snapshot, document }) }
+    const written = { given, ...expectationFromRecord({ record, answer, snapshot, document }) }
     const part = request.pseudonymise
       ? await pseudonymise(written, snapshot, document, (other) => runOnce(document, name, other), random(KEY_BYTES))
       : written
     const source = { messageId, ...(endpointVersion === undefined ? {} : { endpointVersion }) }
     const test = { name, source, given: part.given, expect: part.expect }
     const file = soundFile(test)
-    const active = await activeOf(endpointId, endpointService)
+    const active = await readActiveDocument(endpointId, endpointService)
     const result = active === undefined ? undefined : (await runTests(active, file)).tests[0]
     const isChanged = result?.verdict === 'failed' && JSON.stringify(active) !== JSON.stringify(document)
     const { endpoint } = checkDocument(document)
@@ -132,7 +132,7 @@ const inGiven = ({ path, reason }: NotReproduced): NotReproduced => ({
 })
 
 /** The document that processed the message, or the active one if that is no longer stored. */
-async function documentOf(
+async function readRecordedDocument(
   endpointId: string,
   { endpointVersion }: MessageRecord,
   endpoints: RecordedTestsOptions['endpointService'],
@@ -146,7 +146,10 @@ async function documentOf(
   return { document: await endpoints.get(endpointId), isOther: true }
 }
 
-async function activeOf(endpointId: string, endpoints: Pick<EndpointService, 'get'>): Promise<Json | undefined> {
+async function readActiveDocument(
+  endpointId: string,
+  endpoints: Pick<EndpointService, 'get'>,
+): Promise<Json | undefined> {
   try {
     return await endpoints.get(endpointId)
   } catch (thrown) {

@@ -9,13 +9,13 @@ import { type CompiledEndpoint, compileDocument } from '../../endpoints/compiled
 import { Intake } from '../../inbound/intake.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
 import type { StateRecord } from '../../store/sql/states.ts'
-import { incomingOf } from '../dry-run/dry-run.ts'
-import { coverageOfMessage, percentCovered } from '../dry-run/dry-run-report.ts'
-import { type Course, createCourse } from '../dry-run/stage-report.ts'
+import { toIncoming } from '../dry-run/dry-run.ts'
+import { measureMessageCoverage, percentCovered } from '../dry-run/dry-run-report.ts'
+import { createStageRecording, type StageRecording } from '../dry-run/stage-report.ts'
 import { createGivenServices, type GivenServices } from './given-services.ts'
 import { judge, missingAnswers, shownMismatch, unusedAnswers } from './judge-step.ts'
 import { createMatcher, TooManyComparisons } from './match.ts'
-import { observe, snapshotOf } from './observed.ts'
+import { observe, toSnapshot } from './observed.ts'
 import {
   DEFAULT_NOW,
   type DocumentTest,
@@ -58,15 +58,15 @@ type TestRunnerOptions = Readonly<{
 }>
 
 const NO_ID = '0'.repeat(24)
-const MOST_MISMATCHES = 50
+const MAX_MISMATCHES = 50
 const STAMP = { _id: NO_ID, createdAt: DEFAULT_NOW, updatedAt: DEFAULT_NOW, version: 1 }
 
 export function createTestRunner({ services, settings, logger, bounds }: TestRunnerOptions): RunTests {
   return async (document, file, options = {}) => {
     const startMs = performance.now()
     const given = createGivenServices(services, settings)
-    const course = options.coverage === true ? createCourse() : undefined
-    const observed = { ...given.services, observer: course }
+    const recording = options.coverage === true ? createStageRecording() : undefined
+    const observed = { ...given.services, observer: recording }
     const { lints, compiled } = await compileDocument(document, STAMP, observed, settings, {
       bounds: options.bounds ?? bounds,
     })
@@ -86,7 +86,7 @@ export function createTestRunner({ services, settings, logger, bounds }: TestRun
       skipped: count('skipped'),
       ms: msSince(startMs),
       tests: results,
-      ...(course === undefined || !ran ? {} : { coverage: coverageOf(compiled, course, calls) }),
+      ...(recording === undefined || !ran ? {} : { coverage: measureCoverage(compiled, recording, calls) }),
       lint: { errors: shown(lints, 'error'), warnings: shown(lints, 'warning') },
     }
   }
@@ -120,7 +120,7 @@ async function runTest(test: DocumentTest, runner: Runner): Promise<TestResult> 
     }
     const found = await runStep(test, step, index, states, runner)
     const base = hasSteps ? `/steps/${index}` : ''
-    const room = MOST_MISMATCHES - mismatches.length
+    const room = MAX_MISMATCHES - mismatches.length
     for (const one of found.slice(0, room)) {
       mismatches.push(shownMismatch({ ...one, path: `${base}${one.path}` }))
       // Each may hold values as large as the message.
@@ -146,19 +146,19 @@ async function runStep(
 ): Promise<readonly Mismatch[]> {
   const running = given.start({ given: step.given, seed: `${test.name}\n${index}`, states })
   const intake = intakeAt(step.given.nowMs, settings, logger)
-  const completed = await intake.rehearse(compiled, incomingOf(step.given, compiled), running.trace)
+  const completed = await intake.runDry(compiled, toIncoming(step.given, compiled), running.trace)
   if (options.coverage === true) calls.push(...running.trace.calls)
   const observed = observe(completed, running)
   const missing = missingAnswers(running)
   if (missing.length > 0) return missing
   const { snapshot, todo } = step.expect
-  if (todo === true) return [unwritten(snapshotOf(observed))]
+  if (todo === true) return [unwritten(toSnapshot(observed))]
   const mismatches = [
     ...judge(step, observed, running.trace.secrets, ignore),
     ...unusedAnswers(step, running, compiled.endpoint),
   ]
   if (snapshot === true) {
-    const taken = withoutIgnored(snapshotOf(observed), ignore)
+    const taken = withoutIgnored(toSnapshot(observed), ignore)
     options.onSnapshot?.(test, index, taken)
     mismatches.push(...snapshotMismatches(snapshotFor(options.snapshots, test, index), taken))
   }
@@ -167,8 +167,8 @@ async function runStep(
     : mismatches
 }
 
-function coverageOf({ endpoint }: CompiledEndpoint, course: Course, calls: readonly CallSpan[]) {
-  const coverage = coverageOfMessage(endpoint, course, { calls: [...calls] })
+function measureCoverage({ endpoint }: CompiledEndpoint, recording: StageRecording, calls: readonly CallSpan[]) {
+  const coverage = measureMessageCoverage(endpoint, recording, { calls: [...calls] })
   return { ...coverage, percent: percentCovered(coverage) }
 }
 

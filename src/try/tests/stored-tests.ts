@@ -6,9 +6,9 @@ import type { EndpointService } from '../../endpoints/endpoint-service.ts'
 import type { ChangeTests } from '../../endpoints/endpoint-writer.ts'
 import * as failures from '../../endpoints/management-failures.ts'
 import { parseDocument } from '../../endpoints/parse-document.ts'
-import { etagOf, matchesEtag } from '../../endpoints/precondition.ts'
+import { computeEtag, matchesEtag } from '../../endpoints/precondition.ts'
 import { retryOnConflict } from '../../endpoints/store-queue.ts'
-import type { EntryOf } from '../../store/sql/audit-store.ts'
+import type { ToAuditEntry } from '../../store/sql/audit-store.ts'
 import type { EndpointTestStore } from '../../store/sql/endpoint-store.ts'
 import { checkTestFile } from './check-test-file.ts'
 import type { RunTests } from './run-tests.ts'
@@ -19,7 +19,7 @@ type SavedTests = Readonly<{ file: JsonObject; warnings: readonly Lint[] }>
 
 /**
  * An endpoint without tests has the file `{ "tests": [] }`. `ifMatch` is the If-Match header; undefined if there is none.
- * `entryOf`: for the entry of a change in the audit log.
+ * `toAuditEntry`: for the entry of a change in the audit log.
  * Each call fails with ID_MALFORMED, ENDPOINT_UNKNOWN and STORE_UNAVAILABLE.
  */
 export interface StoredTests {
@@ -27,9 +27,14 @@ export interface StoredTests {
   endpoints(): Promise<ReadonlySet<string>>
   get(endpointId: string): Promise<JsonObject>
   /** In: a file of tests as JSON text. Also fails with BODY_UNREADABLE, BODY_TOO_DEEP, TESTS_INVALID, PRECONDITION_FAILED. */
-  replace(endpointId: string, text: string, ifMatch: string | undefined, entryOf?: EntryOf): Promise<SavedTests>
+  replace(
+    endpointId: string,
+    text: string,
+    ifMatch: string | undefined,
+    toAuditEntry?: ToAuditEntry,
+  ): Promise<SavedTests>
   /** Also fails with PRECONDITION_FAILED. */
-  remove(endpointId: string, ifMatch: string | undefined, entryOf?: EntryOf): Promise<void>
+  remove(endpointId: string, ifMatch: string | undefined, toAuditEntry?: ToAuditEntry): Promise<void>
 }
 
 type StoredTestsOptions = Readonly<{
@@ -44,14 +49,14 @@ export function createStoredTests({ store, endpointService }: StoredTestsOptions
     endpointId: string,
     file: JsonObject | undefined,
     ifMatch: string | undefined,
-    entryOf: EntryOf | undefined,
+    toAuditEntry: ToAuditEntry | undefined,
   ) => {
     await endpointService.get(endpointId)
     await failures.callEndpointStore(() =>
       retryOnConflict(ifMatch, async () => {
         const stored = await store.get(endpointId)
-        if (ifMatch !== undefined && !matchesEtag(ifMatch, etagOf(fileOf(stored)))) throw stale()
-        const entry = entryOf?.({ target: endpointId })
+        if (ifMatch !== undefined && !matchesEtag(ifMatch, computeEtag(parseTestFile(stored)))) throw stale()
+        const entry = toAuditEntry?.({ target: endpointId })
         const result = await store.write(endpointId, file && JSON.stringify(file), stored, entry)
         if (result === 'gone') throw failures.unknown(endpointId)
         if (result === 'stale') throw stale()
@@ -64,22 +69,22 @@ export function createStoredTests({ store, endpointService }: StoredTestsOptions
       const stored = await failures.callEndpointStore(() => store.get(endpointId))
       // Tests are deleted with their endpoint: only without them it may be unknown.
       if (stored === undefined) await endpointService.get(endpointId)
-      return fileOf(stored)
+      return parseTestFile(stored)
     },
-    replace: async (endpointId, text, ifMatch, entryOf) => {
+    replace: async (endpointId, text, ifMatch, toAuditEntry) => {
       const { raw, faults } = parseDocument(text)
       const { lints } = checkTestFile(raw)
       const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
       if (errors.length > 0) throw failures.testsInvalid(errors)
       const file = raw as JsonObject
-      await write(endpointId, file, ifMatch, entryOf)
+      await write(endpointId, file, ifMatch, toAuditEntry)
       return { file, warnings: lints }
     },
-    remove: (endpointId, ifMatch, entryOf) => write(endpointId, undefined, ifMatch, entryOf),
+    remove: (endpointId, ifMatch, toAuditEntry) => write(endpointId, undefined, ifMatch, toAuditEntry),
   }
 }
 
-const fileOf = (stored: string | undefined): JsonObject => (stored === undefined ? NO_TESTS : JSON.parse(stored))
+const parseTestFile = (stored: string | undefined): JsonObject => (stored === undefined ? NO_TESTS : JSON.parse(stored))
 
 const stale = (): Failure =>
   new Failure(
@@ -103,7 +108,7 @@ type ChangeTestsOptions = Readonly<{
 const LIMIT_MS = 20_000
 
 /** Of one change; the failing tests beyond are counted. */
-const MOST_NAMED = 1_000
+const MAX_NAMED = 1_000
 
 /** Undefined if no tests are to run. */
 export function createChangeTests({
@@ -128,12 +133,12 @@ export function createChangeTests({
       const startMs = performance.now()
       const report = await runTests(document, file, { limitMs: Math.max(0, left) })
       left -= performance.now() - startMs
-      return failingOf(report)
+      return lintFailures(report)
     }
 
-    const failingOf = ({ tests }: TestReport): readonly Lint[] => {
+    const lintFailures = ({ tests }: TestReport): readonly Lint[] => {
       const failing = tests.flatMap((test, index) => (test.verdict === 'failed' ? [{ test, index }] : []))
-      const shown = failing.slice(0, Math.max(0, MOST_NAMED - named))
+      const shown = failing.slice(0, Math.max(0, MAX_NAMED - named))
       named += shown.length
       const hidden = failing.length - shown.length
       return [
@@ -163,23 +168,23 @@ export function createChangeTests({
       }
     }
 
-    return { run: runStored, versionOf: readTests }
+    return { run: runStored, readVersion: readTests }
   }
 }
 
 /** Warnings stand in a header and in the log, which quote no values; the details of a failure are for its caller alone. */
 const SENTENCES: Readonly<Record<Lint['severity'], (test: TestResult) => string>> = {
-  error: (test) => `${failureOf(test)}.${valuesOf(test.mismatches[0])}`,
-  warning: (test) => `${failureOf(test)}; POST /endpoints/tests/run shows why.`,
+  error: (test) => `${findFailure(test)}.${listValues(test.mismatches[0])}`,
+  warning: (test) => `${findFailure(test)}; POST /endpoints/tests/run shows why.`,
 }
 
-function failureOf({ name, mismatches: [first, ...others] }: TestResult): string {
+function findFailure({ name, mismatches: [first, ...others] }: TestResult): string {
   const place = first === undefined || first.path === '' ? '' : ` at ${first.path}`
   if (others.length === 0) return `The test "${name}" fails${place}`
   return `The test "${name}" fails${place} and ${others.length === 1 ? 'one more place' : `${others.length} more places`}`
 }
 
-function valuesOf(mismatch: Mismatch | undefined): string {
+function listValues(mismatch: Mismatch | undefined): string {
   if (mismatch === undefined) return ''
   const { message, expected, actual } = mismatch
   const parts = [

@@ -4,10 +4,10 @@ import type { Lint } from '../../core/lint.ts'
 import type { CannedAnswers, DryRunRequest } from '../../document/checks/dry-run-request.ts'
 import type { Coverage } from '../dry-run/dry-run-report.ts'
 
-export const MOST_TESTS = 200
-export const MOST_STEPS = 50
+export const MAX_TESTS = 200
+export const MAX_STEPS = 50
 /** The most bytes of a file of tests, as UTF-8. */
-export const MOST_TEST_BYTES = 1_048_576
+export const MAX_TEST_BYTES = 1_048_576
 
 /** The time of a test that gives none: a message of a test is always as old as its expectations. */
 export const DEFAULT_NOW = '2026-01-01T00:00:00.000Z'

@@ -10,9 +10,9 @@ type Refusal = Readonly<{ code: string; details?: readonly Detail[] }>
 type Result = Readonly<{ id?: string; version: number; etag?: string; warnings: readonly Detail[] }>
 
 const MISSING = '0123456789abcdef01234567'
-const MOST = 10
+const MAX = 10
 
-describeServices('/endpoints/batch', { MAX_ENDPOINTS: `${MOST}` }, (stage) => {
+describeServices('/endpoints/batch', { MAX_ENDPOINTS: `${MAX}` }, (stage) => {
   const post = (body: string, to = '/endpoints/batch') =>
     stage.service.fetch(to, { ...json('POST', undefined), body: body })
   const run = (operations: readonly Json[], more: JsonObject = {}) => post(JSON.stringify({ operations, ...more }))
@@ -251,14 +251,12 @@ describeServices('/endpoints/batch', { MAX_ENDPOINTS: `${MOST}` }, (stage) => {
       {
         name: 'more endpoints than there may be, of which those that it deletes are none',
         operations: (a) => [
-          ...Array.from({ length: MOST }, (_, n) =>
-            create(`many ${n}`, { document: named(`many ${n}`, `/many/${n}`) }),
-          ),
+          ...Array.from({ length: MAX }, (_, n) => create(`many ${n}`, { document: named(`many ${n}`, `/many/${n}`) })),
           { op: 'delete', id: a._id },
         ],
         status: 409,
         code: 'ENDPOINTS_TOO_MANY',
-        details: [[MOST - 1, '', /MAX_ENDPOINTS/]],
+        details: [[MAX - 1, '', /MAX_ENDPOINTS/]],
       },
       {
         name: 'a state of another form',

@@ -152,12 +152,12 @@ test('a stored document that ran before a rule was made stays active, and the lo
     [['warn', [place]]],
   )
 
-  const rehearse = (request: JsonObject) =>
+  const runDry = (request: JsonObject) =>
     service.fetch('/endpoints/dry-run', json('POST', { lookups: { l: {} }, message: { body: { a: 1 } }, ...request }))
   type Report = { ran: boolean; lint: { errors: { path: string }[] }; answer?: { body: string } }
-  const asStored = (await rehearse({ endpointId: _id })).json<Report>()
+  const asStored = (await runDry({ endpointId: _id })).json<Report>()
   assert.deepEqual([asStored.ran, asStored.answer?.body], [true, '{"a":1}'])
-  const asSent = (await rehearse({ endpoint: document })).json<Report>()
+  const asSent = (await runDry({ endpoint: document })).json<Report>()
   assert.equal(asSent.ran, false)
   for (const { lint } of [asStored, asSent]) assert.deepEqual(pathsOf(lint.errors), [place])
 

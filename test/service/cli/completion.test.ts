@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
-import { COMMANDS, type CommandDeclaration, optionsOf } from '../../../src/cli/commands.ts'
+import { COMMANDS, type CommandDeclaration, listOptions } from '../../../src/cli/commands.ts'
 import { completionScript } from '../../../src/cli/completion.ts'
 
 describe('completion of bash', () => {
@@ -34,7 +34,7 @@ describe('completion of every shell', () => {
       const script = completionScript(shell)
       for (const [path, command] of Object.entries<CommandDeclaration>(COMMANDS)) {
         for (const name of path.split(' ')) assert.ok(script.includes(name), name)
-        for (const { flag } of optionsOf(command)) assert.ok(script.includes(flag.slice(2)), flag)
+        for (const { flag } of listOptions(command)) assert.ok(script.includes(flag.slice(2)), flag)
       }
     })
     if (spawnSync(shell, ['-c', 'true']).status === 0) {

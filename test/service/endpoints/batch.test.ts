@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Failure } from '../../../src/core/failure.ts'
 import type { Json } from '../../../src/core/json.ts'
-import { etagOf } from '../../../src/endpoints/precondition.ts'
+import { computeEtag } from '../../../src/endpoints/precondition.ts'
 import { openEndpointService } from '../../support/endpoints/open-endpoint-service.ts'
 import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
@@ -158,7 +158,7 @@ describe('changes of others while a batch runs its tests', () => {
       }
       return read === 'failing' ? [{ path: 'tests[0]', message: 'It fails.', severity: 'error' as const }] : []
     }
-    const opened = await openEndpointService({ changeTests: () => ({ run, versionOf: async () => version }) })
+    const opened = await openEndpointService({ changeTests: () => ({ run, readVersion: async () => version }) })
     const storeTests = (text: string) => {
       version = text
     }
@@ -173,13 +173,13 @@ describe('changes of others while a batch runs its tests', () => {
           dryRun,
         }),
       )
-    return { ...opened, id: document._id, batchOf, storeTests, started: started.promise, letGo: held.resolve }
+    return { ...opened, id: document._id, toBatch: batchOf, storeTests, started: started.promise, letGo: held.resolve }
   }
   const limits = { timeout: 30_000 }
 
   for (const dryRun of [true, false]) {
     test(`are made at once${dryRun ? ', in a dry run too' : ''}`, limits, async () => {
-      const { endpointService, registry, batchOf, started, letGo } = await openHeld()
+      const { endpointService, registry, toBatch: batchOf, started, letGo } = await openHeld()
       const batch = batchOf({}, dryRun)
       await started
       await endpointService.create(JSON.stringify(documentOf('other', 'other')))
@@ -198,7 +198,7 @@ describe('changes of others while a batch runs its tests', () => {
   }
 
   test('count for the batch: what it replaces, and names that are taken', limits, async () => {
-    const { endpointService, registry, store, id, batchOf, started, letGo } = await openHeld()
+    const { endpointService, registry, store, id, toBatch: batchOf, started, letGo } = await openHeld()
     const batch = batchOf({})
     await started
     await endpointService.patch(id, '{"description":"between"}', undefined)
@@ -213,7 +213,7 @@ describe('changes of others while a batch runs its tests', () => {
 
   for (const dryRun of [true, false]) {
     test(`refuse a batch whose tests are others now${dryRun ? ', in a dry run too' : ''}`, limits, async () => {
-      const { batchOf, storeTests, started, letGo } = await openHeld()
+      const { toBatch: batchOf, storeTests, started, letGo } = await openHeld()
       const refused = assert.rejects(batchOf({}, dryRun), (thrown) => {
         assert.ok(thrown instanceof Failure)
         const shown = thrown.options.details?.map((detail) => Object(detail).code)
@@ -228,7 +228,7 @@ describe('changes of others while a batch runs its tests', () => {
   }
 
   test('leave a batch of one its turn before a larger one ends', limits, async () => {
-    const { endpointService, id, batchOf, started, letGo } = await openHeld()
+    const { endpointService, id, toBatch: batchOf, started, letGo } = await openHeld()
     const ended: string[] = []
     const large = Array.from({ length: 20 }, (_, nr) => ({ op: 'create', document: documentOf(`l${nr}`, `l${nr}`) }))
     const first = { op: 'replace', id, document: documentOf('a', 'a') }
@@ -245,8 +245,8 @@ describe('changes of others while a batch runs its tests', () => {
   })
 
   test('refuse a batch that names the version before, or a name that is taken since', limits, async () => {
-    const { endpointService, registry, id, batchOf, started, letGo } = await openHeld()
-    const before = etagOf(registry.get(id)?.document ?? null)
+    const { endpointService, registry, id, toBatch: batchOf, started, letGo } = await openHeld()
+    const before = computeEtag(registry.get(id)?.document ?? null)
     const refused = assert.rejects(batchOf({ ifMatch: before }), (thrown) => {
       assert.ok(thrown instanceof Failure)
       const codes = thrown.options.details?.map((detail) => Object(detail).code)

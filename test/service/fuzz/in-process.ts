@@ -65,10 +65,10 @@ export async function openInProcess() {
   const intake = new Intake({ ...settings, ...shared, observe: () => {} })
   const dryRun = { endpointService: catalogue, registry, intake, services, settings, clock }
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
-  const audit = { record: async () => {}, entryOf: (note: AuditNote) => ({ id: newId(), at: '', ...note }) }
+  const audit = { record: async () => {}, toAuditEntry: (note: AuditNote) => ({ id: newId(), at: '', ...note }) }
   addAuthHook(server, { authorise: async () => ({ caller: { who: 'anyone', roles: ROLES } }), audit })
   const statsOf = async () => new Map()
-  const listSummaries = createListSummaries({ registry, inactive: catalogue.inactiveDocuments, statsOf })
+  const listSummaries = createListSummaries({ registry, inactive: catalogue.inactiveDocuments, readStats: statsOf })
   const api: Partial<Api> = {
     endpoints: catalogue,
     listSummaries,

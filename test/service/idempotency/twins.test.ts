@@ -9,7 +9,7 @@ describeDatabases('twins', ({ withDatabase }) => {
   /** A service with `/orders`, whose target is held. */
   const staged = (
     work: (service: Service, target: Held) => Promise<void>,
-    { env = {}, statusOf }: { env?: Record<string, string>; statusOf?: (call: number) => number } = {},
+    { env = {}, readStatus: statusOf }: { env?: Record<string, string>; readStatus?: (call: number) => number } = {},
   ) =>
     withDatabase(async ({ url }) => {
       const target = await startHeld(statusOf)
@@ -65,7 +65,7 @@ describeDatabases('twins', ({ withDatabase }) => {
         assert.equal(target.received.length, 2)
         assert.equal(repeatedAmong(await Promise.all(replies)), 18)
       },
-      { statusOf: (call) => (call === 1 ? 503 : 200) },
+      { readStatus: (call) => (call === 1 ? 503 : 200) },
     ),
   )
 

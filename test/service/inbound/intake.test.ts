@@ -242,7 +242,7 @@ describe('draining', () => {
       return done
     })
     const message = intake.accept(compiled, incoming)
-    const rehearsed = intake.rehearse(compiled, incoming, startTrace())
+    const rehearsed = intake.runDry(compiled, incoming, startTrace())
     intake.giveUp()
     intake.giveUp()
     release.resolve()

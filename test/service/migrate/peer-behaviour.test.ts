@@ -1,7 +1,7 @@
 /** What openhim-mediator-mapping answered to the messages of the fixtures, compared with this service. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { judgeAll, reportOf } from '../../../migrate/compare/comparison-report.ts'
+import { createReport, judgeAll } from '../../../migrate/compare/comparison-report.ts'
 import { compareLive } from '../../../migrate/compare/live-comparison.ts'
 import type { JsonObject } from '../../../src/core/json.ts'
 import { fixtures, messagesIn } from '../../support/migrate/fixtures.ts'
@@ -98,7 +98,7 @@ describe('each fixture behaves as with the peer', () => {
           allowSideEffects: true,
           progress: () => undefined,
         })
-        const report = reportOf(judgeAll(comparisons, []), [])
+        const report = createReport(judgeAll(comparisons, []), [])
         assert.equal(report.unexplained, 0, report.text)
         const { same, deliberate } = report.json.summary as JsonObject
         assert.deepEqual({ same, deliberate }, EXPECTED[name])

@@ -14,7 +14,7 @@ import { type LogLine, loggerInto } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
 const URN = 'urn:mediator:a/b'
-const FAST = { heartbeatMs: 20, settleMs: 5, backoff: { firstMs: 10, longestMs: 80 } }
+const FAST = { heartbeatMs: 20, settleMs: 5, backoff: { firstMs: 10, maxMs: 80 } }
 /** Longer than any test: what happens meanwhile happens for another reason. */
 const NEVER_MS = 600_000
 
@@ -209,7 +209,7 @@ describe('a core that is away', () => {
   test('is not called more often because endpoints change', async (t) => {
     const core = await startStrictCore(t)
     core.broken = 500
-    const mediator = started(t, core, { backoff: { firstMs: NEVER_MS, longestMs: NEVER_MS } })
+    const mediator = started(t, core, { backoff: { firstMs: NEVER_MS, maxMs: NEVER_MS } })
     await until(mediator.status, (status) => status === 'refused')
     for (let count = 0; count < 100; count += 1) mediator.change(`endpoint ${count}`)
     assert.equal(core.calls.length, 1)

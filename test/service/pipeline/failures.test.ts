@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { Failure } from '../../../src/core/failure.ts'
 import { FAILURES, type FailureCode } from '../../../src/core/failure-table.ts'
 import type { JsonObject } from '../../../src/core/json.ts'
-import { codecOfFormat, FORMATS, type Format, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
+import { codecForFormat, FORMATS, type Format, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
 import { answerFailure } from '../../../src/pipeline/reply.ts'
 import { FAILING_SETTINGS, failureCases, messageOf } from './failure-cases.ts'
 import { openPipeline, output } from './fixture.ts'
@@ -14,7 +14,7 @@ const pipeline = openPipeline(FAILING_SETTINGS)
 const PARSER = { parserXmlTrim: true, parserXmlExplicitRoot: false, parserXmlExplicitArray: false }
 
 const bodyOf = (body: string | Uint8Array, format: Format): JsonObject =>
-  codecOfFormat(format).read(Buffer.from(body), undefined, PARSER) as JsonObject
+  codecForFormat(format).read(Buffer.from(body), undefined, PARSER) as JsonObject
 
 for (const one of failureCases(pipeline)) {
   const { name, document, says, status, details, header, code, stage, path } = one

@@ -20,7 +20,7 @@ import { openTopics } from '../../support/services/topics.ts'
 import { type SpawnedService, spawnService } from '../../support/spawned-service.ts'
 import { createRandom, type Random } from '../crash/random.ts'
 import { registerInBoth, statusOf } from './instances.ts'
-import { type Account, account, type Made, numbered, readMade, tracing } from './numbered.ts'
+import { account, type Made, numbered, readMade, type TargetUsage, tracing } from './numbered.ts'
 
 export type FlakyLookup = Readonly<{
   /** The lookup, as a document has it: it sends the body of the message. */
@@ -69,7 +69,7 @@ export type CrashOptions = Readonly<{
   print?: (line: string) => void
 }>
 
-export type CrashReport = Account &
+export type CrashReport = TargetUsage &
   Readonly<{
     committedPastUnfinished: number
     roundDuplicates: readonly number[]

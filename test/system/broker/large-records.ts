@@ -24,7 +24,7 @@ export type LargeRecordOptions = Readonly<{
 
 export type LargeRecordReport = Readonly<{
   /** The most that the service had in memory, in MiB. */
-  mostMb: number
+  maxMb: number
   /** The most records that were started and not done at a time, by endpoint. */
   started: readonly number[]
   /** The most of all endpoints together, in bytes. */
@@ -90,10 +90,10 @@ export async function consumeLargeRecords(options: LargeRecordOptions): Promise<
       const reply = await fetch(`${service.adminUrl}/endpoints`, json('POST', endpointDocument(document)))
       if (reply.status !== 201) throw new Error(await reply.text())
     }
-    let [mostMb, mostStarted] = [0, 0]
+    let [maxMb, mostStarted] = [0, 0]
     const started = new Map<string, number>()
     const look = async () => {
-      mostMb = Math.max(mostMb, residentMb(service.child.pid ?? 0))
+      maxMb = Math.max(maxMb, residentMb(service.child.pid ?? 0))
       const consumers = (await (await fetch(`${service.adminUrl}/consumers`)).json()) as ConsumerStatus[]
       let sum = 0
       for (const { endpoint, underWay, retrying } of consumers) {
@@ -106,7 +106,7 @@ export async function consumeLargeRecords(options: LargeRecordOptions): Promise<
     const haveAllStarted = () => orders.every((_, index) => (started.get(`large ${index}`) ?? 0) > 0)
     await until(look, (count) => count >= calls && haveAllStarted(), waitMs)
     return {
-      mostMb: Math.round(mostMb),
+      maxMb: Math.round(maxMb),
       started: [...started.values()],
       startedBytes: mostStarted * largeRecord(0).byteLength,
     }

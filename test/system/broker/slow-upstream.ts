@@ -22,7 +22,7 @@ export type SlowOptions = Readonly<{
   watched: number
 }>
 
-export type SlowReport = Readonly<{ done: number; mostAtOnce: number; grownMb: number }>
+export type SlowReport = Readonly<{ done: number; maxAtOnce: number; grownMb: number }>
 
 /** Memory is compared with that of the same process while it consumed the first records of a small topic. */
 export async function consumeSlowly(options: SlowOptions): Promise<SlowReport> {
@@ -71,7 +71,7 @@ export async function consumeSlowly(options: SlowOptions): Promise<SlowReport> {
       (count) => count >= watched,
       300_000,
     )
-    return { done: upstream.bodies.length, mostAtOnce: upstream.most(), grownMb: Math.round(most - before) }
+    return { done: upstream.bodies.length, maxAtOnce: upstream.most(), grownMb: Math.round(most - before) }
   } finally {
     service.child.kill('SIGKILL')
     await service.ended

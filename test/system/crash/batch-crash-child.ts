@@ -7,8 +7,8 @@ import { announce } from './announce.ts'
 import { BATCHES, batchDocument, numberOf } from './batch-subject.ts'
 import { createRandom } from './random.ts'
 
-const LEAST_ENDPOINTS = 4
-const MOST_ENDPOINTS = 20
+const MIN_ENDPOINTS = 4
+const MAX_ENDPOINTS = 20
 
 const [folder = '', seed = '0'] = process.argv.slice(2)
 const random = createRandom(Number(seed))
@@ -18,8 +18,8 @@ let operations = 0
 /** Names and routes go around, one endpoint goes and others come: every batch touches all. */
 async function changeAll(number: number): Promise<void> {
   const before = (await service.fetch('/endpoints')).json<StoredEndpoint[]>()
-  const kept = before.length > LEAST_ENDPOINTS ? before.slice(1) : before
-  const count = LEAST_ENDPOINTS + random.below(MOST_ENDPOINTS - LEAST_ENDPOINTS)
+  const kept = before.length > MIN_ENDPOINTS ? before.slice(1) : before
+  const count = MIN_ENDPOINTS + random.below(MAX_ENDPOINTS - MIN_ENDPOINTS)
   const places = Array.from({ length: Math.max(count, kept.length) }, (_, place) => place)
   const batch = [
     ...before.slice(0, before.length - kept.length).map(({ _id }) => ({ op: 'delete', id: _id })),

@@ -78,10 +78,10 @@ export type CrashSummary = {
   violations: string[]
 }
 
-const MOST_OPERATIONS_A_ROUND = 80
+const MAX_OPERATIONS_PER_ROUND = 80
 const SHARE_KILLED_WHILE_STARTING = 0.15
-const LONGEST_START_MS = 250
-const LONGEST_EXTRA_US = 3_000
+const MAX_START_MS = 250
+const MAX_EXTRA_US = 3_000
 
 /** Runs `rounds` rounds one after the other on the same data. */
 export async function runCrashRounds(subject: CrashSubject, rounds: number, seed: number): Promise<CrashSummary> {
@@ -112,7 +112,7 @@ async function writeAndKill(subject: CrashSubject, ledger: Ledger, random: Rando
   })
   let started = 0
   let done = 0
-  const enough = 1 + random.below(MOST_OPERATIONS_A_ROUND)
+  const enough = 1 + random.below(MAX_OPERATIONS_PER_ROUND)
   const reached = new Promise<void>((resolve) => {
     createInterface(child.stdout).on('line', (line) => {
       const [kind, operation = '', register = '', value = ''] = line.split(' ')
@@ -127,8 +127,8 @@ async function writeAndKill(subject: CrashSubject, ledger: Ledger, random: Rando
   })
   const closed = once(child, 'close')
   const starting = random.chance(SHARE_KILLED_WHILE_STARTING)
-  await Promise.race([starting ? pause(random.below(LONGEST_START_MS)) : reached, closed])
-  spin(random.below(LONGEST_EXTRA_US))
+  await Promise.race([starting ? pause(random.below(MAX_START_MS)) : reached, closed])
+  spin(random.below(MAX_EXTRA_US))
   kill(child)
   await closed
   summary.acknowledged += done

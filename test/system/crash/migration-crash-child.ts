@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { migrationsOf } from '../../../src/store/sql/schema.ts'
+import { renderMigrations } from '../../../src/store/sql/schema.ts'
 import { migrate } from '../../../src/store/sqlite/sqlite-file.ts'
 
 function* endless(): Generator<string> {
@@ -18,4 +18,4 @@ function* endless(): Generator<string> {
 const db = new DatabaseSync(process.argv[2] ?? '')
 // A small cache, so that pages of the open transaction reach the file.
 db.exec('PRAGMA journal_mode = WAL; PRAGMA cache_size = 5')
-migrate(db, [...migrationsOf('sqlite'), { name: 'endless', statements: endless() }])
+migrate(db, [...renderMigrations('sqlite'), { name: 'endless', statements: endless() }])

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../src/core/json.ts'
 import type { Logger } from '../../../src/core/ports/logger-port.ts'
 import { createEndpointRegistry, type Registry } from '../../../src/endpoints/endpoint-registry.ts'
 import { createEndpointService, type EndpointService } from '../../../src/endpoints/endpoint-service.ts'
-import { etagOf } from '../../../src/endpoints/precondition.ts'
+import { computeEtag } from '../../../src/endpoints/precondition.ts'
 import { createHttpClient } from '../../../src/outbound/http/http-client.ts'
 import type { Sandbox } from '../../../src/pipeline/sandbox.ts'
 import { createSandbox } from '../../../src/sandbox/process-sandbox.ts'
@@ -184,7 +184,7 @@ test(
 
     const conditional = numbers.map((n) => {
       const { catalogue } = n % 2 === 0 ? one : other
-      return catalogue.patch(_id, `{"description":"${n}"}`, etagOf(current))
+      return catalogue.patch(_id, `{"description":"${n}"}`, computeEtag(current))
     })
     const refused = (await Promise.allSettled(conditional)).flatMap((result) =>
       result.status === 'rejected' ? [result.reason.code] : [],

@@ -10,9 +10,9 @@ const MAX_MORE_MB = 400
 
 test('no message takes the service', { timeout: 240_000 }, async (t) => {
   for (const row of ROWS.filter(({ group }) => group === 'requests' || group === 'validation')) {
-    const { result, longestMs, moreMb } = await runRow(row)
-    t.diagnostic(`${row.name}: ${longestMs.toFixed(0)} ms, ${moreMb.toFixed(0)} MB, ${result}`)
-    assert.ok(longestMs < MAX_WAIT_MS && moreMb < MAX_MORE_MB, `${row.name}: ${longestMs} ms, ${moreMb} MB`)
+    const { result, maxMs, moreMb } = await runRow(row)
+    t.diagnostic(`${row.name}: ${maxMs.toFixed(0)} ms, ${moreMb.toFixed(0)} MB, ${result}`)
+    assert.ok(maxMs < MAX_WAIT_MS && moreMb < MAX_MORE_MB, `${row.name}: ${maxMs} ms, ${moreMb} MB`)
   }
 })
 

@@ -29,7 +29,7 @@ export type HostileCallersReport = Readonly<{
   unexplained: readonly string[]
   /** Messages of the other endpoint that were not answered as they should be, and were not refused for load. */
   othersWrong: readonly string[]
-  uptime: Readonly<{ p50Ms: number; p99Ms: number; longestMs: number }>
+  uptime: Readonly<{ p50Ms: number; p99Ms: number; maxMs: number }>
   residentMb: readonly number[]
   heapMb: readonly number[]
 }>
@@ -432,7 +432,7 @@ if (import.meta.main) {
   const { calls, answers, unexplained, othersWrong, uptime, residentMb: resident, heapMb } = report
   const rounded = (list: readonly number[]) => list.map((one) => one.toFixed(0)).join(', ')
   process.stdout.write(
-    `${JSON.stringify(calls)} calls; /uptime p50 ${uptime.p50Ms.toFixed(1)}, p99 ${uptime.p99Ms.toFixed(1)}, longest ${uptime.longestMs.toFixed(0)} ms; ` +
+    `${JSON.stringify(calls)} calls; /uptime p50 ${uptime.p50Ms.toFixed(1)}, p99 ${uptime.p99Ms.toFixed(1)}, longest ${uptime.maxMs.toFixed(0)} ms; ` +
       `resident ${rounded(resident)} MB; heap ${rounded(heapMb)} MB; ${JSON.stringify(answers)}\n`,
   )
   for (const line of [...unexplained, ...othersWrong.slice(0, 20)]) process.stdout.write(`  wrong: ${line}\n`)

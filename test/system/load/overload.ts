@@ -107,7 +107,7 @@ async function generate(settings: GeneratorSettings): Promise<GeneratorResult> {
 
 /** Of the share of its capacity at which a service is not loaded. */
 const UNLOADED_SHARE = 0.1
-const MOST_CONNECTIONS = 4_000
+const MAX_CONNECTIONS = 4_000
 
 export type OverloadOptions = Readonly<{ kind: OverloadKind; seconds: number; times: number; besideSeconds: number }>
 
@@ -120,7 +120,7 @@ export async function overload({ kind, seconds, times, besideSeconds }: Overload
     const closed = { ...common, seconds: besideSeconds, connections: kind.connections }
     await generate(closed)
     const capacityPerSecond = (await generate(closed)).admitted.length / besideSeconds
-    const calm = { ...common, perSecond: capacityPerSecond * UNLOADED_SHARE, connections: MOST_CONNECTIONS }
+    const calm = { ...common, perSecond: capacityPerSecond * UNLOADED_SHARE, connections: MAX_CONNECTIONS }
     const unloaded = await generate({ ...calm, seconds: besideSeconds * 2 })
     const unloadedP99Ms = percentile(
       unloaded.admitted.map(({ tookMs }) => tookMs),
@@ -134,7 +134,7 @@ export async function overload({ kind, seconds, times, besideSeconds }: Overload
     const offeredPerSecond = capacityPerSecond * times
     const cpuBefore = cpuSeconds(service.pid)
     const loadedFrom = performance.now()
-    const loaded = await generate({ ...common, perSecond: offeredPerSecond, seconds, connections: MOST_CONNECTIONS })
+    const loaded = await generate({ ...common, perSecond: offeredPerSecond, seconds, connections: MAX_CONNECTIONS })
     const cpuPercent = ((cpuSeconds(service.pid) - cpuBefore) / (performance.now() - loadedFrom)) * 100_000
     const after = await generate({ ...calm, seconds: besideSeconds })
     clearInterval(watch)

@@ -33,7 +33,7 @@ export type SigtermReport = {
 type Ending = 'refused' | 'reset' | 'end'
 
 const CALLERS = 8
-const MOST_DELAY_MS = 400
+const MAX_DELAY_MS = 400
 
 type Sender = Readonly<{
   url: string
@@ -82,7 +82,7 @@ export async function stopOften(rounds: number, random: Random): Promise<Sigterm
       const callers = Array.from({ length: CALLERS }, (_, caller) => callUntilStopped(sender, `${round}-${caller}`))
       // Half of them also at their very start, where there may be no answer yet.
       if (round % 2 === 0) await underLoad.promise
-      await pause(random.below(MOST_DELAY_MS))
+      await pause(random.below(MAX_DELAY_MS))
       if (done.size === doneBefore) report.idleRounds += 1
       const [{ code }] = await Promise.all([stop(service), ...callers])
       if (code !== 0) report.badEnds += 1

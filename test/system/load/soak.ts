@@ -250,8 +250,8 @@ export async function soak({
 }
 
 /** What counts as flat over half an hour. */
-const MOST_HEAP_RISE_MB = 2
-const MOST_DESCRIPTORS_RISE = 2
+const MAX_HEAP_RISE_MB = 2
+const MAX_DESCRIPTORS_RISE = 2
 
 if (import.meta.main) {
   const { values } = parseArgs({
@@ -274,7 +274,7 @@ if (import.meta.main) {
   console.log(
     JSON.stringify({ ...reported, wrong: report.wrong.slice(0, 10), wrongAnswers: report.wrong.length }, undefined, 2),
   )
-  const flat = report.heapRiseMb <= MOST_HEAP_RISE_MB && report.descriptorsRise <= MOST_DESCRIPTORS_RISE
+  const flat = report.heapRiseMb <= MAX_HEAP_RISE_MB && report.descriptorsRise <= MAX_DESCRIPTORS_RISE
   console.log(flat ? 'flat' : 'not flat')
   if (!flat || report.wrong.length > 0) process.exitCode = 1
 }

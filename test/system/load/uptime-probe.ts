@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { percentile } from './generator.ts'
 
-export type UptimeTimes = Readonly<{ p50Ms: number; p99Ms: number; longestMs: number }>
+export type UptimeTimes = Readonly<{ p50Ms: number; p99Ms: number; maxMs: number }>
 
 /** Between two calls. */
 const EVERY_MS = 5
@@ -43,7 +43,7 @@ async function probe(url: string): Promise<void> {
   parentPort?.postMessage({
     p50Ms: percentile(times, 0.5),
     p99Ms: percentile(times, 0.99),
-    longestMs: Math.max(...times),
+    maxMs: Math.max(...times),
   })
 }
 

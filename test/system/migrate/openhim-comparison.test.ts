@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { ComparisonImpossible } from '../../../migrate/compare/comparison.ts'
-import { judgeAll, reportOf } from '../../../migrate/compare/comparison-report.ts'
+import { createReport, judgeAll } from '../../../migrate/compare/comparison-report.ts'
 import { createEndpointDocuments, documentsIn } from '../../../migrate/compare/endpoint-documents.ts'
 import { readTransactions } from '../../../migrate/compare/openhim-transactions.ts'
 import { saveTests } from '../../../migrate/compare/saved-tests.ts'
@@ -44,7 +44,7 @@ async function replay(
     replayed.map(({ comparison }) => comparison),
     [],
   )
-  return { replayed, results, report: reportOf(results, leftOut) }
+  return { replayed, results, report: createReport(results, leftOut) }
 }
 
 /** A transaction of an endpoint with one lookup. */

@@ -35,7 +35,7 @@ export type Report = Readonly<{
   met: readonly Met[]
   /** Connections to the proxies that the system still knew, and sockets that the service had more than before. */
   leaked: Readonly<{ connections: number; sockets: number }>
-  memory: Readonly<{ beforeMb: number; mostMb: number }>
+  memory: Readonly<{ beforeMb: number; maxMb: number }>
   /** How late a plain timer of this process was at most: no service can be called later than its machine. */
   timerLateMs: number
 }>
@@ -51,14 +51,14 @@ export async function meetFaults(service: Service, plan: Plan): Promise<Report> 
   const stub = await startStub()
   const { targets, groups } = await prepare(plan, stub)
   const agent = new Agent({ keepAlive: true, maxSockets: plan.concurrency })
-  let mostMb = 0
+  let maxMb = 0
   let timerLateMs = 0
   let last = performance.now()
   const watch = setInterval(() => {
     const now = performance.now()
     timerLateMs = Math.max(timerLateMs, now - last - WATCH_MS)
     last = now
-    mostMb = Math.max(mostMb, residentMb(service.pid))
+    maxMb = Math.max(maxMb, residentMb(service.pid))
   }, WATCH_MS)
   try {
     await register(service, groups)
@@ -73,7 +73,7 @@ export async function meetFaults(service: Service, plan: Plan): Promise<Report> 
     }
     await waitFor(() => left().connections + left().sockets === 0)
     const leaked = left()
-    return { met, leaked, memory: { beforeMb, mostMb }, timerLateMs }
+    return { met, leaked, memory: { beforeMb, maxMb }, timerLateMs }
   } finally {
     clearInterval(watch)
     agent.destroy()
@@ -146,22 +146,24 @@ function randomJobs(targets: readonly Target[], { seconds, seed }: NonNullable<P
   }
 }
 
-type Account = { came: Partial<Record<Truth, number>>; lateMs: number; messages: number; wrong: string[] }
+type TargetUsage = { came: Partial<Record<Truth, number>>; lateMs: number; messages: number; wrong: string[] }
 
 async function sendAll(service: Service, targets: readonly Target[], plan: Plan, agent: Agent): Promise<Met[]> {
-  const accounts = targets.map((): Account => ({ came: {}, lateMs: Number.NEGATIVE_INFINITY, messages: 0, wrong: [] }))
+  const accounts = targets.map(
+    (): TargetUsage => ({ came: {}, lateMs: Number.NEGATIVE_INFINITY, messages: 0, wrong: [] }),
+  )
   const nextJob = plan.random === undefined ? allJobs(targets, plan) : randomJobs(targets, plan.random)
   const worker = async (): Promise<void> => {
     for (let job = nextJob(); job !== undefined; job = nextJob()) {
       const { index, form, n, id } = job
       const target = targets[index] as Target
       const reply = await send(agent, service.url + patternOf(target.group, n), bodyOf(form, target.key, id))
-      judge(target, form, truthsOf(form, target.key, id, reply), reply.ms, accounts[index] as Account)
+      judge(target, form, truthsOf(form, target.key, id, reply), reply.ms, accounts[index] as TargetUsage)
     }
   }
   await Promise.all(Array.from({ length: plan.concurrency }, worker))
   return targets.map(({ name, truths }, index) => {
-    const { wrong, ...account } = accounts[index] as Account
+    const { wrong, ...account } = accounts[index] as TargetUsage
     // Where none of the calls met the fault itself, the case shows nothing; by chance, few calls may all have missed it.
     const missed =
       plan.random !== undefined || truths.some((truth) => account.came[truth] !== undefined)
@@ -171,7 +173,13 @@ async function sendAll(service: Service, targets: readonly Target[], plan: Plan,
   })
 }
 
-function judge(target: Target, form: Form, reported: readonly Truth[] | string, ms: number, account: Account): void {
+function judge(
+  target: Target,
+  form: Form,
+  reported: readonly Truth[] | string,
+  ms: number,
+  account: TargetUsage,
+): void {
   account.messages += 1
   account.lateMs = Math.max(account.lateMs, ms - target.group.timeoutMs)
   if (typeof reported === 'string') {

@@ -167,7 +167,7 @@ describe('A sandbox of threads', () => {
   it('repeats an evaluation if only the clock stopped it, and keeps its program here', async () => {
     const { sandbox, local } = await open('1', 1_000)
     let runs = 0
-    const value = await local.takeTurn(async () => {
+    const value = await local.runExclusive(async () => {
       runs += 1
       if (runs < 5) throw stopped()
       return 'value'
@@ -180,7 +180,7 @@ describe('A sandbox of threads', () => {
     const { sandbox, local } = await open('1', 1_000)
     let runs = 0
     const evaluate = () =>
-      local.takeTurn(async () => {
+      local.runExclusive(async () => {
         runs += 1
         work(21)
         throw stopped()

@@ -3,18 +3,18 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { EXITS } from '../../../src/cli/command.ts'
 import {
-  argumentsOf,
   COMMANDS,
   type CommandDeclaration,
   type CommandName,
-  optionsOf,
+  listArguments,
+  listOptions,
 } from '../../../src/cli/commands.ts'
 import { type ProgramOptions, runProgram } from '../../../src/cli/program.ts'
 import { runArguments, runCommand } from '../../support/cli/run-command.ts'
 
 for (const [path, declaration] of Object.entries<CommandDeclaration>(COMMANDS)) {
   const name = path as CommandName
-  const [all, options] = [argumentsOf(declaration), optionsOf(declaration)]
+  const [all, options] = [listArguments(declaration), listOptions(declaration)]
   const needed = all.filter(({ shown }) => shown.startsWith('<'))
   const args = all.map(({ choices }) => choices?.[0] ?? 'x')
   const complete = options.flatMap(({ flag, isRequired }) => (isRequired ? [flag, 'x'] : []))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { FAILURES, isFailureCode, kindOf } from '../../../src/core/failure-table.ts'
+import { FAILURES, isFailureCode, kindForCode } from '../../../src/core/failure-table.ts'
 
 const SOURCES = new URL('../../../src/', import.meta.url)
 
@@ -25,6 +25,6 @@ describe('the table of failures', () => {
   })
 
   test('gives a code of another version the row of INTERNAL', () => {
-    for (const code of ['', 'NEW_IN_2030', 'toString']) assert.equal(kindOf(code), FAILURES.INTERNAL)
+    for (const code of ['', 'NEW_IN_2030', 'toString']) assert.equal(kindForCode(code), FAILURES.INTERNAL)
   })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { formsOf, withReferences } from '../../../src/core/secrets/secrets.ts'
+import { encodedForms, withReferences } from '../../../src/core/secrets/secrets.ts'
 import fc from '../../support/fast-check.ts'
 
 const hide = (text: string, ...values: readonly string[]): string =>
@@ -53,13 +53,14 @@ describe('the value of a secret is replaced by its reference', () => {
 
   test('not where it is too short to be distinguished from chance', () => {
     assert.equal(hide('a1 is a1', 'a1'), 'a1 is a1')
-    assert.deepEqual(formsOf('a1'), [])
+    assert.deepEqual(encodedForms('a1'), [])
   })
 
   test('whatever it is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 3 }), fc.string(), (secret, around) => {
-        for (const form of formsOf(secret)) assert.ok(hide(`${around}${form}${around}`, secret).includes('${env:S0}'))
+        for (const form of encodedForms(secret))
+          assert.ok(hide(`${around}${form}${around}`, secret).includes('${env:S0}'))
       }),
     )
   })

@@ -35,8 +35,8 @@ test('clashes, topics and order are those of the endpoints that were added last 
       }
     }
     const rivals = expected.filter((other) => clashes(asked, other))
-    assert.deepEqual(new Set(inForce.rivalsOf(asked)), new Set(rivals))
-    assert.equal(inForce.rivalsOf(asked).length, rivals.length)
+    assert.deepEqual(new Set(inForce.findRivals(asked)), new Set(rivals))
+    assert.equal(inForce.findRivals(asked).length, rivals.length)
     assert.deepEqual(inForce.all(), expected)
     assert.equal(inForce.size, expected.length)
     const consuming = expected.filter((one) => one.endpoint.kafkaConsumerTopic !== undefined)
@@ -59,5 +59,5 @@ test('endpoints that change names and routes among them are found under what the
   ] as const
   for (const each of swapped) inForce.add(each)
   const third = { document: { _id: '3', name: 'a' }, routeKey: 'y', endpoint: {} } as unknown as CompiledEndpoint
-  assert.deepEqual(new Set(inForce.rivalsOf(third)), new Set(swapped))
+  assert.deepEqual(new Set(inForce.findRivals(third)), new Set(swapped))
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { CODECS, codecOfFormat, codecOfHeader, FORMATS, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
+import { CODECS, codecForFormat, codecForHeader, FORMATS, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
 
 test('no two codecs claim one media type, suffix or name', () => {
   const claims = Object.values(CODECS).flatMap(({ name, mediaType, profiles, aliases, suffix }) => [
@@ -33,14 +33,14 @@ describe('codecOfHeader', () => {
     { header: 'application/x-www-form-urlencoded', expect: undefined },
   ]
   for (const { header, expect } of cases) {
-    test(header, () => assert.equal(codecOfHeader(header), expect && CODECS[expect]))
+    test(header, () => assert.equal(codecForHeader(header), expect && CODECS[expect]))
   }
 
   test('is the codec of the format, for what the service itself writes', () => {
-    for (const format of FORMATS) assert.equal(codecOfHeader(MEDIA_TYPES[format]), codecOfFormat(format))
+    for (const format of FORMATS) assert.equal(codecForHeader(MEDIA_TYPES[format]), codecForFormat(format))
   })
 
   test('is undefined without a header, or with one that names no media type', () => {
-    for (const header of [undefined, '', 'json']) assert.equal(codecOfHeader(header), undefined)
+    for (const header of [undefined, '', 'json']) assert.equal(codecForHeader(header), undefined)
   })
 })

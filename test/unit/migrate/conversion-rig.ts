@@ -113,10 +113,10 @@ export function unreported(
   after: JsonObject,
   changes: readonly DocumentChange[],
 ): readonly string[] {
-  const placed = changes.filter(({ path }) => path !== '')
+  const connected = changes.filter(({ path }) => path !== '')
   const missing = differences(before, after).filter(({ path, parent, name }) => {
     const isBeside = (change: DocumentChange) => isWithin(change.path, parent) && mentions(change.after, name)
-    return !placed.some((change) => isWithin(path, change.path) || isWithin(change.path, path) || isBeside(change))
+    return !connected.some((change) => isWithin(path, change.path) || isWithin(change.path, path) || isBeside(change))
   })
   return missing.map(({ path }) => path)
 }

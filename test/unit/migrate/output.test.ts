@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { parseEnv } from 'node:util'
-import { type ReportParts, reportMarkdown, reportOf } from '../../../migrate/import/import-report.ts'
-import { envText, FileInTheWay, type NewFile, writeFiles } from '../../../migrate/import/imported-files.ts'
+import { createReport, type ReportParts, reportMarkdown } from '../../../migrate/import/import-report.ts'
+import { envText, FileExists, type NewFile, writeFiles } from '../../../migrate/import/imported-files.ts'
 import fc from '../../support/fast-check.ts'
 import { folderWith, jsonAt, textsIn } from '../../support/migrate/import-rig.ts'
 
@@ -98,7 +98,7 @@ describe('writing', () => {
       prepare(folder)
       const before = textsIn(folder)
       const write = () => writeFiles(folder, [file('a.json', 'A'), file('b.json', 'B2')])
-      assert.throws(write, (thrown) => thrown instanceof FileInTheWay && message.test(thrown.message))
+      assert.throws(write, (thrown) => thrown instanceof FileExists && message.test(thrown.message))
       assert.deepEqual(textsIn(folder), before)
     })
   }
@@ -137,7 +137,7 @@ describe('the report', () => {
     skipped: [{ source: 'x.json', reason: 'No endpoint document.' }],
     secrets: { file: '.env.import', names: ['A'], changed: [], unwritable: [] },
   })
-  const report = reportOf(
+  const report = createReport(
     parts([
       { level: 'carried', path: 'description', reason: 'Carried.' },
       { level: 'changed', path: 'inputMapping.a|b', before: 'x`|`y', after: { a: ['\n'] }, reason: 'Changed.' },
@@ -170,7 +170,7 @@ describe('the report', () => {
       ...more,
     })
     const text = reportMarkdown(
-      reportOf(parts([change('a', { before: 1 }), change('b', { before: 2 }), change('c', { after: 3 })]), []),
+      createReport(parts([change('a', { before: 1 }), change('b', { before: 2 }), change('c', { after: 3 })]), []),
     )
     assert.match(text, /^ {3}- It moved\.\n {5}- `a\.json`, `a`\n {5}- `a\.json`, `b`\n {5}- `a\.json`, `c`$/m)
     assert.match(

@@ -94,12 +94,12 @@ describe('a stage that throws', () => {
     }
   const bug = new TypeError('a bug')
   const own = new Failure('OUTPUT_TOO_LARGE', 'too much')
-  const placed = Object.assign(new Failure('OUTPUT_TOO_LARGE', 'too much'), { stage: 'elsewhere' })
+  const connected = Object.assign(new Failure('OUTPUT_TOO_LARGE', 'too much'), { stage: 'elsewhere' })
   const cases: [what: string, thrown: unknown, expected: object][] = [
     ['a bug', bug, { code: 'INTERNAL', stage: 'map', cause: bug }],
     ['nothing', undefined, { code: 'INTERNAL', stage: 'map' }],
     ['a failure', own, { code: 'OUTPUT_TOO_LARGE', stage: 'map' }],
-    ['a failure with a stage', placed, { code: 'OUTPUT_TOO_LARGE', stage: 'elsewhere' }],
+    ['a failure with a stage', connected, { code: 'OUTPUT_TOO_LARGE', stage: 'elsewhere' }],
   ]
   for (const [what, thrown, expected] of cases) {
     it(`is named, whatever it throws, at once or in a promise: ${what}`, async () => {

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/core/json.ts'
 import { unboundedBytes } from '../../../src/core/message-budget.ts'
 import type { OutboundAnswer } from '../../../src/core/ports/http-client-port.ts'
 import { startTrace } from '../../../src/core/tracing/trace.ts'
-import { CODECS, codecOfFormat, FORMATS, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
+import { CODECS, codecForFormat, FORMATS, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
 import { aggregate, passOn } from '../../../src/pipeline/requests/response-answer.ts'
 import { readAnyContent } from '../../../src/pipeline/requests/upstream-answer.ts'
 import fc from '../../support/fast-check.ts'
@@ -67,7 +67,7 @@ test('any answer is passed on: in the output type, or byte for byte', () => {
         return
       }
       assert.equal(type, MEDIA_TYPES[format])
-      codecOfFormat(format).read(Buffer.from(body), undefined, SETTINGS)
+      codecForFormat(format).read(Buffer.from(body), undefined, SETTINGS)
     }),
     { numRuns: LONG ? 3_000 : 600 },
   )
@@ -87,8 +87,8 @@ test('any answers stand together in the output type', () => {
         budget: unboundedBytes(),
       })
       assert.deepEqual([status, partial ?? false], [200, all.some(({ ok }) => !ok)])
-      const read = codecOfFormat(format).read(Buffer.from(body), undefined, SETTINGS)
-      if (codecOfFormat(format) === CODECS.json)
+      const read = codecForFormat(format).read(Buffer.from(body), undefined, SETTINGS)
+      if (codecForFormat(format) === CODECS.json)
         assert.deepEqual(
           Object.keys(read as JsonObject),
           ids.map(({ id }) => id),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { CHUNK_LIMIT, chunksOf } from '../../../src/store/postgres/connection-pool.ts'
+import { CHUNK_LIMIT, splitIntoChunks } from '../../../src/store/postgres/connection-pool.ts'
 
 const cases = [
   { name: 'no rows', sizes: [], expect: [] },
@@ -12,7 +12,7 @@ const cases = [
 ]
 for (const { name, sizes, expect } of cases) {
   it(`puts ${name}`, () => {
-    const chunks = [...chunksOf(sizes, (size) => size)]
+    const chunks = [...splitIntoChunks(sizes, (size) => size)]
     assert.deepEqual(
       chunks.map(({ length }) => length),
       expect,

@@ -1,5 +1,5 @@
 /** Many documents at once: all of them, or none. They are sent as the text that they have. */
-import { answerOf, api, type Schemas } from '../client.ts'
+import { api, readAnswer, type Schemas } from '../client.ts'
 
 export type BatchOutcome = Readonly<{ results: readonly Schemas['OperationResult'][]; dryRun: boolean }>
 
@@ -16,7 +16,7 @@ export async function sendBatch(
     ({ document, ...others }) => `{${JSON.stringify(others).slice(1, -1)},"document":${document}}`,
   )
   const body = `{"dryRun":${dryRun},"note":${JSON.stringify(note)},"operations":[${parts.join(',')}]}`
-  const { data } = await answerOf(
+  const { data } = await readAnswer(
     api.POST('/endpoints/batch', {
       headers: { 'content-type': 'application/json' },
       body: body as never,

@@ -1,6 +1,6 @@
 /** A first document from a name and a sample message, and storing it. */
 import { ApiFailure, type FailureDetail } from '../api-failure.ts'
-import { api, dataOf, type Schemas } from '../client.ts'
+import { api, readData, type Schemas } from '../client.ts'
 import { createDocument } from '../document-calls.ts'
 import { storeTests } from '../run-calls.ts'
 
@@ -13,7 +13,7 @@ const refusedFor = (details: readonly FailureDetail[]): ApiFailure =>
 
 /** Fails with an ApiFailure, also if the name or the route is taken. */
 export async function draftEndpoint(request: DraftRequest): Promise<EndpointDraft> {
-  const draft = await dataOf(api.POST('/endpoints/draft', { body: request })).catch((thrown: unknown) => {
+  const draft = await readData(api.POST('/endpoints/draft', { body: request })).catch((thrown: unknown) => {
     // The sentence of the service is about suggestions, which the user did not ask for.
     if (thrown instanceof ApiFailure && thrown.code === 'SUGGESTION_INVALID') throw refusedFor(thrown.details)
     throw thrown

@@ -1,17 +1,17 @@
 /** The versions of an endpoint, and going back to one. */
-import { answerOf, api, dataOf, type Schemas } from '../client.ts'
-import { type Change, headersOf } from '../document-calls.ts'
+import { api, readAnswer, readData, type Schemas } from '../client.ts'
+import { type Change, changeHeaders } from '../document-calls.ts'
 
 export type Version = Schemas['Version']
 export type VersionDiff = Schemas['VersionDiff']
 
 /** Newest first, also of an endpoint that was deleted. Fails with an ApiFailure. */
 export const listVersions = (id: string, signal?: AbortSignal): Promise<readonly Version[]> =>
-  dataOf(api.GET('/endpoints/{id}/versions', { params: { path: { id } }, ...(signal && { signal }) }))
+  readData(api.GET('/endpoints/{id}/versions', { params: { path: { id } }, ...(signal && { signal }) }))
 
 /** The document of a version as JSON text; undefined for a deletion. Fails with an ApiFailure. */
 export async function readVersion(id: string, version: number, signal?: AbortSignal): Promise<string | undefined> {
-  const { document } = await dataOf(
+  const { document } = await readData(
     api.GET('/endpoints/{id}/versions/{version}', { params: { path: { id, version } }, ...(signal && { signal }) }),
   )
   return document === null || document === undefined ? undefined : JSON.stringify(document)
@@ -19,7 +19,7 @@ export async function readVersion(id: string, version: number, signal?: AbortSig
 
 /** What differs, by path. Fails with an ApiFailure. */
 export const compareVersions = (id: string, from: number, to: number, signal?: AbortSignal): Promise<VersionDiff> =>
-  dataOf(
+  readData(
     api.GET('/endpoints/{id}/versions/{version}/diff/{other}', {
       params: { path: { id, version: from, other: to } },
       ...(signal && { signal }),
@@ -28,12 +28,12 @@ export const compareVersions = (id: string, from: number, to: number, signal?: A
 
 /** Fails with an ApiFailure: 412 if the document is another one meanwhile, 409 TESTS_FAILED or a clash. */
 export const restoreVersion = (id: string, version: number, change: Change) =>
-  answerOf(
+  readAnswer(
     api.POST('/endpoints/{id}/versions/{version}/restore', {
       params: { path: { id, version } },
-      headers: { 'content-type': 'application/json', ...headersOf(change) },
+      headers: { 'content-type': 'application/json', ...changeHeaders(change) },
     }),
   )
 
 /** Fails with an ApiFailure. */
-export const deleteEndpoint = (id: string) => dataOf(api.DELETE('/endpoints/{id}', { params: { path: { id } } }))
+export const deleteEndpoint = (id: string) => readData(api.DELETE('/endpoints/{id}', { params: { path: { id } } }))

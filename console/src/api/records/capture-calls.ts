@@ -1,5 +1,5 @@
 /** Captures: the next messages of an endpoint, recorded with all bodies. */
-import { api, dataOf, type Schemas } from '../client.ts'
+import { api, readData, type Schemas } from '../client.ts'
 
 export type Capture = Schemas['Capture']
 
@@ -7,11 +7,11 @@ const of = (id: string) => ({ params: { path: { id } } })
 
 /** The last capture of an endpoint; null if it has none. Fails with an ApiFailure. */
 export const readCapture = (id: string, signal?: AbortSignal): Promise<Capture | null> =>
-  dataOf(api.GET('/endpoints/{id}/capture', { ...of(id), ...(signal && { signal }) }))
+  readData(api.GET('/endpoints/{id}/capture', { ...of(id), ...(signal && { signal }) }))
 
 /** Starts one in place of the one before; the service says until when. Fails with an ApiFailure. */
 export const startCapture = (id: string, messages: number): Promise<Capture> =>
-  dataOf(api.POST('/endpoints/{id}/capture', { ...of(id), body: { messages } }))
+  readData(api.POST('/endpoints/{id}/capture', { ...of(id), body: { messages } }))
 
 /** Fails with an ApiFailure. */
-export const stopCapture = (id: string) => dataOf(api.DELETE('/endpoints/{id}/capture', of(id)))
+export const stopCapture = (id: string) => readData(api.DELETE('/endpoints/{id}/capture', of(id)))

@@ -1,6 +1,6 @@
 /** The codes of failures, as the service has them. */
 import { useQuery } from '@tanstack/react-query'
-import { api, dataOf } from '../client.ts'
+import { api, readData } from '../client.ts'
 import { keyed, queryKeys } from '../query-keys.ts'
 
 const NONE: readonly string[] = []
@@ -8,7 +8,7 @@ const NONE: readonly string[] = []
 /** The codes of failures; none until the service has answered. */
 export function useCodes(): readonly string[] {
   const { data } = useQuery({
-    ...keyed(queryKeys.vocabulary, ({ signal }) => dataOf(api.GET('/endpoints/vocabulary', { signal }))),
+    ...keyed(queryKeys.vocabulary, ({ signal }) => readData(api.GET('/endpoints/vocabulary', { signal }))),
     staleTime: Number.POSITIVE_INFINITY,
     select: ({ failures }) => failures.map(({ code }) => code).sort(),
   })

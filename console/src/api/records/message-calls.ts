@@ -1,21 +1,21 @@
 /** Recorded messages: lists, records, bodies, and the replay of one by hand. */
 
 import type { Paths } from '../../../../src/api/types.ts'
-import { api, dataOf } from '../client.ts'
+import { api, readData } from '../client.ts'
 import type { ListedMessage, MessageFilters, MessageRecord } from './record-types.ts'
 
 type MessageQuery = NonNullable<Paths['/messages']['get']['parameters']['query']>
 export type MessagePage = Readonly<{ messages: readonly ListedMessage[]; next?: string }>
 
-type PageOf = Readonly<{ limit: number; cursor?: string | undefined }>
+type PageRequest = Readonly<{ limit: number; cursor?: string | undefined }>
 
 /** A page, newest first. Fails with an ApiFailure. */
 export const listMessages = (
   filters: MessageFilters,
-  { limit, cursor }: PageOf,
+  { limit, cursor }: PageRequest,
   signal?: AbortSignal,
 ): Promise<MessagePage> =>
-  dataOf(
+  readData(
     api.GET('/messages', {
       // The API checks the values, and says which of them are wrong.
       params: { query: { ...(filters as MessageQuery), limit, ...(cursor && { cursor }) } },
@@ -24,11 +24,11 @@ export const listMessages = (
   )
 
 export const readMessage = (id: string, signal?: AbortSignal): Promise<MessageRecord> =>
-  dataOf(api.GET('/messages/{id}', { params: { path: { id } }, ...(signal && { signal }) }))
+  readData(api.GET('/messages/{id}', { params: { path: { id } }, ...(signal && { signal }) }))
 
 /** The bytes of a body. Fails with an ApiFailure. */
 export const readMessageBody = async (id: string, which: string, signal?: AbortSignal): Promise<ArrayBuffer> =>
-  (await dataOf(
+  (await readData(
     api.GET('/messages/{id}/body/{which}', {
       params: { path: { id, which } },
       parseAs: 'arrayBuffer',
@@ -42,9 +42,9 @@ export type GivenBody = Readonly<{ text: string; contentType: string }>
 export async function replayMessage(id: string, body?: GivenBody): Promise<string> {
   const params = { path: { id } }
   if (body === undefined) {
-    return (await dataOf(api.POST('/messages/{id}/replay', { params, parseAs: 'text' }))) as unknown as string
+    return (await readData(api.POST('/messages/{id}/replay', { params, parseAs: 'text' }))) as unknown as string
   }
   const headers = { 'content-type': body.contentType }
   const sent = { params, headers, body: body.text, bodySerializer: String, parseAs: 'text' } as const
-  return (await dataOf(api.POST('/messages/{id}/replay', sent))) as unknown as string
+  return (await readData(api.POST('/messages/{id}/replay', sent))) as unknown as string
 }

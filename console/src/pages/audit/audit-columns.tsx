@@ -17,7 +17,7 @@ export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
       <>
         <Link to="/audit" search={{ what: [what] }} data-row>
           <code>
-            <VisibleText text={what} most={200} />
+            <VisibleText text={what} max={200} />
           </code>
         </Link>
         {omitted !== undefined && omitted > 0 && (
@@ -33,10 +33,10 @@ export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
     render: ({ who, name, address }) => (
       <>
         <Link to="/audit" search={{ who: [who] }}>
-          <VisibleText text={name ?? who} most={100} />
+          <VisibleText text={name ?? who} max={100} />
         </Link>
         <div className="quiet">
-          {name === undefined ? null : <VisibleText text={`${who} `} most={100} />}
+          {name === undefined ? null : <VisibleText text={`${who} `} max={100} />}
           {address}
         </div>
       </>
@@ -65,7 +65,7 @@ function Target({ target, what, before, after }: AuditEntry) {
   if (target === undefined) return <span className="quiet">–</span>
   const id = (
     <code>
-      <VisibleText text={target} most={60} />
+      <VisibleText text={target} max={60} />
     </code>
   )
   const isEndpoint = /^[A-Z]+ \/endpoints/.test(what) && /^[0-9a-f]{24}$/.test(target)

@@ -1,6 +1,6 @@
 /** `/audit`: who managed what, newest first; found and paged by the service. */
 import { getRouteApi } from '@tanstack/react-router'
-import { api, dataOf } from '../../api/client.ts'
+import { api, readData } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
@@ -56,7 +56,7 @@ function AuditList() {
         label="Audit log"
         columns={AUDIT_COLUMNS}
         pages={pages}
-        idOf={({ id }) => id}
+        getRowId={({ id }) => id}
         of={JSON.stringify(search)}
         empty={
           isFiltered ? (
@@ -86,7 +86,7 @@ function useAudit({ who, what, from, to }: AuditSearch) {
         ...(to && { to: asInstant(to) }),
         ...(cursor && { cursor }),
       }
-      const { entries, next } = await dataOf(api.GET('/audit', { params: { query }, signal }))
+      const { entries, next } = await readData(api.GET('/audit', { params: { query }, signal }))
       return { rows: entries, next }
     },
   })

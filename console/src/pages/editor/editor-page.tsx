@@ -11,14 +11,14 @@ const fresh = getRouteApi('/endpoints/new')
 
 export function EditorPage() {
   const { id } = stored.useParams()
-  return <EditorOf key={id} id={id} search={stored.useSearch()} />
+  return <DraftEditor key={id} id={id} search={stored.useSearch()} />
 }
 
 export function NewEndpointPage() {
-  return <EditorOf id={NEW} search={fresh.useSearch()} />
+  return <DraftEditor id={NEW} search={fresh.useSearch()} />
 }
 
-function EditorOf({ id, search }: Readonly<{ id: string; search: EditorSearch }>) {
+function DraftEditor({ id, search }: Readonly<{ id: string; search: EditorSearch }>) {
   const opened = useDraft(id)
   const { draft } = opened
   if (draft !== undefined) return <EditorWorkspace draft={draft} stored={opened.stored} search={search} />

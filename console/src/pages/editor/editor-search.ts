@@ -1,5 +1,5 @@
 /** The search parameters of the editor and the mapping view: the data that they run on. */
-import { asOneOf, asText, readSearch, type SearchOf } from '../../ui/search-params.ts'
+import { asChoice, asText, readSearch, type SearchValues } from '../../ui/search-params.ts'
 
 const PARAMETERS = {
   /** The id of a recorded message. */
@@ -9,8 +9,8 @@ const PARAMETERS = {
   /** Of the editor: the path of the field to go to. */
   path: asText,
   /** Of the editor: saves the loaded message as a test. */
-  save: asOneOf(['test']),
+  save: asChoice(['test']),
 }
 
 export const readEditorSearch = readSearch(PARAMETERS)
-export type EditorSearch = SearchOf<typeof PARAMETERS>
+export type EditorSearch = SearchValues<typeof PARAMETERS>

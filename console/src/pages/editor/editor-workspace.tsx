@@ -2,7 +2,7 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
-import { api, dataOf } from '../../api/client.ts'
+import { api, readData } from '../../api/client.ts'
 import type { StoredText } from '../../api/document-calls.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
@@ -47,7 +47,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
   const refusal = useRefusal('author')
   const loaded = useLoadedData(id, search)
   const { data: vocabulary } = useQuery({
-    ...keyed(queryKeys.vocabulary, ({ signal }) => dataOf(api.GET('/endpoints/vocabulary', { signal }))),
+    ...keyed(queryKeys.vocabulary, ({ signal }) => readData(api.GET('/endpoints/vocabulary', { signal }))),
     staleTime: Number.POSITIVE_INFINITY,
   })
   const { faults, isChecked } = useLint(now.text, isNew ? undefined : id, refusal === undefined)
@@ -64,7 +64,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
   const publishing = usePublishing(draft, stored, report?.recorded?.group)
   const paths = useMemo(() => messagePaths(report), [report])
   const hosts = useMemo(() => lookupHosts(now.text), [now.text])
-  const title = useMemo(() => nameOf(now.text, isNew), [now.text, isNew])
+  const title = useMemo(() => readName(now.text, isNew), [now.text, isNew])
   useEffect(() => {
     loadSaveTest().catch(() => undefined)
   }, [])
@@ -104,7 +104,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
             runs={runs}
             hosts={hosts}
             vocabulary={vocabulary}
-            onPlace={goTo}
+            onOpenPath={goTo}
             onSaveTest={() => setSaving(true)}
           />
         </Suspense>
@@ -125,7 +125,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
   )
 }
 
-function nameOf(text: string, isNew: boolean): string {
+function readName(text: string, isNew: boolean): string {
   const name = memberNamed(readTree(text), 'name')?.value as unknown
   if (typeof name === 'string' && name.trim() !== '') return name
   return isNew ? 'New endpoint' : 'Endpoint without a name'

@@ -6,7 +6,7 @@ import { LabelChip, StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
-const MOST_LABELS = 3
+const MAX_LABELS = 3
 
 export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
   {
@@ -17,7 +17,7 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
     render: ({ id, name, labels, ...row }) => (
       <>
         <Link to="/endpoints/$id/edit" params={{ id }} data-row className="row-link">
-          <VisibleText text={name} most={200} />
+          <VisibleText text={name} max={200} />
         </Link>
         {row.active && row.reason === undefined ? null : <EndpointState {...row} />}
         <Labels labels={labels} />
@@ -32,11 +32,11 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
     render: ({ pattern, kafkaConsumerTopic }) => (
       <>
         <code className="wrap">
-          <VisibleText text={pattern} most={200} />
+          <VisibleText text={pattern} max={200} />
         </code>
         {kafkaConsumerTopic === undefined ? null : (
           <div className="quiet">
-            topic <VisibleText text={kafkaConsumerTopic} most={200} />
+            topic <VisibleText text={kafkaConsumerTopic} max={200} />
           </div>
         )}
       </>
@@ -83,10 +83,10 @@ function Labels({ labels }: Pick<EndpointRow, 'labels'>) {
   if (all.length === 0) return null
   return (
     <span className="label-chips">
-      {all.slice(0, MOST_LABELS).map(([name, value]) => (
+      {all.slice(0, MAX_LABELS).map(([name, value]) => (
         <LabelChip key={name} name={name} value={value} />
       ))}
-      {all.length > MOST_LABELS && <span className="quiet">+{all.length - MOST_LABELS}</span>}
+      {all.length > MAX_LABELS && <span className="quiet">+{all.length - MAX_LABELS}</span>}
     </span>
   )
 }

@@ -53,7 +53,7 @@ export function EndpointsPage() {
         label="Endpoints"
         columns={ENDPOINT_COLUMNS}
         pages={pages}
-        idOf={({ id }) => id}
+        getRowId={({ id }) => id}
         of={JSON.stringify([search.q, search.sort, search.label])}
         sort={search.sort ?? 'name'}
         onSort={(by) => change({ sort: ENDPOINT_SORTS.find((one) => one === by) })}

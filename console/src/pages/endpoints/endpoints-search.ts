@@ -1,5 +1,5 @@
 /** The search parameters of /endpoints. */
-import { asOneOf, asText, readSearch, type SearchOf } from '../../ui/search-params.ts'
+import { asChoice, asText, readSearch, type SearchValues } from '../../ui/search-params.ts'
 
 export const ENDPOINT_SORTS = [
   'name',
@@ -16,12 +16,12 @@ export const ENDPOINT_SORTS = [
 
 const PARAMETERS = {
   q: asText,
-  sort: asOneOf(ENDPOINT_SORTS),
+  sort: asChoice(ENDPOINT_SORTS),
   /** `name=value`, as labels are written. */
   label: asText,
   /** The dialog that is open. */
-  dialog: asOneOf(['new', 'import']),
+  dialog: asChoice(['new', 'import']),
 }
 
 export const readEndpointsSearch = readSearch(PARAMETERS)
-export type EndpointsSearch = SearchOf<typeof PARAMETERS>
+export type EndpointsSearch = SearchValues<typeof PARAMETERS>

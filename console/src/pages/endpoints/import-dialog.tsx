@@ -54,7 +54,7 @@ export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
         actions={
           <>
             <Button onPress={() => setPlan(undefined)}>Back</Button>
-            <Button tone="primary" refused={refusalOf(plan)} busy={busy} onPress={() => void run()}>
+            <Button tone="primary" refused={explainRefusal(plan)} busy={busy} onPress={() => void run()}>
               {plan.documents.length === 1 ? 'Import 1 endpoint' : `Import ${plan.documents.length} endpoints`}
             </Button>
           </>
@@ -111,7 +111,7 @@ export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
 
 const readSource = async (file: File): Promise<ImportSource> => ({ file: file.name, text: await file.text() })
 
-function refusalOf({ documents, unreadable, faults }: ImportPlan): string | undefined {
+function explainRefusal({ documents, unreadable, faults }: ImportPlan): string | undefined {
   if (unreadable.length > 0) return 'A file cannot be read: fix it, or leave it out.'
   if (faults.length > 0 || documents.some((document) => document.faults.length > 0)) {
     return 'A document has faults: all are imported, or none.'

@@ -18,7 +18,7 @@ export function ImportPlanView({ plan: { documents, unreadable, faults } }: Read
         <ul className="failure-details failure">
           {unreadable.map(({ file, why }) => (
             <li key={`${file} ${why}`}>
-              <VisibleText text={file} most={200} />: <VisibleText text={why} />
+              <VisibleText text={file} max={200} />: <VisibleText text={why} />
             </li>
           ))}
           {faults.map((fault) => (
@@ -34,7 +34,7 @@ export function ImportPlanView({ plan: { documents, unreadable, faults } }: Read
             label="Documents"
             columns={COLUMNS}
             rows={numbered(documents)}
-            idOf={({ index }) => String(index)}
+            getRowId={({ index }) => String(index)}
           />
         </div>
       )}
@@ -55,10 +55,10 @@ const COLUMNS: readonly Column<Row>[] = [
     render: ({ name, file }) => (
       <>
         <strong>
-          <VisibleText text={name} most={200} />
+          <VisibleText text={name} max={200} />
         </strong>
         <div className="quiet">
-          <VisibleText text={file} most={200} />
+          <VisibleText text={file} max={200} />
         </div>
       </>
     ),

@@ -39,9 +39,9 @@ export async function planImport(sources: readonly ImportSource[]): Promise<Impo
     typeof found === 'string' ? [] : found.map((document) => ({ ...document, file })),
   )
   if (found.length === 0) return { documents: [], unreadable, faults: [] }
-  const idOf = await knownEndpoints(found)
+  const findId = await knownEndpoints(found)
   const operations = found.map(({ text, name, id }): ImportOperation => {
-    const known = idOf(id, name)
+    const known = findId(id, name)
     return known === undefined ? { op: 'create', document: text } : { op: 'replace', id: known, document: text }
   })
   const documents = found.map(
@@ -74,14 +74,14 @@ async function check(documents: readonly PlannedDocument[], unreadable: ImportPl
     }
   } catch (thrown) {
     if (!(thrown instanceof ApiFailure) || thrown.details.length === 0) throw thrown
-    const faultsOf = (operation: number | undefined): readonly PlannedFault[] =>
+    const faultsFor = (operation: number | undefined): readonly PlannedFault[] =>
       thrown.details
         .filter((detail) => detail.operation === operation)
         .map(({ path = '', message = '' }) => ({ path, message }))
     return {
-      documents: documents.map((document, index) => ({ ...document, faults: faultsOf(index) })),
+      documents: documents.map((document, index) => ({ ...document, faults: faultsFor(index) })),
       unreadable,
-      faults: faultsOf(undefined).map(({ message }) => message),
+      faults: faultsFor(undefined).map(({ message }) => message),
     }
   }
 }

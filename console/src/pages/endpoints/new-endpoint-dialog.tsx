@@ -11,7 +11,7 @@ import { Dialog } from '../../ui/controls/dialog.tsx'
 import { Checkbox, type Choice, SelectField, TextField } from '../../ui/controls/fields.tsx'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
-import { patternOf } from './pattern-of.ts'
+import { suggestPattern } from './pattern-of.ts'
 
 /** `sample`: the format that the message has. */
 type GivenFormat = 'sample' | DraftFormat
@@ -44,8 +44,9 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
     if (refusals > 0) form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus()
   }, [refusals])
   /** A fault is about the text that was sent: a change of the text ends it. */
-  const changed = (...places: readonly string[]) => setFailure((before) => before && withoutFaultsAt(before, places))
-  const pattern = typedPattern ?? patternOf(name)
+  const changed = (...locations: readonly string[]) =>
+    setFailure((before) => before && withoutFaultsAt(before, locations))
+  const pattern = typedPattern ?? suggestPattern(name)
   const hasSample = sample.trim() !== ''
   const create = async (event: FormEvent) => {
     event.preventDefault()
@@ -69,8 +70,8 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
       setBusy(false)
     }
   }
-  const faultAt = (place: string) => {
-    const messages = failure?.details.flatMap(({ path, message }) => (path === place ? [message] : [])) ?? []
+  const faultAt = (location: string) => {
+    const messages = failure?.details.flatMap(({ path, message }) => (path === location ? [message] : [])) ?? []
     return messages.length === 0 ? undefined : messages.join(' ')
   }
   return (
@@ -137,9 +138,9 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
 }
 
 /** Undefined once no fault is left. */
-function withoutFaultsAt(failure: ApiFailure, places: readonly string[]): ApiFailure | undefined {
+function withoutFaultsAt(failure: ApiFailure, locations: readonly string[]): ApiFailure | undefined {
   const { status, code, details } = failure
-  const left = details.filter(({ path = '' }) => !places.includes(path))
+  const left = details.filter(({ path = '' }) => !locations.includes(path))
   if (left.length === details.length) return failure
   if (left.length === 0) return undefined
   return new ApiFailure(failure.message, { status, details: left, ...(code !== undefined && { code }) })

@@ -1,5 +1,5 @@
 /** A path to suggest for an endpoint of this name; empty without letters and digits. */
-export function patternOf(name: string): string {
+export function suggestPattern(name: string): string {
   const slug = name
     .slice(0, 200)
     .normalize('NFKD')

@@ -24,7 +24,7 @@ export const GROUP_COLUMNS: readonly Column<FailureGroup>[] = [
             <>
               , at{' '}
               <code>
-                <VisibleText text={path} most={160} />
+                <VisibleText text={path} max={160} />
               </code>
             </>
           )}
@@ -39,7 +39,7 @@ export const GROUP_COLUMNS: readonly Column<FailureGroup>[] = [
       endpoint === undefined ? (
         <span className="quiet">{endpointId ?? 'none took them'}</span>
       ) : (
-        <VisibleText text={endpoint} most={120} />
+        <VisibleText text={endpoint} max={120} />
       ),
   },
   { id: 'count', title: 'Messages', align: 'end', render: ({ count }) => count.toLocaleString('en') },

@@ -21,7 +21,7 @@ import { GroupActions, GroupMark } from './group-state.tsx'
 import './groups.css'
 
 const MINUTE_MS = 60_000
-const MOST_MESSAGES = 20
+const MAX_MESSAGES = 20
 const EVERY_MS = 30_000
 
 const route = getRouteApi('/groups/$key')
@@ -126,7 +126,7 @@ function Facts({ group }: Readonly<{ group: FailureGroup }>) {
             <span className="quiet">none took them</span>
           ) : (
             <Link to="/endpoints/$id/edit" params={{ id: endpointId }}>
-              <VisibleText text={endpoint ?? endpointId} most={200} />
+              <VisibleText text={endpoint ?? endpointId} max={200} />
             </Link>
           )}
         </dd>
@@ -139,7 +139,7 @@ function Facts({ group }: Readonly<{ group: FailureGroup }>) {
             <>
               , at{' '}
               <code>
-                <VisibleText text={path} most={300} />
+                <VisibleText text={path} max={300} />
               </code>
             </>
           )}
@@ -188,7 +188,7 @@ function LastHour({ group: { key, minutes } }: Readonly<{ group: FailureGroup }>
 function Messages({ group: { key } }: Readonly<{ group: FailureGroup }>) {
   const query = useQuery({
     ...keyed(queryKeys.groupMessages(key), ({ signal }) =>
-      listMessages({ group: key }, { limit: MOST_MESSAGES }, signal),
+      listMessages({ group: key }, { limit: MAX_MESSAGES }, signal),
     ),
   })
   return (
@@ -203,7 +203,7 @@ function Messages({ group: { key } }: Readonly<{ group: FailureGroup }>) {
                   <Link to="/messages/$id" params={{ id }} search={{ group: key }}>
                     <Time at={startedAt} exact />
                   </Link>{' '}
-                  <OutcomeChip outcome={outcome} /> <VisibleText text={error} most={200} />
+                  <OutcomeChip outcome={outcome} /> <VisibleText text={error} max={200} />
                 </li>
               ))}
             </ul>

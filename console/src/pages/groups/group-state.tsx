@@ -14,7 +14,7 @@ import { Time } from '../../ui/data/time.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 const TONES: Readonly<Record<GroupState, Tone>> = { open: 'bad', acknowledged: 'busy', ignored: 'quiet' }
-const LONGEST_NOTE = 2_000
+const MAX_NOTE_CHARACTERS = 2_000
 
 export function GroupMark({ group: { state, note, by, at, since } }: Readonly<{ group: FailureGroup }>) {
   return (
@@ -22,7 +22,7 @@ export function GroupMark({ group: { state, note, by, at, since } }: Readonly<{ 
       <StatusChip tone={TONES[state]}>{state}</StatusChip>
       {by !== undefined && (
         <span className="quiet">
-          by <VisibleText text={by} most={100} /> <Time at={at} />
+          by <VisibleText text={by} max={100} /> <Time at={at} />
         </span>
       )}
       {since !== undefined && since > 0 && <StatusChip tone="warn">{since.toLocaleString('en')} since then</StatusChip>}
@@ -85,7 +85,7 @@ export function GroupActions({ group }: Readonly<{ group: FailureGroup }>) {
             onChange={setNote}
             rows={3}
             hint="For example what is done, and the number of the ticket."
-            fault={note.length > LONGEST_NOTE ? `At most ${LONGEST_NOTE} characters.` : undefined}
+            fault={note.length > MAX_NOTE_CHARACTERS ? `At most ${MAX_NOTE_CHARACTERS} characters.` : undefined}
           />
         </ConfirmDialog>
       )}

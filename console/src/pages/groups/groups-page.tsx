@@ -11,7 +11,7 @@ import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty } from '../../ui/states/states.tsx'
 import { GROUP_COLUMNS } from './group-columns.tsx'
-import { type GroupsSearch, groupFiltersOf, readGroupsSearch } from './groups-search.ts'
+import { type GroupsSearch, readGroupsSearch, toGroupFilters } from './groups-search.ts'
 import './groups.css'
 
 /** The counts of minutes go on without any event. */
@@ -22,7 +22,7 @@ const route = getRouteApi('/groups')
 export function GroupsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const filters = groupFiltersOf(search)
+  const filters = toGroupFilters(search)
   const pages = useRowPages<FailureGroup>({
     queryKey: queryKeys.groupRows(filters),
     everyMs: EVERY_MS,
@@ -49,7 +49,7 @@ export function GroupsPage() {
         label="Groups of failures"
         columns={GROUP_COLUMNS}
         pages={pages}
-        idOf={({ key }) => key}
+        getRowId={({ key }) => key}
         of={JSON.stringify(search)}
         empty={<NoGroups isFiltered={Object.keys(search).length > 0} />}
       />

@@ -1,11 +1,11 @@
 /** The search parameters of /groups: the filters of the API; what somebody usually looks for needs none. */
 import type { MessageFilters } from '../../api/records/record-types.ts'
-import { asOneOf, asText, asTexts, readSearch, type SearchOf } from '../../ui/search-params.ts'
+import { asChoice, asText, asTexts, readSearch, type SearchValues } from '../../ui/search-params.ts'
 
 const PARAMETERS = {
-  state: asOneOf(['open', 'acknowledged', 'ignored', 'all']),
+  state: asChoice(['open', 'acknowledged', 'ignored', 'all']),
   /** `all`: failures whose replay succeeded are counted too, and replays that failed. */
-  replayed: asOneOf(['true', 'all']),
+  replayed: asChoice(['true', 'all']),
   source: asTexts,
   endpoint: asTexts,
   outcome: asTexts,
@@ -17,10 +17,10 @@ const PARAMETERS = {
 }
 
 export const readGroupsSearch = readSearch(PARAMETERS)
-export type GroupsSearch = SearchOf<typeof PARAMETERS>
+export type GroupsSearch = SearchValues<typeof PARAMETERS>
 
 /** The filters of the API: open groups, of messages that no replay has fixed, unless the URL says otherwise. */
-export function groupFiltersOf({ state = 'open', replayed, ...others }: GroupsSearch): MessageFilters {
+export function toGroupFilters({ state = 'open', replayed, ...others }: GroupsSearch): MessageFilters {
   // Replays are in no filter by `replayed`.
   const isOfReplays = others.source?.includes('replay') === true
   return {

@@ -3,7 +3,7 @@ const HEIGHT = 24
 const BAR = 2
 
 export function MinutesBars({ minutes }: Readonly<{ minutes: readonly number[] }>) {
-  const most = Math.max(1, ...minutes)
+  const max = Math.max(1, ...minutes)
   const sum = minutes.reduce((total, count) => total + count, 0)
   return (
     <svg
@@ -14,7 +14,7 @@ export function MinutesBars({ minutes }: Readonly<{ minutes: readonly number[] }
       height={HEIGHT}
     >
       {minutes.map((count, index) => {
-        const height = count === 0 ? 1 : Math.max(3, (HEIGHT * count) / most)
+        const height = count === 0 ? 1 : Math.max(3, (HEIGHT * count) / max)
         return (
           <rect
             // biome-ignore lint/suspicious/noArrayIndexKey: the minutes of an hour keep their order

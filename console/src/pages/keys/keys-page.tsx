@@ -1,7 +1,7 @@
 /** `/keys`: who may call the API, for admins. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, dataOf, type Schemas } from '../../api/client.ts'
+import { api, readData, type Schemas } from '../../api/client.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { useMe, useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
@@ -42,7 +42,7 @@ function KeyTable({ onNew }: Readonly<{ onNew(): void }>) {
   const me = useMe()
   const [revoked, setRevoked] = useState<ApiKey>()
   const query = useQuery({
-    ...keyed(queryKeys.keys, async ({ signal }) => (await dataOf(api.GET('/keys', { signal }))).keys ?? []),
+    ...keyed(queryKeys.keys, async ({ signal }) => (await readData(api.GET('/keys', { signal }))).keys ?? []),
   })
   const isOwn = ({ id }: ApiKey) => me?.who === `key:${id}`
   return (
@@ -64,9 +64,9 @@ function KeyTable({ onNew }: Readonly<{ onNew(): void }>) {
           ) : (
             <DataTable
               label="API keys"
-              columns={columnsOf(isOwn, setRevoked)}
+              columns={createColumns(isOwn, setRevoked)}
               rows={keys.toReversed().toSorted((one, other) => rank(one) - rank(other))}
-              idOf={({ id }) => id}
+              getRowId={({ id }) => id}
             />
           )
         }
@@ -99,7 +99,7 @@ function KeyState({ revokedAt, expiresAt }: ApiKey) {
   )
 }
 
-function columnsOf(isOwn: (key: ApiKey) => boolean, onRevoke: (key: ApiKey) => void): readonly Column<ApiKey>[] {
+function createColumns(isOwn: (key: ApiKey) => boolean, onRevoke: (key: ApiKey) => void): readonly Column<ApiKey>[] {
   return [
     {
       id: 'name',
@@ -108,7 +108,7 @@ function columnsOf(isOwn: (key: ApiKey) => boolean, onRevoke: (key: ApiKey) => v
       render: (key) => (
         <>
           <strong>
-            <VisibleText text={key.name} most={100} />
+            <VisibleText text={key.name} max={100} />
           </strong>
           {isOwn(key) && <span className="quiet"> (yours)</span>}
           <div className="quiet">

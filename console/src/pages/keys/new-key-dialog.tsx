@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
-import { api, dataOf, type Schemas } from '../../api/client.ts'
+import { api, readData, type Schemas } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { type Role, startSession, useMe } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
@@ -29,7 +29,7 @@ export function NewKeyDialog({ onClose }: Readonly<{ onClose(): void }>) {
     setBusy(true)
     setFailure(undefined)
     try {
-      setMade((await dataOf(api.POST('/keys', { body: { name, roles: [...roles], ...expiryIn(days) } }))) as MadeKey)
+      setMade((await readData(api.POST('/keys', { body: { name, roles: [...roles], ...expiryIn(days) } }))) as MadeKey)
     } catch (thrown) {
       setFailure(asFailure(thrown))
       setBusy(false)

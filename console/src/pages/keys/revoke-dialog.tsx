@@ -1,6 +1,6 @@
 /** Revoking a key: calls with it are refused from then on. */
 import { useQueryClient } from '@tanstack/react-query'
-import { api, dataOf } from '../../api/client.ts'
+import { api, readData } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { notify } from '../../ui/states/notices.tsx'
@@ -16,14 +16,14 @@ export type RevokeDialogProps = Readonly<{
 export function RevokeDialog({ apiKey: { id, name }, isOwn, onClose }: RevokeDialogProps) {
   const client = useQueryClient()
   const revoke = async () => {
-    await dataOf(api.DELETE('/keys/{id}', { params: { path: { id } } }))
+    await readData(api.DELETE('/keys/{id}', { params: { path: { id } } }))
     notify('The key is revoked.')
     await client.invalidateQueries({ queryKey: queryKeys.keys })
   }
   return (
     <ConfirmDialog title="Revoke this key" confirm="Revoke key" tone="danger" onConfirm={revoke} onClose={onClose}>
       <p>
-        Calls with the key “<VisibleText text={name} most={100} />” are refused from the next one on. It cannot be
+        Calls with the key “<VisibleText text={name} max={100} />” are refused from the next one on. It cannot be
         undone.
       </p>
       {isOwn && (

@@ -32,7 +32,7 @@ export function ShownKey({ made, isFirst, onClose }: ShownKeyProps) {
       }
     >
       <p>
-        This is the key of “<VisibleText text={made.name} most={100} />
+        This is the key of “<VisibleText text={made.name} max={100} />
         ”. It is shown this once: the service stores its hash only.
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a key that is wider than the dialog scrolls by keys */}

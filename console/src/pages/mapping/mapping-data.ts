@@ -25,12 +25,12 @@ export function useMappingData(id: string, { message, test, more = 0 }: MappingS
     }
     return ofTest.data ? { name: `the test "${test}"`, given: [ofTest.data] } : undefined
   }, [typed, message, more, messages, ofTest.data, test])
-  return { data, recent: messages ?? NONE, typed, setTyped, failure: failureOfTest(test, ofTest) }
+  return { data, recent: messages ?? NONE, typed, setTyped, failure: findTestFailure(test, ofTest) }
 }
 
 const NONE: readonly never[] = []
 
-function failureOfTest(
+function findTestFailure(
   test: string | undefined,
   { data, error }: ReturnType<typeof useTestData>,
 ): ApiFailure | undefined {

@@ -14,15 +14,15 @@ import { SuggestDialog } from './dialogs/suggest-dialog.tsx'
 import { TargetDialog, type WantedOutput } from './dialogs/target-dialog.tsx'
 import { useMappingData } from './mapping-data.ts'
 import { readMappingSearch } from './mapping-search.ts'
-import { addTarget, type Edited, type NewTarget, removeTarget, writersOf } from './model/entry-edits.ts'
+import { addTarget, type Edited, findWriters, type NewTarget, removeTarget } from './model/entry-edits.ts'
 import type { FieldNode } from './model/field-tree.ts'
 import type { MappingText } from './model/mapping-entries.ts'
 import { proposalsFor } from './model/proposals.ts'
 import { lineName } from './model/run-coverage.ts'
-import type { PlacedLine } from './model/shown-fields.ts'
+import type { ConnectedLine } from './model/shown-fields.ts'
 import { RunNotes } from './run-notes.tsx'
-import { suggestRequestOf, withSuggestions } from './suggestions.ts'
-import { runRequestOf, useMappingRuns, useVocabulary } from './use-mapping-runs.ts'
+import { createSuggestRequest, withSuggestions } from './suggestions.ts'
+import { createRunRequest, useMappingRuns, useVocabulary } from './use-mapping-runs.ts'
 import { usePicture } from './use-picture.ts'
 import { useSettled, useStable } from './use-stable.ts'
 import { DataBar } from './view/data-bar.tsx'
@@ -84,13 +84,13 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   const add = (from: string, to: NewTarget) => change(addTarget(mapping, from, to), { source: from, key: to.key })
   const connect = useStable((from: FieldNode | undefined, to: FieldNode | undefined) => {
     const [first, ...others] = from && to ? proposalsFor(from, to) : []
-    const isAsked = first === undefined || others.length > 0 || writersOf(mapping, first.source, first.key).length > 0
+    const isAsked = first === undefined || others.length > 0 || findWriters(mapping, first.source, first.key).length > 0
     if (isAsked) return setOpen({ from, to })
     const why = add(first.source, first)
     if (why !== undefined) notify(why, 'warn')
   })
   const selectLine = useStable((line: string | undefined) => setSelection({ line }))
-  const remove = useStable(({ line }: PlacedLine) => {
+  const remove = useStable(({ line }: ConnectedLine) => {
     const why = change(removeTarget(mapping, line))
     if (why === undefined) setSelection({})
     else notify(why, 'warn')
@@ -110,9 +110,9 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
     else draft.undo()
   }
   const first = data?.given[0]
-  const requestFor = first && ((document: string) => runRequestOf(draft.id, document, first))
+  const requestFor = first && ((document: string) => createRunRequest(draft.id, document, first))
   const suggestRequest = (part: string | undefined, fields: boolean) =>
-    suggestRequestOf({ document: mapping.text, given: first, part, fields })
+    createSuggestRequest({ document: mapping.text, given: first, part, fields })
   const close = () => setOpen(undefined)
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: undo works wherever the focus is
@@ -168,9 +168,9 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
         />
         <section aria-label="Entries of the mapping" className="mapping-entries">
           <h2>
-            {lines.length === picture.placed.length
+            {lines.length === picture.connected.length
               ? `Entries (${lines.length})`
-              : `Entries (${lines.length} of ${picture.placed.length})`}
+              : `Entries (${lines.length} of ${picture.connected.length})`}
           </h2>
           <EntryList
             lines={lines}

@@ -21,14 +21,14 @@ const route = getRouteApi('/endpoints/$id/mapping')
 export function MappingPage() {
   const { id } = route.useParams()
   const { draft, stored } = useDraft(id)
-  if (draft !== undefined) return <MappingOfDraft key={id} draft={draft} stored={stored} />
+  if (draft !== undefined) return <DraftMapping key={id} draft={draft} stored={stored} />
   return <DocumentState title="Mapping" query={stored} />
 }
 
-function MappingOfDraft({ draft, stored }: Readonly<{ draft: Draft; stored: UseQueryResult<StoredText> }>) {
+function DraftMapping({ draft, stored }: Readonly<{ draft: Draft; stored: UseQueryResult<StoredText> }>) {
   const { message, test } = route.useSearch()
   const { text, canUndo, canRedo } = useDraftNow(draft)
-  const publishing = usePublishing(draft, stored, useGroupOf(message))
+  const publishing = usePublishing(draft, stored, useMessageGroup(message))
   const refused = useRefusal('author')
   const mapping = useMemo(() => readMapping(text), [text])
   const toEditor = { ...(message && { message }), ...(test && { test }) }
@@ -69,7 +69,7 @@ function MappingOfDraft({ draft, stored }: Readonly<{ draft: Draft; stored: UseQ
 }
 
 /** The group of failures that a recorded message belongs to; undefined of one that did not fail. */
-function useGroupOf(message: string | undefined): string | undefined {
+function useMessageGroup(message: string | undefined): string | undefined {
   const { data } = useQuery({
     ...keyed(queryKeys.message(message ?? ''), ({ signal }) => readMessage(message ?? '', signal)),
     enabled: message !== undefined,

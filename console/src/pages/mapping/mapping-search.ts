@@ -1,5 +1,5 @@
 /** The search parameters of the mapping view. */
-import { asOneOf, asText, asWhole, readSearch, type SearchOf } from '../../ui/search-params.ts'
+import { asChoice, asText, asWhole, readSearch, type SearchValues } from '../../ui/search-params.ts'
 
 /** What the trees are narrowed to. */
 export const SHOWN = ['unread', 'unwritten', 'nothing'] as const
@@ -13,8 +13,8 @@ const PARAMETERS = {
   more: asWhole,
   /** Words in the names of fields. */
   q: asText,
-  show: asOneOf(SHOWN),
+  show: asChoice(SHOWN),
 }
 
 export const readMappingSearch = readSearch(PARAMETERS)
-export type MappingSearch = SearchOf<typeof PARAMETERS>
+export type MappingSearch = SearchValues<typeof PARAMETERS>

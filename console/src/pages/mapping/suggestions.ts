@@ -15,11 +15,11 @@ type Asked = Readonly<{
 }>
 
 /** Out: the request as JSON text. */
-export function suggestRequestOf({ document, given, part, fields }: Asked): string {
+export function createSuggestRequest({ document, given, part, fields }: Asked): string {
   const { messageId, message, lookups } = (given ?? {}) as Readonly<Record<string, unknown>>
   const source =
     messageId === undefined
-      ? { source: { ...pick(message, ['body', 'contentType', 'query', 'urlParams']), ...answersOf(lookups) } }
+      ? { source: { ...pick(message, ['body', 'contentType', 'query', 'urlParams']), ...sampleLookups(lookups) } }
       : { messageId }
   const parts = [
     JSON.stringify({ ...source, ...(fields && { fields }) }).slice(1, -1),
@@ -35,7 +35,7 @@ const pick = (value: unknown, names: readonly string[]): object =>
   )
 
 /** Answers of lookups with the parts that a sample has. */
-function answersOf(lookups: unknown): object {
+function sampleLookups(lookups: unknown): object {
   const answers = Object.entries((lookups ?? {}) as object)
   if (answers.length === 0) return {}
   const sample = (one: unknown) => pick(one, ['body'])

@@ -3,12 +3,12 @@ import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import type { ApiFailure } from '../../api/api-failure.ts'
 import { asFailure } from '../../api/api-failure.ts'
-import { givenOfTest, type MappingRun, readVocabulary, recentMessages, runMapping } from '../../api/mapping-calls.ts'
+import { type MappingRun, readTestInput, readVocabulary, recentMessages, runMapping } from '../../api/mapping-calls.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { readTests } from '../../api/run-calls.ts'
 import { useMe } from '../../api/session.ts'
 import { NEW } from '../../draft/draft.ts'
-import { type Coverage, coverageOf } from './model/run-coverage.ts'
+import { type Coverage, computeCoverage } from './model/run-coverage.ts'
 import { useSettled } from './use-stable.ts'
 
 const RUN_AFTER_MS = 600
@@ -30,7 +30,7 @@ export type MappingRuns = Readonly<{
 }>
 
 /** The request of one run, in which the document stands as it was typed. */
-export function runRequestOf(id: string, document: string | undefined, given: object): string {
+export function createRunRequest(id: string, document: string | undefined, given: object): string {
   const own = id === NEW ? {} : { endpointId: id }
   const parts = JSON.stringify({ ...own, ...given, view: 'mapping' }).slice(1)
   return document === undefined ? `{${parts}` : `{"endpoint":${document},${parts}`
@@ -43,7 +43,7 @@ export function useMappingRuns(id: string, document: string | undefined, data: M
   // Who may not run drafts still sees what the stored document does.
   const ofDraft = may.includes('author') ? settled : undefined
   const isAllowed = may.includes('author') ? settled !== undefined : may.includes('operator')
-  const requests = (data?.given ?? []).map((given) => runRequestOf(id, ofDraft, given))
+  const requests = (data?.given ?? []).map((given) => createRunRequest(id, ofDraft, given))
   const results = useQueries({
     queries: requests.map((request) => ({
       ...keyed(queryKeys.mappingRun(request), ({ signal }) => runMapping(request, signal)),
@@ -55,7 +55,7 @@ export function useMappingRuns(id: string, document: string | undefined, data: M
   })
   const reports = results.flatMap((result) => result.data ?? [])
   const ran = useSame(reports)
-  const coverage = useMemo(() => coverageOf(ran), [ran])
+  const coverage = useMemo(() => computeCoverage(ran), [ran])
   const failed = results.find(({ error }) => error !== null)
   return {
     coverage,
@@ -84,7 +84,7 @@ export const useRecentMessages = (id: string) =>
 export const useTestData = (id: string, test: string | undefined) =>
   useQuery({
     ...keyed(queryKeys.endpointTests(id), ({ signal }) => readTests(id, signal)),
-    select: ({ file }) => givenOfTest(file.tests, test ?? '') ?? null,
+    select: ({ file }) => readTestInput(file.tests, test ?? '') ?? null,
     enabled: id !== NEW && test !== undefined,
   })
 

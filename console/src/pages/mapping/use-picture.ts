@@ -4,16 +4,16 @@ import type { Schemas } from '../../api/client.ts'
 import type { MappingSearch } from './mapping-search.ts'
 import type { SampleField } from './model/field-tree.ts'
 import type { MappingText } from './model/mapping-entries.ts'
-import { nodeOfSource, sourceTree, targetTree } from './model/mapping-trees.ts'
+import { findSourceNode, sourceTree, targetTree } from './model/mapping-trees.ts'
 import type { Coverage } from './model/run-coverage.ts'
 import {
+  connectLines,
   filterTree,
   isNothing,
   isUnwritten,
-  marksOfSource,
-  marksOfTarget,
   matchWords,
-  placeLines,
+  sourceMarks,
+  targetMarks,
 } from './model/shown-fields.ts'
 
 type Filter = Readonly<{ words: string; show: MappingSearch['show'] }>
@@ -33,24 +33,31 @@ export function usePicture(
   const keys = useSameTexts(useMemo(() => mapping.lines.flatMap(({ target }) => target.key ?? []), [mapping]))
   const source = useMemo(() => sourceTree(coverage.source, roots, sources), [coverage, roots, sources])
   const target = useMemo(() => targetTree(coverage.output, wanted, keys), [coverage, wanted, keys])
-  const placed = useMemo(() => placeLines(mapping.lines, source, target, coverage), [mapping, source, target, coverage])
+  const connected = useMemo(
+    () => connectLines(mapping.lines, source, target, coverage),
+    [mapping, source, target, coverage],
+  )
   const marks = useMemo(
-    () => ({ source: marksOfSource(source, placed, coverage), target: marksOfTarget(placed) }),
-    [source, placed, coverage],
+    () => ({ source: sourceMarks(source, connected, coverage), target: targetMarks(connected) }),
+    [source, connected, coverage],
   )
   const counts = useMemo(
     () => ({
       unread: coverage.unread.size,
-      nothing: placed.filter(isNothing).length,
-      unwritten: placed.filter(isUnwritten).length,
+      nothing: connected.filter(isNothing).length,
+      unwritten: connected.filter(isUnwritten).length,
     }),
-    [coverage, placed],
+    [coverage, connected],
   )
   const shown = useMemo(() => {
     const ofShow =
-      show === 'nothing' ? placed.filter(isNothing) : show === 'unwritten' ? placed.filter(isUnwritten) : undefined
+      show === 'nothing'
+        ? connected.filter(isNothing)
+        : show === 'unwritten'
+          ? connected.filter(isUnwritten)
+          : undefined
     const unread =
-      show === 'unread' ? new Set([...coverage.unread.keys()].map((path) => nodeOfSource(source, path))) : undefined
+      show === 'unread' ? new Set([...coverage.unread.keys()].map((path) => findSourceNode(source, path))) : undefined
     const matches = matchWords(words)
     const from = ofShow && new Set(ofShow.map((one) => one.from))
     const to = ofShow && new Set(ofShow.map((one) => one.to))
@@ -60,7 +67,7 @@ export function usePicture(
         : (node: Parameters<NonNullable<typeof matches>>[0]) =>
             (ids === undefined || ids.has(node.id)) && (matches === undefined || matches(node))
     const trees = { source: filterTree(source, isKept(from ?? unread)), target: filterTree(target, isKept(to)) }
-    const lines = (ofShow ?? placed).filter(
+    const lines = (ofShow ?? connected).filter(
       (one) =>
         (matches === undefined && unread === undefined) ||
         (one.from !== undefined && trees.source.nodes.has(one.from)) ||
@@ -72,9 +79,9 @@ export function usePicture(
       target: { title: 'Is written', tree: trees.target, marks: marks.target, isLoaded, empty: NO_TARGETS },
     }
     return { sides, lines }
-  }, [placed, source, target, marks, coverage, words, show])
+  }, [connected, source, target, marks, coverage, words, show])
   return {
-    placed,
+    connected,
     counts,
     all: { source, target },
     ...shown.sides,

@@ -2,7 +2,7 @@
 import type { BodySummary } from '../../api/records/record-types.ts'
 
 /** In: the bytes of a body and its type. Out: its text in the character set that it has; undefined if it is none. */
-export function textOfBody(bytes: ArrayBuffer, contentType: string): string | undefined {
+export function decodeBodyText(bytes: ArrayBuffer, contentType: string): string | undefined {
   const [, named] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType) ?? []
   for (const charset of ['utf-8', ...(named === undefined ? [] : [named])]) {
     try {

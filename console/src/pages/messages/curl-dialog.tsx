@@ -8,12 +8,12 @@ import type { MessageRecord } from '../../api/records/record-types.ts'
 import { useMe } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Dialog } from '../../ui/controls/dialog.tsx'
-import { curlCommand, curlRequestOf, type RecordedRequest } from '../../ui/data/curl-command.ts'
+import { curlCommand, type RecordedRequest, toCurlRequest } from '../../ui/data/curl-command.ts'
 import { TextViewer } from '../../ui/data/text-viewer.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 
 /** Nothing larger is written into a command; nothing larger is parsed in the page. */
-const LARGEST_BODY = 1_048_576
+const MAX_BODY_BYTES = 1_048_576
 
 export type CurlDialogProps = Readonly<{ message: MessageRecord; endpointId: string; onClose(): void }>
 
@@ -21,7 +21,7 @@ export function CurlDialog({ message, endpointId, onClose }: CurlDialogProps) {
   const origin = useMe()?.messageOrigin ?? ''
   const query = useQuery({
     ...keyed(answerKey<string>('message', 'curl', message.id, origin), ({ signal }) =>
-      commandOf(message, endpointId, origin, signal),
+      createCurlCommand(message, endpointId, origin, signal),
     ),
     gcTime: 0,
   })
@@ -38,27 +38,27 @@ export function CurlDialog({ message, endpointId, onClose }: CurlDialogProps) {
   )
 }
 
-async function commandOf(
+async function createCurlCommand(
   { id, bodies }: MessageRecord,
   endpointId: string,
   origin: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const sizeOf = (which: string) => bodies.find((body) => body.which === which)?.size
-  const size = sizeOf('incoming')
-  if ((size ?? 0) > LARGEST_BODY || (sizeOf('request') ?? 0) > LARGEST_BODY) {
+  const findSize = (which: string) => bodies.find((body) => body.which === which)?.size
+  const size = findSize('incoming')
+  if ((size ?? 0) > MAX_BODY_BYTES || (findSize('request') ?? 0) > MAX_BODY_BYTES) {
     throw new Error('The message is larger than 1 MiB: download its body, and send it with --data-binary @<file>.')
   }
   const [request, body, route] = await Promise.all([
     readMessageBody(id, 'request', signal),
     size === undefined ? undefined : readMessageBody(id, 'incoming', signal),
-    routeOf(endpointId, origin, signal),
+    readRoute(endpointId, origin, signal),
   ])
   const recorded = JSON.parse(new TextDecoder().decode(request)) as RecordedRequest
-  return curlCommand(curlRequestOf(recorded, body && new Uint8Array(body), route))
+  return curlCommand(toCurlRequest(recorded, body && new Uint8Array(body), route))
 }
 
-async function routeOf(id: string, origin: string, signal: AbortSignal) {
+async function readRoute(id: string, origin: string, signal: AbortSignal) {
   const [row] = (await listEndpoints({ q: id, limit: 1 }, signal)).endpoints
   if (row === undefined) throw new Error('Its endpoint was deleted, so there is nowhere to send the message to.')
   return { origin, method: row.method, pattern: row.pattern }

@@ -13,7 +13,7 @@ import { TextViewer } from '../../ui/data/text-viewer.tsx'
 import { byteCount } from '../../ui/data/time.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
-import { bodyFileName, bodyTitle, textOfBody } from './body-text.ts'
+import { bodyFileName, bodyTitle, decodeBodyText } from './body-text.ts'
 
 export type MessageBodiesProps = Readonly<{
   message: MessageRecord
@@ -39,10 +39,10 @@ export function MessageBodies({ message: { id, bodies }, open, onOpen }: Message
               onPress={() => onOpen(open === body.which ? undefined : body.which)}
             >
               <span aria-hidden="true">{open === body.which ? '▾' : '▸'}</span>
-              <VisibleText text={bodyTitle(body.which)} most={100} />
+              <VisibleText text={bodyTitle(body.which)} max={100} />
             </Button>
             <span className="quiet">
-              {byteCount(body.size)} <VisibleText text={body.contentType} most={60} />
+              {byteCount(body.size)} <VisibleText text={body.contentType} max={60} />
             </span>
             <BodyMarks body={body} />
           </div>
@@ -82,7 +82,7 @@ function MessageBody({ id, body }: Readonly<{ id: string; body: BodySummary }>) 
 }
 
 function BodyText({ id, body, bytes }: Readonly<{ id: string; body: BodySummary; bytes: ArrayBuffer }>) {
-  const text = useMemo(() => textOfBody(bytes, body.contentType), [bytes, body.contentType])
+  const text = useMemo(() => decodeBodyText(bytes, body.contentType), [bytes, body.contentType])
   const content = useMemo(() => new Blob([bytes]), [bytes])
   const fileName = bodyFileName(id, body)
   if (text === undefined) {

@@ -8,9 +8,9 @@ import { duration, Time } from '../../ui/data/time.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { withoutBody } from './messages-search.ts'
 
-const MOST_OF_A_KEY = 60
-const MOST_OF_AN_ERROR = 160
-const MOST_KEYS = 4
+const MAX_KEY_CHARACTERS = 60
+const MAX_ERROR_CHARACTERS = 160
+const MAX_KEYS = 4
 
 const time: Column<ListedMessage> = {
   id: 'time',
@@ -40,7 +40,7 @@ const endpoint: Column<ListedMessage> = {
       {name === undefined ? (
         <span className="quiet">{endpointId ?? 'none took it'}</span>
       ) : (
-        <VisibleText text={name} most={120} />
+        <VisibleText text={name} max={120} />
       )}
       {source === 'http' ? null : (
         <span className="quiet"> {source === 'replay' || replayOf !== undefined ? 'replay' : 'topic'}</span>
@@ -72,7 +72,7 @@ const failure: Column<ListedMessage> = {
         {error === undefined ? null : (
           <span className="breaks">
             {' '}
-            <VisibleText text={error} most={MOST_OF_AN_ERROR} />
+            <VisibleText text={error} max={MAX_ERROR_CHARACTERS} />
           </span>
         )}
       </span>
@@ -130,10 +130,10 @@ function Keys({ keys: given }: Pick<ListedMessage, 'keys'>) {
   if (all.length === 0) return <span className="quiet">–</span>
   return (
     <span className="label-chips">
-      {all.slice(0, MOST_KEYS).map(([name, value]) => (
-        <LabelChip key={`${name} ${value}`} name={name} value={value.slice(0, MOST_OF_A_KEY)} separator=":" />
+      {all.slice(0, MAX_KEYS).map(([name, value]) => (
+        <LabelChip key={`${name} ${value}`} name={name} value={value.slice(0, MAX_KEY_CHARACTERS)} separator=":" />
       ))}
-      {all.length > MOST_KEYS && <span className="quiet">+{all.length - MOST_KEYS}</span>}
+      {all.length > MAX_KEYS && <span className="quiet">+{all.length - MAX_KEYS}</span>}
     </span>
   )
 }

@@ -118,7 +118,7 @@ function Facts({ message }: Readonly<{ message: MessageRecord }>) {
           ) : (
             <>
               <Link to="/endpoints/$id/edit" params={{ id: endpointId }}>
-                <VisibleText text={endpoint ?? endpointId} most={200} />
+                <VisibleText text={endpoint ?? endpointId} max={200} />
               </Link>
               {endpointVersion === undefined ? null : (
                 <>
@@ -181,7 +181,7 @@ function Failure({
             {stage === undefined ? 'At ' : ', at '}
             <Link to="/endpoints/$id/edit" params={{ id: endpointId }} search={{ message: id, path }}>
               <code>
-                <VisibleText text={path} most={200} />
+                <VisibleText text={path} max={200} />
               </code>
             </Link>
           </>

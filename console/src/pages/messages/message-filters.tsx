@@ -8,26 +8,26 @@ import { Button } from '../../ui/controls/button.tsx'
 import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
 import {
   apiTime,
-  filtersOf,
   isOfLastDay,
+  joinValues,
   localTime,
   type MessagesSearch,
   SPANS,
-  textOfValues,
-  valuesOfText,
+  splitFilterValues,
+  toFilters,
 } from './messages-search.ts'
 
-const choicesOf = (values: readonly string[]) => values.map((value) => ({ value, label: value }))
+const toChoices = (values: readonly string[]) => values.map((value) => ({ value, label: value }))
 
 const OUTCOMES = [
   { value: 'refused, failed, partial', label: 'not done' },
-  ...choicesOf(['done', 'partial', 'refused', 'failed']),
+  ...toChoices(['done', 'partial', 'refused', 'failed']),
 ]
 const STAGES = ['recall', 'parse', 'lookup', 'validate', 'transform', 'map', 'extract', 'serialise', 'respond']
 /** Filters that take one value. */
 const ONCE: ReadonlySet<string> = new Set(['replayed', 'captured', 'group'])
 const CHOSEN_TIMES = 'times'
-const MOST_NAMES = 20
+const MAX_NAMES = 20
 
 /** Filters that are shown at once; a filter that has a value is always shown. */
 const FIRST: ReadonlySet<string> = new Set(['endpoint', 'outcome', 'code', 'error', 'key', 'when'])
@@ -47,11 +47,11 @@ export function MessageFilterBar({ search, onChange }: MessageFiltersProps) {
     const { when, ...others } = changes
     if ('when' in changes) {
       setTakesTimes(when === CHOSEN_TIMES)
-      if (when !== CHOSEN_TIMES) return onChange({ ...valuesOf(others), from: when, to: undefined })
+      if (when !== CHOSEN_TIMES) return onChange({ ...toValues(others), from: when, to: undefined })
     }
     const { endpoint } = others
-    if (endpoint === undefined) return onChange(valuesOf(others))
-    const take = (names: readonly string[]) => onChange({ ...valuesOf(others), endpoint: names })
+    if (endpoint === undefined) return onChange(toValues(others))
+    const take = (names: readonly string[]) => onChange({ ...toValues(others), endpoint: names })
     return void endpointNamesFor(endpoint.trim()).then(take, () => take([endpoint.trim()]))
   }
   return (
@@ -92,8 +92,8 @@ function useFilters(showsTimes: boolean): readonly Filter[] {
   const [typed, setTyped] = useState('')
   const codes = useCodes()
   const { data } = useQuery({
-    ...keyed(queryKeys.endpointsFound(typed, MOST_NAMES), ({ signal }) =>
-      listEndpoints({ ...(typed !== '' && { q: typed }), limit: MOST_NAMES }, signal),
+    ...keyed(queryKeys.endpointsFound(typed, MAX_NAMES), ({ signal }) =>
+      listEndpoints({ ...(typed !== '' && { q: typed }), limit: MAX_NAMES }, signal),
     ),
     placeholderData: keepPreviousData,
     staleTime: 60_000,
@@ -124,11 +124,11 @@ function useFilters(showsTimes: boolean): readonly Filter[] {
       choices: [...SPANS, { value: CHOSEN_TIMES, label: 'From … to …' }],
     },
     ...(showsTimes ? times : []),
-    { name: 'stage', label: 'Stage of the failure', kind: 'select', choices: choicesOf(STAGES) },
+    { name: 'stage', label: 'Stage of the failure', kind: 'select', choices: toChoices(STAGES) },
     { name: 'path', label: 'Place in the document', kind: 'text', placeholder: 'requests.lookup[0]', isWhole: true },
     { name: 'version', label: 'Version of the endpoint', kind: 'text', placeholder: '3', isWhole: true },
     { name: 'status', label: 'Status of the answer', kind: 'text', placeholder: '502, or 5xx', isWhole: true },
-    { name: 'source', label: 'Source', kind: 'select', choices: choicesOf(['http', 'broker', 'replay']) },
+    { name: 'source', label: 'Source', kind: 'select', choices: toChoices(['http', 'broker', 'replay']) },
     {
       name: 'replayed',
       label: 'Replayed',
@@ -155,10 +155,10 @@ function useFilters(showsTimes: boolean): readonly Filter[] {
 
 /** What the fields show, and the values of parameters that have more than a field can show. */
 function shownValues(search: MessagesSearch, takesTimes: boolean, nowMs: number) {
-  const { from, to, ...others } = filtersOf(search)
-  const shown = Object.entries(others).map(([name, value]) => [name, textOfValues(name, value)] as const)
+  const { from, to, ...others } = toFilters(search)
+  const shown = Object.entries(others).map(([name, value]) => [name, joinValues(name, value)] as const)
   const several = Object.entries(others).flatMap(([name, value]) =>
-    typeof value === 'object' && textOfValues(name, value) === undefined
+    typeof value === 'object' && joinValues(name, value) === undefined
       ? value.map((one) => ({ name, value: one }))
       : [],
   )
@@ -175,20 +175,23 @@ function shownValues(search: MessagesSearch, takesTimes: boolean, nowMs: number)
   return { values, several }
 }
 
-function valuesOf(changes: FilterValues): Record<string, string | readonly string[] | undefined> {
+function toValues(changes: FilterValues): Record<string, string | readonly string[] | undefined> {
   return Object.fromEntries(
-    Object.entries(changes).map(([name, text]) => [name, text === undefined ? undefined : valueOfText(name, text)]),
+    Object.entries(changes).map(([name, text]) => [
+      name,
+      text === undefined ? undefined : parseFilterValue(name, text),
+    ]),
   )
 }
 
-function valueOfText(name: string, text: string): string | readonly string[] | undefined {
+function parseFilterValue(name: string, text: string): string | readonly string[] | undefined {
   if (name === 'from' || name === 'to') return apiTime(text)
   if (ONCE.has(name)) return text.trim()
-  return valuesOfText(name, text)
+  return splitFilterValues(name, text)
 }
 
 function valuesWithout(search: MessagesSearch, name: string, value: string): readonly string[] | undefined {
-  const values = [filtersOf(search)[name] ?? []].flat()
+  const values = [toFilters(search)[name] ?? []].flat()
   const left = values.filter((one) => one !== value)
   return left.length === 0 ? undefined : left
 }

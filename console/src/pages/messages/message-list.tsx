@@ -13,7 +13,7 @@ import { MESSAGE_COLUMNS, NARROW_MESSAGE_COLUMNS } from './message-columns.tsx'
 
 const ROWS_OF_A_PAGE = 50
 /** Newer messages that are counted one by one. */
-const MOST_COUNTED = 100
+const MAX_COUNTED = 100
 
 export type MessageListProps = Readonly<{
   filters: MessageFilters
@@ -26,13 +26,13 @@ export function MessageList({ filters, current }: MessageListProps) {
   const pages = useMessages(filters, round)
   const listed = pages.data?.pages.flatMap(({ messages }) => messages) ?? []
   const of = `${JSON.stringify(filters)} ${round}`
-  const stable = useStableRows(listed, idOf, pages.isPlaceholderData || !pages.isFetchedAfterMount ? undefined : of)
+  const stable = useStableRows(listed, getRowId, pages.isPlaceholderData || !pages.isFetchedAfterMount ? undefined : of)
   const newer = useNewer(filters, stable.rows[0]?.id, pages.isSuccess && !pages.isPlaceholderData)
   return (
     <div className="message-list">
       <FreshRows
         fresh={newer}
-        orMore={newer >= MOST_COUNTED}
+        orMore={newer >= MAX_COUNTED}
         onShow={() => {
           stable.show()
           setRound(round + 1)
@@ -48,7 +48,7 @@ export function MessageList({ filters, current }: MessageListProps) {
                 label="Messages"
                 columns={current === undefined ? MESSAGE_COLUMNS : NARROW_MESSAGE_COLUMNS}
                 rows={stable.rows}
-                idOf={idOf}
+                getRowId={getRowId}
                 isCurrent={({ id }) => id === current}
               />
               <MoreRows
@@ -65,7 +65,7 @@ export function MessageList({ filters, current }: MessageListProps) {
   )
 }
 
-const idOf = ({ id }: ListedMessage): string => id
+const getRowId = ({ id }: ListedMessage): string => id
 
 /** Records do not change, so a list is read once: `round` counts how often the reader asked for the newest. */
 function useMessages(filters: MessageFilters, round: number) {
@@ -87,7 +87,7 @@ function useNewer(filters: MessageFilters, newest: string | undefined, isOn: boo
     // The list was read a moment ago: the first event asks again.
     initialData: 0,
     queryFn: async ({ signal }) => {
-      const { messages } = await listMessages(filters, { limit: MOST_COUNTED }, signal)
+      const { messages } = await listMessages(filters, { limit: MAX_COUNTED }, signal)
       const at = messages.findIndex(({ id }) => id === newest)
       return at === -1 ? messages.length : at
     },

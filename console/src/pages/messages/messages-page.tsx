@@ -4,7 +4,7 @@ import { PlanButton } from '../../ui/controls/plan-button.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { MessageFilterBar } from './message-filters.tsx'
 import { MessageList } from './message-list.tsx'
-import { filtersOf, soundSearch } from './messages-search.ts'
+import { soundSearch, toFilters } from './messages-search.ts'
 import './messages.css'
 
 const route = getRouteApi('/messages')
@@ -13,7 +13,7 @@ export function MessagesPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const open = useMatch({ from: '/messages/$id', shouldThrow: false, select: ({ params }) => params.id })
-  const filters = filtersOf(search)
+  const filters = toFilters(search)
   return (
     <Page title="Messages" actions={<PlanButton filters={withoutSource(filters)}>Plan a replay of these</PlanButton>}>
       <div className={open === undefined ? 'messages' : 'messages with-detail'}>
@@ -36,5 +36,5 @@ export function MessagesPage() {
 }
 
 /** Replays are no part of a plan; the messages that they repeat are. */
-const withoutSource = ({ source, ...filters }: ReturnType<typeof filtersOf>) =>
+const withoutSource = ({ source, ...filters }: ReturnType<typeof toFilters>) =>
   [source].flat().includes('replay') ? filters : { ...filters, ...(source !== undefined && { source }) }

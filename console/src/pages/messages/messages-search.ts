@@ -1,6 +1,6 @@
 /** The search parameters of /messages and /messages/:id: the filters of the API under their own names. */
 import type { MessageFilters } from '../../api/records/record-types.ts'
-import { asOneOf, asText, asTexts, readSearch, type SearchOf } from '../../ui/search-params.ts'
+import { asChoice, asText, asTexts, readSearch, type SearchValues } from '../../ui/search-params.ts'
 
 const PARAMETERS = {
   endpoint: asTexts,
@@ -16,8 +16,8 @@ const PARAMETERS = {
   key: asTexts,
   status: asTexts,
   replayOf: asTexts,
-  replayed: asOneOf(['true', 'false']),
-  captured: asOneOf(['true', 'false']),
+  replayed: asChoice(['true', 'false']),
+  captured: asChoice(['true', 'false']),
   from: asText,
   to: asText,
   /** Of a message: the body that is open. */
@@ -25,7 +25,7 @@ const PARAMETERS = {
 }
 
 export const readMessagesSearch = readSearch(PARAMETERS)
-export type MessagesSearch = SearchOf<typeof PARAMETERS>
+export type MessagesSearch = SearchValues<typeof PARAMETERS>
 
 /** For links from one message to another. */
 export const withoutBody = ({ body, ...others }: MessagesSearch): MessagesSearch => others
@@ -52,7 +52,7 @@ export const isOfLastDay = (search: MessagesSearch): boolean =>
   NARROW.every((name) => name === 'from' || search[name] === undefined)
 
 /** The filters of the API that a URL has. */
-export function filtersOf({ body, ...filters }: MessagesSearch): MessageFilters {
+export function toFilters({ body, ...filters }: MessagesSearch): MessageFilters {
   return filters
 }
 
@@ -69,14 +69,14 @@ const LISTS: ReadonlySet<string> = new Set([
 ])
 
 /** In: the text of a field. Out: the values of its parameter; undefined if there are none. */
-export function valuesOfText(name: string, text: string): readonly string[] | undefined {
+export function splitFilterValues(name: string, text: string): readonly string[] | undefined {
   const values = LISTS.has(name) ? text.split(',').map((one) => one.trim()) : [text.trim()]
   const given = values.filter((one) => one !== '')
   return given.length === 0 ? undefined : given
 }
 
 /** In: the values of a parameter. Out: the text of its field; several values that could hold commas are not shown in it. */
-export function textOfValues(name: string, values: string | readonly string[] | undefined): string | undefined {
+export function joinValues(name: string, values: string | readonly string[] | undefined): string | undefined {
   if (values === undefined || typeof values === 'string') return values
   return values.length === 1 || LISTS.has(name) ? values.join(', ') : undefined
 }

@@ -9,7 +9,7 @@ import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { withoutBody } from './messages-search.ts'
 
-const MOST_REPLAYS = 50
+const MAX_REPLAYS = 50
 
 /** What a link of the chain needs; the first message may have no record any more. */
 type ChainLink = Readonly<{ id: string; startedAt?: string; outcome?: string; code?: string }>
@@ -19,7 +19,7 @@ export function ReplayChain({ message }: Readonly<{ message: MessageRecord }>) {
   const first = replayOf ?? id
   const replays = useQuery({
     ...keyed(queryKeys.messageReplays(first), ({ signal }) =>
-      listMessages({ replayOf: first }, { limit: MOST_REPLAYS }, signal),
+      listMessages({ replayOf: first }, { limit: MAX_REPLAYS }, signal),
     ),
   })
   const original = useQuery({
@@ -36,7 +36,7 @@ export function ReplayChain({ message }: Readonly<{ message: MessageRecord }>) {
       {found.map((link, index) => (
         <ChainItem key={link.id} link={link} name={`Replay ${index + 1}`} isCurrent={link.id === id} />
       ))}
-      {replays.data?.next !== undefined && <li className="quiet">The newest {MOST_REPLAYS} replays are shown.</li>}
+      {replays.data?.next !== undefined && <li className="quiet">The newest {MAX_REPLAYS} replays are shown.</li>}
     </ol>
   )
 }

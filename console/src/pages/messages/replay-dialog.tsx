@@ -17,13 +17,13 @@ import { duration } from '../../ui/data/time.tsx'
 import { useEndpointRow } from '../../ui/endpoint/endpoint-page.tsx'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
-import { textOfBody } from './body-text.ts'
+import { decodeBodyText } from './body-text.ts'
 import { useMessageBody } from './message-bodies.tsx'
 import { withoutBody } from './messages-search.ts'
 
 /** Larger ones are edited elsewhere. */
-const LARGEST_EDITED = 262_144
-const LARGEST_PARSED = 1_048_576
+const MAX_EDITED_BYTES = 262_144
+const MAX_PARSED_BYTES = 1_048_576
 
 export type ReplayDialogProps = Readonly<{ message: MessageRecord; onClose(): void }>
 
@@ -98,7 +98,7 @@ function Consequences({
   return (
     <ul className="consequences">
       <li>
-        One message runs through <VisibleText text={endpoint ?? endpointId} most={200} /> as it is now
+        One message runs through <VisibleText text={endpoint ?? endpointId} max={200} /> as it is now
         {version === undefined
           ? ''
           : ` (version ${version}${isChanged ? `; version ${endpointVersion} ran then` : ''})`}
@@ -127,13 +127,13 @@ function Consequences({
 /** The incoming body, to be edited; undefined while it is not there, or where it is no text of a size to edit. */
 function useRecordedText({ id, bodies }: MessageRecord, isWanted: boolean): string | undefined {
   const body = bodies.find(({ which }) => which === 'incoming')
-  const isFit = body !== undefined && body.size <= LARGEST_EDITED && body.cut !== true
+  const isFit = body !== undefined && body.size <= MAX_EDITED_BYTES && body.cut !== true
   const { data } = useMessageBody(id, 'incoming', isWanted && isFit)
-  return data === undefined ? undefined : textOfBody(data, body?.contentType ?? '')
+  return data === undefined ? undefined : decodeBodyText(data, body?.contentType ?? '')
 }
 
 function Report({ report, onFollow }: Readonly<{ report: string; onFollow(): void }>) {
-  const replayed = report.length > LARGEST_PARSED ? undefined : (JSON.parse(report) as Schemas['Replayed'])
+  const replayed = report.length > MAX_PARSED_BYTES ? undefined : (JSON.parse(report) as Schemas['Replayed'])
   const { id, outcome, status, code, ms, error, withoutHeadersAndQuery } = replayed ?? {}
   return (
     <div className="replay-report" role="status">

@@ -24,7 +24,7 @@ const STAGE_OF_CALL = { lookup: 'lookup', response: 'respond' } as const
  * In: the record of a message. Out: its stages in their order, each with its calls below it. Stages follow each other, so a stage
  * starts when the ones before it have ended; the record has the start of calls.
  */
-export function waterfallOf({ stages, calls, ms, outcome, stage: failedStage }: MessageRecord): Waterfall {
+export function createWaterfall({ stages, calls, ms, outcome, stage: failedStage }: MessageRecord): Waterfall {
   const rows: WaterfallRow[] = []
   const left = new Set(calls)
   let startMs = 0
@@ -34,16 +34,16 @@ export function waterfallOf({ stages, calls, ms, outcome, stage: failedStage }: 
     for (const call of calls) {
       if (!left.has(call) || STAGE_OF_CALL[call.kind] !== stage) continue
       left.delete(call)
-      rows.push(rowOfCall(call))
+      rows.push(toCallRow(call))
     }
     startMs += stageMs
   }
-  rows.push(...[...left].map(rowOfCall))
+  rows.push(...[...left].map(toCallRow))
   const ends = rows.map((row) => row.startMs + row.ms)
   return { rows, totalMs: Math.max(ms, ...ends, 0.001) }
 }
 
-const rowOfCall = (call: MessageRecord['calls'][number]): WaterfallRow => ({
+const toCallRow = (call: MessageRecord['calls'][number]): WaterfallRow => ({
   kind: 'call',
   name: call.item === undefined ? call.id : `${call.id}[${call.item}]`,
   startMs: call.startMs,

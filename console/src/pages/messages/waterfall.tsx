@@ -6,13 +6,13 @@ import { Button } from '../../ui/controls/button.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { duration } from '../../ui/data/time.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
-import { type Waterfall as Rows, type WaterfallRow, waterfallOf } from './waterfall-rows.ts'
+import { createWaterfall, type Waterfall as Rows, type WaterfallRow } from './waterfall-rows.ts'
 
 const SHOWN_AT_FIRST = 60
 
 export function Waterfall({ message }: Readonly<{ message: MessageRecord }>) {
   const [all, setAll] = useState(false)
-  const waterfall = waterfallOf(message)
+  const waterfall = createWaterfall(message)
   const { rows } = waterfall
   if (rows.length === 0) return <p className="quiet">The message was answered before its first stage.</p>
   const shown = all ? rows : rows.slice(0, SHOWN_AT_FIRST)
@@ -66,7 +66,7 @@ function RowName({ row: { kind, name, failed, call } }: Readonly<{ row: Waterfal
   const { method, target, status, fault, remark } = call
   return (
     <>
-      <VisibleText text={name} most={80} />{' '}
+      <VisibleText text={name} max={80} />{' '}
       {fault === undefined ? (
         status !== undefined && <StatusChip tone={failed ? 'bad' : 'good'}>{status}</StatusChip>
       ) : (
@@ -74,7 +74,7 @@ function RowName({ row: { kind, name, failed, call } }: Readonly<{ row: Waterfal
       )}
       <div className="quiet breaks">
         <code>
-          {method} <VisibleText text={target} most={300} />
+          {method} <VisibleText text={target} max={300} />
         </code>
         {remark === undefined ? null : (
           <div>

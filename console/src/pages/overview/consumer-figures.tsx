@@ -65,7 +65,7 @@ function Partitions({ partitions }: Pick<Consumer, 'partitions'>) {
             label="Partitions"
             columns={COLUMNS}
             rows={worstFirst(partitions).slice(0, SHOWN)}
-            idOf={({ partition }) => String(partition)}
+            getRowId={({ partition }) => String(partition)}
           />
           {length > SHOWN && <p className="quiet">… and {wholeNumber(length - SHOWN)} more.</p>}
         </>

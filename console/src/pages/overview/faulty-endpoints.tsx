@@ -1,7 +1,7 @@
 /** Endpoints that are not active, or active with faults: each fault leads to its place in the editor. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api, dataOf } from '../../api/client.ts'
+import { api, readData } from '../../api/client.ts'
 import { type EndpointRow, listEndpoints } from '../../api/endpoint-calls.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
@@ -9,7 +9,7 @@ import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 const SHOWN = 10
-const MOST_FAULTS = 5
+const MAX_FAULTS = 5
 
 export function FaultyEndpoints() {
   const query = useQuery({
@@ -41,14 +41,14 @@ export function FaultyEndpoints() {
 function FaultyEndpoint({ row: { id, name, active, reason } }: Readonly<{ row: EndpointRow }>) {
   const query = useQuery({
     ...keyed(queryKeys.endpointFaults(id), ({ signal }) =>
-      dataOf(api.GET('/endpoints/{id}/faults', { params: { path: { id } }, signal })),
+      readData(api.GET('/endpoints/{id}/faults', { params: { path: { id } }, signal })),
     ),
   })
   return (
     <li className="faulty">
       <span>
         <Link to="/endpoints/$id/edit" params={{ id }}>
-          <VisibleText text={name === '' ? id : name} most={100} />
+          <VisibleText text={name === '' ? id : name} max={100} />
         </Link>{' '}
         <StatusChip tone={reason === 'pending' ? 'busy' : active ? 'warn' : 'bad'}>
           {reason === 'pending' ? 'not compiled yet' : active ? 'active' : 'not active'}
@@ -63,13 +63,13 @@ function FaultyEndpoint({ row: { id, name, active, reason } }: Readonly<{ row: E
               </span>
             )}
             <ul className="failure-details">
-              {faults.slice(0, MOST_FAULTS).map(({ path = '', message = '' }) => (
+              {faults.slice(0, MAX_FAULTS).map(({ path = '', message = '' }) => (
                 <li key={`${path} ${message}`}>
                   {path !== '' && (
                     <>
                       <Link to="/endpoints/$id/edit" params={{ id }} search={{ path }}>
                         <code>
-                          <VisibleText text={path} most={200} />
+                          <VisibleText text={path} max={200} />
                         </code>
                       </Link>{' '}
                     </>
@@ -77,7 +77,7 @@ function FaultyEndpoint({ row: { id, name, active, reason } }: Readonly<{ row: E
                   <VisibleText text={message} />
                 </li>
               ))}
-              {faults.length > MOST_FAULTS && <li>… and {faults.length - MOST_FAULTS} more.</li>}
+              {faults.length > MAX_FAULTS && <li>… and {faults.length - MAX_FAULTS} more.</li>}
             </ul>
           </>
         )}

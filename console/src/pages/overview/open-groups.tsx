@@ -33,7 +33,7 @@ export function OpenGroups() {
                     <span className="row-number bad-text">{count.toLocaleString('en')}</span>
                     <span>
                       <Link to="/groups/$key" params={{ key }}>
-                        <VisibleText text={endpoint ?? 'No endpoint'} most={100} />: {code ?? 'no code'}
+                        <VisibleText text={endpoint ?? 'No endpoint'} max={100} />: {code ?? 'no code'}
                       </Link>
                       <span className="block quiet">
                         {stage ?? 'before the first stage'}
@@ -42,7 +42,7 @@ export function OpenGroups() {
                             {' '}
                             at{' '}
                             <code>
-                              <VisibleText text={path} most={120} />
+                              <VisibleText text={path} max={120} />
                             </code>
                           </>
                         )}

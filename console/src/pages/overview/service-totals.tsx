@@ -1,7 +1,7 @@
 /** Readiness, rate, failures and p95 of all endpoints together, and the last hour as a chart. */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { api, dataOf, type Schemas } from '../../api/client.ts'
+import { api, readData, type Schemas } from '../../api/client.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { type GroupList, listGroups } from '../../api/records/replay-calls.ts'
 import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
@@ -15,7 +15,7 @@ const HOUR = 60
 
 export function ServiceTotals({ endpoints }: Readonly<{ endpoints: number }>) {
   const query = useQuery({
-    ...keyed(queryKeys.totals, ({ signal }) => dataOf(api.GET('/stats', { signal }))),
+    ...keyed(queryKeys.totals, ({ signal }) => readData(api.GET('/stats', { signal }))),
     refetchInterval: EVERY_MS,
   })
   const { hour, day } = query.data ?? {}
@@ -27,7 +27,7 @@ export function ServiceTotals({ endpoints }: Readonly<{ endpoints: number }>) {
     <QueryView query={query} what="Loading the counts">
       {(totals) => (
         <>
-          <Figures label="All messages" figures={figuresOf(totals, endpoints, settled)} />
+          <Figures label="All messages" figures={formatFigures(totals, endpoints, settled)} />
           {totals.hour.count > 0 && <LastHour minutes={totals.minutes} readAt={query.dataUpdatedAt} />}
         </>
       )}
@@ -55,7 +55,7 @@ function useSettledFailures(from: string, isOn: boolean): number {
   return repeated + again
 }
 
-function figuresOf(
+function formatFigures(
   { perMinute, hour, day }: Schemas['Totals'],
   endpoints: number,
   settled: Readonly<{ hour: number; day: number }>,

@@ -1,7 +1,7 @@
 /** How the consumers of topics are doing: the ones that need somebody first. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api, dataOf, type Schemas } from '../../api/client.ts'
+import { api, readData, type Schemas } from '../../api/client.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
@@ -18,7 +18,7 @@ const EVERY_MS = 5_000
 /** Nothing without topics: most services have none. */
 export function TopicConsumers() {
   const query = useQuery({
-    ...keyed(queryKeys.consumers, ({ signal }) => dataOf(api.GET('/consumers', { signal }))),
+    ...keyed(queryKeys.consumers, ({ signal }) => readData(api.GET('/consumers', { signal }))),
     refetchInterval: EVERY_MS,
   })
   if (query.error === null && (query.data === undefined || query.data.length === 0)) return null
@@ -54,17 +54,17 @@ function ConsumerRow({ consumer }: Readonly<{ consumer: Consumer }>) {
     <li className="faulty">
       <span>
         <Link to="/endpoints/$id/stats" params={{ id: endpointId }}>
-          <VisibleText text={endpoint} most={100} />
+          <VisibleText text={endpoint} max={100} />
         </Link>{' '}
         <StatusChip tone={CONSUMER_TONES[state]}>{state}</StatusChip>
       </span>
       <span className="quiet">
-        topic <VisibleText text={topic} most={100} />
+        topic <VisibleText text={topic} max={100} />
       </span>
       <ConsumerFigures consumer={consumer} />
       {lastError !== undefined && (
         <span className={state === 'running' ? 'quiet' : 'bad-text'}>
-          <VisibleText text={lastError.message} most={300} /> (<Time at={lastError.at} />)
+          <VisibleText text={lastError.message} max={300} /> (<Time at={lastError.at} />)
         </span>
       )}
     </li>

@@ -12,7 +12,7 @@ import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { Checkbox, TextField } from '../../ui/controls/fields.tsx'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
-import { DEFAULT_LIMITS, faultsOf, limitsOf } from './run-limits.ts'
+import { checkLimits, DEFAULT_LIMITS, toRunLimits } from './run-limits.ts'
 
 /** In: `run` or a change. What it gives is the plan as it is then. */
 function useChange(plan: ReplayPlan) {
@@ -93,11 +93,11 @@ type RunFormProps = Readonly<{
 
 function RunForm({ plan: { id, left, state }, refused, busy, onRun }: RunFormProps) {
   const [form, setForm] = useState(DEFAULT_LIMITS)
-  const faults = faultsOf(form)
+  const faults = checkLimits(form)
   const isFaulty = Object.keys(faults).length > 0
   const set = (changes: Partial<typeof form>) => setForm({ ...form, ...changes })
   const run = () => {
-    if (!isFaulty && refused === undefined) onRun(() => runPlan(id, limitsOf(form)))
+    if (!isFaulty && refused === undefined) onRun(() => runPlan(id, toRunLimits(form)))
   }
   return (
     <form

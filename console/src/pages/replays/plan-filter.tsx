@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReplayPlan } from '../../api/records/record-types.ts'
 import { LabelChip } from '../../ui/data/status-chip.tsx'
 
-const MOST_VALUES = 3
+const MAX_VALUES = 3
 /** What every plan has unless somebody says otherwise. */
 const USUAL: Readonly<Record<string, string>> = {
   outcome: JSON.stringify(['refused', 'failed']),
@@ -22,15 +22,15 @@ export function PlanFilter({ plan: { filter } }: Readonly<{ plan: ReplayPlan }>)
             one group of failures
           </Link>
         ) : (
-          <LabelChip key={name} name={name} value={textOf(value)} />
+          <LabelChip key={name} name={name} value={formatValues(value)} />
         ),
       )}
     </span>
   )
 }
 
-function textOf(value: unknown): string {
+function formatValues(value: unknown): string {
   const values = [value].flat().map(String)
-  const shown = values.slice(0, MOST_VALUES).join(', ')
-  return values.length > MOST_VALUES ? `${shown} and ${values.length - MOST_VALUES} more` : shown
+  const shown = values.slice(0, MAX_VALUES).join(', ')
+  return values.length > MAX_VALUES ? `${shown} and ${values.length - MAX_VALUES} more` : shown
 }

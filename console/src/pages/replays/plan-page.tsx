@@ -126,14 +126,14 @@ function Groups({ plan: { groups, state } }: Readonly<{ plan: ReplayPlan }>) {
             {code === undefined ? null : <code>{code}</code>}{' '}
             {endpointId === undefined ? null : (
               <Link to="/endpoints/$id/edit" params={{ id: endpointId }}>
-                <VisibleText text={endpoint ?? endpointId} most={200} />
+                <VisibleText text={endpoint ?? endpointId} max={200} />
               </Link>
             )}
             {path === undefined ? null : (
               <span className="quiet">
                 {' at '}
                 <code>
-                  <VisibleText text={path} most={200} />
+                  <VisibleText text={path} max={200} />
                 </code>
               </span>
             )}

@@ -41,7 +41,7 @@ export function ReplaysPage() {
         label="Plans of replays"
         columns={COLUMNS}
         pages={pages}
-        idOf={({ id }) => id}
+        getRowId={({ id }) => id}
         of="all"
         empty={
           <Empty title="There are no plans yet" action={<Link to="/groups">To the failures</Link>}>

@@ -10,12 +10,12 @@ export type LimitFaults = Readonly<Partial<Record<'max' | 'concurrency' | 'perSe
 
 const WHOLE = /^[0-9]+$/
 
-const isWhole = (text: string, most: number): boolean => WHOLE.test(text) && Number(text) >= 1 && Number(text) <= most
+const isWhole = (text: string, max: number): boolean => WHOLE.test(text) && Number(text) >= 1 && Number(text) <= max
 
 const isRate = (text: string): boolean => Number(text) >= 0.01 && Number(text) <= 10_000
 
 /** What is wrong with the fields, by name; the service checks the values too. */
-export function faultsOf({ max, concurrency, perSecond }: LimitsForm): LimitFaults {
+export function checkLimits({ max, concurrency, perSecond }: LimitsForm): LimitFaults {
   return {
     ...(max.trim() !== '' && !isWhole(max.trim(), 100_000) && { max: 'A whole number from 1 to 100,000, or nothing.' }),
     ...(!isWhole(concurrency.trim(), 100) && { concurrency: 'A whole number from 1 to 100.' }),
@@ -23,7 +23,7 @@ export function faultsOf({ max, concurrency, perSecond }: LimitsForm): LimitFaul
   }
 }
 
-export const limitsOf = ({ first, max, concurrency, perSecond }: LimitsForm): RunLimits => ({
+export const toRunLimits = ({ first, max, concurrency, perSecond }: LimitsForm): RunLimits => ({
   concurrency: Number(concurrency),
   ...(first && { canary: 1 }),
   ...(max.trim() !== '' && { max: Number(max) }),

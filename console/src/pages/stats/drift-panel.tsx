@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { api, dataOf, type Schemas } from '../../api/client.ts'
+import { api, readData, type Schemas } from '../../api/client.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { Time } from '../../ui/data/time.tsx'
@@ -17,7 +17,7 @@ type Drift = Schemas['Drift']
 export function DriftPanel({ id }: Readonly<{ id: string }>) {
   const query = useQuery({
     ...keyed(queryKeys.endpointDrift(id), ({ signal }) =>
-      dataOf(api.GET('/endpoints/{id}/drift', { params: { path: { id } }, signal })),
+      readData(api.GET('/endpoints/{id}/drift', { params: { path: { id } }, signal })),
     ),
     refetchInterval: EVERY_MS,
   })
@@ -60,13 +60,18 @@ function Fields({ id, drift }: Readonly<{ id: string; drift: Drift }>) {
         </p>
       ) : (
         <Listed of={unread.length} none="Every field that came is read.">
-          <DataTable label="Fields that nothing reads" columns={unreadColumns(sampled)} rows={unread} idOf={pathOf} />
+          <DataTable
+            label="Fields that nothing reads"
+            columns={unreadColumns(sampled)}
+            rows={unread}
+            getRowId={getPath}
+          />
           {unreadCut === true && <p className="quiet">There are more fields than are kept.</p>}
         </Listed>
       )}
       <h3>Read, and carried by no examined message</h3>
       <Listed of={missing.length} none="Every field that is read came.">
-        <DataTable label="Fields that did not come" columns={missingColumns(id)} rows={missing} idOf={pathOf} />
+        <DataTable label="Fields that did not come" columns={missingColumns(id)} rows={missing} getRowId={getPath} />
         {missingNotShown > 0 && <p className="quiet">… and {missingNotShown.toLocaleString('en')} more.</p>}
       </Listed>
     </>
@@ -76,11 +81,11 @@ function Fields({ id, drift }: Readonly<{ id: string; drift: Drift }>) {
 const Listed = ({ of, none, children }: Readonly<{ of: number; none: string; children: ReactNode }>) =>
   of === 0 ? <p className="quiet">{none}</p> : children
 
-const pathOf = ({ path }: Readonly<{ path: string }>): string => path
+const getPath = ({ path }: Readonly<{ path: string }>): string => path
 
 const Path = ({ path }: Readonly<{ path: string }>) => (
   <code>
-    <VisibleText text={path} most={300} />
+    <VisibleText text={path} max={300} />
   </code>
 )
 
@@ -102,10 +107,10 @@ const missingColumns = (id: string): readonly Column<Drift['missing'][number]>[]
     title: 'Read by',
     render: ({ readBy }) => (
       <ul className="plain">
-        {readBy.map((place) => (
-          <li key={place}>
-            <Link to="/endpoints/$id/edit" params={{ id }} search={{ path: place }}>
-              <Path path={place} />
+        {readBy.map((location) => (
+          <li key={location}>
+            <Link to="/endpoints/$id/edit" params={{ id }} search={{ path: location }}>
+              <Path path={location} />
             </Link>
           </li>
         ))}

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { api, dataOf, type Schemas } from '../../api/client.ts'
+import { api, readData, type Schemas } from '../../api/client.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
 import { minuteSeries } from '../../ui/charts/minute-series.ts'
@@ -30,7 +30,7 @@ export function StatsPage() {
   const navigate = route.useNavigate()
   const query = useQuery({
     ...keyed(queryKeys.endpointStats(id), ({ signal }) =>
-      dataOf(api.GET('/endpoints/{id}/stats', { params: { path: { id } }, signal })),
+      readData(api.GET('/endpoints/{id}/stats', { params: { path: { id } }, signal })),
     ),
     refetchInterval: EVERY_MS,
   })

@@ -1,9 +1,9 @@
 /** The search parameters of the statistics of an endpoint. */
-import { asOneOf, readSearch, type SearchOf } from '../../ui/search-params.ts'
+import { asChoice, readSearch, type SearchValues } from '../../ui/search-params.ts'
 
 export const PERIODS = ['hour', 'day'] as const
 
-const PARAMETERS = { period: asOneOf(PERIODS) }
+const PARAMETERS = { period: asChoice(PERIODS) }
 
 export const readStatsSearch = readSearch(PARAMETERS)
-export type StatsSearch = SearchOf<typeof PARAMETERS>
+export type StatsSearch = SearchValues<typeof PARAMETERS>

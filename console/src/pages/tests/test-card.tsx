@@ -37,7 +37,7 @@ export function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onS
     <li className="panel test-card">
       <div className="test-head">
         <h2>
-          <VisibleText text={test.name} most={200} />
+          <VisibleText text={test.name} max={200} />
         </h2>
         <Verdict run={run} skip={skip} />
       </div>

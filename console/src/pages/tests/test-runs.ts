@@ -18,7 +18,7 @@ export type TestRuns = Readonly<{
   /** The version that is active now. */
   current: number | undefined
   all: readonly TestRunResult[]
-  resultOf(name: string): TestRunResult | undefined
+  findResult(name: string): TestRunResult | undefined
   runAll(): void
   runOne(test: StoredTest): void
   /** The result of a test that is another one now says nothing any more. */
@@ -67,7 +67,7 @@ export function useTestRuns(id: string, file: StoredTests['file'] | undefined, m
     faults: kept.faults,
     current: row?.version,
     all: [...kept.results.values()],
-    resultOf: (name) => kept.results.get(name),
+    findResult: (name) => kept.results.get(name),
     runAll: () => void run(undefined),
     runOne: (test) => void run([test]),
     forget: (name) =>

@@ -67,7 +67,7 @@ export function TestsPage() {
                     key={test.name}
                     id={id}
                     test={test}
-                    run={runs.resultOf(test.name)}
+                    run={runs.findResult(test.name)}
                     refused={refused}
                     isRunning={runs.isRunning}
                     onRun={() => runs.runOne(test)}

@@ -49,7 +49,7 @@ export function DeleteDialog({ id, name, onClose }: Readonly<{ id: string; name:
       <p className="dialog-text">
         Messages to{' '}
         <strong>
-          <VisibleText text={name} most={200} />
+          <VisibleText text={name} max={200} />
         </strong>{' '}
         are answered with 404 from then on. Its state and its tests are deleted. Its versions stay: at this address one
         of them can be restored.

@@ -27,7 +27,7 @@ export function RestoreDialog({ id, version, onClose }: RestoreDialogProps) {
   const [note, setNote] = useState('')
   const plan = useQuery({
     ...keyed(answerKey<RestorePlan>('restore-plan', 'of', id, version), async ({ signal }) => {
-      const etag = await etagOf(id, signal)
+      const etag = await readEtag(id, signal)
       // Not those of the page: somebody may have changed the endpoint since.
       const [current] = await listVersions(id, signal)
       if (etag === undefined || current === undefined) return { etag, changes: undefined }
@@ -86,7 +86,7 @@ function RestoreFailure({ failure, onRead }: Readonly<{ failure: ApiFailure; onR
 }
 
 /** Undefined if the endpoint is deleted. */
-async function etagOf(id: string, signal: AbortSignal): Promise<string | undefined> {
+async function readEtag(id: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     return (await readDocument(id, signal)).etag
   } catch (thrown) {

@@ -29,7 +29,7 @@ export function versionColumns({
   onRestore,
 }: VersionColumnsOptions): readonly Column<Version>[] {
   const current = versions[0]
-  const refusalOf = ({ version, method }: Version): string | undefined => {
+  const explainRefusal = ({ version, method }: Version): string | undefined => {
     if (method === 'delete') return 'This version is a deletion: it has no document.'
     return version === current?.version ? 'This is the current version.' : refused
   }
@@ -64,7 +64,7 @@ export function versionColumns({
     {
       id: 'who',
       title: 'Who',
-      render: ({ origin: { name, who, address } }) => <VisibleText text={name ?? who ?? address ?? '–'} most={100} />,
+      render: ({ origin: { name, who, address } }) => <VisibleText text={name ?? who ?? address ?? '–'} max={100} />,
     },
     {
       id: 'note',
@@ -86,7 +86,7 @@ export function versionColumns({
       render: (version) => (
         <Button
           label={`Restore version ${version.version}`}
-          refused={refusalOf(version)}
+          refused={explainRefusal(version)}
           onPress={() => onRestore(version.version)}
         >
           Restore …

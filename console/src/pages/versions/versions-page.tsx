@@ -42,14 +42,14 @@ export function VersionsPage() {
     >
       <QueryView query={query} what="Loading the versions">
         {(versions) => {
-          const shown = comparedOf(versions, from, to)
+          const shown = chooseCompared(versions, from, to)
           return (
             <>
               <DataTable
                 label="Versions"
                 columns={versionColumns({ id, versions, refused, onRestore: setRestoring })}
                 rows={versions}
-                idOf={({ version }) => String(version)}
+                getRowId={({ version }) => String(version)}
                 isCurrent={({ version }) => version === shown?.to}
               />
               {shown === undefined ? (
@@ -70,7 +70,7 @@ export function VersionsPage() {
 }
 
 /** The two that are compared: those of the URL, else the newest with the one before. */
-function comparedOf(versions: readonly Version[], from: number | undefined, to: number | undefined) {
+function chooseCompared(versions: readonly Version[], from: number | undefined, to: number | undefined) {
   const withDocument = versions.filter(({ method }) => method !== 'delete').map(({ version }) => version)
   const [newest, before] = withDocument
   const known = (version: number | undefined) => withDocument.find((one) => one === version)

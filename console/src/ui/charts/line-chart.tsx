@@ -38,7 +38,7 @@ function lonePoints({ data }: uPlot, series: number): number[] {
 }
 
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
-const timeOfDay = (seconds: number): string => clock.format(seconds * 1000)
+const formatTimeOfDay = (seconds: number): string => clock.format(seconds * 1000)
 
 export function LineChart({ title, times, series, format }: LineChartProps) {
   const host = useRef<HTMLDivElement>(null)
@@ -57,7 +57,7 @@ export function LineChart({ title, times, series, format }: LineChartProps) {
           width: element.clientWidth,
           height: HEIGHT,
           series: [
-            { label: 'Time', value: (_: uPlot, at: number | null) => (at === null ? '–' : timeOfDay(at)) },
+            { label: 'Time', value: (_: uPlot, at: number | null) => (at === null ? '–' : formatTimeOfDay(at)) },
             ...series.map(({ name, tone, isCount = false }) => ({
               label: name,
               stroke: colour(tone),
@@ -68,7 +68,7 @@ export function LineChart({ title, times, series, format }: LineChartProps) {
             })),
           ],
           axes: [
-            { ...axis, values: (_: uPlot, ticks: number[]) => ticks.map(timeOfDay) },
+            { ...axis, values: (_: uPlot, ticks: number[]) => ticks.map(formatTimeOfDay) },
             {
               ...axis,
               size: 70,

@@ -19,13 +19,13 @@ export function minuteSeries(minutes: readonly CountedMinute[], readAt: number, 
   const last = Math.floor(readAt / MINUTE_MS)
   const known = new Map(minutes.map((minute) => [Math.floor(Date.parse(minute.at) / MINUTE_MS), minute]))
   const all = Array.from({ length }, (_, index) => last - length + 1 + index)
-  const valuesOf = (name: 'p50' | 'p95' | 'p99') => all.map((minute) => known.get(minute)?.[name] ?? null)
+  const percentilesFor = (name: 'p50' | 'p95' | 'p99') => all.map((minute) => known.get(minute)?.[name] ?? null)
   return {
     times: all.map((minute) => minute * MINUTE_MS),
     count: all.map((minute) => known.get(minute)?.count ?? 0),
     failures: all.map((minute) => known.get(minute)?.failures ?? 0),
-    p50: valuesOf('p50'),
-    p95: valuesOf('p95'),
-    p99: valuesOf('p99'),
+    p50: percentilesFor('p50'),
+    p95: percentilesFor('p95'),
+    p99: percentilesFor('p99'),
   }
 }

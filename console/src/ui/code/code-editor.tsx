@@ -3,7 +3,13 @@ import { type Diagnostic, setDiagnostics } from '@codemirror/lint'
 import { Compartment, EditorState, type Extension, Transaction } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef, useState } from 'react'
-import { type CodeEditorHandle, editorHistory, editorSetup, handleOf, languageOf } from './editor-setup.ts'
+import {
+  type CodeEditorHandle,
+  createEditorHandle,
+  editorHistory,
+  editorSetup,
+  languageExtensions,
+} from './editor-setup.ts'
 
 export type { CodeEditorHandle, Diagnostic, Extension }
 
@@ -42,14 +48,14 @@ export function CodeEditor({
     known.current = text
     onChange?.(text)
   })
-  const modeOf = (): Extension => languageOf({ label, language, readOnly })
+  const createMode = (): Extension => languageExtensions({ label, language, readOnly })
   const start = useEffectEvent((parent: HTMLElement) => {
     const state = EditorState.create({
       doc: value,
       extensions: [
         // A page comes first: its keys win over the general ones.
         parts.own.of([...extensions]),
-        parts.mode.of(modeOf()),
+        parts.mode.of(createMode()),
         editorSetup,
         editorHistory,
         EditorView.updateListener.of(({ docChanged, state, transactions }) => {
@@ -79,7 +85,9 @@ export function CodeEditor({
       annotations: Transaction.userEvent.of(PAGE),
     })
   }, [value])
-  const reconfigureMode = useEffectEvent(() => view.current?.dispatch({ effects: parts.mode.reconfigure(modeOf()) }))
+  const reconfigureMode = useEffectEvent(() =>
+    view.current?.dispatch({ effects: parts.mode.reconfigure(createMode()) }),
+  )
   // biome-ignore lint/correctness/useExhaustiveDependencies: the event reads these
   useEffect(() => reconfigureMode(), [language, readOnly, label])
   useEffect(() => {
@@ -92,7 +100,7 @@ export function CodeEditor({
     const within = diagnostics.map((one) => ({ ...one, from: Math.min(one.from, end), to: Math.min(one.to, end) }))
     now.dispatch(setDiagnostics(now.state, within))
   }, [diagnostics])
-  useImperativeHandle(ref, () => handleOf(() => view.current ?? undefined), [])
+  useImperativeHandle(ref, () => createEditorHandle(() => view.current ?? undefined), [])
   return <div ref={host} className="code-editor" />
 }
 

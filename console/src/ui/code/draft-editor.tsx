@@ -3,7 +3,7 @@ import { type Diagnostic, setDiagnostics } from '@codemirror/lint'
 import { Compartment, type EditorState, type Extension, type Transaction } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef, useState } from 'react'
-import { type CodeEditorHandle, editorSetup, handleOf, languageOf } from './editor-setup.ts'
+import { type CodeEditorHandle, createEditorHandle, editorSetup, languageExtensions } from './editor-setup.ts'
 
 /** What holds the text; the Draft of draft/ is one. */
 export type EditedText = Readonly<{
@@ -29,7 +29,7 @@ export function DraftEditor({ text, label, readOnly = false, diagnostics, extens
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
   const [parts] = useState(() => ({ own: new Compartment(), mode: new Compartment() }))
-  const mode = useEffectEvent(() => languageOf({ label, language: 'json', readOnly }))
+  const mode = useEffectEvent(() => languageExtensions({ label, language: 'json', readOnly }))
   const ownExtensions = useEffectEvent(() => extensions)
   const show = useEffectEvent(() => {
     const now = view.current
@@ -62,6 +62,6 @@ export function DraftEditor({ text, label, readOnly = false, diagnostics, extens
   }, [label, readOnly, parts])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the event reads these
   useEffect(() => show(), [diagnostics])
-  useImperativeHandle(ref, () => handleOf(() => view.current ?? undefined), [])
+  useImperativeHandle(ref, () => createEditorHandle(() => view.current ?? undefined), [])
   return <div ref={host} className="code-editor" />
 }

@@ -24,7 +24,7 @@ export type EditorMode = Readonly<{
   readOnly: boolean
 }>
 
-export const languageOf = ({ label, language, readOnly }: EditorMode): Extension => [
+export const languageExtensions = ({ label, language, readOnly }: EditorMode): Extension => [
   language === 'json' ? json() : [],
   EditorState.readOnly.of(readOnly),
   EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0', ...(readOnly && { 'aria-readonly': 'true' }) }),
@@ -38,7 +38,7 @@ export type CodeEditorHandle = Readonly<{
   select(from: number, to: number): void
 }>
 
-export const handleOf = (view: () => EditorView | undefined): CodeEditorHandle => ({
+export const createEditorHandle = (view: () => EditorView | undefined): CodeEditorHandle => ({
   view,
   focus: () => view()?.focus(),
   select: (from, to) => {

@@ -3,7 +3,7 @@ import { unifiedMergeView } from '@codemirror/merge'
 import { EditorState } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
-import { editorSetup, languageOf } from './editor-setup.ts'
+import { editorSetup, languageExtensions } from './editor-setup.ts'
 
 export type TextDifferenceProps = Readonly<{ before: string; after: string; label: string }>
 
@@ -16,7 +16,7 @@ export function TextDifference({ before, after, label }: TextDifferenceProps) {
       state: EditorState.create({
         doc: after,
         extensions: [
-          languageOf({ label, language: 'json', readOnly: true }),
+          languageExtensions({ label, language: 'json', readOnly: true }),
           editorSetup,
           EditorView.lineWrapping,
           unifiedMergeView({

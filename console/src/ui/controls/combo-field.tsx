@@ -21,7 +21,7 @@ export type ComboFieldProps = Readonly<{
   autoFocus?: boolean
 }>
 
-const MOST = 200
+const MAX_OPTIONS = 200
 
 export function ComboField({
   label,
@@ -33,7 +33,7 @@ export function ComboField({
   autoFocus = false,
 }: ComboFieldProps) {
   const text = value.toLowerCase()
-  const fitting = suggestions.filter((one) => one.value.toLowerCase().includes(text)).slice(0, MOST)
+  const fitting = suggestions.filter((one) => one.value.toLowerCase().includes(text)).slice(0, MAX_OPTIONS)
   return (
     <ComboBox
       className="field"

@@ -32,7 +32,7 @@ export function Dialog({ title, children, onClose, actions, size = 'small', isDi
       <Modal className={`dialog ${size}`}>
         <AriaDialog className="dialog-body">
           <Heading slot="title" className="dialog-title">
-            <VisibleText text={title} most={300} />
+            <VisibleText text={title} max={300} />
           </Heading>
           {children}
           {actions === undefined ? null : <div className="dialog-actions">{actions}</div>}

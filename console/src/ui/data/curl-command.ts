@@ -18,7 +18,7 @@ export type CurlRequest = Readonly<{
 }>
 
 /** A command of a shell may not be longer than the system allows (128 KiB for one argument); printf is part of the shell. */
-const LONGEST_ARGUMENT = 65_536
+const MAX_ARGUMENT_BYTES = 65_536
 
 /**
  * The command. No byte of the message has a meaning for the shell, for curl, or for a terminal that it is pasted into: text is
@@ -33,7 +33,7 @@ export function curlCommand({ method, url, headers, body }: CurlRequest): string
   // curl adds a type of its own unless the command says that there is none.
   if (!headers.some(([name]) => name.toLowerCase() === 'content-type')) parts.push(`-H 'Content-Type:'`)
   const text = plainText(body)
-  if (text !== undefined && body.byteLength <= LONGEST_ARGUMENT) {
+  if (text !== undefined && body.byteLength <= MAX_ARGUMENT_BYTES) {
     return [...parts, `--data-raw ${quoted(text)}`].join(' \\\n  ')
   }
   const printed = text === undefined ? `printf '${octal(body)}'` : `printf %s ${quoted(text)}`
@@ -81,7 +81,7 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'accept-encoding',
 ])
 
-export type RouteOfMessage = Readonly<{
+export type MessageRoute = Readonly<{
   /** Of the message port. */
   origin: string
   method: string
@@ -90,10 +90,10 @@ export type RouteOfMessage = Readonly<{
 }>
 
 /** In: what was recorded, and the route of the endpoint. Out: the request to send. */
-export function curlRequestOf(
+export function toCurlRequest(
   { requestHeaders = {}, query = {}, urlParams = {} }: RecordedRequest,
   body: Uint8Array | undefined,
-  { origin, method, pattern }: RouteOfMessage,
+  { origin, method, pattern }: MessageRoute,
 ): CurlRequest {
   const path = pattern.replace(/:([A-Za-z_][A-Za-z0-9_-]*)/g, (whole, name: string) =>
     Object.hasOwn(urlParams, name) ? encodeURIComponent(wellFormed(urlParams[name])) : whole,

@@ -20,7 +20,7 @@ export type DataTableProps<Row> = Readonly<{
   label: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]
-  idOf(row: Row): string
+  getRowId(row: Row): string
   /** As the API has it: `name`, or `-name` descending. */
   sort?: string
   onSort?(sort: string): void
@@ -28,7 +28,7 @@ export type DataTableProps<Row> = Readonly<{
   isCurrent?(row: Row): boolean
 }>
 
-export function DataTable<Row>({ label, columns, rows, idOf, sort, onSort, isCurrent }: DataTableProps<Row>) {
+export function DataTable<Row>({ label, columns, rows, getRowId, sort, onSort, isCurrent }: DataTableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   useRowKeys(body)
   // Cards change how the elements are displayed, and with that browsers forget what they are: so each says its role.
@@ -43,7 +43,7 @@ export function DataTable<Row>({ label, columns, rows, idOf, sort, onSort, isCur
               role="columnheader"
               className={column.align}
               title={column.meaning}
-              aria-sort={sortOf(column.sort, sort)}
+              aria-sort={toSortDirection(column.sort, sort)}
             >
               {column.sort === undefined || onSort === undefined ? (
                 column.title
@@ -56,7 +56,7 @@ export function DataTable<Row>({ label, columns, rows, idOf, sort, onSort, isCur
       </thead>
       <tbody ref={body} role="rowgroup">
         {rows.map((row) => (
-          <tr key={idOf(row)} role="row" aria-current={isCurrent?.(row) || undefined}>
+          <tr key={getRowId(row)} role="row" aria-current={isCurrent?.(row) || undefined}>
             {columns.map((column) => (
               <td
                 key={column.id}
@@ -75,7 +75,7 @@ export function DataTable<Row>({ label, columns, rows, idOf, sort, onSort, isCur
   )
 }
 
-function sortOf(by: string | undefined, sort: string | undefined): 'ascending' | 'descending' | undefined {
+function toSortDirection(by: string | undefined, sort: string | undefined): 'ascending' | 'descending' | undefined {
   if (by === undefined || sort?.replace('-', '') !== by) return undefined
   return sort.startsWith('-') ? 'descending' : 'ascending'
 }
@@ -83,7 +83,7 @@ function sortOf(by: string | undefined, sort: string | undefined): 'ascending' |
 type SortButtonProps = Readonly<{ title: string; by: string; sort: string | undefined; onSort(sort: string): void }>
 
 function SortButton({ title, by, sort, onSort }: SortButtonProps) {
-  const order = sortOf(by, sort)
+  const order = toSortDirection(by, sort)
   return (
     <button type="button" className="sort" onClick={() => onSort(order === 'ascending' ? `-${by}` : by)}>
       {title}

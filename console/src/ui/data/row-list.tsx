@@ -32,7 +32,8 @@ export function useRowPages<Row>({ queryKey, readPage, everyMs }: RowListOptions
 
 export type RowPages<Row> = ReturnType<typeof useRowPages<Row>>
 
-export const rowsOf = <Row,>({ data }: RowPages<Row>): readonly Row[] => data?.pages.flatMap(({ rows }) => rows) ?? []
+export const flattenRows = <Row,>({ data }: RowPages<Row>): readonly Row[] =>
+  data?.pages.flatMap(({ rows }) => rows) ?? []
 
 /** Whether the rows are those of the filters, and not older than the view. */
 const isCurrent = <Row,>({ isPlaceholderData, isFetchedAfterMount }: RowPages<Row>): boolean =>
@@ -51,7 +52,7 @@ export type RowListProps<Row> = Omit<DataTableProps<Row>, 'rows' | 'columns'> &
   }>
 
 export function RowList<Row>({ pages, rows, of, empty, ...table }: RowListProps<Row>) {
-  const stable = useStableRows(rows ?? rowsOf(pages), table.idOf, isCurrent(pages) ? of : undefined)
+  const stable = useStableRows(rows ?? flattenRows(pages), table.getRowId, isCurrent(pages) ? of : undefined)
   return (
     <>
       <FreshRows fresh={stable.fresh} gone={stable.gone} onShow={stable.show} />

@@ -22,11 +22,11 @@ type Shown<Row> = Readonly<{ of: string | undefined; ids: readonly string[]; las
  */
 export function useStableRows<Row>(
   latest: readonly Row[],
-  idOf: (row: Row) => string,
+  getRowId: (row: Row) => string,
   of: string | undefined,
 ): StableRows<Row> {
-  const [shown, setShown] = useState(() => snapshot(latest, idOf, of))
-  const now = snapshot(latest, idOf, of)
+  const [shown, setShown] = useState(() => snapshot(latest, getRowId, of))
+  const now = snapshot(latest, getRowId, of)
   const isOther = shown.ids.length === 0 || (of !== undefined && shown.of !== of)
   const next = isOther ? now : withAppended(shown, now)
   if (next !== shown && (next.of !== shown.of || next.ids.length !== shown.ids.length)) setShown(next)
@@ -36,10 +36,10 @@ export function useStableRows<Row>(
   return { rows, fresh, gone, show: () => setShown(now) }
 }
 
-const snapshot = <Row>(rows: readonly Row[], idOf: (row: Row) => string, of: string | undefined): Shown<Row> => ({
+const snapshot = <Row>(rows: readonly Row[], getRowId: (row: Row) => string, of: string | undefined): Shown<Row> => ({
   of,
-  ids: rows.map(idOf),
-  last: new Map(rows.map((row) => [idOf(row), row])),
+  ids: rows.map(getRowId),
+  last: new Map(rows.map((row) => [getRowId(row), row])),
 })
 
 function withAppended<Row>(shown: Shown<Row>, now: Shown<Row>): Shown<Row> {

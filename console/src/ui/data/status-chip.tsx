@@ -24,7 +24,7 @@ export const OutcomeChip = ({ outcome }: Readonly<{ outcome: string }>) => (
   <StatusChip tone={OUTCOMES[outcome] ?? 'quiet'}>{outcome}</StatusChip>
 )
 
-const MOST = 200
+const MAX_CHARACTERS = 200
 
 /** A name with its value, as the filter for it is written: `=` for labels, `:` for business keys. */
 export const LabelChip = ({
@@ -33,11 +33,11 @@ export const LabelChip = ({
   separator = '=',
 }: Readonly<{ name: string; value: string; separator?: '=' | ':' }>) => (
   <span className="label-chip">
-    <VisibleText text={name} most={MOST} />
+    <VisibleText text={name} max={MAX_CHARACTERS} />
     {value === '' ? null : (
       <>
         {separator}
-        <VisibleText text={value} most={MOST} />
+        <VisibleText text={value} max={MAX_CHARACTERS} />
       </>
     )}
   </span>

@@ -1,13 +1,13 @@
 /** The text of a body or another long value: as it is, or laid out if it is JSON. Of a long one, parts are shown as asked for. */
 import { useMemo, useState } from 'react'
 import { Button } from '../controls/button.tsx'
-import { partsOf } from '../text/text-parts.ts'
+import { splitText } from '../text/text-parts.ts'
 import { copyText, downloadText } from './clipboard.ts'
 import { layOutJson } from './json-layout.ts'
 import { byteCount } from './time.tsx'
 
 /** Nothing longer is parsed in the page. */
-const LONGEST_PARSED = 1_048_576
+const MAX_PARSED_CHARACTERS = 1_048_576
 const SHOWN_AT_FIRST = 65_536
 const SHOWN_MORE = 262_144
 
@@ -25,10 +25,10 @@ export type TextViewerProps = Readonly<{
 
 export function TextViewer({ text, label, fileName, bytes, content }: TextViewerProps) {
   const [isRaw, setRaw] = useState(false)
-  const [most, setMost] = useState(SHOWN_AT_FIRST)
-  const laidOut = useMemo(() => (text.length <= LONGEST_PARSED ? layOutJson(text) : undefined), [text])
+  const [max, setMax] = useState(SHOWN_AT_FIRST)
+  const laidOut = useMemo(() => (text.length <= MAX_PARSED_CHARACTERS ? layOutJson(text) : undefined), [text])
   const whole = isRaw ? text : (laidOut ?? text)
-  const shown = useMemo(() => partsOf(whole.slice(0, most)), [whole, most])
+  const shown = useMemo(() => splitText(whole.slice(0, max)), [whole, max])
   return (
     <div className="text-viewer">
       <div className="text-viewer-bar">
@@ -59,12 +59,12 @@ export function TextViewer({ text, label, fileName, bytes, content }: TextViewer
           ),
         )}
       </pre>
-      {whole.length > most && (
+      {whole.length > max && (
         <div className="more-rows">
           <p role="status">
-            {most.toLocaleString('en')} of {whole.length.toLocaleString('en')} characters
+            {max.toLocaleString('en')} of {whole.length.toLocaleString('en')} characters
           </p>
-          <Button onPress={() => setMost(most + SHOWN_MORE)}>Show more</Button>
+          <Button onPress={() => setMax(max + SHOWN_MORE)}>Show more</Button>
         </div>
       )}
     </div>

@@ -17,7 +17,7 @@ import { VisibleText } from '../text/visible-text.tsx'
 
 const EVERY_MS = 2_000
 /** As the API allows. */
-const MOST = 1_000
+const MAX_MESSAGES = 1_000
 
 /** `id`: of the endpoint. */
 export function CaptureButton({ id }: Readonly<{ id: string }>) {
@@ -46,7 +46,7 @@ function CaptureDialog({ id, onClose }: Readonly<{ id: string; onClose(): void }
     onSuccess: (capture) => client.setQueryData(queryKey, capture),
   })
   const messages = Number(count)
-  const isFaulty = !Number.isInteger(messages) || messages < 1 || messages > MOST
+  const isFaulty = !Number.isInteger(messages) || messages < 1 || messages > MAX_MESSAGES
   const isActive = query.data?.isActive === true
   const actions = (
     <>
@@ -100,7 +100,7 @@ function CaptureState({ id, capture }: Readonly<{ id: string; capture: Capture }
       </p>
       <p>
         <span className="quiet">
-          Started <Time at={startedAt} exact /> by <VisibleText text={by} most={100} />.
+          Started <Time at={startedAt} exact /> by <VisibleText text={by} max={100} />.
         </span>{' '}
         <Link to="/messages" search={{ endpoint: [id], captured: 'true', from: startedAt }}>
           The recorded messages

@@ -11,24 +11,24 @@ const TONES: Readonly<Record<DocumentChange['kind'], Tone>> = {
   changed: 'warn',
   moved: 'quiet',
 }
-const MOST = 200
-const LONGEST_VALUE = 300
+const MAX_CHANGES = 200
+const MAX_VALUE_CHARACTERS = 300
 
 export function ChangeList({ changes }: Readonly<{ changes: readonly DocumentChange[] }>) {
   if (changes.length === 0) return <p className="quiet">The documents say the same.</p>
   return (
     <ul className="change-list">
-      {changes.slice(0, MOST).map((change, index) => (
+      {changes.slice(0, MAX_CHANGES).map((change, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the list of one comparison never changes
         <li key={index}>
           <StatusChip tone={TONES[change.kind]}>{change.kind}</StatusChip>
           <code>
-            <VisibleText text={change.path} most={LONGEST_VALUE} />
+            <VisibleText text={change.path} max={MAX_VALUE_CHARACTERS} />
           </code>
           <Values {...change} />
         </li>
       ))}
-      {changes.length > MOST && <li>… and {(changes.length - MOST).toLocaleString('en')} more.</li>}
+      {changes.length > MAX_CHANGES && <li>… and {(changes.length - MAX_CHANGES).toLocaleString('en')} more.</li>}
     </ul>
   )
 }
@@ -43,12 +43,12 @@ function Values({ kind, from, to, after }: DocumentChange) {
     <span className="change-values">
       {kind !== 'added' && (
         <del>
-          <VisibleText text={shortJson(from)} most={LONGEST_VALUE} />
+          <VisibleText text={shortJson(from)} max={MAX_VALUE_CHARACTERS} />
         </del>
       )}
       {kind !== 'removed' && (
         <ins>
-          <VisibleText text={shortJson(to)} most={LONGEST_VALUE} />
+          <VisibleText text={shortJson(to)} max={MAX_VALUE_CHARACTERS} />
         </ins>
       )}
     </span>

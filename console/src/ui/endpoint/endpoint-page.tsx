@@ -81,7 +81,7 @@ export function EndpointNavigation({ id, row, data }: EndpointNavigationProps) {
       ) : (
         <>
           <code>
-            <VisibleText text={`${row.method} ${origin}${row.pattern}`} most={200} />
+            <VisibleText text={`${row.method} ${origin}${row.pattern}`} max={200} />
           </code>
           <span className="quiet">version {row.version}</span>
           {row.reason !== undefined && row.reason !== 'tolerated' && (

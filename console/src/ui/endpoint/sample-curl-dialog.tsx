@@ -34,7 +34,7 @@ export function SampleCurlDialog({ row, origin, onClose }: SampleCurlDialogProps
               ) : (
                 <>
                   It sends the message of the test “
-                  <VisibleText text={test.name} most={200} />
+                  <VisibleText text={test.name} max={200} />
                   ”.
                 </>
               )}{' '}

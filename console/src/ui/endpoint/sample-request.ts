@@ -1,6 +1,6 @@
 /** The message of a stored test as the request that a caller of the endpoint would send. */
-import { givenOf, isRecord, type TestParts } from '../../api/given-parts.ts'
-import { type CurlRequest, curlRequestOf } from '../data/curl-command.ts'
+import { isRecord, readGiven, type TestParts } from '../../api/given-parts.ts'
+import { type CurlRequest, toCurlRequest } from '../data/curl-command.ts'
 
 /** The media type of each input format, and the smallest body of it. */
 const FORMATS: Readonly<Record<string, readonly [type: string, body: string]>> = {
@@ -16,7 +16,7 @@ export function sampleRequest(
   { method, pattern, input = 'JSON' }: Readonly<{ method: string; pattern: string; input?: string }>,
   origin: string,
 ): CurlRequest {
-  const { body, contentType, headers, query, urlParams } = test === undefined ? {} : givenOf(test).message
+  const { body, contentType, headers, query, urlParams } = test === undefined ? {} : readGiven(test).message
   const [formatType = '', empty = ''] = FORMATS[input] ?? []
   const given = Object.entries(isRecord(headers) ? headers : {}).map(([name, value]) => [name, String(value)] as const)
   const isType = ([name]: readonly [string, string]) => name.toLowerCase() === 'content-type'
@@ -26,7 +26,7 @@ export function sampleRequest(
   const others = given.filter((header) => !isType(header))
   const written = isText ? (body ?? empty) : JSON.stringify(body)
   const hasBody = method !== 'GET' && method !== 'DELETE'
-  return curlRequestOf(
+  return toCurlRequest(
     {
       requestHeaders: Object.fromEntries(hasBody ? [['Content-Type', String(type)], ...others] : others),
       query: isRecord(query) ? query : {},

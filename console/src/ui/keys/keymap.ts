@@ -55,7 +55,7 @@ export function useKey(keys: string, what: string, run: (() => void) | undefined
 export function startKeymap(): () => void {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.defaultPrevented || event.isComposing) return
-    const keys = keysOf(event)
+    const keys = formatKeys(event)
     if (isSingle(keys) && (!singleKeys.get() || isTyping(event.target) || isDialogOpen())) return
     if (isDialogOpen() && !isWithinDialog(event.target)) return
     const binding = bindings.get().findLast((one) => one.keys.toLowerCase() === keys.toLowerCase())
@@ -67,7 +67,7 @@ export function startKeymap(): () => void {
   return () => document.removeEventListener('keydown', onKeyDown)
 }
 
-function keysOf({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): string {
+function formatKeys({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): string {
   const names = [ctrlKey || metaKey ? 'Control' : '', altKey ? 'Alt' : '', shiftKey && key.length > 1 ? 'Shift' : '']
   return [...names.filter((name) => name !== ''), key].join('+')
 }

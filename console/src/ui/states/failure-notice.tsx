@@ -9,14 +9,14 @@ export type FailureNoticeProps = Readonly<{
   /** Undefined if trying again makes no sense here. */
   onRetry?: (() => void) | undefined
   /** Goes to the place of a detail. */
-  onPlace?: ((path: string) => void) | undefined
+  onOpenPath?: ((path: string) => void) | undefined
   /** Places whose faults stand at their fields already. */
   shown?: readonly string[]
 }>
 
-const MOST_DETAILS = 50
+const MAX_DETAILS = 50
 
-export function FailureNotice({ failure, onRetry, onPlace, shown = [] }: FailureNoticeProps) {
+export function FailureNotice({ failure, onRetry, onOpenPath, shown = [] }: FailureNoticeProps) {
   const { message, code } = failure
   const details = failure.details.filter(({ path }) => path === undefined || !shown.includes(path))
   return (
@@ -25,7 +25,7 @@ export function FailureNotice({ failure, onRetry, onPlace, shown = [] }: Failure
         <VisibleText text={message} />
         {code === undefined ? null : <code className="failure-code">{code}</code>}
       </p>
-      <FaultDetails details={details} most={MOST_DETAILS} onPlace={onPlace} />
+      <FaultDetails details={details} max={MAX_DETAILS} onOpenPath={onOpenPath} />
       {onRetry === undefined ? null : <Button onPress={onRetry}>Retry</Button>}
     </div>
   )

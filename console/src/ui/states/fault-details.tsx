@@ -4,32 +4,32 @@ import { VisibleText } from '../text/visible-text.tsx'
 export type FaultDetailsProps = Readonly<{
   details: readonly Readonly<{ path?: string | undefined; message?: string | undefined }>[]
   /** The others are counted; all are shown by default. */
-  most?: number
+  max?: number
   /** Makes each path a button. */
-  onPlace?: ((path: string) => void) | undefined
+  onOpenPath?: ((path: string) => void) | undefined
 }>
 
-export function FaultDetails({ details, most = details.length, onPlace }: FaultDetailsProps) {
+export function FaultDetails({ details, max = details.length, onOpenPath }: FaultDetailsProps) {
   if (details.length === 0) return null
   return (
     <ul className="failure-details">
-      {details.slice(0, most).map(({ path = '', message = '' }, index) => (
+      {details.slice(0, max).map(({ path = '', message = '' }, index) => (
         // Two details may be the same, and their order is all that they have.
         // biome-ignore lint/suspicious/noArrayIndexKey: the details of one failure never change
         <li key={index}>
-          {path === '' ? null : onPlace === undefined ? (
+          {path === '' ? null : onOpenPath === undefined ? (
             <code>
               <VisibleText text={path} />
             </code>
           ) : (
-            <button type="button" className="link" onClick={() => onPlace(path)}>
+            <button type="button" className="link" onClick={() => onOpenPath(path)}>
               <VisibleText text={path} />
             </button>
           )}{' '}
           <VisibleText text={message} />
         </li>
       ))}
-      {details.length > most && <li>… and {details.length - most} more.</li>}
+      {details.length > max && <li>… and {details.length - max} more.</li>}
     </ul>
   )
 }

@@ -6,7 +6,7 @@ import { Button } from '../controls/button.tsx'
 type Notice = Readonly<{ id: number; text: string; tone: 'good' | 'warn'; link: ReactNode }>
 
 const GOES_AFTER_MS = 8_000
-const MOST = 4
+const MAX_NOTICES = 4
 
 const notices = createStore<readonly Notice[]>([])
 let serial = 0
@@ -20,7 +20,7 @@ const dismiss = (id: number): void => notices.set(notices.get().filter((notice) 
 export function notify(text: string, tone: Notice['tone'] = 'good', link?: ReactNode): void {
   serial += 1
   const id = serial
-  notices.set([...notices.get(), { id, text, tone, link }].slice(-MOST))
+  notices.set([...notices.get(), { id, text, tone, link }].slice(-MAX_NOTICES))
   if (tone === 'good' && link === undefined) setTimeout(() => dismiss(id), GOES_AFTER_MS)
 }
 

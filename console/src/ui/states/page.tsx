@@ -36,7 +36,7 @@ export function Page({ title, actions, above, children }: PageProps) {
       {above}
       <div className="page-head">
         <h1 ref={heading} tabIndex={-1} dir="auto">
-          <VisibleText text={title} most={300} />
+          <VisibleText text={title} max={300} />
         </h1>
         {actions === undefined ? null : <div className="page-actions">{actions}</div>}
       </div>

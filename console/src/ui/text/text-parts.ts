@@ -8,15 +8,15 @@ export const HIDDEN =
 export type TextPart = Readonly<{ text: string; hidden: boolean }>
 
 /** In: a code point. Out: its name, such as `U+202E`. */
-export const nameOfCode = (code: number): string => `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
+export const nameCodePoint = (code: number): string => `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
 
 /** In: any text. Out: its parts in order; a hidden one has the name of its code point. */
-export function partsOf(text: string): readonly TextPart[] {
+export function splitText(text: string): readonly TextPart[] {
   const parts: TextPart[] = []
   let end = 0
   for (const { 0: character, index } of text.matchAll(HIDDEN)) {
     if (index > end) parts.push({ text: text.slice(end, index), hidden: false })
-    parts.push({ text: nameOfCode(character.codePointAt(0) ?? 0), hidden: true })
+    parts.push({ text: nameCodePoint(character.codePointAt(0) ?? 0), hidden: true })
     end = index + character.length
   }
   if (end < text.length) parts.push({ text: text.slice(end), hidden: false })

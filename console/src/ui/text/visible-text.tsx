@@ -1,17 +1,17 @@
 /** Text of messages, names and answers, as text: what a reader could not see is shown by its code point. */
 import { memo } from 'react'
-import { partsOf } from './text-parts.ts'
+import { splitText } from './text-parts.ts'
 
 export type VisibleTextProps = Readonly<{
   text: string
   /** Characters that are shown; the rest is counted. */
-  most?: number
+  max?: number
 }>
 
 /** Within a sentence; its direction does not reach the text around it. */
-export const VisibleText = memo(function VisibleText({ text, most = 2_000 }: VisibleTextProps) {
-  const shown = text.length > most ? text.slice(0, most) : text
-  const parts = partsOf(shown)
+export const VisibleText = memo(function VisibleText({ text, max = 2_000 }: VisibleTextProps) {
+  const shown = text.length > max ? text.slice(0, max) : text
+  const parts = splitText(shown)
   return (
     <bdi>
       {parts.map((part, index) =>
@@ -25,7 +25,7 @@ export const VisibleText = memo(function VisibleText({ text, most = 2_000 }: Vis
         ),
       )}
       {shown.length < text.length && (
-        <span className="more-text"> … {(text.length - most).toLocaleString('en')} more characters</span>
+        <span className="more-text"> … {(text.length - max).toLocaleString('en')} more characters</span>
       )}
     </bdi>
   )

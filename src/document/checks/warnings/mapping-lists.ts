@@ -22,7 +22,7 @@ export function lintMappingLists({ inputMapping, requests }: Endpoint, lint: Lin
     const read = readList(source)
     if (read === undefined) continue
     const list = listName(read.list, requests.lookup)
-    for (const one of targetsOfEntry(target)) {
+    for (const one of listEntryTargets(target)) {
       const spread = one.key.includes('[]') && !UNSPREAD.has(one.function ?? '') ? spreadList(one.key) : undefined
       if (spread === undefined) continue
       const sink = lint.at(source)
@@ -94,7 +94,7 @@ function spreadList(key: string): Readonly<{ place: string; levels: number }> | 
 type EntryTarget = Readonly<{ key: string; function: string | undefined }>
 
 /** The targets of an entry, in each form of a target; compiling the mapping checks whether they parse. */
-export function targetsOfEntry(declared: Json): readonly EntryTarget[] {
+export function listEntryTargets(declared: Json): readonly EntryTarget[] {
   const all: readonly Json[] = Array.isArray(declared) ? declared : [declared]
   return all.flatMap((one) => {
     const [key, transform] = Array.isArray(one) ? one : isObject(one) ? [one.key, one.transform] : [one]

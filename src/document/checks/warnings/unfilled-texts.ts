@@ -2,10 +2,10 @@
 import { isObject, type Json } from '../../../core/json.ts'
 import type { LintSink } from '../../../core/lint.ts'
 import { almostReference, withoutReferences } from '../../../core/secrets/secrets.ts'
-import { readsOfText } from '../../../language/jsonata/expression-engine.ts'
+import { collectTextReads } from '../../../language/jsonata/expression-engine.ts'
 import type { Endpoint } from '../../schema/schema.ts'
 
-type Place = 'secrets' | 'url' | 'expression' | 'text'
+type TextKind = 'secrets' | 'url' | 'expression' | 'text'
 
 /** Fields for people, and those with texts of their own: patterns of schemas, and credentials. */
 const UNREAD: ReadonlySet<string> = new Set(['description', 'inputValidation', 'auth'])
@@ -42,46 +42,46 @@ const FILLS = /\$(?:replace|contains|split|match)\s*\(/
 
 /** Leaves out the constants that the expressions `filled` read. */
 function lintConstants(constants: Endpoint['constants'], filled: readonly string[], lint: LintSink): void {
-  const read = new Set(JSON.stringify(constants).includes('${') ? filled.flatMap(constantsOf) : [])
+  const read = new Set(JSON.stringify(constants).includes('${') ? filled.flatMap(findConstants) : [])
   for (const [name, value] of Object.entries(constants)) {
     if (!read.has(name)) lintTexts({ [name]: value }, 'secrets', lint)
   }
 }
 
-const constantsOf = (text: string): readonly string[] =>
-  readsOfText(text).references.flatMap(([root, name = '']) => (root === 'constants' ? [name] : []))
+const findConstants = (text: string): readonly string[] =>
+  collectTextReads(text).references.flatMap(([root, name = '']) => (root === 'constants' ? [name] : []))
 
 const LITERAL = /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/gs
 const TEMPLATE = /\$\{[^{}]{1,100}\}/
 
-function lintTexts(value: Json | undefined, place: Place, lint: LintSink): void {
-  if (typeof value === 'string') lintText(value, place, lint)
-  else if (Array.isArray(value)) for (const [index, item] of value.entries()) lintTexts(item, place, lint.at(index))
+function lintTexts(value: Json | undefined, textKind: TextKind, lint: LintSink): void {
+  if (typeof value === 'string') lintText(value, textKind, lint)
+  else if (Array.isArray(value)) for (const [index, item] of value.entries()) lintTexts(item, textKind, lint.at(index))
   else if (isObject(value)) {
     for (const [name, inner] of Object.entries(value)) {
       lintText(name, 'text', lint.at(name))
-      lintTexts(inner, place, lint.at(name))
+      lintTexts(inner, textKind, lint.at(name))
     }
   }
 }
 
-function lintText(text: string, place: Place, lint: LintSink): void {
+function lintText(text: string, textKind: TextKind, lint: LintSink): void {
   if (!text.includes('${')) return
-  const hasSecrets = place === 'secrets' || place === 'url'
+  const hasSecrets = textKind === 'secrets' || textKind === 'url'
   if (hasSecrets && almostReference(text) !== undefined) return
   const [template] = TEMPLATE.exec(hasSecrets ? withoutReferences(text) : text) ?? []
   if (template === undefined) return
-  lint.warning(`Nothing fills "${template}" here, and it is used unchanged. ${adviceFor(template, place)}`)
+  lint.warning(`Nothing fills "${template}" here, and it is used unchanged. ${adviceFor(template, textKind)}`)
 }
 
-function adviceFor(template: string, place: Place): string {
+function adviceFor(template: string, textKind: TextKind): string {
   if (template.startsWith('${value:')) {
     return 'The command line fills it for a target of "crosswalk.json"; publish the document with "crosswalk apply", or write the value.'
   }
   if (/^\$\{(?:env|file):/.test(template)) {
     return 'Secrets are filled in "constants", URLs, headers and "auth" only; put it in "constants", and read it there.'
   }
-  if (place === 'url') return 'Write a placeholder, such as ":id", and the path of its value in "config.params.url".'
-  if (place === 'expression') return 'Join texts with "&", such as "Dr " & requestBody.name.'
+  if (textKind === 'url') return 'Write a placeholder, such as ":id", and the path of its value in "config.params.url".'
+  if (textKind === 'expression') return 'Join texts with "&", such as "Dr " & requestBody.name.'
   return 'Read the value by its path, or join texts in an expression of "inputTransforms".'
 }

@@ -140,7 +140,7 @@ describe('a route', () => {
     serverRequestTimeoutMs: 1_000,
     serverKeepAliveTimeoutMs: 1_000,
   }
-  const audit = { record: async () => undefined, entryOf: (note: AuditNote) => ({ id: '', at: '', ...note }) }
+  const audit = { record: async () => undefined, toAuditEntry: (note: AuditNote) => ({ id: '', at: '', ...note }) }
 
   test('that does not say who may call it keeps the service from starting', async () => {
     const server = createServer(limits, (failure) => answerFailure(failure, 'JSON'))

@@ -27,7 +27,7 @@ test('with MANAGEMENT_AUTH=off, every caller may; PUBLIC_URL is that of messages
 })
 
 test('with keys, what the roles of the key include', async () => {
-  const { service, keys, baseOf } = await startServiceWithKeys()
+  const { service, keys, toDraftBase: baseOf } = await startServiceWithKeys()
   const me = (key: string) => call(baseOf('admin'), 'GET', '/me', { headers: bearer(key) })
   const expected = {
     viewer: ['viewer'],

@@ -7,19 +7,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { MessageRecord } from '../../../../console/src/api/records/record-types.ts'
-import { groupFiltersOf } from '../../../../console/src/pages/groups/groups-search.ts'
-import { bodyFileName, bodyTitle, textOfBody } from '../../../../console/src/pages/messages/body-text.ts'
+import { toGroupFilters } from '../../../../console/src/pages/groups/groups-search.ts'
+import { bodyFileName, bodyTitle, decodeBodyText } from '../../../../console/src/pages/messages/body-text.ts'
 import {
   apiTime,
+  joinValues,
   localTime,
   readMessagesSearch,
   soundSearch,
-  textOfValues,
-  valuesOfText,
+  splitFilterValues,
 } from '../../../../console/src/pages/messages/messages-search.ts'
-import { waterfallOf } from '../../../../console/src/pages/messages/waterfall-rows.ts'
-import { DEFAULT_LIMITS, faultsOf, limitsOf } from '../../../../console/src/pages/replays/run-limits.ts'
-import { type CurlRequest, curlCommand, curlRequestOf } from '../../../../console/src/ui/data/curl-command.ts'
+import { createWaterfall } from '../../../../console/src/pages/messages/waterfall-rows.ts'
+import { checkLimits, DEFAULT_LIMITS, toRunLimits } from '../../../../console/src/pages/replays/run-limits.ts'
+import { type CurlRequest, curlCommand, toCurlRequest } from '../../../../console/src/ui/data/curl-command.ts'
 import { sampleRequest } from '../../../../console/src/ui/endpoint/sample-request.ts'
 import { FILTER_NAMES } from '../../../../src/records/message-log/message-filter.ts'
 import fc from '../../../support/fast-check.ts'
@@ -194,7 +194,7 @@ case "$*" in *--data-binary*) od -An -v -tx1 | tr -d ' \\n' ;; esac
       urlParams: { site: 'north/1', bed: '7' },
     }
     const route = { origin: 'http://127.0.0.1:3003', method: 'POST', pattern: '/admissions/:site/:bed/x' }
-    assert.deepEqual(curlRequestOf(recorded, undefined, route), {
+    assert.deepEqual(toCurlRequest(recorded, undefined, route), {
       method: 'POST',
       url: 'http://127.0.0.1:3003/admissions/north%2F1/7/x?day=1&tag=a%20b&tag=c%26d',
       headers: [
@@ -225,7 +225,7 @@ const record = (changes: Partial<MessageRecord>): MessageRecord => ({
 describe('the waterfall of a message', () => {
   test('has each call below its stage, and marks the stage that failed', () => {
     const call = { kind: 'lookup', id: 'ward', method: 'GET', target: 'http://a/', startMs: 1, ms: 8 } as const
-    const { rows, totalMs } = waterfallOf(
+    const { rows, totalMs } = createWaterfall(
       record({
         outcome: 'failed',
         stage: 'lookup',
@@ -257,7 +257,7 @@ describe('the waterfall of a message', () => {
     const kinds = fc.array(fc.constantFrom('lookup', 'response'), { maxLength: 6 })
     fc.assert(
       fc.property(stages, kinds, numbers, numbers, (names, calls, ms, startMs) => {
-        const { rows, totalMs } = waterfallOf(
+        const { rows, totalMs } = createWaterfall(
           record({
             ms,
             stages: names.map((stage) => ({ stage, ms })),
@@ -278,8 +278,8 @@ describe('filters of messages', () => {
   ]
   for (const { name, of, text, values, shown } of cases) {
     test(name, () => {
-      assert.deepEqual(valuesOfText(of, text), values)
-      assert.equal(textOfValues(of, values), shown)
+      assert.deepEqual(splitFilterValues(of, text), values)
+      assert.equal(joinValues(of, values), shown)
     })
   }
 
@@ -289,7 +289,7 @@ describe('filters of messages', () => {
   })
 
   test('several values that may hold commas are not shown as one', () => {
-    assert.equal(textOfValues('endpoint', ['a', 'b']), undefined)
+    assert.equal(joinValues('endpoint', ['a', 'b']), undefined)
   })
 
   const searches = [
@@ -304,9 +304,9 @@ describe('filters of messages', () => {
   for (const { name, given, sound } of searches) test(name, () => assert.deepEqual(soundSearch(given), sound))
 
   test('groups are open and not mended unless the URL says otherwise', () => {
-    assert.deepEqual(groupFiltersOf({}), { state: ['open'], replayed: 'false' })
-    assert.deepEqual(groupFiltersOf({ state: 'all', replayed: 'all', code: ['A'] }), { code: ['A'] })
-    assert.deepEqual(groupFiltersOf({ source: ['replay'] }), { source: ['replay'], state: ['open'] })
+    assert.deepEqual(toGroupFilters({}), { state: ['open'], replayed: 'false' })
+    assert.deepEqual(toGroupFilters({ state: 'all', replayed: 'all', code: ['A'] }), { code: ['A'] })
+    assert.deepEqual(toGroupFilters({ source: ['replay'] }), { source: ['replay'], state: ['open'] })
   })
 })
 
@@ -342,7 +342,7 @@ describe('bodies', () => {
     { name: 'no text', given: bytes(0xff, 0xfe, 0xff), type: 'application/octet-stream', text: undefined },
     { name: 'a character set that is none', given: bytes(0xe4), type: 'text/xml; charset=nonsense', text: undefined },
   ]
-  for (const { name, given, type, text } of cases) test(name, () => assert.equal(textOfBody(given, type), text))
+  for (const { name, given, type, text } of cases) test(name, () => assert.equal(decodeBodyText(given, type), text))
 
   test('have names of files that are ours', () => {
     fc.assert(
@@ -357,12 +357,12 @@ describe('bodies', () => {
 
 describe('limits of a run', () => {
   test('are one message first, then all of the rest, unless somebody says otherwise', () => {
-    assert.deepEqual(faultsOf(DEFAULT_LIMITS), {})
-    assert.deepEqual(limitsOf(DEFAULT_LIMITS), { concurrency: 1, canary: 1 })
+    assert.deepEqual(checkLimits(DEFAULT_LIMITS), {})
+    assert.deepEqual(toRunLimits(DEFAULT_LIMITS), { concurrency: 1, canary: 1 })
   })
   const cases = [
     { name: 'all of them', form: { first: false, max: '100', concurrency: '10', perSecond: '0.5' }, faults: [] },
     { name: 'a part of a message', form: { ...DEFAULT_LIMITS, max: '1.5' }, faults: ['max'] },
   ]
-  for (const { name, form, faults } of cases) test(name, () => assert.deepEqual(Object.keys(faultsOf(form)), faults))
+  for (const { name, form, faults } of cases) test(name, () => assert.deepEqual(Object.keys(checkLimits(form)), faults))
 })

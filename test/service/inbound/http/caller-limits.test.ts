@@ -15,7 +15,7 @@ import {
 import { until } from '../../../support/until.ts'
 
 const LIMIT_BYTES = 1_048_576
-const MOST_IN_FLIGHT = 3
+const MAX_IN_FLIGHT = 3
 
 let service: Service
 let upstream: Upstream
@@ -29,7 +29,7 @@ before(async () => {
     await held
     return {}
   })
-  service = await startService({ MAX_MESSAGES_IN_FLIGHT: `${MOST_IN_FLIGHT}` })
+  service = await startService({ MAX_MESSAGES_IN_FLIGHT: `${MAX_IN_FLIGHT}` })
   const lookup = [{ id: 'held', config: { url: upstream.url } }]
   await service.register({ endpoint: { pattern: '/json' } })
   await service.register({ endpoint: { pattern: '/xml' }, transformation: { input: 'XML', output: 'XML' } })
@@ -163,8 +163,8 @@ test('MAX_MESSAGES_IN_FLIGHT refuses one more with 503, in the type of its endpo
   held = new Promise((resolve) => {
     release = resolve
   })
-  const messages = Array.from({ length: MOST_IN_FLIGHT }, () => service.fetch('/held', json('POST', {})))
-  await untilInFlight(MOST_IN_FLIGHT)
+  const messages = Array.from({ length: MAX_IN_FLIGHT }, () => service.fetch('/held', json('POST', {})))
+  await untilInFlight(MAX_IN_FLIGHT)
   const refused = await service.fetch('/json', json('POST', {}))
   assert.deepEqual([refused.status, refused.headers.get('retry-after'), refused.json().code], [503, '1', 'OVERLOADED'])
   assert.match((await service.fetch('/held/xml', json('POST', {}))).text, /<code>OVERLOADED<\/code>/)
@@ -178,14 +178,14 @@ test('MAX_MESSAGES_IN_FLIGHT refuses one more with 503, in the type of its endpo
 })
 
 describe('the connections of a port', () => {
-  const MOST = 3
+  const MAX = 3
   const ports = [
     { port: 'message', setting: 'SERVER_MAX_CONNECTIONS', path: '/json' },
     { port: 'admin', setting: 'ADMIN_MAX_CONNECTIONS', path: '/uptime' },
   ] as const
   for (const { port, setting, path } of ports) {
     test(`of the ${port} port are bounded: one more is closed, and idle ones make room for the next`, async (t) => {
-      const bounded = await startService({ [setting]: `${MOST}` })
+      const bounded = await startService({ [setting]: `${MAX}` })
       t.after(bounded.stop)
       const [base, other] = port === 'message' ? [bounded.url, bounded.adminUrl] : [bounded.adminUrl, bounded.url]
       // Through the other port, since fetch keeps its connections.
@@ -195,7 +195,7 @@ describe('the connections of a port', () => {
       const ask = () => exchange(base, `${request}connection: close\r\n\r\n`)
 
       const sockets = []
-      for (let count = 0; count < MOST; count += 1) {
+      for (let count = 0; count < MAX; count += 1) {
         const socket = await connectTo(base)
         socket.on('error', () => {}).write(request)
         sockets.push(socket)
@@ -211,7 +211,7 @@ describe('the connections of a port', () => {
 
       const metrics = await (await fetch(`${bounded.adminUrl}/metrics`)).text()
       const count = (name: string) => Number(new RegExp(`^${name}\\{port="${port}"\\} (\\d+)$`, 'm').exec(metrics)?.[1])
-      assert.ok(count('crosswalk_connections') <= MOST)
+      assert.ok(count('crosswalk_connections') <= MAX)
       assert.ok(count('crosswalk_connections_refused_total') >= 2)
       const warnings = bounded.log.filter(({ level, message }) => level === 'warn' && message.includes(setting))
       assert.equal(warnings.length, 1, 'one a minute')

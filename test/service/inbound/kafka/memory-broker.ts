@@ -67,7 +67,7 @@ export function openMemoryBroker(): MemoryBroker {
             }
             return 'committed'
           },
-          transactionsOf: () => undefined,
+          transactionsFor: () => undefined,
           demandChanged: () => {},
           close: async () => {
             listener = undefined

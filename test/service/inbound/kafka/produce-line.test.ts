@@ -1,14 +1,14 @@
 /** Records that are produced without waiting for each other: whatever fails, each topic gets them in order, and all of them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ProduceTurn } from '../../../../src/core/ports/record-producer.ts'
+import type { ProduceSlot } from '../../../../src/core/ports/record-producer.ts'
 import { PartitionQueue } from '../../../../src/inbound/kafka/partition-queue.ts'
 import { RecordSemaphore } from '../../../../src/inbound/kafka/record-order.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 import { endpointWith, outcomeOf, processingOf, recordAt } from './record-fixtures.ts'
 
-type Queued = Readonly<{ offset: number; turn: ProduceTurn | undefined; settle: (isWritten: boolean) => void }>
+type Queued = Readonly<{ offset: number; slot: ProduceSlot | undefined; settle: (isWritten: boolean) => void }>
 
 /** What a topic does next: a batch of `size` records, in which the partitions of `failing` fail, or a record that times out. */
 type Step = Readonly<{ topic: number; do: 'send' | 'time out' | 'wake'; size: number; failing: number }>
@@ -36,7 +36,7 @@ async function run(permits: number, bad: ReadonlySet<number>, steps: readonly St
   let most = 0
   let failuresLeft = new Map([...bad].map((offset) => [offset, 1]))
 
-  const produce = (topic: number, offset: number, turn: ProduceTurn | undefined) =>
+  const produce = (topic: number, offset: number, turn: ProduceSlot | undefined) =>
     new Promise<boolean>((resolve) => {
       let isSettled = false
       const settle = (isWritten: boolean) => {
@@ -45,14 +45,14 @@ async function run(permits: number, bad: ReadonlySet<number>, steps: readonly St
         if (!isWritten) turn?.failed()
         resolve(isWritten)
       }
-      queued[topic]?.push({ offset, turn, settle })
+      queued[topic]?.push({ offset, slot: turn, settle })
       turn?.handed()
     })
   /** As the producer does: what is void is refused, then all of the batch is written or fails by partition. */
   const send = ({ topic, size, failing }: Step) => {
     const batch = queued[topic]?.splice(0, size) ?? []
     most = Math.max(most, batch.length)
-    const live = batch.filter(({ turn, settle }) => {
+    const live = batch.filter(({ slot: turn, settle }) => {
       if (turn?.isVoid !== true) return true
       settle(false)
       return false
@@ -65,7 +65,7 @@ async function run(permits: number, bad: ReadonlySet<number>, steps: readonly St
     for (const one of live.filter(fails)) one.settle(false)
   }
   const compiled = {
-    ...endpointWith(async (message, { turn }) => {
+    ...endpointWith(async (message, { slot: turn }) => {
       const offset = Number(message.requestHeaders['kafka-offset'])
       const left = failuresLeft.get(offset) ?? 0
       // A stage that fails before anything is produced.
@@ -142,18 +142,18 @@ test('a record that got its permit late fails: those behind it wait for its retr
   const semaphore = new RecordSemaphore(4)
   let queued: Queued[] = []
   const written: number[] = []
-  const produce = (offset: number, turn: ProduceTurn | undefined) =>
+  const produce = (offset: number, turn: ProduceSlot | undefined) =>
     new Promise<boolean>((resolve) => {
       const settle = (isWritten: boolean) => {
         if (isWritten) written.push(offset)
         else turn?.failed()
         resolve(isWritten)
       }
-      queued.push({ offset, turn, settle })
+      queued.push({ offset, slot: turn, settle })
       turn?.handed()
     })
   const compiled = {
-    ...endpointWith((message, { turn }) =>
+    ...endpointWith((message, { slot: turn }) =>
       produce(Number(message.requestHeaders['kafka-offset']), turn).then((isWritten) =>
         outcomeOf(isWritten ? 'ok' : 'RESPONSE_UNREACHABLE'),
       ),
@@ -178,7 +178,7 @@ test('a record that got its permit late fails: those behind it wait for its retr
   const send = (isWritten: (offset: number) => boolean) => {
     const batch = queued
     queued = []
-    for (const { offset, turn, settle } of batch) settle(turn?.isVoid !== true && isWritten(offset))
+    for (const { offset, slot: turn, settle } of batch) settle(turn?.isVoid !== true && isWritten(offset))
   }
   const commit = async () => {
     await turnOfLoop()

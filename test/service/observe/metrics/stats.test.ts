@@ -6,7 +6,7 @@ import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoi
 import type { CompletedMessage } from '../../../../src/inbound/completed-message.ts'
 import {
   ALL_ENDPOINTS,
-  bucketOf,
+  bucketFor,
   createMinutes,
   createStats,
   percentile,
@@ -39,7 +39,7 @@ describe('a percentile', () => {
     fc.assert(
       fc.property(times, shares, (ms, share) => {
         const buckets = new Map<number, number>()
-        for (const one of ms) buckets.set(bucketOf(one), (buckets.get(bucketOf(one)) ?? 0) + 1)
+        for (const one of ms) buckets.set(bucketFor(one), (buckets.get(bucketFor(one)) ?? 0) + 1)
         const exact = ms.toSorted((a, b) => a - b)[Math.max(Math.ceil(ms.length * share), 1) - 1] as number
         const off = Math.abs((percentile(buckets, share) as number) / exact - 1)
         assert.ok(off <= 0.1, `${percentile(buckets, share)} for ${exact}`)
@@ -50,7 +50,7 @@ describe('a percentile', () => {
   test('of nothing is null, of odd times still one', () => {
     assert.equal(percentile(new Map(), 0.5), null)
     for (const ms of [0, -1, 1e-9, 1e12])
-      assert.ok((percentile(new Map([[bucketOf(ms), 1]]), 0.5) as number) > 0, `${ms}`)
+      assert.ok((percentile(new Map([[bucketFor(ms), 1]]), 0.5) as number) > 0, `${ms}`)
   })
 })
 
@@ -93,7 +93,7 @@ describe('minutes', () => {
     minutes.count(reported(START, { compiled: undefined }))
     minutes.count(reported(START, { ms: 8 }))
     const [{ count, failures, buckets } = assert.fail()] = own(minutes.take(minute))
-    assert.deepEqual([count, failures, [...buckets]], [2, 1, [[bucketOf(8), 1]]])
+    assert.deepEqual([count, failures, [...buckets]], [2, 1, [[bucketFor(8), 1]]])
   })
 
   test('have a row of all endpoints together', () => {
@@ -103,7 +103,7 @@ describe('minutes', () => {
     minutes.count(reported(START, { compiled: other, outcome: 'failed', ms: 8 }))
     minutes.count(reported(START, { compiled: undefined }))
     const all = minutes.take(minute).find(({ endpointId }) => endpointId === ALL_ENDPOINTS) ?? assert.fail()
-    assert.deepEqual([all.count, all.failures, [...all.buckets]], [2, 1, [[bucketOf(8), 2]]])
+    assert.deepEqual([all.count, all.failures, [...all.buckets]], [2, 1, [[bucketFor(8), 2]]])
   })
 
   test('that could not be stored are taken again, unless there is something newer', () => {

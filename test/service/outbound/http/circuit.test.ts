@@ -17,7 +17,7 @@ import { Upstreams } from '../../../../src/outbound/http/upstreams.ts'
 import fc from '../../../support/fast-check.ts'
 import { get, OK, onRequests, startClient, startHttp, startTcp, text, untilKept } from './upstream.ts'
 
-const RULES = { failures: 5, pauseMs: 100, mostPauseMs: 350 }
+const RULES = { failures: 5, pauseMs: 100, maxPauseMs: 350 }
 const TROUBLE: Trouble = { status: 502, why: 'connection refused', retryAfterMs: undefined }
 
 describe('a circuit', () => {
@@ -102,14 +102,14 @@ describe('a circuit', () => {
           else recordFailure(circuit, pass, TROUBLE, now, RULES)
           assert.equal(circuit.probing, false)
           if (circuit.probeAt === 0) assert.ok(!wasOpen || what === 'well' || pass === 'through')
-          else assert.ok(openForMs(circuit, now) <= RULES.mostPauseMs)
+          else assert.ok(openForMs(circuit, now) <= RULES.maxPauseMs)
         }
       }),
     )
   })
 })
 
-const circuit = { failures: 3, pauseMs: 60_000, mostPauseMs: 60_000 }
+const circuit = { failures: 3, pauseMs: 60_000, maxPauseMs: 60_000 }
 const refused = (status: number, why: RegExp) => (error: unknown) => {
   assert.ok(error instanceof CircuitOpen, String(error))
   assert.equal(error.status, status)
@@ -185,7 +185,7 @@ describe('an origin', () => {
       else response.writeHead(502).end()
     })
     const client = startClient(t, {
-      circuit: { failures: 3, pauseMs: 1, mostPauseMs: 60_000 },
+      circuit: { failures: 3, pauseMs: 1, maxPauseMs: 60_000 },
       logger: { warn: say('warn'), info: say('info') },
     })
     for (let call = 0; call < 3; call++) await client.send(get(upstream.url, { originName: '${env:HOST}' }))
@@ -213,7 +213,7 @@ describe('an origin', () => {
   test('whose circuit is open is called by a retry that waits for it', async (t) => {
     const statuses = [503, 503, 503, 200]
     const upstream = await startHttp(t, (_request, response) => response.writeHead(statuses.shift() ?? 500).end())
-    const client = startClient(t, { circuit: { failures: 2, pauseMs: 20, mostPauseMs: 20 } })
+    const client = startClient(t, { circuit: { failures: 2, pauseMs: 20, maxPauseMs: 20 } })
     assert.equal((await client.send(get(upstream.url, { retries: 5 }))).status, 200)
     assert.deepEqual(client.health().open, [])
   })
@@ -221,7 +221,7 @@ describe('an origin', () => {
   test('whose circuit is open is waited for by patient requests', async (t) => {
     let status = 503
     const upstream = await startHttp(t, (_request, response) => response.writeHead(status).end())
-    const client = startClient(t, { circuit: { failures: 2, pauseMs: 20, mostPauseMs: 10_000 } })
+    const client = startClient(t, { circuit: { failures: 2, pauseMs: 20, maxPauseMs: 10_000 } })
     for (let failed = 0; failed < 2; failed++) await client.send(get(upstream.url))
     status = 200
     const calls = Array.from({ length: 10 }, () => client.send(get(upstream.url, { patient: true, timeoutMs: 5_000 })))

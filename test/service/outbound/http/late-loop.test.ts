@@ -29,7 +29,7 @@ test('answers that came while the loop was busy are taken, and the circuit stays
   const client = createHttpClient({
     connectTimeoutMs: 2_000,
     answerLimitBytes: 1_000,
-    circuit: { failures: 5, pauseMs: 60_000, mostPauseMs: 60_000 },
+    circuit: { failures: 5, pauseMs: 60_000, maxPauseMs: 60_000 },
   })
   const request = { method: 'GET', url: `http://127.0.0.1:${port}/`, headers: {}, timeoutMs: TIMEOUT_MS, retries: 0 }
   const begunAt = performance.now()

@@ -4,7 +4,7 @@ import { after, before, describe, it, test } from 'node:test'
 import { Failure } from '../../../../src/core/failure.ts'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { withoutValues } from '../../../../src/pipeline/requests/secret-references.ts'
-import { issuesOf } from '../../../../src/pipeline/requests/upstream-answer.ts'
+import { readIssues } from '../../../../src/pipeline/requests/upstream-answer.ts'
 import { startCpuTime } from '../../../support/cpu-time.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
@@ -147,7 +147,7 @@ test('whatever another system says, what is taken from it is valid in R4', () =>
   )
   fc.assert(
     fc.property(said, (value) => {
-      const taken = issuesOf({ status: 404, headers: {}, body: Buffer.from(JSON.stringify(value)) })
+      const taken = readIssues({ status: 404, headers: {}, body: Buffer.from(JSON.stringify(value)) })
       if (taken.length > 0) assert.equal(faultsOf({ resourceType: 'OperationOutcome', issue: taken }), '')
     }),
     { numRuns: LONG ? 1_000 : 300 },

@@ -44,7 +44,7 @@ async function withQueue(
     const recorded: (readonly [number, boolean])[] = []
     const queue = createClaimQueue({
       captures,
-      bytesOf: () => 100,
+      estimateBytes: () => 100,
       limitBytes,
       record: ({ ms }, isCaptured) => void recorded.push([ms, isCaptured]),
       logger: silent,

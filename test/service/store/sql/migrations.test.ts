@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { migrate as migratePostgres } from '../../../../src/store/postgres/open-postgres-store.ts'
-import { MIGRATIONS, type Migration, migrationsOf } from '../../../../src/store/sql/schema.ts'
+import { MIGRATIONS, type Migration, renderMigrations } from '../../../../src/store/sql/schema.ts'
 import { sql } from '../../../../src/store/sql/sql.ts'
 import { migrate as migrateSqlite } from '../../../../src/store/sqlite/sqlite-file.ts'
 import { freshDatabase, postgresMissing } from '../../../support/services/postgres.ts'
@@ -24,10 +24,10 @@ const RAN = LATER.map(({ name }, index) => ({ version: index + 1, name }))
 
 test('a file is migrated once', (test) => {
   lookInto(freshPath(test), (db) => {
-    migrateSqlite(db, migrationsOf('sqlite'))
+    migrateSqlite(db, renderMigrations('sqlite'))
     db.exec(FILL)
-    assert.deepEqual(migrateSqlite(db, migrationsOf('sqlite', LATER)), ['a later column'])
-    assert.deepEqual(migrateSqlite(db, migrationsOf('sqlite', LATER)), [])
+    assert.deepEqual(migrateSqlite(db, renderMigrations('sqlite', LATER)), ['a later column'])
+    assert.deepEqual(migrateSqlite(db, renderMigrations('sqlite', LATER)), [])
     const rowsOf = (text: string) =>
       db
         .prepare(text)
@@ -40,7 +40,7 @@ test('a file is migrated once', (test) => {
 test('a PostgreSQL is migrated once', { skip: postgresMissing() ?? false }, async (test) => {
   const { url, query } = await freshDatabase(test)
   const migrate = (migrations?: readonly Migration[]) =>
-    migratePostgres({ url, migrations: migrationsOf('postgres', migrations), lockTimeoutMs: 5_000 })
+    migratePostgres({ url, migrations: renderMigrations('postgres', migrations), lockTimeoutMs: 5_000 })
   await migrate()
   await query(FILL)
   assert.deepEqual(await migrate(LATER), ['a later column'])

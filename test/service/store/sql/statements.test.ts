@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { among, anyOf, join, render, sql, where } from '../../../../src/store/sql/sql.ts'
+import { among, anyCondition, join, render, sql, where } from '../../../../src/store/sql/sql.ts'
 import { compileNewest } from '../../../../src/store/sql/states.ts'
 import { filterOf } from '../../../support/contracts/records.ts'
 
@@ -20,7 +20,7 @@ it('binds values by name, in the order of the text, beside those between the tex
 
 it('finds nothing among no values, and demands nothing of no conditions', () => {
   assert.equal(
-    render(sql`select 1 ${where([among('id', []), anyOf([])])}`, 'sqlite').text,
+    render(sql`select 1 ${where([among('id', []), anyCondition([])])}`, 'sqlite').text,
     'select 1 where 1 = 0 and 1 = 0',
   )
   assert.equal(render(sql`select 1 ${where([])}`, 'sqlite').text, 'select 1 ')

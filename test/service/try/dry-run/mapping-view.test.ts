@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { parsePath } from '../../../../src/language/paths/path.ts'
-import { fieldsOf } from '../../../../src/try/dry-run/shown-values.ts'
+import { collectFields } from '../../../../src/try/dry-run/shown-values.ts'
 import { timesAsCostly } from '../../../support/cpu-time.ts'
 import fc from '../../../support/fast-check.ts'
 import { names } from '../../../support/fuzz/arbitraries.ts'
@@ -136,7 +136,7 @@ describe('the fields of a value', () => {
   test('are paths that read something of the value, each once', () => {
     fc.assert(
       fc.property(value, (root) => {
-        const { fields, cut } = fieldsOf({ root }, undefined)
+        const { fields, cut } = collectFields({ root }, undefined)
         assert.equal(cut, false)
         assert.equal(new Set(fields.map(({ path }) => path)).size, fields.length)
         for (const { path, types, count } of fields) {
@@ -152,9 +152,9 @@ describe('the fields of a value', () => {
 
   test('are bounded', () => {
     const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`f${index}`, index]))
-    assert.equal(fieldsOf({ wide }, undefined).fields.length, 3_000)
-    assert.equal(fieldsOf({ wide }, undefined).cut, true)
+    assert.equal(collectFields({ wide }, undefined).fields.length, 3_000)
+    assert.equal(collectFields({ wide }, undefined).cut, true)
     const long = { list: Array.from({ length: 400_000 }, () => 1) }
-    assert.equal(fieldsOf(long, undefined).cut, true)
+    assert.equal(collectFields(long, undefined).cut, true)
   })
 })

@@ -91,7 +91,7 @@ describe('a draft', () => {
 })
 
 test('drafts leave no entry in the audit log', async () => {
-  const { service, keys, baseOf } = await startServiceWithKeys()
+  const { service, keys, toDraftBase: baseOf } = await startServiceWithKeys()
   const headers = { 'content-type': 'application/json', ...bearer(keys.author) }
   const body = JSON.stringify({ name: 'A', pattern: '/a' })
   assert.equal((await call(baseOf('admin'), 'POST', '/endpoints/draft', { headers, body })).status, 200)

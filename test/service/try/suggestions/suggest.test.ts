@@ -24,7 +24,7 @@ import { json, type Service, startService } from '../../../support/service.ts'
 const settings = { parserXmlTrim: true, parserXmlExplicitRoot: true, parserXmlExplicitArray: false }
 const run = createSuggest({
   settings,
-  documentOf: () => Promise.reject(new Error('no document is stored')),
+  readDocument: () => Promise.reject(new Error('no document is stored')),
   readRecorded: () => Promise.reject(new Error('no message is recorded')),
 })
 const check = { ...SUGGESTION_INVALID, also: lintSuggestRequest }
@@ -426,7 +426,7 @@ describe('over HTTP', () => {
 })
 
 test('recorded messages are for operators', async () => {
-  const { service, keys, baseOf } = await startServiceWithKeys()
+  const { service, keys, toDraftBase: baseOf } = await startServiceWithKeys()
   const body = JSON.stringify({ messageId: '0'.repeat(24), target: { sample: { id: 1 } } })
   const statuses = []
   for (const role of ['viewer', 'author', 'operator'] as const) {

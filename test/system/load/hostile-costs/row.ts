@@ -32,7 +32,7 @@ export async function send(url: string, body: unknown, init: RequestInit = {}): 
 
 export { type BundledService, registerAt }
 
-export type Cost<Result> = Readonly<{ result: Result; longestMs: number; moreMb: number }>
+export type Cost<Result> = Readonly<{ result: Result; maxMs: number; moreMb: number }>
 
 /** `pid`: of the service. */
 export async function costOf<Result>(url: string, pid: number, work: () => Promise<Result>): Promise<Cost<Result>> {
@@ -47,8 +47,8 @@ export async function costOf<Result>(url: string, pid: number, work: () => Promi
   })
   // What is freed late, or still runs behind the answer, counts too.
   await pause(500)
-  const { longestMs } = await probe.stop()
-  return { result, longestMs, moreMb: megabytes(pid, 'VmHWM') - beforeMb }
+  const { maxMs } = await probe.stop()
+  return { result, maxMs, moreMb: megabytes(pid, 'VmHWM') - beforeMb }
 }
 
 function megabytes(pid: number, name: 'VmRSS' | 'VmHWM'): number {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { restartDelayMs, ScatterGather } from '../../../../src/app/workers/primary.ts'
-import { consumesFor, shareOf } from '../../../../src/app/workers/worker-cluster.ts'
-import { addExpositions, endpointOf } from '../../../../src/observe/metrics/expositions.ts'
+import { consumesFor, settingsForWorker } from '../../../../src/app/workers/worker-cluster.ts'
+import { addExpositions, findEndpoint } from '../../../../src/observe/metrics/expositions.ts'
 import { readSettings } from '../../../../src/settings/settings.ts'
 import fc from '../../../support/fast-check.ts'
 
@@ -21,7 +21,7 @@ describe('the share of a worker', () => {
           MAX_MESSAGES_IN_FLIGHT: `${most}`,
           DATABASE_POOL_SIZE: `${Math.min(most, 1_000)}`,
         })
-        const shares = Array.from({ length: workers }, (_, slot) => shareOf(settings, { slot, workers }))
+        const shares = Array.from({ length: workers }, (_, slot) => settingsForWorker(settings, { slot, workers }))
         for (const { maxMessagesInFlight, databasePoolSize } of shares) {
           assert.ok(maxMessagesInFlight >= 1 && databasePoolSize >= 1)
         }
@@ -100,7 +100,7 @@ describe('metrics of several processes', () => {
       name: 'leaves out of the lost what is not kept',
       alive: [''],
       lost: [family('a_total', 'counter', 'a_total{endpoint="gone"} 1', 'a_total{endpoint="here"} 2')],
-      keeps: (series: string) => endpointOf(series) === 'here',
+      keeps: (series: string) => findEndpoint(series) === 'here',
       sum: family('a_total', 'counter', 'a_total{endpoint="here"} 2'),
     },
   ]
@@ -109,8 +109,8 @@ describe('metrics of several processes', () => {
   }
 
   test('read the name of an endpoint as it is written in a label', () => {
-    assert.equal(endpointOf('a{x="1",endpoint="a \\"b\\" \\\\ \\n}"}'), 'a "b" \\ \n}')
-    assert.equal(endpointOf('a{endpointx="b"}'), undefined)
+    assert.equal(findEndpoint('a{x="1",endpoint="a \\"b\\" \\\\ \\n}"}'), 'a "b" \\ \n}')
+    assert.equal(findEndpoint('a{endpointx="b"}'), undefined)
   })
 })
 

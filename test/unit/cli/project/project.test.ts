@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, test } from 'node:test'
-import { createJsonPositions, lineOf, placeLints } from '../../../../src/cli/project/placed-lint.ts'
+import { createJsonPositions, formatLint, locateLints } from '../../../../src/cli/project/placed-lint.ts'
 import {
   escapeValues,
   fillValues,
@@ -80,7 +80,7 @@ describe('crosswalk.json', () => {
     test(`that is ${JSON.stringify(text)} is one fault`, (context) => {
       const { project, faults } = readProject(join(folderOf(context, { 'crosswalk.json': text }), 'crosswalk.json'))
       assert.deepEqual([project, faults.length], [undefined, 1])
-      assert.match(lineOf(faults[0] as (typeof faults)[number]), says)
+      assert.match(formatLint(faults[0] as (typeof faults)[number]), says)
     })
   }
 
@@ -255,7 +255,7 @@ describe('the documents of a project', () => {
     })
     const files = ['a.json', 'b.json', 'c.json', 'd.json'].map((name) => join(folder, name))
     const documents = readDocuments({ project: undefined, target: undefined, files })
-    const lines = documents.flatMap(({ lints, positions }) => placeLints('', lints, positions).map(lineOf))
+    const lines = documents.flatMap(({ lints, positions }) => locateLints('', lints, positions).map(formatLint))
     assert.deepEqual(lines, [
       ':2:11: error: The JSON is not well-formed: unexpected character at line 2, column 11.',
       ':1:13: error: name: "name" stands twice in one object, so the first would be lost; join the two or remove one.',

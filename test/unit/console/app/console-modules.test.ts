@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { createEventParser } from '../../../../console/src/live/event-parser.ts'
 import { layOutJson } from '../../../../console/src/ui/data/json-layout.ts'
 import {
-  asOneOf,
+  asChoice,
   asText,
   asTexts,
   asWhole,
@@ -12,7 +12,7 @@ import {
   parseSearch,
   readSearch,
 } from '../../../../console/src/ui/search-params.ts'
-import { partsOf } from '../../../../console/src/ui/text/text-parts.ts'
+import { splitText } from '../../../../console/src/ui/text/text-parts.ts'
 import fc from '../../../support/fast-check.ts'
 
 describe('events of a stream', () => {
@@ -102,7 +102,7 @@ describe('invisible characters', () => {
   for (const { text, shown } of cases) {
     test(`are shown in ${JSON.stringify(text)}`, () =>
       assert.deepEqual(
-        partsOf(text).map((part) => part.text),
+        splitText(text).map((part) => part.text),
         shown,
       ))
   }
@@ -110,7 +110,7 @@ describe('invisible characters', () => {
   test('are the only change of a text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const back = partsOf(text).map((part) =>
+        const back = splitText(text).map((part) =>
           part.hidden ? String.fromCodePoint(Number.parseInt(part.text.slice(2), 16)) : part.text,
         )
         assert.equal(back.join(''), text)
@@ -120,7 +120,7 @@ describe('invisible characters', () => {
 })
 
 describe('search parameters', () => {
-  const read = readSearch({ q: asText, sort: asOneOf(['name', '-name']), code: asTexts, version: asWhole })
+  const read = readSearch({ q: asText, sort: asChoice(['name', '-name']), code: asTexts, version: asWhole })
   const cases = [
     { search: '', values: {} },
     { search: '?q=12', values: { q: '12' } },

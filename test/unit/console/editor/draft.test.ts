@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { layOutDocument } from '../../../../console/src/draft/document-layout.ts'
-import { baseOf, createDraft, smallestEdit } from '../../../../console/src/draft/draft.ts'
-import { findPlace, pathAt, pathOf, readTree } from '../../../../console/src/draft/json-places.ts'
+import { createDraft, smallestEdit, toDraftBase } from '../../../../console/src/draft/draft.ts'
+import { findValue, pathAt, readTree, toPath } from '../../../../console/src/draft/json-places.ts'
 import fc from '../../../support/fast-check.ts'
 
 const DOCUMENT = `{
@@ -28,7 +28,7 @@ describe('places of a document', () => {
     test(`finds ${path}`, () => {
       const root = readTree(DOCUMENT)
       assert.ok(root)
-      const place = findPlace(root, path)
+      const place = findValue(root, path)
       assert.equal(DOCUMENT.slice(place.span.from, place.span.to), text)
       assert.equal(place.isWhole, isWhole)
     })
@@ -37,7 +37,7 @@ describe('places of a document', () => {
   test('a missing field is a place of the whole document', () => {
     const root = readTree(DOCUMENT)
     assert.ok(root)
-    assert.deepEqual(findPlace(root, 'endpoint.pattern').span, { from: 0, to: DOCUMENT.length })
+    assert.deepEqual(findValue(root, 'endpoint.pattern').span, { from: 0, to: DOCUMENT.length })
   })
 
   test('names the path at an offset, of a name as of its value', () => {
@@ -57,7 +57,7 @@ describe('places of a document', () => {
         for (const member of root.children ?? []) {
           const [, node] = member.children ?? []
           assert.ok(node)
-          assert.equal(findPlace(root, pathOf(node)).value, node)
+          assert.equal(findValue(root, toPath(node)).value, node)
         }
       }),
     )
@@ -141,7 +141,7 @@ describe('a draft', () => {
   test('is clean once its text is that of the base', () => {
     const draft = draftOf('{}\n')
     draft.replaceText('{ "a": 1 }\n')
-    draft.setBase(baseOf({ text: '{}', etag: '"b"' }))
+    draft.setBase(toDraftBase({ text: '{}', etag: '"b"' }))
     assert.equal(draft.now.get().isDirty, true)
     draft.replaceText('{}\n')
     assert.equal(draft.now.get().isDirty, false)

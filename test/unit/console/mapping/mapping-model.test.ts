@@ -9,8 +9,8 @@ import {
   visibleRow,
 } from '../../../../console/src/pages/mapping/model/line-layout.ts'
 import {
-  nodeOfSource,
-  nodeOfTarget,
+  findSourceNode,
+  findTargetNode,
   sourceTree,
   targetTree,
 } from '../../../../console/src/pages/mapping/model/mapping-trees.ts'
@@ -18,11 +18,11 @@ import { proposalsFor } from '../../../../console/src/pages/mapping/model/propos
 import type { Json } from '../../../../src/core/json.ts'
 import { parseTarget } from '../../../../src/language/mapping/target.ts'
 import { parsePath } from '../../../../src/language/paths/path.ts'
-import { fieldsOf } from '../../../../src/try/dry-run/shown-values.ts'
+import { collectFields } from '../../../../src/try/dry-run/shown-values.ts'
 import fc from '../../../support/fast-check.ts'
 import { names } from '../../../support/fuzz/arbitraries.ts'
 
-const fields = (value: Json) => fieldsOf(value, undefined).fields
+const fields = (value: Json) => collectFields(value, undefined).fields
 const shape = (nodes: readonly FieldNode[]): Json =>
   Object.fromEntries(
     nodes.map(({ name, index, lists, count, isUnknown, children }) => [
@@ -64,9 +64,9 @@ describe('the tree of what can be read', () => {
       'requestBody.matrix',
       'requestBody.none',
     ])
-    assert.equal(tree.nodes.get(nodeOfSource(tree, 'requestBody.items[1].nr') ?? '')?.path, 'requestBody.items[].nr')
-    assert.equal(tree.nodes.get(nodeOfSource(tree, 'requestBody.items.0.nr') ?? '')?.path, 'requestBody.items[].nr')
-    assert.equal(tree.nodes.get(nodeOfSource(tree, 'requestBody.gone.x') ?? '')?.path, 'requestBody')
+    assert.equal(tree.nodes.get(findSourceNode(tree, 'requestBody.items[1].nr') ?? '')?.path, 'requestBody.items[].nr')
+    assert.equal(tree.nodes.get(findSourceNode(tree, 'requestBody.items.0.nr') ?? '')?.path, 'requestBody.items[].nr')
+    assert.equal(tree.nodes.get(findSourceNode(tree, 'requestBody.gone.x') ?? '')?.path, 'requestBody')
   })
 })
 
@@ -94,7 +94,7 @@ describe('the tree of what is written', () => {
       'entry[1]': { name: {} },
       'list[0]': { x: {} },
     })
-    assert.equal(tree.nodes.get(nodeOfTarget(tree, 'entry[1].name?') ?? '')?.path, 'entry[1].name')
+    assert.equal(tree.nodes.get(findTargetNode(tree, 'entry[1].name?') ?? '')?.path, 'entry[1].name')
   })
 
   test('has names with signs as targets write them', () => {
@@ -117,7 +117,7 @@ describe('a tree of any message', () => {
     fc.assert(
       fc.property(value, value, fc.nat(), fc.nat(), (from, to, one, other) => {
         const sources = sourceTree(fields({ requestBody: from }), ['query'], [])
-        for (const { path } of fields({ requestBody: from })) assert.ok(nodeOfSource(sources, path))
+        for (const { path } of fields({ requestBody: from })) assert.ok(findSourceNode(sources, path))
         const targets = targetTree(fields({ out: to }), [], [])
         const pick = ({ nodes }: FieldTree, at: number) => [...nodes.values()][at % nodes.size]
         const [source, target] = [pick(sources, one), pick(targets, other)]
@@ -214,7 +214,7 @@ describe('the entries that are proposed', () => {
 
 describe('lines', () => {
   const tree = sourceTree(fields({ requestBody: { a: { b: 1, c: 2 }, d: 3 } }), [], [])
-  const id = (path: string) => nodeOfSource(tree, path) ?? ''
+  const id = (path: string) => findSourceNode(tree, path) ?? ''
 
   test('end at the closed node that a field is in', () => {
     const open = shownRows(tree, new Set([id('requestBody'), id('requestBody.a')]))

@@ -1,18 +1,18 @@
 /** Makes the second document of the first and the changes between them: what a reader of a diff can do. */
 
 import { isObject, type Json } from '../../../../src/core/json.ts'
-import type { PlaceChange } from '../../../../src/document/diff/document-diff.ts'
+import type { LocatedChange } from '../../../../src/document/diff/document-diff.ts'
 
-type Node = { own: PlaceChange[]; readonly below: Map<string, Node> }
+type Node = { own: LocatedChange[]; readonly below: Map<string, Node> }
 
-const keyOf = (segment: PlaceChange['place'][number]): string =>
+const keyOf = (segment: LocatedChange['location'][number]): string =>
   typeof segment === 'object' ? segment.id : String(segment)
 
-export function applyChanges(before: Json, changes: readonly PlaceChange[]): Json {
+export function applyChanges(before: Json, changes: readonly LocatedChange[]): Json {
   const root: Node = { own: [], below: new Map() }
   for (const change of changes) {
     let node = root
-    for (const segment of change.place) {
+    for (const segment of change.location) {
       const next = node.below.get(keyOf(segment)) ?? { own: [], below: new Map() }
       node.below.set(keyOf(segment), next)
       node = next
@@ -28,10 +28,10 @@ function apply(value: Json, node: Node): Json {
   if (node.below.size === 0) return value
   if (isObject(value)) return Object.fromEntries(named(Object.entries(value), node))
   const elements = value as readonly Json[]
-  const [some] = [...node.below.values()].flatMap(function all({ own, below }: Node): PlaceChange[] {
+  const [some] = [...node.below.values()].flatMap(function all({ own, below }: Node): LocatedChange[] {
     return [...own, ...[...below.values()].flatMap(all)]
   })
-  const depth = (some as PlaceChange).place.findIndex((segment) => typeof segment === 'object')
+  const depth = (some as LocatedChange).location.findIndex((segment) => typeof segment === 'object')
   const isById = depth !== -1 && elements.every((element) => isObject(element) && typeof element.id === 'string')
   return isById
     ? named(

@@ -33,9 +33,9 @@ test('each one is reported once, and none waits beyond the bounds', () => {
           assert.equal(one ?? -1, expected)
           report(one)
         } else {
-          const mostMs = queue.overloaded ? 10 : queue.size <= FEW ? 2_000 : 100
+          const maxMs = queue.overloaded ? 10 : queue.size <= FEW ? 2_000 : 100
           for (const one of queue.expire(now)) {
-            assert.ok(now - (cameAt[one] as number) > mostMs)
+            assert.ok(now - (cameAt[one] as number) > maxMs)
             report(one)
           }
         }
@@ -50,16 +50,16 @@ test('each one is reported once, and none waits beyond the bounds', () => {
 
 describe('who waits may wait, where a wait is 100 ms, for', () => {
   const waits = [
-    { what: '20 of them where few wait', waiting: FEW, capacity: 100, mostMs: 2_000 },
-    { what: 'one of them where more wait', waiting: FEW + 1, capacity: 100, mostMs: 100 },
-    { what: 'a tenth of one where some were refused', waiting: FEW, capacity: FEW - 1, mostMs: 10 },
+    { what: '20 of them where few wait', waiting: FEW, capacity: 100, maxMs: 2_000 },
+    { what: 'one of them where more wait', waiting: FEW + 1, capacity: 100, maxMs: 100 },
+    { what: 'a tenth of one where some were refused', waiting: FEW, capacity: FEW - 1, maxMs: 10 },
   ]
-  for (const { what, waiting, capacity, mostMs } of waits) {
+  for (const { what, waiting, capacity, maxMs } of waits) {
     test(what, () => {
       const queue = createAdaptiveLifoQueue<number>({ capacity, waitMs: 100 })
       for (let one = 0; one < waiting; one += 1) queue.add(one, 0)
-      assert.deepEqual(queue.expire(mostMs), [])
-      assert.equal(queue.expire(mostMs + 0.1).length, Math.min(waiting, capacity))
+      assert.deepEqual(queue.expire(maxMs), [])
+      assert.equal(queue.expire(maxMs + 0.1).length, Math.min(waiting, capacity))
     })
   }
 })

@@ -41,7 +41,7 @@ function open(permits: number, queue: number, pools: readonly (PermitPool | unde
     message.state = 'ended'
     subject.release(poolOf(message.owner))
   }
-  return { total, subject, messages, come, end, inState, poolOf }
+  return { total, subject, messages, come, end, inState, poolFor: poolOf }
 }
 
 const bounds = fc.record({ permits: fc.integer({ min: 1, max: 4 }), queue: fc.integer({ min: 0, max: 4 }) })
@@ -59,7 +59,7 @@ test('whatever happens, bounds hold, no message waits beside a free permit, and 
       fc.array(event, { maxLength: 120 }),
       (total, limits, events) => {
         const pools = limits.map((one) => one && createPermits(one))
-        const { subject, come, end, inState, poolOf, ...state } = open(total.permits, total.queue, pools)
+        const { subject, come, end, inState, poolFor: poolOf, ...state } = open(total.permits, total.queue, pools)
         for (const { kind, at, bounds: changed } of events) {
           const waiting = inState('waiting')
           const started = inState('started')

@@ -12,7 +12,7 @@ import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 
 const PARAMETERS = { numRuns: LONG ? 300 : 100 }
-const MOST = 120
+const MAX = 120
 
 const offsetsIn = (ranges: readonly OffsetRange[]): number[] =>
   ranges.flatMap(({ from, to }) => Array.from({ length: Number(to - from) }, (_, index) => Number(from) + index))
@@ -24,8 +24,8 @@ function stateOf(start: number, done: ReadonlySet<number>): { doneOffset: number
   return { doneOffset, beyond: [...done].filter((offset) => offset > doneOffset).toSorted((a, b) => a - b) }
 }
 
-const add = fc.tuple(fc.constant('add' as const), fc.nat(MOST), fc.nat(12))
-const forget = fc.tuple(fc.constant('forget' as const), fc.nat(MOST), fc.constant(0))
+const add = fc.tuple(fc.constant('add' as const), fc.nat(MAX), fc.nat(12))
+const forget = fc.tuple(fc.constant('forget' as const), fc.nat(MAX), fc.constant(0))
 
 test('offsets that are done in any order give the first that is not, and the ranges beyond it', () => {
   const steps = fc.array(fc.oneof({ weight: 9, arbitrary: add }, { weight: 1, arbitrary: forget }), { maxLength: 60 })
@@ -52,7 +52,7 @@ test('offsets that are done in any order give the first that is not, and the ran
           const before = index === 0 ? doneOffset : (beyond[index - 1]?.to as bigint)
           assert.ok(first > before && to > first, 'ranges ascend and are not adjacent')
         }
-        for (let offset = start; offset < MOST + 15; offset += 1) {
+        for (let offset = start; offset < MAX + 15; offset += 1) {
           assert.equal(tracker.isDone(BigInt(offset)), offset < expected.doneOffset || done.has(offset))
         }
       }

@@ -76,7 +76,7 @@ describe('counts of messages', () => {
       const readings = [first, later, later]
       const source = createMessageEvents({
         readCounts: async () => readings.shift() ?? [],
-        idOf: (endpoint) => `id of ${endpoint}`,
+        findEndpointId: (endpoint) => `id of ${endpoint}`,
         clock: () => 0,
       })
       await source.start()
@@ -95,7 +95,7 @@ describe('counts of messages', () => {
     const readings = [[of('p', done(1))], [], [of('p', done(7))]]
     const source = createMessageEvents({
       readCounts: async () => readings.shift() ?? [],
-      idOf: () => undefined,
+      findEndpointId: () => undefined,
       clock: () => 0,
     })
     await source.start()

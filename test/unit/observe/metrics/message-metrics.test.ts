@@ -7,7 +7,7 @@ import { checkDocument } from '../../../../src/document/checks/check-document.ts
 import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoint.ts'
 import { createMessageMetrics } from '../../../../src/observe/metrics/message-metrics.ts'
 import type { Outcome } from '../../../../src/pipeline/outcome.ts'
-import { codeOf, nameOf } from '../../../../src/pipeline/outcome.ts'
+import { classifyOutcome, outcomeCode } from '../../../../src/pipeline/outcome.ts'
 
 const answered = (answer: Partial<Answer> = {}): Outcome => ({
   answer: { status: 200, headers: {}, body: '', ...answer },
@@ -46,7 +46,7 @@ test('counts messages by endpoint, outcome and code', () => {
     [undefined, failed('ROUTE_UNKNOWN')],
   ]
   for (const [compiled, outcome] of reported)
-    messageMetrics.count({ compiled, outcome: nameOf(outcome), code: codeOf(outcome) })
+    messageMetrics.count({ compiled, outcome: classifyOutcome(outcome), code: outcomeCode(outcome) })
   const lines = messageMetrics
     .entries()
     .map(({ endpoint, outcome, code, count }) => `${endpoint} ${outcome} ${code} ${count}`)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { targetOf } from '../../../../src/outbound/http/attempt.ts'
+import { parseTarget } from '../../../../src/outbound/http/attempt.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
 
@@ -17,7 +17,7 @@ const comparable = (target: ReturnType<typeof expected>) =>
 
 test('a legal URL is sent as it is written', () => {
   for (const path of ["/a'b?q='x'", '/a?', '//b/', '/%41?a=%27&:;=@', '/']) {
-    assert.deepEqual(targetOf(`http://A:80${path}`), { origin: 'http://a', path })
+    assert.deepEqual(parseTarget(`http://A:80${path}`), { origin: 'http://a', path })
   }
 })
 
@@ -31,7 +31,7 @@ test('other URLs are read as the platform reads them', () => {
   const url = fc.tuple(base, fc.array(piece, { maxLength: 8 })).map(([start, pieces]) => start + pieces.join(''))
   fc.assert(
     fc.property(url, (text) => {
-      assert.deepEqual(comparable(targetOf(text)), comparable(expected(text)), JSON.stringify(text))
+      assert.deepEqual(comparable(parseTarget(text)), comparable(expected(text)), JSON.stringify(text))
     }),
     { numRuns: LONG ? 5_000 : 1_000, examples: [['http://\t/='], ['http://\r\n/a']] },
   )
@@ -51,5 +51,5 @@ test('the target of a URL', () => {
     [''],
   ]
   for (const [url, origin, path] of cases)
-    assert.deepEqual(targetOf(url), origin === undefined ? undefined : { origin, path }, url)
+    assert.deepEqual(parseTarget(url), origin === undefined ? undefined : { origin, path }, url)
 })

@@ -1,7 +1,7 @@
 /** The bounds of the tree of unread fields hold for any fields, and no count is lost within them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createUnreadFields, HOURS, slotOf } from '../../../../src/records/drift/field-tree.ts'
+import { createUnreadFields, HOURS, toSlot } from '../../../../src/records/drift/field-tree.ts'
 import fc from '../../../support/fast-check.ts'
 
 const sumOf = (counts: Uint32Array): number => counts.reduce((sum, count) => sum + count, 0)
@@ -22,7 +22,7 @@ test('any fields stay within the bounds, and are all counted unless the tree is 
         assert.ok(leaf !== undefined || tree.isFull)
         if (leaf === undefined) continue
         counted += 1
-        leaf.counts[slotOf(at)] = (leaf.counts[slotOf(at)] as number) + 1
+        leaf.counts[toSlot(at)] = (leaf.counts[toSlot(at)] as number) + 1
       }
       const leaves = tree.leaves()
       assert.ok(leaves.length <= 250)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../../../src/core/json.ts'
 import { inlineBody, withAnyQuery } from '../../../../src/try/tests/given-of-record.ts'
-import { literalsOf } from '../../../../src/try/tests/pseudonyms.ts'
+import { collectLiterals } from '../../../../src/try/tests/pseudonyms.ts'
 import fc from '../../../support/fast-check.ts'
 
 describe('a body within a test', () => {
@@ -51,7 +51,7 @@ test('the expectation of a URL without its query is met by it with any query', (
 })
 
 test('the values that a document names are its enums, codes, constants and texts in expressions', () => {
-  const literals = literalsOf({
+  const literals = collectLiterals({
     inputValidation: { properties: { status: { enum: ['final', 7] }, kind: { const: 'lab' } } },
     inputMapping: {
       'requestBody.gender': {

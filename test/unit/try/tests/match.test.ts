@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import type { Json } from '../../../../src/core/json.ts'
 import { collectInto, type Lint } from '../../../../src/core/lint.ts'
 import { shownMismatch } from '../../../../src/try/tests/judge-step.ts'
-import { createMatcher, ignoredPlaces, TooManyComparisons } from '../../../../src/try/tests/match.ts'
+import { createMatcher, ignoredPaths, TooManyComparisons } from '../../../../src/try/tests/match.ts'
 import { lintExpectation } from '../../../../src/try/tests/operators.ts'
 import { timesAsCostly } from '../../../support/cpu-time.ts'
 import fc from '../../../support/fast-check.ts'
@@ -144,7 +144,7 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
 
 const parsed = (text: string | undefined): Json | undefined => (text === undefined ? undefined : JSON.parse(text))
 const mismatches = (expected: Json, actual: Json | undefined, ignored: readonly string[] = []) =>
-  createMatcher().mismatches(expected, actual, { pointer: '', ignored: ignoredPlaces(ignored) })
+  createMatcher().mismatches(expected, actual, { pointer: '', ignored: ignoredPaths(ignored) })
 
 for (const [group, rows] of Object.entries(TABLE)) {
   describe(group, () => {

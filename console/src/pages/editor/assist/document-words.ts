@@ -1,7 +1,7 @@
 /** What can stand at a place of a document: by the vocabulary of the service, the draft, and the loaded message. */
 import { getLocation } from 'jsonc-parser'
 import type { Schemas } from '../../../api/client.ts'
-import { memberNamed, membersOf, readTree } from '../../../draft/json-places.ts'
+import { listMembers, memberNamed, readTree } from '../../../draft/json-places.ts'
 
 export type Vocabulary = Schemas['Vocabulary']
 
@@ -84,7 +84,7 @@ function namesAt(
 ): readonly Word[] {
   const parent = object.length === 0 ? undefined : fieldFor(vocabulary, object)
   if (object.length > 0 && parent === undefined) return []
-  const there = new Set(membersOf(nodeAt(text, object)).map(({ name }) => name))
+  const there = new Set(listMembers(nodeAt(text, object)).map(({ name }) => name))
   const base = parent?.path ?? ''
   if (parent?.readsNames) {
     return pathWords(vocabulary, parent.reads, paths).map((word) => ({ ...word, insert: `${word.insert}: ""` }))
@@ -94,7 +94,7 @@ function namesAt(
     .filter(({ name }) => name !== undefined && name !== '<name>' && !there.has(name))
     .map(({ field, name = '' }) => ({
       label: name,
-      insert: `${JSON.stringify(name)}: ${startOf(field)}`,
+      insert: `${JSON.stringify(name)}: ${starterValue(field)}`,
       kind: 'property' as const,
       detail: field.required ? 'required' : (field.type ?? ''),
       info: field.description ?? '',
@@ -106,7 +106,7 @@ function childName(base: string, path: string): string | undefined {
   return rest === undefined || /[.[]/.test(rest) ? undefined : rest
 }
 
-function startOf({ type, enum: values, examples }: VocabularyField): string {
+function starterValue({ type, enum: values, examples }: VocabularyField): string {
   if (values?.[0] !== undefined) return JSON.stringify(values[0])
   if (type === 'object') return '{}'
   if (type === 'array') return '[]'

@@ -15,13 +15,13 @@ import {
 export type Knowledge = Readonly<{ vocabulary: Vocabulary | undefined; paths: readonly MessagePath[] }>
 
 /** CodeMirror knows a source by its identity, so each is made once. */
-const sourceOf = (complete: (context: CompletionContext) => CompletionResult | null): Extension => {
+const createSource = (complete: (context: CompletionContext) => CompletionResult | null): Extension => {
   const data = [{ autocomplete: complete }]
   return EditorState.languageData.of(() => data)
 }
 
 export const documentAssist = (knowledge: () => Knowledge): Extension => [
-  sourceOf((context) => completeDocument(context, knowledge())),
+  createSource((context) => completeDocument(context, knowledge())),
   hoverTooltip((view, offset) => {
     const { vocabulary } = knowledge()
     const field = vocabulary && meaningAt(view.state.doc.toString(), offset, vocabulary)
@@ -50,10 +50,10 @@ function matching(words: readonly Word[], typed: string): Completion[] {
     .filter(({ at }) => at !== -1)
     .toSorted((one, other) => one.at - other.at)
     .slice(0, 100)
-    .map(({ word }) => completionOf(word))
+    .map(({ word }) => toCompletion(word))
 }
 
-function completionOf({ label, insert, detail, info, kind }: Word): Completion {
+function toCompletion({ label, insert, detail, info, kind }: Word): Completion {
   return {
     label,
     type: kind,
@@ -101,7 +101,7 @@ function describeField({
 
 /** Of a JSONata expression: functions after `$`, else paths of the loaded message. */
 export const expressionAssist = (knowledge: () => Knowledge): Extension =>
-  sourceOf((context) => completeExpression(context, knowledge()))
+  createSource((context) => completeExpression(context, knowledge()))
 
 function completeExpression(context: CompletionContext, { vocabulary, paths }: Knowledge): CompletionResult | null {
   const word = context.matchBefore(/[$\w.[\]\\]+/)

@@ -2,8 +2,8 @@
 import type { RunReport } from '../../../api/run-calls.ts'
 import type { MessagePath } from './document-words.ts'
 
-const MOST_PATHS = 2_000
-const MOST_LEVELS = 12
+const MAX_PATHS = 2_000
+const MAX_LEVELS = 12
 const SAMPLE_CHARACTERS = 40
 
 /** In: the report of a run. Out: paths of what its last stages could read; an array is one `[]`. */
@@ -17,8 +17,8 @@ export function messagePaths(report: RunReport | undefined): readonly MessagePat
 }
 
 function collect(path: string, value: unknown, found: Map<string, string>, level: number): void {
-  if (found.size >= MOST_PATHS || level > MOST_LEVELS) return
-  if (!found.has(path)) found.set(path, sampleOf(value))
+  if (found.size >= MAX_PATHS || level > MAX_LEVELS) return
+  if (!found.has(path)) found.set(path, formatSample(value))
   if (Array.isArray(value)) {
     const item: unknown = value.find((one) => typeof one === 'object' && one !== null) ?? value[0]
     if (item !== undefined) collect(`${path}[]`, item, found, level + 1)
@@ -29,7 +29,7 @@ function collect(path: string, value: unknown, found: Map<string, string>, level
   }
 }
 
-function sampleOf(value: unknown): string {
+function formatSample(value: unknown): string {
   if (Array.isArray(value)) return `${value.length} elements`
   if (typeof value === 'object' && value !== null) return ''
   const text = JSON.stringify(value) ?? ''

@@ -1,24 +1,24 @@
 /** The parts of a document that one goes to: its fields, transforms, requests and entries. */
-import { memberNamed, membersOf, readTree } from '../../../draft/json-places.ts'
+import { listMembers, memberNamed, readTree } from '../../../draft/json-places.ts'
 
 export type OutlineRow = Readonly<{ title: string; depth: 0 | 1; from: number; to: number; detail: string }>
 
 const WITH_ROWS: ReadonlySet<string> = new Set(['inputTransforms', 'inputMapping', 'constants'])
-const MOST_ROWS = 500
+const MAX_ROWS = 500
 
 export function documentOutline(text: string): readonly OutlineRow[] {
-  const rows = membersOf(readTree(text)).flatMap(({ name, key, value }): readonly OutlineRow[] => {
+  const rows = listMembers(readTree(text)).flatMap(({ name, key, value }): readonly OutlineRow[] => {
     const own = {
       title: name,
       depth: 0,
       from: key.offset,
       to: key.offset + key.length,
-      detail: detailOf(value),
+      detail: summarizeValue(value),
     } as const
     if (WITH_ROWS.has(name)) {
       return [
         own,
-        ...membersOf(value).map((one) => ({
+        ...listMembers(value).map((one) => ({
           title: one.name,
           depth: 1 as const,
           from: one.key.offset,
@@ -30,7 +30,7 @@ export function documentOutline(text: string): readonly OutlineRow[] {
     if (name !== 'requests') return [own]
     return [
       own,
-      ...membersOf(value).flatMap((list) =>
+      ...listMembers(value).flatMap((list) =>
         (list.value.children ?? []).map((one, index) => ({
           title: `${list.name} ${String(memberNamed(one, 'id')?.value ?? index)}`,
           depth: 1 as const,
@@ -41,10 +41,10 @@ export function documentOutline(text: string): readonly OutlineRow[] {
       ),
     ]
   })
-  return rows.slice(0, MOST_ROWS)
+  return rows.slice(0, MAX_ROWS)
 }
 
-function detailOf(value: Readonly<{ type: string; value?: unknown; children?: readonly unknown[] }>): string {
+function summarizeValue(value: Readonly<{ type: string; value?: unknown; children?: readonly unknown[] }>): string {
   if (value.type === 'string') return String(value.value).slice(0, 40)
   return value.children === undefined || value.children.length === 0 ? '' : String(value.children.length)
 }

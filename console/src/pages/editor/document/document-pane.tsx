@@ -133,10 +133,10 @@ function Outline({ text, onGo }: Readonly<{ text: string; onGo(from: number, to:
         {rows.map(({ title, depth, from, to, detail }) => (
           <li key={from} className={depth === 0 ? undefined : 'inner'}>
             <button type="button" className="link" onClick={() => onGo(from, to)}>
-              <VisibleText text={title} most={200} />
+              <VisibleText text={title} max={200} />
             </button>{' '}
             <span className="quiet">
-              <VisibleText text={detail} most={200} />
+              <VisibleText text={detail} max={200} />
             </span>
           </li>
         ))}

@@ -13,7 +13,7 @@ import {
   type ExpressionResult,
   expressionEdit,
   expressionResult,
-  expressionsOf,
+  findExpressions,
   newExpression,
 } from './expression-text.ts'
 
@@ -26,7 +26,7 @@ export type ExpressionPaneProps = Readonly<{
 }>
 
 export function ExpressionPane({ draft, text, report, readOnly, knowledge }: ExpressionPaneProps) {
-  const expressions = useMemo(() => expressionsOf(text), [text])
+  const expressions = useMemo(() => findExpressions(text), [text])
   const [chosen, setChosen] = useState<string>()
   const latest = useRef(knowledge)
   latest.current = knowledge

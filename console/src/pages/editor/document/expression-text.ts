@@ -1,13 +1,13 @@
 /** The JSONata expressions of a document as texts of their own, and what a run made of them. */
 import type { RunReport } from '../../../api/run-calls.ts'
 import type { Edit } from '../../../draft/draft.ts'
-import { memberNamed, membersOf, readTree } from '../../../draft/json-places.ts'
+import { listMembers, memberNamed, readTree } from '../../../draft/json-places.ts'
 
 export type Expression = Readonly<{ name: string; text: string; from: number; to: number }>
 
 /** The members of inputTransforms that are texts. */
-export const expressionsOf = (text: string): readonly Expression[] =>
-  membersOf(memberNamed(readTree(text), 'inputTransforms')).flatMap(({ name, value }) =>
+export const findExpressions = (text: string): readonly Expression[] =>
+  listMembers(memberNamed(readTree(text), 'inputTransforms')).flatMap(({ name, value }) =>
     value.type === 'string'
       ? [{ name, text: String(value.value), from: value.offset, to: value.offset + value.length }]
       : [],

@@ -11,7 +11,7 @@ export type FaultListProps = Readonly<{
   onGo(from: number, to: number): void
 }>
 
-const MOST_SHOWN = 100
+const MAX_SHOWN = 100
 
 export function FaultList({ text, faults, isChecked, onGo }: FaultListProps) {
   const errors = faults.filter(({ severity }) => severity === 'error').length
@@ -37,20 +37,20 @@ export function FaultList({ text, faults, isChecked, onGo }: FaultListProps) {
       </p>
       {faults.length > 0 && (
         <ul>
-          {faults.slice(0, MOST_SHOWN).map(({ path, message, from, to, severity }) => (
+          {faults.slice(0, MAX_SHOWN).map(({ path, message, from, to, severity }) => (
             <li key={`${path} ${from} ${message}`} className={severity}>
               <button type="button" className="link" onClick={() => onGo(from, to)}>
                 Line {lineAt(text, from)}
               </button>{' '}
               {path === undefined || path === '' ? null : (
                 <code>
-                  <VisibleText text={path} most={200} />
+                  <VisibleText text={path} max={200} />
                 </code>
               )}{' '}
               <VisibleText text={message} />
             </li>
           ))}
-          {faults.length > MOST_SHOWN && <li>… and {faults.length - MOST_SHOWN} more.</li>}
+          {faults.length > MAX_SHOWN && <li>… and {faults.length - MAX_SHOWN} more.</li>}
         </ul>
       )}
     </section>

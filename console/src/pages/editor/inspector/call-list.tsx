@@ -19,9 +19,9 @@ export type CallListProps = Readonly<{
 }>
 
 /** The word for where an answer is from. */
-function sourceOf({ answered, kind, id }: RunCall, answers: EditedAnswers): readonly [Tone, string] {
+function describeSource({ answered, kind, id }: RunCall, answers: EditedAnswers): readonly [Tone, string] {
   if (answered === 'canned') {
-    return Object.hasOwn(answersOf(answers, kind), id) ? ['busy', 'edited'] : ['good', 'of the test']
+    return Object.hasOwn(answersByKind(answers, kind), id) ? ['busy', 'edited'] : ['good', 'of the test']
   }
   if (answered === 'recorded') return ['good', 'recorded']
   if (answered === 'missing') return ['bad', 'missing']
@@ -29,7 +29,7 @@ function sourceOf({ answered, kind, id }: RunCall, answers: EditedAnswers): read
   return ['quiet', answered]
 }
 
-const answersOf = (answers: EditedAnswers, kind: RunCall['kind']) =>
+const answersByKind = (answers: EditedAnswers, kind: RunCall['kind']) =>
   kind === 'lookup' ? answers.lookups : answers.responses
 
 const withKind = (answers: EditedAnswers, kind: RunCall['kind'], of: EditedAnswers['lookups']): EditedAnswers =>
@@ -50,10 +50,12 @@ export function CallList({ report, request, answers, onAnswers }: CallListProps)
               request={request}
               answers={answers}
               onAnswer={(given) =>
-                onAnswers(withKind(answers, call.kind, withAnswer(answersOf(answers, call.kind), call, given, report)))
+                onAnswers(
+                  withKind(answers, call.kind, withAnswer(answersByKind(answers, call.kind), call, given, report)),
+                )
               }
               onReset={() => {
-                const { [call.id]: _gone, ...rest } = answersOf(answers, call.kind)
+                const { [call.id]: _gone, ...rest } = answersByKind(answers, call.kind)
                 onAnswers(withKind(answers, call.kind, rest))
               }}
             />
@@ -74,7 +76,7 @@ type CallProps = Readonly<{
 }>
 
 function Call({ call, request, answers, onAnswer, onReset }: CallProps) {
-  const [tone, source] = sourceOf(call, answers)
+  const [tone, source] = describeSource(call, answers)
   const { kind, id, item, method, url, topic, body, at, answer, ms, remark, fault } = call
   const name = `${kind} ${id}${item === undefined ? '' : `[${item}]`}`
   const [typed, setTyped] = useState<TypedAnswer>()
@@ -82,11 +84,11 @@ function Call({ call, request, answers, onAnswer, onReset }: CallProps) {
     <details className="call" open={call.answered === 'missing' || undefined}>
       <summary>
         <strong>
-          <VisibleText text={name} most={200} />
+          <VisibleText text={name} max={200} />
         </strong>{' '}
         <StatusChip tone={tone}>{source}</StatusChip>{' '}
         <code className="call-target">
-          {method} <VisibleText text={url ?? `topic ${topic ?? ''}`} most={300} />
+          {method} <VisibleText text={url ?? `topic ${topic ?? ''}`} max={300} />
         </code>{' '}
         {answer === undefined ? null : <code>{answer.status}</code>}{' '}
         <span className="quiet">{ms === null ? '' : duration(ms)}</span>

@@ -21,11 +21,11 @@ export type InspectorProps = Readonly<{
   runs: Runs
   hosts: readonly string[]
   vocabulary: Vocabulary | undefined
-  onPlace: (path: string) => void
+  onOpenPath: (path: string) => void
   onSaveTest(): void
 }>
 
-export function Inspector({ id, isStored, runs, hosts, vocabulary, onPlace, onSaveTest }: InspectorProps) {
+export function Inspector({ id, isStored, runs, hosts, vocabulary, onOpenPath, onSaveTest }: InspectorProps) {
   const { data, inputs, change, shown, compared } = runs
   const { report, request, failure } = shown
   const isRunning = shown.isRunning || shown.isOld
@@ -47,14 +47,14 @@ export function Inspector({ id, isStored, runs, hosts, vocabulary, onPlace, onSa
           <ResultLine report={report} isRunning={isRunning} compared={compared} />
           {report.ran && (
             <>
-              <StageList report={report} request={request} compared={compared} onPlace={onPlace} />
+              <StageList report={report} request={request} compared={compared} onOpenPath={onOpenPath} />
               <CallList
                 report={report}
                 request={request}
                 answers={inputs.answers}
                 onAnswers={(answers) => change({ answers })}
               />
-              <MappingNotes report={report} onPlace={onPlace} />
+              <MappingNotes report={report} onOpenPath={onOpenPath} />
               <AnswerView report={report} request={request} />
             </>
           )}
@@ -98,10 +98,10 @@ function ResultLine({ report, isRunning, compared }: ResultLineProps) {
   )
 }
 
-const MOST_NOTES = 20
+const MAX_NOTES = 20
 
 /** Entries that found nothing are often what is wrong. */
-function MappingNotes({ report, onPlace }: Readonly<{ report: RunReport; onPlace: (path: string) => void }>) {
+function MappingNotes({ report, onOpenPath }: Readonly<{ report: RunReport; onOpenPath: (path: string) => void }>) {
   const lost = (report.mapping?.entries ?? []).filter(({ found }) => !found)
   const unread = report.mapping?.unread ?? []
   if (lost.length === 0 && unread.length === 0) return null
@@ -113,9 +113,9 @@ function MappingNotes({ report, onPlace }: Readonly<{ report: RunReport; onPlace
       </summary>
       {lost.length > 0 && (
         <ul className="failure-details" aria-label="Entries that found nothing">
-          {lost.slice(0, MOST_NOTES).map(({ path, source }) => (
+          {lost.slice(0, MAX_NOTES).map(({ path, source }) => (
             <li key={path}>
-              <button type="button" className="link" onClick={() => onPlace(path)}>
+              <button type="button" className="link" onClick={() => onOpenPath(path)}>
                 <VisibleText text={source} />
               </button>
             </li>
@@ -125,15 +125,15 @@ function MappingNotes({ report, onPlace }: Readonly<{ report: RunReport; onPlace
       {unread.length > 0 && (
         <p className="quiet">
           Unread:{' '}
-          {unread.slice(0, MOST_NOTES).map(({ path }, index) => (
+          {unread.slice(0, MAX_NOTES).map(({ path }, index) => (
             <span key={path}>
               {index > 0 && ', '}
               <code>
-                <VisibleText text={path} most={200} />
+                <VisibleText text={path} max={200} />
               </code>
             </span>
           ))}
-          {unread.length > MOST_NOTES && ' …'}
+          {unread.length > MAX_NOTES && ' …'}
         </p>
       )}
     </details>

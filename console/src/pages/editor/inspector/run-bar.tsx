@@ -55,7 +55,7 @@ export function RunBar({ id, isStored, runs, hosts, onSaveTest }: RunBarProps) {
             <span key={host}>
               {index > 0 && ', '}
               <code>
-                <VisibleText text={host} most={100} />
+                <VisibleText text={host} max={100} />
               </code>
             </span>
           ))}
@@ -85,7 +85,7 @@ function LoadedData({ id, data, report }: Readonly<{ id: string; data: RunData; 
   if (data.kind === 'test') {
     return (
       <p>
-        The test “<VisibleText text={data.test.name} most={200} />
+        The test “<VisibleText text={data.test.name} max={200} />
         ”. {Array.isArray(data.test.steps) && 'It has steps: the message of the first one runs. '}
         <WithoutData id={id} />
       </p>

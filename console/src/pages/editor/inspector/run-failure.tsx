@@ -5,10 +5,10 @@ import { VisibleText } from '../../../ui/text/visible-text.tsx'
 
 export type RunFailureProps = Readonly<{
   failure: NonNullable<RunReport['failure']>
-  onPlace: (path: string) => void
+  onOpenPath: (path: string) => void
 }>
 
-const MOST_DETAILS = 50
+const MAX_DETAILS = 50
 
 /** The field that a stage runs, where the failure names none. */
 const FIELD_OF_STAGE: Readonly<Record<string, string>> = {
@@ -24,22 +24,22 @@ const FIELD_OF_STAGE: Readonly<Record<string, string>> = {
 
 export function RunFailure({
   failure: { error = '', code, stage = '', path, details = [] },
-  onPlace,
+  onOpenPath,
 }: RunFailureProps) {
-  const place = path ?? FIELD_OF_STAGE[stage]
+  const faultPath = path ?? FIELD_OF_STAGE[stage]
   return (
     <div className="failure" role="status">
       <p className="failure-sentence">
-        {place === undefined ? (
+        {faultPath === undefined ? (
           <VisibleText text={error} />
         ) : (
-          <button type="button" className="link failure-link" onClick={() => onPlace(place)}>
+          <button type="button" className="link failure-link" onClick={() => onOpenPath(faultPath)}>
             <VisibleText text={error} />
           </button>
         )}
         {code === undefined ? null : <code className="failure-code">{code}</code>}
       </p>
-      <FaultDetails details={details} most={MOST_DETAILS} />
+      <FaultDetails details={details} max={MAX_DETAILS} />
     </div>
   )
 }

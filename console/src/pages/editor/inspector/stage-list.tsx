@@ -5,7 +5,7 @@ import { LazyTextDifference } from '../../../ui/code/lazy-text-difference.tsx'
 import { Button } from '../../../ui/controls/button.tsx'
 import { StatusChip } from '../../../ui/data/status-chip.tsx'
 import { duration } from '../../../ui/data/time.tsx'
-import { failureOf, firstShown, stageMark, stageNamed, stageResult, stagesGone } from '../run/compare-runs.ts'
+import { findRunFailure, firstShown, stageMark, stageNamed, stageResult, stagesGone } from '../run/compare-runs.ts'
 import { RunFailure } from './run-failure.tsx'
 import { StageValues } from './stage-values.tsx'
 
@@ -16,10 +16,10 @@ export type StageListProps = Readonly<{
   report: RunReport
   request: string
   compared: ComparedRun
-  onPlace: (path: string) => void
+  onOpenPath: (path: string) => void
 }>
 
-export function StageList({ report, request, compared, onPlace }: StageListProps) {
+export function StageList({ report, request, compared, onOpenPath }: StageListProps) {
   const [chosen, setChosen] = useState<Readonly<{ stage: string | undefined; failedAt: string | undefined }>>()
   const failedAt = report.stages?.find(({ failed }) => failed === true)?.stage
   // A stage that the reader opened stays open until another stage fails.
@@ -37,7 +37,13 @@ export function StageList({ report, request, compared, onPlace }: StageListProps
               onToggle={() => setChosen({ stage: open === stage.stage ? undefined : stage.stage, failedAt })}
             />
             {open === stage.stage && (
-              <StageDetail stage={stage} report={report} request={request} compared={compared} onPlace={onPlace} />
+              <StageDetail
+                stage={stage}
+                report={report}
+                request={request}
+                compared={compared}
+                onOpenPath={onOpenPath}
+              />
             )}
           </li>
         ))}
@@ -78,12 +84,12 @@ type View = (typeof VIEWS)[number]
 
 type StageDetailProps = StageListProps & Readonly<{ stage: RunStage }>
 
-function StageDetail({ stage, report, request, compared, onPlace }: StageDetailProps) {
-  const failure = failureOf(report)
+function StageDetail({ stage, report, request, compared, onOpenPath }: StageDetailProps) {
+  const failure = findRunFailure(report)
   const [view, setView] = useState<View>(stage.failed ? 'Input' : 'Output')
   return (
     <div className="stage-detail">
-      {stage.failed && failure !== undefined && <RunFailure failure={failure} onPlace={onPlace} />}
+      {stage.failed && failure !== undefined && <RunFailure failure={failure} onOpenPath={onOpenPath} />}
       <div className="view-choice" role="group" aria-label={`Show of ${stage.stage}`}>
         {VIEWS.map((one) => (
           <Button key={one} tone="quiet" pressed={view === one} onPress={() => setView(one)}>
@@ -99,14 +105,15 @@ function StageDetail({ stage, report, request, compared, onPlace }: StageDetailP
   )
 }
 
-const LONGEST_COMPARED = 400_000
+const MAX_COMPARED_CHARACTERS = 400_000
 
 function StageDifference({ stage, report, compared }: Pick<StageDetailProps, 'stage' | 'report' | 'compared'>) {
   if (compared.report === undefined) return <p className="quiet">There is no run to compare with.</p>
   const before = stageResult(compared.report, stageNamed(compared.report, stage.stage))
   const after = stageResult(report, stage)
   if (before === after) return <p className="quiet">The same as in {compared.name}.</p>
-  if (before.length + after.length > LONGEST_COMPARED) return <p>Other than in {compared.name}; too long to compare.</p>
+  if (before.length + after.length > MAX_COMPARED_CHARACTERS)
+    return <p>Other than in {compared.name}; too long to compare.</p>
   return (
     <>
       <p className="quiet">Compared with {compared.name}:</p>

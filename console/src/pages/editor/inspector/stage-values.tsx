@@ -58,7 +58,7 @@ type OneValueProps = Readonly<{
 }>
 
 function OneValue({ name, value, cutAt, what, request }: OneValueProps) {
-  const cut = cutOf(value)
+  const cut = findCut(value)
   const at = cutAt ?? cut?.at
   const label = `${name} of ${what}`
   const fileName = `${what}-${name}`.replace(/[^A-Za-z0-9]+/g, '-')
@@ -66,11 +66,11 @@ function OneValue({ name, value, cutAt, what, request }: OneValueProps) {
     <section aria-label={label}>
       <h3>
         <code>
-          <VisibleText text={name} most={200} />
+          <VisibleText text={name} max={200} />
         </code>
       </h3>
       {cut === undefined ? (
-        <TextViewer text={textOf(value)} label={label} fileName={`${fileName}.txt`} />
+        <TextViewer text={formatValue(value)} label={label} fileName={`${fileName}.txt`} />
       ) : (
         <p className="quiet">Not shown here: {cut.reason}</p>
       )}
@@ -79,9 +79,10 @@ function OneValue({ name, value, cutAt, what, request }: OneValueProps) {
   )
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''))
+const formatValue = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')
 
-function cutOf(value: unknown): Readonly<{ reason: string; at: string }> | undefined {
+function findCut(value: unknown): Readonly<{ reason: string; at: string }> | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { cut, reason, at } = value as Readonly<Record<string, unknown>>
   return cut === true && typeof reason === 'string' && typeof at === 'string' ? { reason, at } : undefined

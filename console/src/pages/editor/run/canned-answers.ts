@@ -6,7 +6,7 @@ import { memberNamed, readTree } from '../../../draft/json-places.ts'
 /** An answer as it is typed. */
 export type TypedAnswer = Readonly<{ status: string; contentType: string; body: string }>
 
-const headerOf = (headers: Readonly<Record<string, unknown>> | undefined, name: string): string => {
+const findHeader = (headers: Readonly<Record<string, unknown>> | undefined, name: string): string => {
   const found = Object.entries(headers ?? {}).find(([one]) => one.toLowerCase() === name)
   return typeof found?.[1] === 'string' ? found[1] : ''
 }
@@ -14,7 +14,7 @@ const headerOf = (headers: Readonly<Record<string, unknown>> | undefined, name: 
 /** The answer that the call got; an empty 200 where it had none. */
 export const typedAnswer = ({ answer }: RunCall): TypedAnswer => ({
   status: String(answer?.status ?? 200),
-  contentType: headerOf(answer?.headers, 'content-type') || 'application/json',
+  contentType: findHeader(answer?.headers, 'content-type') || 'application/json',
   body: answer?.body ?? '',
 })
 

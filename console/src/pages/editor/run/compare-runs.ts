@@ -4,12 +4,12 @@ import type { RunReport, RunStage } from '../../../api/run-calls.ts'
 export type StageMark = 'same' | 'changed' | 'new'
 
 /** Why the message failed, or why the target did not take it. */
-export const failureOf = (report: RunReport | undefined) => report?.failure ?? report?.refusal
+export const findRunFailure = (report: RunReport | undefined) => report?.failure ?? report?.refusal
 
 /** What a stage gave, or why it failed, as text on lines: two of them can be compared. */
 export function stageResult(report: RunReport | undefined, stage: RunStage | undefined): string {
   if (stage === undefined) return ''
-  const { error, code, details } = failureOf(report) ?? {}
+  const { error, code, details } = findRunFailure(report) ?? {}
   const failed = stage.failed === true ? { failure: { error, code, details } } : {}
   return JSON.stringify({ ...stage.output, ...failed }, null, 2)
 }

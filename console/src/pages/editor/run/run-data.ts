@@ -1,5 +1,5 @@
 /** What a dry run of the editor runs on: a recorded message, a stored test, or a message that was typed. */
-import { givenOf, isRecord } from '../../../api/given-parts.ts'
+import { isRecord, readGiven } from '../../../api/given-parts.ts'
 import type { StoredTest } from '../../../api/run-calls.ts'
 
 /** A message as it is typed: the texts of headers and the like are JSON objects. */
@@ -21,7 +21,7 @@ export const NO_MESSAGE: TypedMessage = { body: '', contentType: '', headers: ''
 
 /** A message of a test, to be changed by hand. */
 export function typedFrom(test: StoredTest): TypedMessage {
-  const { message } = givenOf(test)
+  const { message } = readGiven(test)
   const json = (value: unknown) => (value === undefined ? '' : JSON.stringify(value, null, 2))
   return {
     body: typeof message.body === 'string' ? message.body : json(message.body),

@@ -1,5 +1,5 @@
 /** The request of a dry run, as JSON text in which the document stands as it was typed. */
-import { type CannedAnswers, givenOf } from '../../../api/given-parts.ts'
+import { type CannedAnswers, readGiven } from '../../../api/given-parts.ts'
 import { isJsonObject } from '../../../draft/document-faults.ts'
 import { memberNamed, readTree } from '../../../draft/json-places.ts'
 import { objectFault, type RunData, type TypedMessage } from './run-data.ts'
@@ -34,7 +34,7 @@ export function runRequest(plan: RunPlan): string | undefined {
   const document = documentPart(plan)
   const message = messagePart(data)
   if (document === undefined || message === undefined) return undefined
-  const ofTest = data.kind === 'test' ? givenOf(data.test) : undefined
+  const ofTest = data.kind === 'test' ? readGiven(data.test) : undefined
   const text = runOn === 'draft' ? plan.draft : plan.current
   const lookups = known(text, 'lookup', { ...ofTest?.lookups, ...answers.lookups })
   const responses = known(text, 'response', { ...ofTest?.responses, ...answers.responses })
@@ -62,7 +62,7 @@ function documentPart({ endpointId, runOn, draft, data }: RunPlan): readonly str
 
 function messagePart(data: RunData): readonly string[] | undefined {
   if (data.kind === 'recorded') return [member('messageId', data.messageId)]
-  if (data.kind === 'test') return [member('message', givenOf(data.test).message)]
+  if (data.kind === 'test') return [member('message', readGiven(data.test).message)]
   const message = typedPart(data.message)
   return message === undefined ? undefined : [`"message":${message}`]
 }

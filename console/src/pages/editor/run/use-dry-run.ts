@@ -41,11 +41,11 @@ export function useDryRun(request: string | undefined, after: number, of: string
         setRunning(false)
       })
   })
-  const firstOf = useRef<string>(undefined)
+  const firstRef = useRef<string>(undefined)
   useEffect(() => {
     if (request === undefined) return undefined
-    const isFirst = firstOf.current !== of
-    firstOf.current = of
+    const isFirst = firstRef.current !== of
+    firstRef.current = of
     const timer = setTimeout(() => start(request), isFirst ? 0 : after)
     return () => clearTimeout(timer)
   }, [request, after, of])

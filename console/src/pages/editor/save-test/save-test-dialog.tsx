@@ -21,7 +21,14 @@ import { notify } from '../../../ui/states/notices.tsx'
 import { QueryView } from '../../../ui/states/states.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import type { Runs } from '../run/use-runs.ts'
-import { type Counted, countable, expectationOf, type Given, givenOfRun, leafPointers } from './test-making.ts'
+import {
+  type Counted,
+  countable,
+  createExpectation,
+  type Given,
+  leafPointers,
+  testInputFromRun,
+} from './test-making.ts'
 
 export type SaveTestDialogProps = Readonly<{
   id: string
@@ -52,13 +59,13 @@ export function SaveTestDialog({ id, document, runs, report, onClose }: SaveTest
       answerKey<Made>('endpoints', 'made-test', id, document, data, inputs.answers, isPseudonymous),
       async () => {
         const recorded = isRecorded ? await makeRecordedTest(data.messageId, first, isPseudonymous) : undefined
-        const given = givenOfRun({
+        const given = testInputFromRun({
           data,
           recorded: recorded?.test,
           answers: inputs.answers,
           calls: report?.calls ?? [],
         })
-        const snapshot = await snapshotOf(id, document, 'the message', given)
+        const snapshot = await takeSnapshot(id, document, 'the message', given)
         const notReproduced = (recorded?.notReproduced ?? []).filter(({ path }) => path.startsWith('given'))
         const endsOtherwise = isPseudonymous && notReproduced.some(({ path }) => path === 'given')
         return { given, source: recorded?.test.source as Given | undefined, snapshot, notReproduced, endsOtherwise }
@@ -88,7 +95,7 @@ export function SaveTestDialog({ id, document, runs, report, onClose }: SaveTest
 }
 
 /** What the message does with the document. Fails with an ApiFailure if the document or what is given has faults. */
-async function snapshotOf(id: string, document: string, name: string, given: Given): Promise<Given> {
+async function takeSnapshot(id: string, document: string, name: string, given: Given): Promise<Given> {
   const test = { name, given, expect: { snapshot: true } }
   const report = await runTests(
     `{"endpointId":${JSON.stringify(id)},"endpoint":${document},"update":true,"tests":[${JSON.stringify(test)}]}`,
@@ -136,15 +143,15 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
   const offered = countable(snapshot)
   const [counts, setCounts] = useState<ReadonlySet<Counted>>(() => new Set(offered.filter((one) => one !== 'headers')))
   const [ignored, setIgnored] = useState<readonly string[]>([])
-  const testOf = (found: Given): StoredTest => ({
+  const createTest = (found: Given): StoredTest => ({
     name: name.trim(),
     ...(source && { source }),
     given,
-    expect: expectationOf(found, counts, ignored),
+    expect: createExpectation(found, counts, ignored),
   })
   const save = useMutation({
     // Random values of a test follow its name, so it runs once more with the one that it got.
-    mutationFn: async () => addTest(id, testOf(await snapshotOf(id, document, name.trim(), given))),
+    mutationFn: async () => addTest(id, createTest(await takeSnapshot(id, document, name.trim(), given))),
     onSuccess: () => {
       notify(`The test “${name.trim()}” is saved.`)
       void client.invalidateQueries({ queryKey: queryKeys.endpointTests(id) })
@@ -193,7 +200,7 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
               {ignored.map((pointer) => (
                 <li key={pointer}>
                   <code>
-                    <VisibleText text={pointer} most={300} />
+                    <VisibleText text={pointer} max={300} />
                   </code>{' '}
                   <Button
                     tone="quiet"
@@ -210,7 +217,7 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
       )}
       <details>
         <summary>The test as it is stored</summary>
-        <TextViewer text={JSON.stringify(testOf(snapshot), null, 2)} label="Test" fileName="test.json" />
+        <TextViewer text={JSON.stringify(createTest(snapshot), null, 2)} label="Test" fileName="test.json" />
       </details>
       {save.error === null ? null : <FailureNotice failure={asFailure(save.error)} />}
       <div className="dialog-actions">
@@ -236,7 +243,7 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
   )
 }
 
-const MOST_TRIES = 3
+const MAX_TRIES = 3
 
 /** Adds to the tests that are stored now: somebody else may store one at the same time. */
 async function addTest(id: string, test: StoredTest): Promise<void> {
@@ -246,7 +253,7 @@ async function addTest(id: string, test: StoredTest): Promise<void> {
       await storeTests(id, { file: { ...file, tests: [...file.tests, test] }, etag })
       return
     } catch (thrown) {
-      if (tries === MOST_TRIES || !(thrown instanceof ApiFailure) || thrown.status !== 412) throw thrown
+      if (tries === MAX_TRIES || !(thrown instanceof ApiFailure) || thrown.status !== 412) throw thrown
     }
   }
 }

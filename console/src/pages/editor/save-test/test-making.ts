@@ -1,5 +1,5 @@
 /** A test from a run: what it is given, and what of the run it expects. */
-import { type CannedAnswers, givenOf } from '../../../api/given-parts.ts'
+import { type CannedAnswers, readGiven } from '../../../api/given-parts.ts'
 import type { CannedAnswer, RunCall, StoredTest } from '../../../api/run-calls.ts'
 import { cannedFrom, typedAnswer } from '../run/canned-answers.ts'
 import type { RunData, TypedMessage } from '../run/run-data.ts'
@@ -19,13 +19,13 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Answers that the user wrote come in place of recorded ones; those of live calls were seen in the run. */
-export function givenOfRun({ data, recorded, answers, calls }: TestSource): Given {
+export function testInputFromRun({ data, recorded, answers, calls }: TestSource): Given {
   const base: Given =
     data.kind === 'recorded'
       ? (recorded?.given ?? {})
       : data.kind === 'test'
-        ? ((data.test.given as Given | undefined) ?? givenOf(data.test))
-        : { message: messageOf(data.message) }
+        ? ((data.test.given as Given | undefined) ?? readGiven(data.test))
+        : { message: parseMessage(data.message) }
   const lookups = { ...asAnswers(base.lookups), ...liveAnswers(calls), ...answers.lookups }
   const responses = { ...asAnswers(base.responses), ...answers.responses }
   return {
@@ -37,7 +37,7 @@ export function givenOfRun({ data, recorded, answers, calls }: TestSource): Give
 
 const asAnswers = (value: unknown): CannedAnswers => (isObject(value) ? (value as CannedAnswers) : {})
 
-function messageOf({ body, contentType, headers, query, urlParams }: TypedMessage): Given {
+function parseMessage({ body, contentType, headers, query, urlParams }: TypedMessage): Given {
   const object = (text: string) => (text.trim() === '' ? undefined : (JSON.parse(text) as unknown))
   const parts = { headers: object(headers), query: object(query), urlParams: object(urlParams) }
   return {
@@ -110,7 +110,7 @@ export function countable(snapshot: Given): readonly Counted[] {
  * In: a snapshot, what counts, and JSON Pointers into the body of the answer where anything may be. Out: `expect` of the
  * test.
  */
-export function expectationOf(snapshot: Given, counts: ReadonlySet<Counted>, ignored: readonly string[]): Given {
+export function createExpectation(snapshot: Given, counts: ReadonlySet<Counted>, ignored: readonly string[]): Given {
   const answer = isObject(snapshot.answer) ? snapshot.answer : {}
   const parts = {
     ...(counts.has('status') && { status: answer.status }),
@@ -120,14 +120,14 @@ export function expectationOf(snapshot: Given, counts: ReadonlySet<Counted>, ign
   return {
     ...(counts.has('outcome') && { outcome: snapshot.outcome }),
     ...(Object.keys(parts).length > 0 && { answer: parts }),
-    ...(counts.has('calls') && { calls: callsOf(snapshot.calls) }),
+    ...(counts.has('calls') && { calls: expectedCalls(snapshot.calls) }),
     ...(counts.has('failure') && { failure: literally(snapshot.failure) }),
     ...(counts.has('state') && { state: literally(snapshot.state) }),
   }
 }
 
 /** Headers of calls are left out: credentials of a snapshot are digests, which no call has. */
-function callsOf(calls: unknown): unknown {
+function expectedCalls(calls: unknown): unknown {
   if (!Array.isArray(calls)) return []
   return calls.filter(isObject).map(({ headers: _headers, ...call }) => ({
     ...call,
@@ -162,10 +162,10 @@ function replaceAt(value: unknown, paths: readonly (readonly string[])[]): unkno
 }
 
 /** JSON Pointers to the leaves of a body, for a choice; the first ones of a large body. */
-export function leafPointers(body: unknown, most = 200): readonly string[] {
+export function leafPointers(body: unknown, max = 200): readonly string[] {
   const found: string[] = []
   const walk = (value: unknown, pointer: string) => {
-    if (found.length >= most) return
+    if (found.length >= max) return
     const entries = typeof value === 'object' && value !== null ? Object.entries(value) : []
     if (entries.length === 0) found.push(pointer)
     for (const [name, inner] of entries) walk(inner, `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)

@@ -5,10 +5,10 @@ import { ComboField } from '../../../ui/controls/combo-field.tsx'
 import { Dialog } from '../../../ui/controls/dialog.tsx'
 import { TextField } from '../../../ui/controls/fields.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
-import { type NewTarget, writersOf } from '../model/entry-edits.ts'
+import { findWriters, type NewTarget } from '../model/entry-edits.ts'
 import type { FieldNode, FieldTree } from '../model/field-tree.ts'
 import type { MappingText } from '../model/mapping-entries.ts'
-import { nodeOfTarget, targetTree } from '../model/mapping-trees.ts'
+import { findTargetNode, targetTree } from '../model/mapping-trees.ts'
 import { type Proposal, proposalsFor } from '../model/proposals.ts'
 import { type Preview, PreviewText, type RequestFor, usePreviews } from './proposal-preview.tsx'
 
@@ -38,13 +38,13 @@ export function ConnectDialog({
   const [chosen, setChosen] = useState(0)
   const [own, setOwn] = useState<Readonly<{ source?: string; key?: string }>>({})
   const [fault, setFault] = useState<string>()
-  const proposals = useMemo(() => proposalsOf(from, to, typed, sources, targets), [from, to, typed, sources, targets])
+  const proposals = useMemo(() => findProposals(from, to, typed, sources, targets), [from, to, typed, sources, targets])
   const others = from === undefined ? sources : targets
   const suggestions = useMemo(() => [...others.nodes.values()].map(({ path }) => ({ value: path })), [others])
   const proposal = proposals[chosen] ?? proposals[0]
   const shown = proposal && { ...proposal, ...own }
   const previews = usePreviews(mapping, requestFor, shown === undefined ? [] : isOwn(own) ? [shown] : proposals)
-  const writers = shown === undefined ? [] : writersOf(mapping, shown.source, shown.key)
+  const writers = shown === undefined ? [] : findWriters(mapping, shown.source, shown.key)
   const connect = () => {
     if (shown === undefined) return
     const { source, key, transform } = shown
@@ -105,7 +105,7 @@ export function ConnectDialog({
             {(proposals.length === 1 || isOwn(own)) && <PreviewText preview={previews[0]} />}
             {writers.length === 0 ? null : (
               <p role="status">
-                <VisibleText text={writers.join(', ')} most={200} /> writes <code>{shown.key}</code> already. Where both
+                <VisibleText text={writers.join(', ')} max={200} /> writes <code>{shown.key}</code> already. Where both
                 find a value, the later entry of the document replaces the other value; if one is a list or an object
                 and the other is not, the message fails.
               </p>
@@ -125,7 +125,7 @@ export function ConnectDialog({
 
 const isOwn = (own: object): boolean => Object.keys(own).length > 0
 
-function proposalsOf(
+function findProposals(
   from: FieldNode | undefined,
   to: FieldNode | undefined,
   typed: string,
@@ -136,21 +136,21 @@ function proposalsOf(
   const text = typed.trim()
   if (text === '') return []
   if (from === undefined) {
-    const source = fieldOf(sources, text)
+    const source = findField(sources, text)
     if (to === undefined) return []
     return source === undefined ? [{ source: text, key: to.path, what: 'the value' }] : proposalsFor(source, to)
   }
-  const target = fieldOf(targets, text) ?? newTarget(text)
+  const target = findField(targets, text) ?? newTarget(text)
   return target === undefined ? [{ source: from.path, key: text, what: 'the value' }] : proposalsFor(from, target)
 }
 
-const fieldOf = ({ nodes }: FieldTree, path: string): FieldNode | undefined =>
+const findField = ({ nodes }: FieldTree, path: string): FieldNode | undefined =>
   [...nodes.values()].find((node) => node.path === path)
 
 /** A target that is not there yet; undefined if its text has marks of its own, which stay as they are typed. */
 function newTarget(text: string): FieldNode | undefined {
   const tree = targetTree([], [], [text])
-  const node = tree.nodes.get(nodeOfTarget(tree, text) ?? '')
+  const node = tree.nodes.get(findTargetNode(tree, text) ?? '')
   return node?.path === text ? node : undefined
 }
 

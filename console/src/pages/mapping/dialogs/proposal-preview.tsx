@@ -7,7 +7,7 @@ import { applyToText } from '../model/apply-edits.ts'
 import { addTarget } from '../model/entry-edits.ts'
 import type { MappingText } from '../model/mapping-entries.ts'
 import type { Proposal } from '../model/proposals.ts'
-import { coverageOf, describeResult, type LineResult, lineName } from '../model/run-coverage.ts'
+import { computeCoverage, describeResult, type LineResult, lineName } from '../model/run-coverage.ts'
 
 export type Preview = Readonly<{ result?: LineResult | undefined; why?: string | undefined; isRunning: boolean }>
 
@@ -37,7 +37,7 @@ export function usePreviews(
     if (notAdded !== undefined) return { why: notAdded, isRunning: false }
     if (request === undefined) return undefined
     if (error) return { why: error.message, isRunning: false }
-    const result = data && coverageOf([data]).lines.get(lineName(source, key))
+    const result = data && computeCoverage([data]).lines.get(lineName(source, key))
     const fault = data?.lint.errors[0]?.message ?? data?.failure?.error
     const why = result === undefined || result.written === 0 ? fault : undefined
     return { result, why, isRunning: isFetching === true }
@@ -49,21 +49,21 @@ export function PreviewText({ preview }: Readonly<{ preview: Preview | undefined
   const { result, why, isRunning } = preview
   if (why !== undefined) return <span className="fault">{why}</span>
   if (result === undefined) return <span className="hint">{isRunning ? 'Running …' : 'It was not reached.'}</span>
-  return <WrittenPlaces result={result} />
+  return <WrittenPaths result={result} />
 }
 
 /** The places that a target wrote, with what stands there. */
-export function WrittenPlaces({ result }: Readonly<{ result: LineResult }>) {
+export function WrittenPaths({ result }: Readonly<{ result: LineResult }>) {
   if (result.written === 0) return <span className="hint">It {describeResult(result)}.</span>
   return (
     <ul className="written-places">
       {result.places.map((place, at) => (
         <li key={place}>
           <code>
-            <VisibleText text={place} most={200} />
+            <VisibleText text={place} max={200} />
           </code>{' '}
           <code className="written-value">
-            <VisibleText text={JSON.stringify(result.samples[at] ?? null)} most={200} />
+            <VisibleText text={JSON.stringify(result.samples[at] ?? null)} max={200} />
           </code>
         </li>
       ))}

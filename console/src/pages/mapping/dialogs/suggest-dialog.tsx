@@ -25,7 +25,7 @@ export function SuggestDialog({ request, hasTarget, onAdd, onClose }: SuggestDia
     staleTime: Number.POSITIVE_INFINITY,
   })
   const all = query.data?.suggestions ?? []
-  const chosen = all.filter((one) => ticked.has(nameOf(one)))
+  const chosen = all.filter((one) => ticked.has(entryKey(one)))
   const toggle = (name: string) => setTicked(ticked.symmetricDifference(new Set([name])))
   const add = () => {
     onAdd(chosen)
@@ -47,8 +47,8 @@ export function SuggestDialog({ request, hasTarget, onAdd, onClose }: SuggestDia
             {suggestions.length === 0 ? <NoSuggestions hasTarget={hasTarget} /> : null}
             <ul className="suggestions">
               {suggestions.map((one) => (
-                <li key={nameOf(one)}>
-                  <Checkbox checked={ticked.has(nameOf(one))} onChange={() => toggle(nameOf(one))}>
+                <li key={entryKey(one)}>
+                  <Checkbox checked={ticked.has(entryKey(one))} onChange={() => toggle(entryKey(one))}>
                     <SuggestionText of={one} />
                   </Checkbox>
                 </li>
@@ -57,7 +57,7 @@ export function SuggestDialog({ request, hasTarget, onAdd, onClose }: SuggestDia
             {cut && <p className="hint">There are more fields than could be compared.</p>}
             {notRead.map(({ part = '', reason = '' }) => (
               <p key={part} className="hint">
-                Not compared: <VisibleText text={`${part}: ${reason}`} most={300} />
+                Not compared: <VisibleText text={`${part}: ${reason}`} max={300} />
               </p>
             ))}
           </>
@@ -67,16 +67,16 @@ export function SuggestDialog({ request, hasTarget, onAdd, onClose }: SuggestDia
   )
 }
 
-const nameOf = ({ source, target }: SuggestedEntry): string => `${source}\n${target}`
+const entryKey = ({ source, target }: SuggestedEntry): string => `${source}\n${target}`
 
 const SuggestionText = ({ of: { source, target, to, reason, score } }: Readonly<{ of: SuggestedEntry }>) => (
   <span className="suggestion">
     <code className="wrap">
-      <VisibleText text={source} most={300} />
+      <VisibleText text={source} max={300} />
     </code>{' '}
     →{' '}
     <code className="wrap">
-      <VisibleText text={target} most={300} />
+      <VisibleText text={target} max={300} />
     </code>{' '}
     {typeof to === 'string' ? null : <span className="label-chip">{to.transform}</span>}
     <span className="hint">

@@ -1,15 +1,15 @@
 /** Changes of entries as edits of the text of the document: nothing but the entry that is meant changes. */
 import type { Edit } from '../../../draft/draft.ts'
-import { membersOf } from '../../../draft/json-places.ts'
+import { listMembers } from '../../../draft/json-places.ts'
 import {
   insertElement,
   insertMember,
   insertObject,
   isSpaced,
+  nodeText,
   objectText,
   removeChild,
   replaceNode,
-  textOf,
 } from './json-edits.ts'
 import type { EntryTarget, MappingLine, MappingText } from './mapping-entries.ts'
 
@@ -40,7 +40,7 @@ const newTargetText = ({ key, transform }: NewTarget, spaced: boolean): string =
  * The sources of other entries that write the same place, so that a later one replaces what an earlier one wrote. A target that
  * appends to a list replaces nothing.
  */
-export function writersOf({ lines }: MappingText, source: string, key: string): readonly string[] {
+export function findWriters({ lines }: MappingText, source: string, key: string): readonly string[] {
   if (/\[\]\+?$/.test(key)) return []
   return lines
     .filter(({ entry, target }) => target.key === key && entry.source !== source)
@@ -114,7 +114,7 @@ export function changeSource(mapping: MappingText, line: MappingLine, source: st
 
 /** A short form means several targets outside of an array. */
 const asItem = (text: string, target: EntryTarget): string =>
-  target.form === 'short' ? objectForm(text, target, {}) : textOf(text, target.node)
+  target.form === 'short' ? objectForm(text, target, {}) : nodeText(text, target.node)
 
 /** Sets or removes the function of a target, by its name. */
 export const changeTransform = (mapping: MappingText, line: MappingLine, name: string | undefined): Edited =>
@@ -145,7 +145,7 @@ function changePart(
     return done(replaceNode(target.node, objectForm(text, target, { [part]: value })))
   }
   if (target.form !== 'object') return refuse('Change this target in the editor.')
-  const members = membersOf(target.node).filter(({ name }) => name === part)
+  const members = listMembers(target.node).filter(({ name }) => name === part)
   const [member] = members
   if (members.length > 1) return refuse('This target has a name twice. Change it in the editor.')
   if (member === undefined) return value === undefined ? done() : done(insertMember(text, target.node, part, value))
@@ -161,7 +161,7 @@ function objectForm(
   changes: Readonly<{ [Name in Part]?: string | undefined }>,
 ): string {
   const parts = { transform: target.transform?.text, default: target.fill, ...changes }
-  const key = target.keyNode && textOf(text, target.keyNode)
+  const key = target.keyNode && nodeText(text, target.keyNode)
   const members = Object.entries({ key, ...parts }).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   )

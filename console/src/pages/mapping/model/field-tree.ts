@@ -33,7 +33,7 @@ export type FieldTree = Readonly<{
 }>
 
 /** The names on the way to a node. `lists`: levels of arrays that follow a name. */
-export type Place = readonly Readonly<{ name: string; index?: number | undefined; lists: number }>[]
+export type FieldPath = readonly Readonly<{ name: string; index?: number | undefined; lists: number }>[]
 
 type Growing = {
   id: string
@@ -45,16 +45,16 @@ type Growing = {
   children: Growing[]
 }
 
-const idOf = (parent: string, { name, index }: Place[number]): string =>
+const childId = (parent: string, { name, index }: FieldPath[number]): string =>
   `${parent}/${JSON.stringify(name)}${index === undefined ? '' : `[${index}]`}`
 
 export type TreeGrower = Readonly<{
   /** Makes the nodes on the way to a place that are not there yet. */
-  grow(place: Place): void
+  grow(fieldPath: FieldPath): void
   /** Adds what is known of a field. In: the names of its path. */
   add(segments: readonly Segment[], field: SampleField): void
   /** The levels of arrays of a node that is there. */
-  listsOf(place: Place): number | undefined
+  listDepth(fieldPath: FieldPath): number | undefined
   tree(): FieldTree
 }>
 
@@ -63,10 +63,10 @@ export function growTree(written: (path: string) => string = (path) => path): Tr
   const nodes = new Map<string, Growing>()
   const roots: Growing[] = []
 
-  const grow = (place: Place): Growing | undefined => {
+  const grow = (fieldPath: FieldPath): Growing | undefined => {
     let parent: Growing | undefined
-    for (const step of place) {
-      const id = idOf(parent?.id ?? '', step)
+    for (const step of fieldPath) {
+      const id = childId(parent?.id ?? '', step)
       const known = nodes.get(id)
       const { name, index } = step
       const node: Growing = known ?? { id, name, index, lists: 0, levels: new Map(), children: [] }
@@ -83,7 +83,7 @@ export function growTree(written: (path: string) => string = (path) => path): Tr
   return {
     grow,
     add: (segments, { types, count, sample }) => {
-      const node = grow(placeOf(segments))
+      const node = grow(toFieldPath(segments))
       if (node === undefined) return
       const depth = segments.at(-1)?.brackets.length ?? 0
       if (types.includes('array')) node.lists = Math.max(node.lists, depth + 1)
@@ -93,7 +93,7 @@ export function growTree(written: (path: string) => string = (path) => path): Tr
       if (count !== undefined) level.count = (level.count ?? 0) + count
       if (sample !== undefined) level.sample ??= sample as FieldNode['sample']
     },
-    listsOf: (place) => nodes.get(place.reduce((id, step) => idOf(id, step), ''))?.lists,
+    listDepth: (fieldPath) => nodes.get(fieldPath.reduce((id, step) => childId(id, step), ''))?.lists,
     tree: () => finish(roots, written),
   }
 }
@@ -127,14 +127,14 @@ function finish(growing: readonly Growing[], written: (path: string) => string):
 }
 
 /** Brackets of every kind mean the list as a whole. */
-export const placeOf = (segments: readonly Segment[]): Place =>
+export const toFieldPath = (segments: readonly Segment[]): FieldPath =>
   segments.map(({ name, brackets }) => ({ name, lists: brackets.length }))
 
 /** The deepest node on the way to a place. */
-export function deepestNode({ nodes }: FieldTree, place: Place): string | undefined {
+export function deepestNode({ nodes }: FieldTree, fieldPath: FieldPath): string | undefined {
   let found: string | undefined
-  for (const step of place) {
-    const id = idOf(found ?? '', step)
+  for (const step of fieldPath) {
+    const id = childId(found ?? '', step)
     if (!nodes.has(id)) return found
     found = id
   }

@@ -2,7 +2,7 @@
 import type { Node } from 'jsonc-parser'
 import type { Edit } from '../../../draft/draft.ts'
 
-const endOf = ({ offset, length }: Node): number => offset + length
+const endOffset = ({ offset, length }: Node): number => offset + length
 
 /** The white space directly before a place. */
 function spaceBefore(text: string, at: number): string {
@@ -12,17 +12,17 @@ function spaceBefore(text: string, at: number): string {
 }
 
 /** What stands between the name and the value of members here: `:` or `: `. */
-function colonOf(text: string, member: Node | undefined): string {
+function colonStyle(text: string, member: Node | undefined): string {
   const [key, value] = member?.children ?? []
-  return key === undefined || value === undefined ? ': ' : text.slice(endOf(key), value.offset)
+  return key === undefined || value === undefined ? ': ' : text.slice(endOffset(key), value.offset)
 }
 
 /** A member of the object or the object's own, from which the way of writing is taken. */
-const modelOf = (object: Node): Node | undefined =>
+const findStyleModel = (object: Node): Node | undefined =>
   object.children?.at(-1) ?? (object.parent?.type === 'property' ? object.parent : undefined)
 
 /** Whether texts here have white space after commas and colons. */
-export const isSpaced = (text: string, object: Node): boolean => /\s/.test(colonOf(text, modelOf(object)))
+export const isSpaced = (text: string, object: Node): boolean => /\s/.test(colonStyle(text, findStyleModel(object)))
 
 /** In: names with values as JSON text. Out: an object on one line. */
 export function objectText(members: readonly (readonly [name: string, value: string])[], spaced: boolean): string {
@@ -33,10 +33,10 @@ export function objectText(members: readonly (readonly [name: string, value: str
 /** Adds a member as the last one. `value`: JSON text. */
 export function insertMember(text: string, object: Node, name: string, value: string): Edit {
   const last = object.children?.at(-1)
-  const member = `${JSON.stringify(name)}${colonOf(text, modelOf(object))}${value}`
-  if (last !== undefined) return { from: endOf(last), insert: `${commaAfter(text, object)}${member}` }
+  const member = `${JSON.stringify(name)}${colonStyle(text, findStyleModel(object))}${value}`
+  if (last !== undefined) return { from: endOffset(last), insert: `${commaAfter(text, object)}${member}` }
   const around = spaceBefore(text, (object.parent ?? object).offset)
-  const inside = { from: object.offset + 1, to: endOf(object) - 1 }
+  const inside = { from: object.offset + 1, to: endOffset(object) - 1 }
   if (!around.includes('\n')) {
     const space = around === '' ? '' : ' '
     return { ...inside, insert: `${space}${member}${space}` }
@@ -51,7 +51,7 @@ export function insertMember(text: string, object: Node, name: string, value: st
 export function insertObject(text: string, root: Node, name: string, inner: string, value: string): Edit {
   const last = root.children?.at(-1)
   const line = last === undefined ? '' : spaceBefore(text, last.offset)
-  const colon = colonOf(text, last)
+  const colon = colonStyle(text, last)
   const member = `${JSON.stringify(inner)}${colon}${value}`
   const space = line.includes('\n') ? `${line}${line.slice(line.lastIndexOf('\n') + 1) || '  '}` : line
   return insertMember(text, root, name, `{${space}${member}${line}}`)
@@ -60,8 +60,8 @@ export function insertObject(text: string, root: Node, name: string, inner: stri
 /** Adds an element as the last one. */
 export function insertElement(text: string, array: Node, value: string): Edit {
   const last = array.children?.at(-1)
-  if (last === undefined) return { from: array.offset + 1, to: endOf(array) - 1, insert: value }
-  return { from: endOf(last), insert: `${commaAfter(text, array)}${value}` }
+  if (last === undefined) return { from: array.offset + 1, to: endOffset(array) - 1, insert: value }
+  return { from: endOffset(last), insert: `${commaAfter(text, array)}${value}` }
 }
 
 /** The comma after the last child, with the white space before the next one. */
@@ -86,10 +86,10 @@ export function removeChild(parent: Node, child: Node): Edit {
   const next = children[at + 1]
   const before = children[at - 1]
   if (next !== undefined) return { from: child.offset, to: next.offset }
-  if (before !== undefined) return { from: endOf(before), to: endOf(child) }
-  return { from: parent.offset + 1, to: endOf(parent) - 1 }
+  if (before !== undefined) return { from: endOffset(before), to: endOffset(child) }
+  return { from: parent.offset + 1, to: endOffset(parent) - 1 }
 }
 
-export const replaceNode = (node: Node, insert: string): Edit => ({ from: node.offset, to: endOf(node), insert })
+export const replaceNode = (node: Node, insert: string): Edit => ({ from: node.offset, to: endOffset(node), insert })
 
-export const textOf = (text: string, { offset, length }: Node): string => text.slice(offset, offset + length)
+export const nodeText = (text: string, { offset, length }: Node): string => text.slice(offset, offset + length)

@@ -6,28 +6,28 @@ export type FieldRow = Readonly<{ node: FieldNode; depth: number }>
 export type ShownRows = Readonly<{
   rows: readonly FieldRow[]
   /** Node → its row. */
-  rowOf: ReadonlyMap<string, number>
+  rowByNode: ReadonlyMap<string, number>
 }>
 
 /** The rows of a tree in their order, without what is inside of closed nodes. */
 export function shownRows(tree: FieldTree, expanded: ReadonlySet<string>): ShownRows {
   const rows: FieldRow[] = []
-  const rowOf = new Map<string, number>()
+  const rowByNode = new Map<string, number>()
   const visit = (nodes: readonly FieldNode[], depth: number): void => {
     for (const node of nodes) {
-      rowOf.set(node.id, rows.length)
+      rowByNode.set(node.id, rows.length)
       rows.push({ node, depth })
       if (node.children.length > 0 && expanded.has(node.id)) visit(node.children, depth + 1)
     }
   }
   visit(tree.roots, 0)
-  return { rows, rowOf }
+  return { rows, rowByNode }
 }
 
 /** The row of a node, or of the closed node that it is in. */
-export function visibleRow({ rowOf }: ShownRows, { parents }: FieldTree, id: string): number | undefined {
+export function visibleRow({ rowByNode }: ShownRows, { parents }: FieldTree, id: string): number | undefined {
   for (let now: string | undefined = id; now !== undefined; now = parents.get(now)) {
-    const row = rowOf.get(now)
+    const row = rowByNode.get(now)
     if (row !== undefined) return row
   }
   return undefined
@@ -56,8 +56,8 @@ export function layOutLines(ends: readonly Ends[], source: PaneView, target: Pan
   const counts = { source: { above: 0, below: 0 }, target: { above: 0, below: 0 } }
   for (const { id, from, to } of ends) {
     if (from === undefined || to === undefined) continue
-    const [fromY, toY] = [middleOf(from, source), middleOf(to, target)]
-    const [fromSide, toSide] = [sideOf(fromY, source), sideOf(toY, target)]
+    const [fromY, toY] = [rowMiddle(from, source), rowMiddle(to, target)]
+    const [fromSide, toSide] = [findSide(fromY, source), findSide(toY, target)]
     if (fromSide !== undefined && toSide !== undefined) continue
     if (fromSide !== undefined) counts.source[fromSide] += 1
     if (toSide !== undefined) counts.target[toSide] += 1
@@ -71,9 +71,9 @@ export function layOutLines(ends: readonly Ends[], source: PaneView, target: Pan
   return { lines, ...counts }
 }
 
-const middleOf = (row: number, { rowHeight, scrollTop }: PaneView): number => (row + 0.5) * rowHeight - scrollTop
+const rowMiddle = (row: number, { rowHeight, scrollTop }: PaneView): number => (row + 0.5) * rowHeight - scrollTop
 
-const sideOf = (y: number, { height }: PaneView): 'above' | 'below' | undefined =>
+const findSide = (y: number, { height }: PaneView): 'above' | 'below' | undefined =>
   y < 0 ? 'above' : y > height ? 'below' : undefined
 
 const within = (y: number, { height }: PaneView): number => Math.min(height, Math.max(0, y))

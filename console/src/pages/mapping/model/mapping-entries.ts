@@ -1,7 +1,7 @@
 /** The entries of `inputMapping`, read from the text of a document with their places in it. */
 import { type Node, type ParseError, parseTree } from 'jsonc-parser'
-import { memberNamed, membersOf } from '../../../draft/json-places.ts'
-import { textOf } from './json-edits.ts'
+import { listMembers, memberNamed } from '../../../draft/json-places.ts'
+import { nodeText } from './json-edits.ts'
 
 /** One target of an entry. */
 export type EntryTarget = Readonly<{
@@ -50,13 +50,13 @@ export type MappingText = Readonly<{
 export function readMapping(text: string): MappingText | string {
   const errors: ParseError[] = []
   const root = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false })
-  if (root === undefined || errors.length > 0) return `The text is not JSON${placeOf(text, errors[0]?.offset)}.`
+  if (root === undefined || errors.length > 0) return `The text is not JSON${formatPosition(text, errors[0]?.offset)}.`
   if (root.type !== 'object') return 'The document is not an object.'
-  const mappings = membersOf(root).filter(({ name }) => name === 'inputMapping')
+  const mappings = listMembers(root).filter(({ name }) => name === 'inputMapping')
   if (mappings.length > 1) return 'The document has "inputMapping" twice.'
   const object = mappings[0]?.value
   if (object !== undefined && object.type !== 'object') return '"inputMapping" is not an object.'
-  const members = membersOf(object)
+  const members = listMembers(object)
   const count = new Map<string, number>()
   for (const { name } of members) count.set(name, (count.get(name) ?? 0) + 1)
   const entries = members.map(
@@ -65,20 +65,20 @@ export function readMapping(text: string): MappingText | string {
       member: key.parent ?? key,
       keyNode: key,
       value,
-      targets: targetsOf(text, value),
+      targets: readTargets(text, value),
       isRepeated: (count.get(name) ?? 0) > 1,
     }),
   )
-  return { text, root, object, entries, lines: linesOf(entries) }
+  return { text, root, object, entries, lines: toMappingLines(entries) }
 }
 
-function placeOf(text: string, offset: number | undefined): string {
+function formatPosition(text: string, offset: number | undefined): string {
   if (offset === undefined) return ''
   const lines = text.slice(0, offset).split('\n')
   return ` at line ${lines.length}, character ${(lines.at(-1)?.length ?? 0) + 1}`
 }
 
-function linesOf(entries: readonly MappingEntry[]): readonly MappingLine[] {
+function toMappingLines(entries: readonly MappingEntry[]): readonly MappingLine[] {
   const seen = new Map<string, number>()
   return entries.flatMap((entry) =>
     entry.targets.map((target, at) => {
@@ -90,19 +90,19 @@ function linesOf(entries: readonly MappingEntry[]): readonly MappingLine[] {
   )
 }
 
-const targetsOf = (text: string, value: Node): readonly EntryTarget[] =>
+const readTargets = (text: string, value: Node): readonly EntryTarget[] =>
   value.type === 'array'
-    ? (value.children ?? []).map((item) => targetOf(text, item, true))
-    : [targetOf(text, value, false)]
+    ? (value.children ?? []).map((item) => readTarget(text, item, true))
+    : [readTarget(text, value, false)]
 
-function targetOf(text: string, node: Node, inArray: boolean): EntryTarget {
+function readTarget(text: string, node: Node, inArray: boolean): EntryTarget {
   if (node.type === 'string') return { ...NOTHING, key: String(node.value), form: 'text', node, keyNode: node }
   if (node.type === 'object') {
     const key = memberNamed(node, 'key')
-    const transform = transformOf(text, memberNamed(node, 'transform'))
+    const transform = readTransform(text, memberNamed(node, 'transform'))
     const fill = memberNamed(node, 'default')
     return {
-      ...partsOf(text, key, fill),
+      ...readParts(text, key, fill),
       transform,
       form: key === undefined && transform?.name !== 'passThroughObject' ? 'unknown' : 'object',
       node,
@@ -110,29 +110,29 @@ function targetOf(text: string, node: Node, inArray: boolean): EntryTarget {
   }
   if (node.type === 'array' && inArray) {
     const [key, transform, fill] = node.children ?? []
-    return { ...partsOf(text, key, fill), transform: transformOf(text, transform), form: 'short', node }
+    return { ...readParts(text, key, fill), transform: readTransform(text, transform), form: 'short', node }
   }
   return { ...NOTHING, form: 'unknown', node }
 }
 
 const NOTHING = { key: undefined, transform: undefined, fill: undefined, keyNode: undefined }
 
-function partsOf(text: string, key: Node | undefined, fill: Node | undefined) {
+function readParts(text: string, key: Node | undefined, fill: Node | undefined) {
   const isText = key?.type === 'string'
   return {
     key: isText ? String(key.value) : undefined,
     keyNode: isText ? key : undefined,
-    fill: fill && textOf(text, fill),
+    fill: fill && nodeText(text, fill),
   }
 }
 
-function transformOf(text: string, node: Node | undefined): EntryTarget['transform'] {
+function readTransform(text: string, node: Node | undefined): EntryTarget['transform'] {
   if (node === undefined || node.type === 'null') return undefined
-  if (node.type === 'string') return { name: String(node.value), isSimple: true, text: textOf(text, node) }
+  if (node.type === 'string') return { name: String(node.value), isSimple: true, text: nodeText(text, node) }
   const name = memberNamed(node, 'function')?.value
   return {
     name: typeof name === 'string' ? name : '?',
-    isSimple: typeof name === 'string' && membersOf(node).length === 1,
-    text: textOf(text, node),
+    isSimple: typeof name === 'string' && listMembers(node).length === 1,
+    text: nodeText(text, node),
   }
 }

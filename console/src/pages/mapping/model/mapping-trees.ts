@@ -1,5 +1,5 @@
 /** The two trees of the mapping view: what can be read, and what is written. */
-import { deepestNode, type FieldTree, growTree, type Place, placeOf, type SampleField } from './field-tree.ts'
+import { deepestNode, type FieldPath, type FieldTree, growTree, type SampleField, toFieldPath } from './field-tree.ts'
 import { asTarget, type Segment, sourceSegments, targetSegments } from './path-names.ts'
 
 /** What people look for first. */
@@ -20,7 +20,7 @@ export function sourceTree(
   }
   for (const source of sources) {
     const segments = sourceSegments(source)
-    if (segments !== undefined) grower.grow(placeOf(withoutElements(segments, grower.listsOf)))
+    if (segments !== undefined) grower.grow(toFieldPath(withoutElements(segments, grower.listDepth)))
   }
   return grower.tree()
 }
@@ -28,12 +28,12 @@ export function sourceTree(
 /** A number as a name is an element where there is a list, and no node of its own. */
 function withoutElements(
   segments: readonly Segment[],
-  listsOf: (place: Place) => number | undefined,
+  listDepth: (fieldPath: FieldPath) => number | undefined,
 ): readonly Segment[] {
   const kept: Segment[] = []
   for (const segment of segments) {
-    const isElement = /^\d+$/.test(segment.name) && (listsOf(placeOf(kept)) ?? 0) > 0
-    if (!isElement || listsOf(placeOf([...kept, segment])) !== undefined) kept.push(segment)
+    const isElement = /^\d+$/.test(segment.name) && (listDepth(toFieldPath(kept)) ?? 0) > 0
+    if (!isElement || listDepth(toFieldPath([...kept, segment])) !== undefined) kept.push(segment)
   }
   return kept
 }
@@ -45,11 +45,11 @@ export function targetTree(
   keys: readonly string[],
 ): FieldTree {
   const grower = growTree(asTarget)
-  const places = keys.flatMap((key) => {
+  const fieldPaths = keys.flatMap((key) => {
     const segments = targetSegments(key)
-    return segments === undefined ? [] : [placeOfTarget(segments)]
+    return segments === undefined ? [] : [toTargetPath(segments)]
   })
-  const indexed = listsByIndexOnly(places)
+  const indexed = listsByIndexOnly(fieldPaths)
   for (const field of wanted) {
     const segments = sourceSegments(field.path)
     if (segments !== undefined) grower.add(segments, field)
@@ -57,29 +57,29 @@ export function targetTree(
   for (const field of output) {
     const segments = sourceSegments(field.path)
     // Elements that entries name one by one are not shown once more as those of a list.
-    if (segments !== undefined && !prefixesOf(segments).some((prefix) => indexed.has(prefix)))
+    if (segments !== undefined && !listPrefixes(segments).some((prefix) => indexed.has(prefix)))
       grower.add(segments, field)
   }
-  for (const place of places) grower.grow(place)
+  for (const fieldPath of fieldPaths) grower.grow(fieldPath)
   return grower.tree()
 }
 
-const placeOfTarget = (segments: readonly Segment[]): Place =>
+const toTargetPath = (segments: readonly Segment[]): FieldPath =>
   segments.map(({ name, brackets: [first, ...others] }) =>
     first?.kind === 'index'
       ? { name, index: first.index, lists: 0 }
       : { name, lists: first === undefined ? 0 : others.length + 1 },
   )
 
-const prefixesOf = (place: readonly Readonly<{ name: string }>[]): readonly string[] =>
-  place.map((_, at) => JSON.stringify(place.slice(0, at + 1).map(({ name }) => name)))
+const listPrefixes = (fieldPath: readonly Readonly<{ name: string }>[]): readonly string[] =>
+  fieldPath.map((_, at) => JSON.stringify(fieldPath.slice(0, at + 1).map(({ name }) => name)))
 
 /** Lists, by the names on the way to them, of which entries only write elements by their index. */
-function listsByIndexOnly(places: readonly Place[]): ReadonlySet<string> {
+function listsByIndexOnly(fieldPaths: readonly FieldPath[]): ReadonlySet<string> {
   const [byIndex, others] = [new Set<string>(), new Set<string>()]
-  for (const place of places) {
-    for (const [at, prefix] of prefixesOf(place).entries()) {
-      if (place[at]?.index === undefined) others.add(prefix)
+  for (const fieldPath of fieldPaths) {
+    for (const [at, prefix] of listPrefixes(fieldPath).entries()) {
+      if (fieldPath[at]?.index === undefined) others.add(prefix)
       else byIndex.add(prefix)
     }
   }
@@ -87,17 +87,17 @@ function listsByIndexOnly(places: readonly Place[]): ReadonlySet<string> {
 }
 
 /** The node that a source reads, or the deepest above it that is there. */
-export function nodeOfSource(tree: FieldTree, source: string): string | undefined {
+export function findSourceNode(tree: FieldTree, source: string): string | undefined {
   const segments = sourceSegments(source)
-  const listsOf = (place: Place) => {
-    const id = deepestNode(tree, place)
+  const listDepth = (fieldPath: FieldPath) => {
+    const id = deepestNode(tree, fieldPath)
     const node = id === undefined ? undefined : tree.nodes.get(id)
-    return node?.name === place.at(-1)?.name ? node?.lists : undefined
+    return node?.name === fieldPath.at(-1)?.name ? node?.lists : undefined
   }
-  return segments && deepestNode(tree, placeOf(withoutElements(segments, listsOf)))
+  return segments && deepestNode(tree, toFieldPath(withoutElements(segments, listDepth)))
 }
 
-export function nodeOfTarget(tree: FieldTree, key: string): string | undefined {
+export function findTargetNode(tree: FieldTree, key: string): string | undefined {
   const segments = targetSegments(key)
-  return segments && deepestNode(tree, placeOfTarget(segments))
+  return segments && deepestNode(tree, toTargetPath(segments))
 }

@@ -7,7 +7,7 @@ export type Segment = Readonly<{ name: string; brackets: readonly PathStep[] }>
 
 const ANY = '*'
 
-function segmentsOf(steps: readonly PathStep[]): readonly Segment[] {
+function toSegments(steps: readonly PathStep[]): readonly Segment[] {
   const segments: { name: string; brackets: PathStep[] }[] = []
   for (const step of steps) {
     if (step.kind === 'name') segments.push({ name: step.name, brackets: [] })
@@ -20,13 +20,13 @@ function segmentsOf(steps: readonly PathStep[]): readonly Segment[] {
 /** Undefined if the text is no path. */
 export function sourceSegments(path: string): readonly Segment[] | undefined {
   const steps = parseSteps(path, 'path')
-  return steps.ok ? segmentsOf(steps.value) : undefined
+  return steps.ok ? toSegments(steps.value) : undefined
 }
 
 /** Without the marks at the end. Undefined if the text is no target. */
 export function targetSegments(key: string): readonly Segment[] | undefined {
   const target = parseTarget(key)
-  return target.ok ? segmentsOf(target.value.steps) : undefined
+  return target.ok ? toSegments(target.value.steps) : undefined
 }
 
 /** A name as a step of a path. */
@@ -36,7 +36,7 @@ export const nameText = (name: string): string => pathText([{ kind: name === ANY
 export const asTarget = (path: string): string => (path.endsWith('?') ? `${path.slice(0, -1)}\\?` : path)
 
 /** Replaces the `[]` at these places, counted from 0, by `[0]`. */
-export function firstOfLists(path: string, which: (index: number) => boolean): string {
+export function takeFirstOfLists(path: string, which: (index: number) => boolean): string {
   const steps = parseSteps(path, 'path')
   if (!steps.ok) return path
   let index = -1

@@ -1,6 +1,6 @@
 /** The entries that can connect two fields. Where their lists differ, there are several, and the user chooses. */
 import type { FieldNode } from './field-tree.ts'
-import { firstOfLists, listsIn } from './path-names.ts'
+import { listsIn, takeFirstOfLists } from './path-names.ts'
 
 export type Proposal = Readonly<{
   source: string
@@ -10,7 +10,7 @@ export type Proposal = Readonly<{
   what: string
 }>
 
-const MOST = 5
+const MAX_PROPOSALS = 5
 
 /** Out: at least one, the most likely first. One alone needs no question. */
 export function proposalsFor(from: FieldNode, to: FieldNode): readonly [Proposal, ...Proposal[]] {
@@ -22,7 +22,7 @@ export function proposalsFor(from: FieldNode, to: FieldNode): readonly [Proposal
     seen.add(name)
     return isNew
   })
-  return [first, ...different.slice(0, MOST - 1)]
+  return [first, ...different.slice(0, MAX_PROPOSALS - 1)]
 }
 
 function candidates(from: FieldNode, to: FieldNode): readonly [Proposal, ...Proposal[]] {
@@ -41,11 +41,11 @@ function candidates(from: FieldNode, to: FieldNode): readonly [Proposal, ...Prop
     direct,
     ...Array.from({ length: taken > 1 ? around : 0 }, (_, at) => ({
       source,
-      key: firstOfLists(key, (index) => index !== at),
+      key: takeFirstOfLists(key, (index) => index !== at),
       what: `${ordinal(at)} list of the target has an element for each value`,
     })),
     ...Array.from({ length: given > 1 ? outside : 0 }, (_, at) => ({
-      source: firstOfLists(source, (index) => index === at),
+      source: takeFirstOfLists(source, (index) => index === at),
       key,
       what: `only from the first element of the ${ordinal(at)} list of the source`,
     })),
@@ -75,7 +75,7 @@ function intoInnerList(
   const each: Proposal = { source, key: `${key}[]`, what: 'each value as a list in an element of its own' }
   const joined: Proposal = {
     source,
-    key: firstOfLists(key, () => true),
+    key: takeFirstOfLists(key, () => true),
     what: 'all values as the list of the first element',
   }
   if (from.lists === 0) return [each, joined]
@@ -87,7 +87,7 @@ function ofManyToOne(source: string, key: string, from: FieldNode, to: FieldNode
   const parent = key.slice(0, Math.max(0, key.lastIndexOf('.')))
   const list: Proposal = { source, key, what: 'the list of all values' }
   const one: Proposal = {
-    source: listsIn(source) > 0 ? firstOfLists(source, () => true) : `${source}[0]`,
+    source: listsIn(source) > 0 ? takeFirstOfLists(source, () => true) : `${source}[0]`,
     key,
     what: 'the first value only',
   }

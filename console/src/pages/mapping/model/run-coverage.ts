@@ -55,7 +55,7 @@ export const lineName = (source: string, target: string): string => `${source}\n
 
 const BEST = ['nothing', 'null', 'default', 'value']
 
-export function coverageOf(runs: readonly ReportedRun[]): Coverage {
+export function computeCoverage(runs: readonly ReportedRun[]): Coverage {
   const lines = new Map<string, LineResult>()
   const unread = new Map<string, number>()
   const mapped = runs.filter(({ mapping }) => mapping !== undefined)

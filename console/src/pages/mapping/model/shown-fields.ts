@@ -1,7 +1,7 @@
 /** What the trees show: marks of their fields, the fields that a filter leaves, and which of them are open. */
 import type { FieldNode, FieldTree } from './field-tree.ts'
 import type { MappingLine } from './mapping-entries.ts'
-import { nodeOfSource, nodeOfTarget } from './mapping-trees.ts'
+import { findSourceNode, findTargetNode } from './mapping-trees.ts'
 import { type Coverage, type LineResult, lineName } from './run-coverage.ts'
 
 /** What is said of a field beside its name. */
@@ -15,7 +15,7 @@ export type FieldMark = Readonly<{
 }>
 
 /** A line with both of its fields and what the runs did with it. */
-export type PlacedLine = Readonly<{
+export type ConnectedLine = Readonly<{
   line: MappingLine
   from: string | undefined
   to: string | undefined
@@ -26,34 +26,34 @@ export type Marks = ReadonlyMap<string, FieldMark>
 
 const NO_MARK: FieldMark = { lines: 0, unread: 0, unwritten: 0 }
 
-export function placeLines(
+export function connectLines(
   lines: readonly MappingLine[],
   source: FieldTree,
   target: FieldTree,
   coverage: Coverage,
-): readonly PlacedLine[] {
+): readonly ConnectedLine[] {
   return lines.map((line) => {
     const { key } = line.target
     return {
       line,
-      from: nodeOfSource(source, line.entry.source),
-      to: key === undefined ? undefined : nodeOfTarget(target, key),
+      from: findSourceNode(source, line.entry.source),
+      to: key === undefined ? undefined : findTargetNode(target, key),
       result: key === undefined ? undefined : coverage.lines.get(lineName(line.entry.source, key)),
     }
   })
 }
 
-export const isNothing = ({ result }: PlacedLine): boolean => result !== undefined && result.found === 0
-export const isUnwritten = ({ result }: PlacedLine): boolean => result !== undefined && result.written === 0
+export const isNothing = ({ result }: ConnectedLine): boolean => result !== undefined && result.found === 0
+export const isUnwritten = ({ result }: ConnectedLine): boolean => result !== undefined && result.written === 0
 
-export function marksOfSource(tree: FieldTree, lines: readonly PlacedLine[], { unread }: Coverage): Marks {
+export function sourceMarks(tree: FieldTree, lines: readonly ConnectedLine[], { unread }: Coverage): Marks {
   const marks = new Map<string, FieldMark>()
   for (const { from } of lines) add(marks, from, { lines: 1 })
-  for (const [path, count] of unread) add(marks, nodeOfSource(tree, path), { unread: count })
+  for (const [path, count] of unread) add(marks, findSourceNode(tree, path), { unread: count })
   return marks
 }
 
-export function marksOfTarget(lines: readonly PlacedLine[]): Marks {
+export function targetMarks(lines: readonly ConnectedLine[]): Marks {
   const marks = new Map<string, FieldMark>()
   for (const line of lines) add(marks, line.to, { lines: 1, unwritten: isUnwritten(line) ? 1 : 0 })
   return marks

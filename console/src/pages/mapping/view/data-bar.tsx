@@ -50,7 +50,7 @@ export function DataBar({
     ...others.map((id) => ({ value: id, label: `Message ${id}` })),
     ...(test === undefined ? [] : [{ value: TEST, label: `Test ${test.slice(0, 60)}` }]),
     ...(hasTyped ? [{ value: TYPED, label: 'Typed message' }] : []),
-    ...recent.map((one) => ({ value: one.id, label: labelOf(one) })),
+    ...recent.map((one) => ({ value: one.id, label: formatLabel(one) })),
   ]
   const load = (value: string) => {
     if (value === TYPED || value === TEST) return
@@ -130,7 +130,7 @@ const Count = ({ of, count, noun, what, show, onChange }: CountProps) => (
   </Button>
 )
 
-function labelOf({ startedAt, outcome }: RecentMessage): string {
+function formatLabel({ startedAt, outcome }: RecentMessage): string {
   const at = new Date(startedAt).toLocaleString('en-GB')
   return `${at} · ${outcome}`
 }

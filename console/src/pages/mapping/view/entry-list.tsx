@@ -5,21 +5,21 @@ import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer'
 import { StatusChip } from '../../../ui/data/status-chip.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import { describeResult, type LineResult } from '../model/run-coverage.ts'
-import type { PlacedLine } from '../model/shown-fields.ts'
+import type { ConnectedLine } from '../model/shown-fields.ts'
 
 export type EntryListProps = Readonly<{
-  lines: readonly PlacedLine[]
+  lines: readonly ConnectedLine[]
   selected: string | undefined
   onSelect(id: string | undefined): void
   /** `Delete` on an entry; undefined if the user may not. */
-  onRemove: ((line: PlacedLine) => void) | undefined
+  onRemove: ((line: ConnectedLine) => void) | undefined
 }>
 
 const LAYOUT = { estimatedRowSize: 36 }
-const MOST_OF_A_PATH = 300
+const MAX_PATH_CHARACTERS = 300
 
 export const EntryList = memo(function EntryList({ lines, selected, onSelect, onRemove }: EntryListProps) {
-  const items = useMemo(() => lines.map((placed) => ({ id: placed.line.id, placed })), [lines])
+  const items = useMemo(() => lines.map((connected) => ({ id: connected.line.id, connected })), [lines])
   const keys = useMemo(() => (selected === undefined ? [] : [selected]), [selected])
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Delete' || onRemove === undefined || !(event.target instanceof Element)) return
@@ -44,9 +44,9 @@ export const EntryList = memo(function EntryList({ lines, selected, onSelect, on
             <p className="entry quiet">No entry is shown. Without any, the body is passed on as it is.</p>
           )}
         >
-          {({ id, placed }) => (
-            <GridListItem id={id} textValue={textOf(placed)} className="entry-row" data-line={id}>
-              <EntryContent placed={placed} />
+          {({ id, connected }) => (
+            <GridListItem id={id} textValue={describeLine(connected)} className="entry-row" data-line={id}>
+              <EntryContent connected={connected} />
             </GridListItem>
           )}
         </GridList>
@@ -55,15 +55,15 @@ export const EntryList = memo(function EntryList({ lines, selected, onSelect, on
   )
 })
 
-const textOf = ({ line: { entry, target } }: PlacedLine): string =>
-  `${entry.source.slice(0, MOST_OF_A_PATH)} to ${(target.key ?? '').slice(0, MOST_OF_A_PATH)}`
+const describeLine = ({ line: { entry, target } }: ConnectedLine): string =>
+  `${entry.source.slice(0, MAX_PATH_CHARACTERS)} to ${(target.key ?? '').slice(0, MAX_PATH_CHARACTERS)}`
 
-function EntryContent({ placed: { line, result } }: Readonly<{ placed: PlacedLine }>) {
+function EntryContent({ connected: { line, result } }: Readonly<{ connected: ConnectedLine }>) {
   const { entry, target } = line
   return (
     <div className="entry">
       <code className="entry-path">
-        <VisibleText text={entry.source} most={MOST_OF_A_PATH} />
+        <VisibleText text={entry.source} max={MAX_PATH_CHARACTERS} />
       </code>
       <span aria-hidden="true" className="entry-arrow">
         →
@@ -72,17 +72,17 @@ function EntryContent({ placed: { line, result } }: Readonly<{ placed: PlacedLin
         {target.key === undefined ? (
           <NoKey form={target.form} />
         ) : (
-          <VisibleText text={target.key} most={MOST_OF_A_PATH} />
+          <VisibleText text={target.key} max={MAX_PATH_CHARACTERS} />
         )}
       </code>
       {target.transform === undefined ? null : (
         <span className="label-chip">
-          <VisibleText text={target.transform.name} most={60} />
+          <VisibleText text={target.transform.name} max={60} />
         </span>
       )}
       {target.fill === undefined ? null : (
         <span className="label-chip">
-          default <VisibleText text={target.fill} most={40} />
+          default <VisibleText text={target.fill} max={40} />
         </span>
       )}
       {result === undefined ? null : <ResultChip result={result} />}

@@ -2,20 +2,20 @@
 import { Button } from '../../../ui/controls/button.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import type { FieldNode } from '../model/field-tree.ts'
-import type { FieldMark, PlacedLine } from '../model/shown-fields.ts'
+import type { ConnectedLine, FieldMark } from '../model/shown-fields.ts'
 import type { Side } from './field-pane.tsx'
 
 export type FieldDetailProps = Readonly<{
   side: Side
   node: FieldNode
   mark: FieldMark | undefined
-  lines: readonly PlacedLine[]
+  lines: readonly ConnectedLine[]
   refused: string | undefined
   onConnect(): void
   onSelectLine(id: string): void
 }>
 
-const MOST_LINES = 20
+const MAX_LINES = 20
 
 export function FieldDetail({ side, node, mark, lines, refused, onConnect, onSelectLine }: FieldDetailProps) {
   const { path, types, count, sample, lists } = node
@@ -23,7 +23,7 @@ export function FieldDetail({ side, node, mark, lines, refused, onConnect, onSel
     <section className="line-detail" aria-label="Selected field">
       <h2>{side === 'source' ? 'Source field' : 'Target field'}</h2>
       <code className="wrap">
-        <VisibleText text={path} most={500} />
+        <VisibleText text={path} max={500} />
       </code>
       <dl className="field-facts">
         {types.length > 0 && <Fact name="Type">{types.join(', ')}</Fact>}
@@ -31,7 +31,7 @@ export function FieldDetail({ side, node, mark, lines, refused, onConnect, onSel
         {sample !== undefined && (
           <Fact name="Sample">
             <code className="wrap">
-              <VisibleText text={JSON.stringify(sample)} most={300} />
+              <VisibleText text={JSON.stringify(sample)} max={300} />
             </code>
           </Fact>
         )}
@@ -39,14 +39,14 @@ export function FieldDetail({ side, node, mark, lines, refused, onConnect, onSel
       </dl>
       {lines.length > 0 && (
         <ul className="field-lines">
-          {lines.slice(0, MOST_LINES).map(({ line: { id, entry, target } }) => (
+          {lines.slice(0, MAX_LINES).map(({ line: { id, entry, target } }) => (
             <li key={id}>
               <button type="button" className="link" onClick={() => onSelectLine(id)}>
-                <VisibleText text={side === 'source' ? `→ ${target.key ?? ''}` : `${entry.source} →`} most={200} />
+                <VisibleText text={side === 'source' ? `→ ${target.key ?? ''}` : `${entry.source} →`} max={200} />
               </button>
             </li>
           ))}
-          {lines.length > MOST_LINES && <li className="quiet">… {lines.length - MOST_LINES} more</li>}
+          {lines.length > MAX_LINES && <li className="quiet">… {lines.length - MAX_LINES} more</li>}
         </ul>
       )}
       <div className="line-detail-actions">

@@ -12,7 +12,7 @@ import type { FieldMark, Marks } from '../model/shown-fields.ts'
 
 export const ROW_HEIGHT = 30
 const LAYOUT = { rowSize: ROW_HEIGHT }
-const MOST_OF_A_NAME = 120
+const MAX_NAME_CHARACTERS = 120
 
 export type Side = 'source' | 'target'
 
@@ -61,7 +61,7 @@ export const FieldPane = memo(function FieldPane({
   const onKeyDown = (event: KeyboardEvent) => {
     const isPlain = !(event.ctrlKey || event.metaKey || event.altKey)
     if (!hasSingleKeys || !isPlain || event.key.toLowerCase() !== 'm' || on.onConnect === undefined) return
-    const id = rowOf(event.target)
+    const id = findRow(event.target)
     if (id === undefined) return
     event.preventDefault()
     event.stopPropagation()
@@ -87,7 +87,7 @@ export const FieldPane = memo(function FieldPane({
             onScroll={(event) => on.onScroll(event.currentTarget.scrollTop)}
             {...(on.hooks && { dragAndDropHooks: on.hooks })}
           >
-            {itemOf}
+            {renderItem}
           </Tree>
         </Virtualizer>
       </ShownContext>
@@ -95,14 +95,14 @@ export const FieldPane = memo(function FieldPane({
   )
 })
 
-const rowOf = (target: EventTarget): string | undefined =>
+const findRow = (target: EventTarget): string | undefined =>
   target instanceof Element ? (target.closest<HTMLElement>('[data-node]')?.dataset.node ?? undefined) : undefined
 
 const FieldItem = ({ node }: Readonly<{ node: FieldNode }>) => (
   <TreeItem
     id={node.id}
     value={node}
-    textValue={node.name.slice(0, MOST_OF_A_NAME)}
+    textValue={node.name.slice(0, MAX_NAME_CHARACTERS)}
     className="mapping-row"
     data-node={node.id}
   >
@@ -125,11 +125,11 @@ const FieldItem = ({ node }: Readonly<{ node: FieldNode }>) => (
         </div>
       )}
     </TreeItemContent>
-    <Collection items={node.children}>{itemOf}</Collection>
+    <Collection items={node.children}>{renderItem}</Collection>
   </TreeItem>
 )
 
-const itemOf = (node: FieldNode) => <FieldItem node={node} />
+const renderItem = (node: FieldNode) => <FieldItem node={node} />
 
 const FieldContent = memo(function FieldContent({ node }: Readonly<{ node: FieldNode }>) {
   const { side, marks, isLoaded, related } = useContext(ShownContext)
@@ -139,7 +139,7 @@ const FieldContent = memo(function FieldContent({ node }: Readonly<{ node: Field
   return (
     <span className={`field-content${related.has(id) ? ' related' : ''}${isUnknown ? ' unknown' : ''}`}>
       <span className="field-name" title={node.path.slice(0, 500)}>
-        <VisibleText text={name} most={MOST_OF_A_NAME} />
+        <VisibleText text={name} max={MAX_NAME_CHARACTERS} />
         {index === undefined ? null : <span className="field-lists">[{index}]</span>}
         {lists === 0 ? null : <span className="field-lists">{'[]'.repeat(Math.min(lists, 4))}</span>}
       </span>
@@ -148,10 +148,10 @@ const FieldContent = memo(function FieldContent({ node }: Readonly<{ node: Field
           ×{count.toLocaleString('en')}
         </span>
       )}
-      <span className="field-type">{typesOf(node, isLoaded && side === 'source')}</span>
+      <span className="field-type">{formatTypes(node, isLoaded && side === 'source')}</span>
       {isScalar && (
         <span className="field-sample">
-          <VisibleText text={typeof sample === 'string' ? sample : JSON.stringify(sample)} most={MOST_OF_A_NAME} />
+          <VisibleText text={typeof sample === 'string' ? sample : JSON.stringify(sample)} max={MAX_NAME_CHARACTERS} />
         </span>
       )}
       {mark === undefined ? null : <FieldMarks mark={mark} />}
@@ -160,7 +160,7 @@ const FieldContent = memo(function FieldContent({ node }: Readonly<{ node: Field
 })
 
 /** Objects and lists show what they are by what they hold, and a root may have nothing in this message. */
-function typesOf({ types, isUnknown, path, name }: FieldNode, isOfMessage: boolean): string {
+function formatTypes({ types, isUnknown, path, name }: FieldNode, isOfMessage: boolean): string {
   if (isUnknown) return isOfMessage && path !== name ? 'not in the message' : ''
   return types.filter((type) => type !== 'object' && type !== 'array').join(', ')
 }

@@ -4,10 +4,10 @@ import { useState } from 'react'
 import type { Schemas } from '../../../api/client.ts'
 import { Button } from '../../../ui/controls/button.tsx'
 import { SelectField, TextField } from '../../../ui/controls/fields.tsx'
-import { WrittenPlaces } from '../dialogs/proposal-preview.tsx'
+import { WrittenPaths } from '../dialogs/proposal-preview.tsx'
 import { changeFill, changeKey, changeSource, changeTransform, type Edited } from '../model/entry-edits.ts'
 import type { MappingLine, MappingText } from '../model/mapping-entries.ts'
-import type { PlacedLine } from '../model/shown-fields.ts'
+import type { ConnectedLine } from '../model/shown-fields.ts'
 import { ResultChip } from './entry-list.tsx'
 
 export type MappingFunctions = Schemas['Vocabulary']['mappingFunctions']
@@ -15,20 +15,20 @@ export type MappingFunctions = Schemas['Vocabulary']['mappingFunctions']
 export type LineDetailProps = Readonly<{
   id: string
   mapping: MappingText
-  placed: PlacedLine
+  connected: ConnectedLine
   functions: MappingFunctions
   /** Why nothing may be changed. */
   refused: string | undefined
   /** Makes a change, and selects the entry that it leaves. Out: why it was not made. */
   onChange(edited: Edited, select: Readonly<{ source: string; key: string }>): string | undefined
-  onRemove(placed: PlacedLine): void
+  onRemove(connected: ConnectedLine): void
 }>
 
-export function LineDetail({ id, mapping, placed, functions, refused, onChange, onRemove }: LineDetailProps) {
-  const { line, result } = placed
+export function LineDetail({ id, mapping, connected, functions, refused, onChange, onRemove }: LineDetailProps) {
+  const { line, result } = connected
   const { entry, target } = line
   const place = { source: entry.source, key: target.key ?? '' }
-  const locked = refused ?? lockOf(line)
+  const locked = refused ?? explainLock(line)
   return (
     <section className="line-detail" aria-label="Selected entry">
       <div className="line-detail-head">
@@ -63,11 +63,11 @@ export function LineDetail({ id, mapping, placed, functions, refused, onChange, 
       {result !== undefined && result.written > 0 && (
         <div>
           <h3>Written</h3>
-          <WrittenPlaces result={result} />
+          <WrittenPaths result={result} />
         </div>
       )}
       <div className="line-detail-actions">
-        <Button tone="danger" refused={locked} keys="Delete" onPress={() => onRemove(placed)}>
+        <Button tone="danger" refused={locked} keys="Delete" onPress={() => onRemove(connected)}>
           Remove
         </Button>
         <Link
@@ -85,7 +85,7 @@ export function LineDetail({ id, mapping, placed, functions, refused, onChange, 
 
 const pathInDocument = (source: string): string => `inputMapping.${source.replaceAll('.', '\\.')}`
 
-function lockOf({ entry, target }: MappingLine): string | undefined {
+function explainLock({ entry, target }: MappingLine): string | undefined {
   if (entry.isRepeated) return 'This source stands twice in the document, so this view changes neither entry.'
   return target.form === 'unknown'
     ? 'This view does not show targets of this form. Change it in the editor.'

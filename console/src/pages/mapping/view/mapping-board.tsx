@@ -2,7 +2,7 @@
 import { memo, type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import type { FieldNode, FieldTree } from '../model/field-tree.ts'
 import { layOutLines, type PaneView, type ShownRows, scrollTo, shownRows, visibleRow } from '../model/line-layout.ts'
-import { type Marks, openNodes, type PlacedLine } from '../model/shown-fields.ts'
+import { type ConnectedLine, type Marks, openNodes } from '../model/shown-fields.ts'
 import { useStable } from '../use-stable.ts'
 import { useFieldDrag } from './field-drag.ts'
 import { FieldPane, ROW_HEIGHT, type Side } from './field-pane.tsx'
@@ -20,7 +20,7 @@ export type Selection = Readonly<{
 export type MappingBoardProps = Readonly<{
   source: BoardSide
   target: BoardSide
-  lines: readonly PlacedLine[]
+  lines: readonly ConnectedLine[]
   /** Shows everything that is left of the trees. */
   isFiltered: boolean
   selection: Selection
@@ -54,9 +54,9 @@ export const MappingBoard = memo(function MappingBoard({
   const related = useMemo(() => relatedTo(selection, lines), [selection, lines])
 
   const reveal = useEffectEvent((id: string) => {
-    const placed = lines.find(({ line }) => line.id === id)
-    if (placed?.from !== undefined) left.reveal(placed.from)
-    if (placed?.to !== undefined) right.reveal(placed.to)
+    const connected = lines.find(({ line }) => line.id === id)
+    if (connected?.from !== undefined) left.reveal(connected.from)
+    if (connected?.to !== undefined) right.reveal(connected.to)
     board.current?.scrollIntoView({ block: 'nearest' })
   })
   useEffect(() => {
@@ -129,8 +129,8 @@ function usePane(tree: FieldTree, isFiltered: boolean) {
     const top = scrollTo(row, { ...view, scrollTop: scroller.current?.scrollTop ?? 0 })
     if (top !== undefined) scroller.current?.scrollTo({ top })
   }
-  const revealWanted = useEffectEvent((id: string, { rowOf }: ShownRows) => {
-    const row = rowOf.get(id)
+  const revealWanted = useEffectEvent((id: string, { rowByNode: toRow }: ShownRows) => {
+    const row = toRow.get(id)
     if (row === undefined) return
     scroll(row)
     setWanted(undefined)
@@ -173,7 +173,7 @@ function useHeight(element: React.RefObject<HTMLElement | null>): number {
 }
 
 /** Lines of a selected field with their other ends, and both ends of a selected line. */
-function relatedTo({ line, source, target }: Selection, lines: readonly PlacedLine[]) {
+function relatedTo({ line, source, target }: Selection, lines: readonly ConnectedLine[]) {
   const found = lines.filter(
     (one) =>
       (line !== undefined && one.line.id === line) ||

@@ -19,11 +19,11 @@ export type SelectionDetailProps = Readonly<{
 const HOW = 'Drag a field to a target, or select one and press M. Select a line or an entry to change it.'
 
 export function SelectionDetail({ draft, mapping, picture, selection, ...on }: SelectionDetailProps) {
-  const { placed, all } = picture
-  const line = placed.find((one) => one.line.id === selection.line)
+  const { connected, all } = picture
+  const line = connected.find((one) => one.line.id === selection.line)
   if (line !== undefined) {
     const { functions, refused, onChange, onRemove } = on
-    return <LineDetail id={draft.id} placed={line} {...{ mapping, functions, refused, onChange, onRemove }} />
+    return <LineDetail id={draft.id} connected={line} {...{ mapping, functions, refused, onChange, onRemove }} />
   }
   const side = selection.source === undefined ? 'target' : 'source'
   const node = all[side].nodes.get(selection[side] ?? '')
@@ -39,7 +39,7 @@ export function SelectionDetail({ draft, mapping, picture, selection, ...on }: S
       side={side}
       node={node}
       mark={picture[side].marks.get(node.id)}
-      lines={placed.filter(({ from, to }) => (side === 'source' ? from : to) === node.id)}
+      lines={connected.filter(({ from, to }) => (side === 'source' ? from : to) === node.id)}
       refused={on.refused}
       onConnect={on.onConnect}
       onSelectLine={on.onSelectLine}
