@@ -52,10 +52,7 @@ async function start(settings: Settings, warnings: readonly string[]): Promise<v
   const isWorker = WORKER_MARK in process.env && process.send !== undefined
   const logger = createLogger(settings, undefined, settings.workers > 1)
   process.on('uncaughtException', (err) => {
-    logger.error(
-      { err },
-      isWorker ? 'A fault that nothing caught ends a worker' : 'A fault that nothing caught ends the service',
-    )
+    logger.error({ err }, isWorker ? 'Worker stopped: uncaught exception' : 'Service stopped: uncaught exception')
     process.exit(1)
   })
   if (isWorker) {

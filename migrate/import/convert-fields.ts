@@ -87,7 +87,7 @@ const STATE_RULES: readonly Rule[] = [
 
 const STATUS_RULE: Rule = drop(
   'lost',
-  'This is no status; every message failed at it there.',
+  'This is not a status; every message failed at it there.',
   'state.config.includeStatuses.[]',
   (status) => (!isText(status) && typeof status !== 'number') || !parseStatusSet([status]).ok,
 )

@@ -233,7 +233,7 @@ function convertOne(location: DocumentPart, target: Json, inArray: boolean): Jso
     if (after !== undefined) location.note('changed', 'The target is written with names.', { before: target, after })
     return after
   }
-  location.note('changed', 'This is no target and had no effect there; it is left out.', { before: target })
+  location.note('changed', 'This is not a target and had no effect there; it is left out.', { before: target })
   return undefined
 }
 

@@ -25,7 +25,7 @@ export function convertRequests(draft: DocumentPart): void {
       if (isObject(request.value)) {
         liftConfig(request)
         convertFields(request, kind)
-      } else request.remove('changed', 'This is no request, so that nothing was sent there.')
+      } else request.remove('changed', 'This is not a request, so nothing was sent there.')
     }
     if (kind === 'response') dropUnsent(draft)
     convertIds(listRequests(draft, kind), kind)
@@ -67,7 +67,7 @@ const FIELD_RULES: readonly Rule<RequestContext>[] = [
   ),
   drop(
     'differs',
-    'The value is no number from 1 to 1000; without it, the calls are made one by one.',
+    'The value is not a number from 1 to 1000; without it, the calls are made one by one.',
     'forEach.concurrency',
     (value) => !Number.isInteger(numberIn(value)) || numberIn(value) < 1,
   ),

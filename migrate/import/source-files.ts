@@ -167,7 +167,7 @@ function faultAt(text: string, at: number): string {
   if (next === '/' || next === '#') return 'JSON has no comments; remove them'
   if (next === "'") return 'names and texts stand in double quotes'
   if ((next === '}' || next === ']') && text.slice(0, at).trimEnd().endsWith(',')) {
-    return 'a comma stands before the closing bracket; remove the comma'
+    return 'there is a comma before the closing bracket; remove the comma'
   }
   if (/[A-Za-z_$]/.test(next)) return 'names and texts stand in double quotes, and only true, false and null in none'
   return 'unexpected character'

@@ -6,7 +6,7 @@ export type Call = Readonly<{
   method: string
   path: string
   headers?: Readonly<Record<string, string>>
-  /** A text is sent as it is, any other value as JSON. */
+  /** Text is sent unchanged, any other value as JSON. */
   body?: unknown
 }>
 

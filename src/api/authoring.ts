@@ -95,7 +95,7 @@ export const Suggestions = named(
   {
     fields: described(
       list(object({ path: text, types: list(enumSchema(['string', 'number', 'boolean'])) })),
-      'The scalars of the target; `[]` stands for every element of an array.',
+      'The scalars of the target; `[]` means every element of an array.',
     ),
     notRead: list(object({ part: text, reason: text })),
   },

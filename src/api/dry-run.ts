@@ -38,7 +38,7 @@ export const CannedAnswer = named(
   {
     status: extend(whole, { minimum: 100, maximum: 599 }),
     headers: record(text),
-    body: described(anything, 'A text is sent as it is, any other value as JSON.'),
+    body: described(anything, 'Text is sent unchanged, any other value as JSON.'),
     fault: Type.Enum([...CANNED_FAULTS]),
   },
 )
@@ -62,7 +62,7 @@ export const DryRunRequest = named(
       object(
         {},
         {
-          body: described(anything, 'A text is sent as it is, any other value as JSON.'),
+          body: described(anything, 'Text is sent unchanged, any other value as JSON.'),
           contentType: text,
           headers: record(text),
           query: values,
@@ -148,7 +148,7 @@ export const ValueFields = named('ValueFields', {
   fields: list(
     object(
       {
-        path: described(text, 'As an entry can have it; `[]` stands for every element of an array.'),
+        path: described(text, 'As an entry can have it; `[]` means every element of an array.'),
         types: list(enumSchema(['object', 'array', 'string', 'number', 'boolean', 'null'])),
         count: described(whole, 'How many values are there.'),
       },

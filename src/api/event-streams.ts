@@ -56,7 +56,7 @@ export class EventStreams {
     }
     const out = new EventStream(reply.raw, finish)
     const removeStream = this.#shares.add(caller, () =>
-      out.end('share', 'Another caller needed the place of one of your streams.'),
+      out.end('share', 'Another caller needed the slot of one of your streams.'),
     )
     const timer = setInterval(async () => {
       out.heartbeat()

@@ -113,9 +113,9 @@ export const replayRoutes = [
     method: 'POST',
     path: '/messages/:id/replay',
     role: 'operator',
-    summary: 'Runs a message once more, through its endpoint as it is now.',
+    summary: 'Runs a message again, through the present version of its endpoint.',
     body: {
-      description: 'Takes the place of the body that came.',
+      description: 'Replaces the body that was received.',
       required: false,
       content: { 'application/json': {}, 'application/xml': {} },
     },

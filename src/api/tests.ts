@@ -32,7 +32,7 @@ const given = object(
     message: object(
       {},
       {
-        body: described(anything, 'A text is sent as it is, any other value as JSON.'),
+        body: described(anything, 'Text is sent unchanged, any other value as JSON.'),
         contentType: text,
         headers: record(text),
         query: values,

@@ -160,7 +160,7 @@ export const COMMANDS = {
       '--consumer-start <where>': 'where consumers of topics start: `earliest`, `latest` or `group:NAME`',
       '--rebase <from=to>': {
         isMany: true,
-        help: 'URLs that start with the first get the second in its place; may be given several times',
+        help: 'replaces the first with the second at the start of URLs; repeatable',
       },
     },
   },
@@ -174,7 +174,8 @@ export const COMMANDS = {
     options: {
       ...PROJECT,
       '--strict': 'exit with 1 for warnings too',
-      '--target <name>': 'a target of crosswalk.json, whose values are filled in; by default each of them in turn',
+      '--target <name>':
+        'a target of crosswalk.json, whose values are filled in; by default each of them, one after the other',
       '--format <format>': {
         choices: ['text', 'json', 'sarif', 'github'],
         default: 'text',
@@ -240,7 +241,7 @@ export const COMMANDS = {
     options: {
       ...SERVICE,
       '--limit <number>': { number: { min: 1, max: 10_000, isWhole: true }, default: '50', help: 'the most messages' },
-      '--follow': 'goes on with new messages, until Ctrl-C',
+      '--follow': 'continues with new messages until Ctrl-C',
       ...FILTERS,
     },
   },

@@ -79,7 +79,7 @@ export const FAILURES = {
     status: 400,
     retry: false,
     issue: 'value',
-    means: 'A URL or query parameter of a request found nothing (URL) or a value that cannot stand in a URL.',
+    means: 'A URL or query parameter of a request found nothing (URL) or a value that is not allowed in a URL.',
   },
   FOREACH_INVALID: {
     status: 400,

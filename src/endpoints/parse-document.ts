@@ -18,7 +18,7 @@ export function parseDocument(text: string, levels?: number): ParsedDocument {
     const faults = findDuplicateNames(text).map(
       ({ place, name }): Lint => ({
         path: place,
-        message: `"${name}" stands twice in one object, so the first would be lost; join the two or remove one.`,
+        message: `"${name}" occurs twice in one object, so the first value would be lost; merge the two or remove one.`,
         severity: 'error',
       }),
     )

@@ -109,7 +109,7 @@ export function malformed(text: string, at: number | undefined): Unreadable {
   if (at < text.length) {
     const isClosing = text[at] === '}' || text[at] === ']'
     if (isClosing && text.slice(0, at).trimEnd().endsWith(',')) {
-      const what = `a comma stands before the "${text[at]}" ${position(text, at)}; remove the comma.`
+      const what = `there is a comma before the "${text[at]}" ${position(text, at)}; remove the comma.`
       return new Unreadable('malformed', `The JSON is not well-formed: ${what}`)
     }
     return new Unreadable('malformed', `The JSON is not well-formed: unexpected character ${position(text, at)}.`)

@@ -137,7 +137,7 @@ function whyNotEcmaScript(source: string): string | undefined {
       return undefined
     } catch {}
   }
-  return 'is no regular expression'
+  return 'is not a regular expression'
 }
 
 /** Parts that RE2 refuses without a helpful text, or that its translation silently reads as something else. */

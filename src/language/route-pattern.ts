@@ -63,7 +63,7 @@ function findSegmentFault(segment: string): string | undefined {
 function findParameterFault(name: string): string | undefined {
   if (name === '__proto__') return 'The parameter ":__proto__" cannot be addressed; choose another name.'
   if (PARAMETER.test(name)) return undefined
-  return `${quote(`:${name}`)} is no parameter; write ":" and a name of letters, digits, "_" and "-" that starts with a letter or "_" and fills its segment, such as ":id".`
+  return `${quote(`:${name}`)} is not a parameter; write ":" and a name of letters, digits, "_" and "-" that starts with a letter or "_" and fills its segment, such as ":id".`
 }
 
 function findLiteralFault(segment: string): string | undefined {
@@ -83,7 +83,7 @@ function findLiteralFault(segment: string): string | undefined {
     case ')':
       return `Wildcards and regular expressions are not understood in ${location}; write a parameter such as ":name" for each variable segment.`
     default:
-      return `${quote(wrong)} cannot stand in ${location}; write letters, digits and -._~!$&'+,;=@ only, or a parameter such as ":name".`
+      return `${quote(wrong)} is not allowed in ${location}; write letters, digits and -._~!$&'+,;=@ only, or a parameter such as ":name".`
   }
 }
 

@@ -22,7 +22,7 @@ export function parseStatusSet(values: readonly (string | number)[]): Result<Sta
     else ranges.push(range)
   }
   if (wrong.length > 0) {
-    const elements = wrong.length === 1 ? `${wrong[0]} is no status` : `${wrong.join(', ')} are no statuses`
+    const elements = wrong.length === 1 ? `${wrong[0]} is not a status` : `${wrong.join(', ')} are not statuses`
     return fault(`${elements}; write "*" for any, a class such as "2xx", or a status from 100 to 599 such as "404".`)
   }
   return found({ any, ranges })

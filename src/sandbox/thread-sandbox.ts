@@ -85,7 +85,7 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
       ban(quota, Date.now())
       logger.warn(
         { endpoint: program.endpoint, pauseMs: quota.banMs },
-        'Expressions or the schema of an endpoint take too long for the thread of messages, and run on another one for now',
+        'Expressions or the schema of an endpoint take too long for the thread of messages, and run on a thread of their own for now',
       )
     }
     /** Whether processor time of the next validation is read: that costs more than the clock, which the last one exceeded. */

@@ -28,7 +28,7 @@ export async function listEndpoints(
       ...(signal && { signal }),
     }),
   )
-  if (Array.isArray(answer)) throw new TypeError('The list of endpoints is no page of rows.')
+  if (Array.isArray(answer)) throw new TypeError('The list of endpoints is not a page of rows.')
   return answer
 }
 

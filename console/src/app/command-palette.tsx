@@ -54,7 +54,7 @@ export function CommandPalette({ me, onClose }: Readonly<{ me: Me; onClose(): vo
           className="palette-list"
           items={commands}
           onAction={(key) => run(String(key))}
-          renderEmptyState={() => <p className="quiet">Nothing has these words.</p>}
+          renderEmptyState={() => <p className="quiet">No matches.</p>}
         >
           {({ id, title, hint }) => (
             <ListBoxItem id={id} textValue={title} className="palette-item">

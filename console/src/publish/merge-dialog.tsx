@@ -52,7 +52,7 @@ function MergeForm({ draft, stored, onClose, onMerged }: MergeFormProps) {
   return (
     <>
       <p>
-        Somebody has published another version since you started. Your changes are kept in any case: you can undo the
+        Someone has published another version since you started. Your changes are kept in any case: you can undo the
         merge in the editor.
       </p>
       {merged === undefined ? (

@@ -89,7 +89,7 @@ export function PublishDialog({ draft, onClose, onPublished, onConflict }: Publi
       )}
       <TextField
         label="Note"
-        hint="Why this is changed: it stands with the version and in the audit log."
+        hint="Why this is changed: it is kept with the version and in the audit log."
         value={note}
         onChange={setNote}
       />
@@ -100,7 +100,7 @@ export function PublishDialog({ draft, onClose, onPublished, onConflict }: Publi
         <TextField label="Reason to publish although tests fail" value={reason} onChange={setReason} isRequired />
       )}
       {testsFailed && !isAdmin && (
-        <p className="hint">Somebody with the role admin may publish although tests fail, and gives the reason.</p>
+        <p className="hint">An admin may publish despite failing tests, and gives the reason.</p>
       )}
     </Dialog>
   )

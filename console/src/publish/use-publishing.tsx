@@ -65,7 +65,7 @@ export function usePublishing(draft: Draft, stored: UseQueryResult<StoredText>, 
     ),
     banner: isOlder ? (
       <div className="banner" role="status">
-        <p>Somebody has published another version since you started.</p>
+        <p>Someone has published another version since you started.</p>
         <Button onPress={() => setDialog('merge')}>Merge …</Button>
       </div>
     ) : null,

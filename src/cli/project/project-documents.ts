@@ -199,7 +199,7 @@ export function fillValues(document: Json, target: TargetValues, lint: LintSink)
   if (!isObject(document)) return document
   return Object.fromEntries(
     Object.entries(document).map(([name, value]) => {
-      if (ALMOST.test(name)) lint.at(name).warning('Values are not filled into names; this one is sent as it is.')
+      if (ALMOST.test(name)) lint.at(name).warning('Values are not filled into names; this one is sent unchanged.')
       return [name, fillValues(value, target, lint.at(name))]
     }),
   )
@@ -208,7 +208,7 @@ export function fillValues(document: Json, target: TargetValues, lint: LintSink)
 function fillText(text: string, { values, missing }: TargetValues, lint: LintSink): string {
   if (!ALMOST.test(text)) return text
   if (ALMOST.test(text.replace(REFERENCE, ''))) {
-    lint.warning('This looks like a value of the target and is sent as it is; write "${value:NAME}".')
+    lint.warning('This looks like a value of the target and is sent unchanged; write "${value:NAME}".')
   }
   return text.replace(REFERENCE, (reference, dollar: string, name: string) => {
     if (dollar === '$') return reference.slice(1)

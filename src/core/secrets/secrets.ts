@@ -146,5 +146,5 @@ export const withoutReferences = (text: string): string => text.replace(REFERENC
 /** Out: a sentence, if a part of the text looks like a reference and is none. */
 export function almostReference(text: string): string | undefined {
   if (!ALMOST.test(withoutReferences(text))) return undefined
-  return 'This looks like a reference to a secret and is sent as it is; write "${env:NAME}", or "${file:/path}" with an absolute path.'
+  return 'This looks like a reference to a secret and is sent unchanged; write "${env:NAME}", or "${file:/path}" with an absolute path.'
 }

@@ -26,7 +26,7 @@ function lintSecret(text: string, lint: LintSink): void {
   if (text === UNKNOWN || referencesIn(text).length > 0) return
   // The message does not quote the text: it is the secret.
   lint.error(
-    `A secret must not stand in a document; write a reference to it, such as "\${env:${EXAMPLE}}" or "\${file:/path}".`,
+    `A document must not contain a secret; write a reference to it, such as "\${env:${EXAMPLE}}" or "\${file:/path}".`,
   )
 }
 

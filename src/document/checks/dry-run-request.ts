@@ -8,7 +8,7 @@ import { checkField } from './check-field.ts'
 export type Canned = Readonly<{
   status?: number
   headers?: Readonly<Record<string, string>>
-  /** A text is sent as it is, any other value as JSON. */
+  /** Text is sent unchanged, any other value as JSON. */
   body?: Json
   /** Instead of an answer: why there is none. */
   fault?: (typeof CANNED_FAULTS)[number]
@@ -30,7 +30,7 @@ export type DryRunRequest = Readonly<{
   /** JSON Pointer to the one value of the report that is asked for. */
   at?: string
   message: Readonly<{
-    /** A text is sent as it is, any other value as JSON. */
+    /** Text is sent unchanged, any other value as JSON. */
     body?: Json
     contentType?: string
     headers?: Readonly<Record<string, string>>

@@ -94,7 +94,7 @@ function lintTopics(endpoint: Endpoint, lint: LintSink): void {
       sink.at('key').error('"key" is the key of a record; give "kafkaProducerTopic" as well, or leave it out.')
     }
     if (topic !== undefined && kafkaProducerTopic === topic) {
-      sink.at('kafkaProducerTopic').warning(`the endpoint consumes "${topic}" itself, so each record makes another one`)
+      sink.at('kafkaProducerTopic').warning(`the endpoint consumes "${topic}" itself, so each record produces another`)
     }
   })
 }

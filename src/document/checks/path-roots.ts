@@ -132,7 +132,7 @@ function reportRoot(root: string, stage: ReferenceStage, lint: LintSink): void {
   } else {
     const meant = didYouMean(root, [...PATH_ROOTS[stage].roots])
     lint.error(
-      `"${root}" is no part of a message${meant === '.' ? `; a path starts with one of: ${roots.join(', ')}.` : meant}`,
+      `"${root}" is not part of a message${meant === '.' ? `; a path starts with one of: ${roots.join(', ')}.` : meant}`,
     )
   }
 }

@@ -114,7 +114,7 @@ function lintPlaceholders(config: Request['config'], lint: LintSink): void {
   for (const name of undefinedNames) {
     lint
       .at('url')
-      .warning(`The path segment ":${name}" is sent as it is: "config.params.url" does not define "${name}".`)
+      .warning(`The path segment ":${name}" is sent unchanged: "config.params.url" does not define "${name}".`)
   }
 }
 

@@ -39,7 +39,7 @@ export function hasNoEffect(
   const beside = known.map((property) => `"${property}"`).join(' and ')
   lint
     .at(name)
-    .warning(`"${name}" stands beside ${beside}, where nothing reads it; did you mean "${misplacedIn}.${name}"?`)
+    .warning(`"${name}" is next to ${beside}, where nothing reads it; did you mean "${misplacedIn}.${name}"?`)
   return true
 }
 

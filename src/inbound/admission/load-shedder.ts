@@ -62,8 +62,7 @@ function createWork(loop: EventLoop): () => number {
 /** The least that may queue, even if few messages may run at once: an unread request takes little memory. */
 const MIN_CAPACITY = 1_000
 
-const tooMuch = (): Failure =>
-  new Failure('OVERLOADED', 'The service has more to do than it can; send this message again in a moment.')
+const tooMuch = (): Failure => new Failure('OVERLOADED', 'The service is overloaded; send this message again shortly.')
 
 export function createLoadShedder({ capacity, waitMs }: QueueBounds, loop: EventLoop = createEventLoop()): LoadShedder {
   const queue = createAdaptiveLifoQueue<WaitingRequest>({ capacity: Math.max(MIN_CAPACITY, capacity), waitMs })

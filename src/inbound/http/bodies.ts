@@ -131,7 +131,7 @@ export const bodyTooLarge = (setting = 'PARSER_LIMIT'): Failure =>
 const tooMany = (): Failure =>
   new Failure(
     'OVERLOADED',
-    'More bodies are under way than there is room for (MAX_INCOMPLETE_BODIES), and of this one nothing came for longest; send it again in a moment.',
+    'Too many incomplete request bodies (MAX_INCOMPLETE_BODIES); this one was idle longest. Send it again shortly.',
     { headers: { connection: 'close' } },
   )
 

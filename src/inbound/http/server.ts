@@ -244,7 +244,7 @@ function wrongHost({ headers, rawHeaders, httpVersion }: IncomingMessage): strin
   if (host === undefined) {
     return httpVersion === '1.0' ? undefined : 'The request has no header Host, which HTTP/1.1 asks for.'
   }
-  if (!HOST.test(host)) return 'The header Host is no host with an optional port; send the one of the URL.'
+  if (!HOST.test(host)) return 'The Host header is not a host with an optional port; send the host of the URL.'
   let hosts = 0
   // `headers` has only the first one.
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -380,5 +380,5 @@ function sumStarted(queues: readonly PartitionQueue[]): StartedRecords {
 /** The sentence for records that were deleted before they were read; offsets, `to` is the next that exists. */
 const describeReset = (partition: number, from: bigint, to: bigint): string =>
   from < to
-    ? `The records ${from} to ${to - 1n} of partition ${partition} were deleted before they were read; consuming goes on at ${to}`
+    ? `The records ${from} to ${to - 1n} of partition ${partition} were deleted before they were read; consuming continues at ${to}`
     : `Partition ${partition} has no record ${from} any more: it was truncated, or its topic was created again; consuming restarts at ${to}`

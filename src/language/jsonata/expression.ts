@@ -129,7 +129,7 @@ function plainPart(value: unknown, budget: { left: number }, depth: number): Jso
     throw new ExpressionFault(`The result is larger than ${SIZE_LIMIT.toLocaleString('en')} characters`)
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number') {
-    if (!Number.isFinite(value)) throw new ExpressionFault(`The result holds ${value}, which is no number of JSON`)
+    if (!Number.isFinite(value)) throw new ExpressionFault(`The result holds ${value}, which is not a JSON number`)
     return value
   }
   // A group of a regular expression that did not match is undefined in the list of groups.

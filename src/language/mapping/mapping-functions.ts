@@ -62,7 +62,7 @@ export const FUNCTIONS = {
     compile: () => numberify,
   },
   stringify: {
-    means: 'A text as it is, any other value as JSON; an array becomes one text.',
+    means: 'Text unchanged, any other value as JSON; an array becomes one text.',
     takes: 'any',
     gives: always({ type: 'string' }),
     compile: () => stringify,

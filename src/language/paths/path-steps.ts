@@ -41,7 +41,7 @@ export function parseSteps(text: string, noun: 'path' | 'target'): Result<readon
     if (steps.length > STEPS_MAX) return fault(`This ${noun} has more than ${STEPS_MAX} steps; shorten it.`)
     if (at === text.length) return found(steps)
     if (text[at] !== '.') {
-      return fault(`The ${noun} "${text}" goes on after "]" at position ${at + 1}; only "." or "[" can follow.`)
+      return fault(`The ${noun} "${text}" continues after "]" at position ${at + 1}; only "." or "[" can follow.`)
     }
     at += 1
   }
@@ -69,7 +69,7 @@ function scanName(text: string, start: number, noun: string): Result<Scanned> {
     } else name += char
   }
   if (name !== '') return found({ step: name === '*' && !escaped ? { kind: 'any' } : { kind: 'name', name }, end: at })
-  if (text === '') return fault(`An empty text is no ${noun}; write names joined by dots.`)
+  if (text === '') return fault(`An empty text is not a ${noun}; write names joined by dots.`)
   return fault(
     `The ${noun} "${text}" lacks a name at position ${start + 1}; write one there, or "\\." for a dot within a name.`,
   )
@@ -86,7 +86,7 @@ function scanBracket(text: string, start: number, noun: string): Result<Scanned>
   if (inside === '') return found({ step: { kind: 'each' }, end: end + 1 })
   if (!isDigits(inside) || inside.length > INDEX_DIGITS_MAX) {
     return fault(
-      `The ${noun} "${text}" has "[${inside}]" at position ${start + 1}; only an index, such as "[0]", or "[]" can stand there.`,
+      `The ${noun} "${text}" has "[${inside}]" at position ${start + 1}; only an index, such as "[0]", or "[]" is allowed there.`,
     )
   }
   return found({ step: { kind: 'index', index: Number(inside) }, end: end + 1 })

@@ -91,7 +91,7 @@ export function createPlanRuns(options: PlanRunsOptions): PlanRuns {
     if (thrown instanceof LeaseLost || thrown instanceof StoreUnavailable) {
       logger.warn(
         { plan: planId },
-        'A replay plan stops here, as its lease could not be renewed; an instance goes on with it',
+        'A replay plan stops here, as its lease could not be renewed; another instance continues it',
       )
     } else logger.error({ plan: planId, err: thrown }, 'A replay plan stops here')
   }

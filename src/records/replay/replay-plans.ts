@@ -126,7 +126,7 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
         return isTaken ? { state, progress, lease: { owner, ms: LEASE_MS } } : undefined
       })
       if (!isTaken || plan === undefined) continue
-      logger.info({ plan: id }, 'A replay plan goes on here: no other instance runs it')
+      logger.info({ plan: id }, 'A replay plan continues here: no other instance runs it')
       runs.start(plan, takenAt)
     }
   }

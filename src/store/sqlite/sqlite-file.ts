@@ -67,7 +67,7 @@ export function makeFile(path: string): string {
   makeFolder(dirname(file))
   const found = statSync(file, { throwIfNoEntry: false })
   // Opening a pipe would wait for a writer. A folder is refused by the operating system.
-  if (found !== undefined && !found.isFile() && !found.isDirectory()) throw new Error('it is no regular file')
+  if (found !== undefined && !found.isFile() && !found.isDirectory()) throw new Error('it is not a regular file')
   closeSync(openSync(file, 'a', 0o600))
   return file
 }
@@ -178,7 +178,7 @@ const UNAVAILABLE: Readonly<Record<number, string>> = {
   13: 'the disk is full; free some space',
   14: 'its file cannot be opened',
   15: 'its locks cannot be taken; check that the file is on a local disk',
-  26: 'its file is no SQLite database',
+  26: 'its file is not an SQLite database',
 }
 
 const BUSY = 5

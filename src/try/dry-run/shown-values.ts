@@ -155,7 +155,7 @@ export const valuesAt = (values: ReportValues, at: string, fields: JsonObject): 
 type JsonType = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 
 type ValueField = Readonly<{
-  /** As an entry can have it; `[]` stands for every element of an array. */
+  /** As an entry can have it; `[]` means every element of an array. */
   path: string
   /** The types that values have there. */
   types: readonly JsonType[]

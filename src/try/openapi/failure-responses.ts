@@ -122,7 +122,7 @@ export const FAILURE_COMPONENTS: Readonly<Record<'schemas' | 'headers', JsonObje
         error: { ...text, description: 'A sentence that says what to do.' },
         code: text,
         stage: { ...text, description: 'The stage of the message that failed.' },
-        path: { ...text, description: 'The place in the configuration.' },
+        path: { ...text, description: 'The path in the configuration.' },
         messageId: text,
         // A list of one detail in XML is no list.
         details: { description: 'The faults one by one, each with `path` and `message`.' },

@@ -204,7 +204,7 @@ function createReconciler({ record, document, snapshot }: ReconcilerOptions): Re
     if (typeof recorded === 'object' || typeof recorded === 'boolean') return false
     if (isTime(recorded) && isTime(ran)) return true
     if (usesTime && typeof recorded === 'string' && isSameForm(recorded, String(ran))) {
-      return 'It depends on the time of the message, which stands still in a test; the test expects what a run answered.'
+      return 'It depends on the time of the message, which is frozen in a test; the test expects what a run answered.'
     }
     return usesChance ? 'It depends on chance; the test expects what its seed gives.' : false
   }

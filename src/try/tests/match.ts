@@ -100,7 +100,7 @@ export function createMatcher(): Matcher {
   const otherValue = (expected: Json, actual: Json): string => {
     const [wanted, found] = [typeName(expected), typeName(actual)]
     const isOtherType = wanted !== found && knownOperator(expected) === undefined
-    return isOtherType ? `The value is ${article(found)}, not ${article(wanted)}.` : 'The value is another one.'
+    return isOtherType ? `The value is ${article(found)}, not ${article(wanted)}.` : 'The value differs.'
   }
 
   const isSame = (expected: Json, actual: Json, location: Within): boolean => {
@@ -167,7 +167,7 @@ export function createMatcher(): Matcher {
       const partial = { ...location, isPartial: true }
       if (!Array.isArray(operand)) return mismatches(operand, actual, partial)
       if (!Array.isArray(actual)) return [wrong({ $contains: operand }, actual, location)]
-      const message = 'No item of the array is as expected, or each such item already stands for another one.'
+      const message = 'No item of the array matches, or each matching item is already used for another.'
       return unmatchedItems(operand, actual, partial).map((expected) => report(location, message, { expected }))
     }),
     $items: present((operand, actual, location) =>

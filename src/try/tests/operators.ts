@@ -58,7 +58,9 @@ function lintMembers(expected: JsonObject, lint: LintSink, room: PatternRoom): v
   for (const [name, value] of Object.entries(expected)) {
     const sink = lint.at(name)
     if (OPERATORS.some((operator) => operator === name)) {
-      sink.warning(`"${name}" stands beside other members, so it is a plain name; an operator stands alone.`)
+      sink.warning(
+        `"${name}" has other members next to it, so it is a plain name; an operator is the only member of its object.`,
+      )
     } else if (names.length === 1 && name.startsWith('$') && name.length > 1) {
       const meant = nearest(name, OPERATORS)
       if (meant !== undefined) {

@@ -305,7 +305,7 @@ describe('reports', () => {
     assert.match(stdout, /^a\.tests\.json: 1 passed, 1 failed, 1 skipped\n/)
     assert.match(
       stdout,
-      / {2}failed: greets Bob & <Eve>\n {4}\/expect\/answer\/body\/hello: The value is another one\.\n {6}expected: "x"\n {6}actual: {3}"Bob & <Eve>"\n/,
+      / {2}failed: greets Bob & <Eve>\n {4}\/expect\/answer\/body\/hello: The value differs\.\n {6}expected: "x"\n {6}actual: {3}"Bob & <Eve>"\n/,
     )
     assert.match(stdout, / {2}skipped: later \(not yet\)\n/)
     assert.match(stdout, /b\.tests\.json: did not run\n/)

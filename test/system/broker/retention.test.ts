@@ -60,7 +60,7 @@ describe('where the record to be read next is not there any more', { skip: kafka
       range(0, 100).filter((n) => !missed.includes(n)),
     )
     assert.ok(missed.length > 0 && missed.at(-1) === 89, `missed: ${missed}`)
-    const message = `The records ${missed[0]} to 89 of partition 0 were deleted before they were read; consuming goes on at 90`
+    const message = `The records ${missed[0]} to 89 of partition 0 were deleted before they were read; consuming continues at 90`
     assert.deepEqual(reported(topic), [message])
     const status = await consumerUntil(service, _id, (one) => one.lag === 0)
     assert.deepEqual([status?.state, status?.lastError?.message], ['running', message])
@@ -79,7 +79,7 @@ describe('where the record to be read next is not there any more', { skip: kafka
     await service.fetch(`/endpoints/${_id}`, json('PATCH', { kafkaConsumerTopic: topic }))
     await committedUntil(topics, _id, topic, [15])
     assert.deepEqual(upstream.numbers(), [...range(0, 5), ...range(12, 15)])
-    const message = 'The records 5 to 11 of partition 0 were deleted before they were read; consuming goes on at 12'
+    const message = 'The records 5 to 11 of partition 0 were deleted before they were read; consuming continues at 12'
     assert.deepEqual(reported(topic), [message])
     assert.equal((await consumerOf(service, _id))?.lastError?.message, message)
   })

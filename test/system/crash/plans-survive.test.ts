@@ -218,7 +218,7 @@ describe('plans', { concurrency: 4 }, () => {
       first.child.kill('SIGSTOP')
       await until(
         () => second.output.stdout,
-        (text) => text.includes('A replay plan goes on here'),
+        (text) => text.includes('A replay plan continues here'),
       )
       first.child.kill('SIGCONT')
       target.open()

@@ -67,7 +67,7 @@ test('a message log that cannot be read is reported, and messages are answered',
   const { adminUrl, child, ended } = await spawnService(folder, { env: { DATABASE_URL: 'sqlite:./one.db' } })
   const { code, body } = await readyOf(adminUrl)()
   assert.deepEqual([code, body.status, body.messageLog], [200, 'ready', 'unavailable'])
-  assert.match(body.messageLogError ?? '', /one-messages\.db.* no SQLite database/)
+  assert.match(body.messageLogError ?? '', /one-messages\.db.* not an SQLite database/)
   child.kill('SIGTERM')
   await ended
 })

@@ -77,7 +77,7 @@ describe('while a service runs on a file', { concurrency: true }, () => {
 
 const nowhere = [
   { name: 'a folder in which nothing can be made', path: '/proc/x', expect: /ENOENT/ },
-  { name: 'a device', path: '/dev/null', expect: /it is no regular file/ },
+  { name: 'a device', path: '/dev/null', expect: /it is not a regular file/ },
 ]
 describe('a file that cannot be', { concurrency: true }, () => {
   for (const { name, path, expect } of nowhere) {

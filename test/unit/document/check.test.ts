@@ -255,7 +255,7 @@ describe('faults of form', () => {
     {
       change: call({ params: { _since: { path: 'state.x', prefix: null } } }),
       path: 'requests.lookup[0].config.params._since',
-      message: '"_since" stands beside "query" and "url", where nothing reads it; did you mean "query._since"?',
+      message: '"_since" is next to "query" and "url", where nothing reads it; did you mean "query._since"?',
     },
   ]
   for (const { change, path, message } of withoutEffect) {

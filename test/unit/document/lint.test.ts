@@ -99,19 +99,19 @@ describe('rules between fields', () => {
     [lookups({ config: { url: ` ${URL}:id\n`, params: { url: { id: { path: 'payload.x' } } } } })],
     [
       placeholders(':id/:id'),
-      [`${CONFIG}.url`, 'The path segment ":id" is sent as it is: "config.params.url" does not define "id".'],
+      [`${CONFIG}.url`, 'The path segment ":id" is sent unchanged: "config.params.url" does not define "id".'],
     ],
     [placeholders('', 'id'), [`${CONFIG}.params.url.id`, 'The URL has no placeholder ":id"; leave it out or add it']],
     [placeholders('', 'a b'), [`${CONFIG}.params.url.a b`, 'No placeholder can have the name "a b"; use letters']],
     [
       placeholders(':kind', 'knid'),
       [`${CONFIG}.params.url.knid`, 'has no placeholder ":knid"; did you mean ":kind"?'],
-      [`${CONFIG}.url`, 'The path segment ":kind" is sent as it is'],
+      [`${CONFIG}.url`, 'The path segment ":kind" is sent unchanged'],
     ],
     [
       placeholders(':idType', 'id'),
       [`${CONFIG}.params.url.id`, 'The URL has no placeholder ":id"'],
-      [`${CONFIG}.url`, 'The path segment ":idType" is sent as it is'],
+      [`${CONFIG}.url`, 'The path segment ":idType" is sent unchanged'],
     ],
     [
       {

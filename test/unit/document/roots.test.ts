@@ -61,8 +61,8 @@ describe('roots', () => {
   }
 
   const cases: readonly (readonly [path: string, stage: ReferenceStage, message: RegExp])[] = [
-    ['constant.x', 'map', /^"constant" is no part of a message; did you mean "constants"\?$/],
-    ['foo', 'map', /^"foo" is no part of a message; a path starts with one of: constants, .*\.$/],
+    ['constant.x', 'map', /^"constant" is not part of a message; did you mean "constants"\?$/],
+    ['foo', 'map', /^"foo" is not part of a message; a path starts with one of: constants, .*\.$/],
     ['payload.x', 'map', /write "requestBody" here\.$/],
     ['item.x', 'respond', /^"item" exists in the parameters of a request with "forEach" only\.$/],
     ['paylod', 'lookup', /did you mean "payload"\?$/],

@@ -44,7 +44,7 @@ describe('parseJson', () => {
       'a comma too many',
       '{"a":1,\n}',
       undefined,
-      'The JSON is not well-formed: a comma stands before the "}" at line 2, column 1; remove the comma.',
+      'The JSON is not well-formed: there is a comma before the "}" at line 2, column 1; remove the comma.',
     ],
     ['no comma', '{"a":1\r\n "b":2}', 'line 2, column 2'],
     ['a number that is none', '[NaN]', 'line 1, column 2'],

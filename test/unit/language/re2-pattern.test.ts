@@ -33,7 +33,7 @@ describe('patterns', () => {
   }
 
   const refused = [
-    { source: '(', part: 'no regular expression' },
+    { source: '(', part: 'not a regular expression' },
     { source: 'a(?=b)', part: 'looks ahead or behind' },
     { source: 'a(?!b)', part: 'looks ahead or behind' },
     { source: '(?<=a)b', part: 'looks ahead or behind' },

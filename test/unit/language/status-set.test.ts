@@ -26,14 +26,14 @@ for (const value of wrong) {
   test(`${JSON.stringify(value)} is refused by name`, () => {
     const set = parseStatusSet(['2xx', value])
     assert.ok(!set.ok)
-    assert.ok(set.message.startsWith(`${JSON.stringify(value)} is no status; write "*"`), set.message)
+    assert.ok(set.message.startsWith(`${JSON.stringify(value)} is not a status; write "*"`), set.message)
   })
 }
 
 test('every wrong element is named', () => {
   const set = parseStatusSet(['2xx', 'ok', 42])
   assert.deepEqual(set.ok, false)
-  assert.match(set.ok ? '' : set.message, /^"ok", 42 are no statuses; write/)
+  assert.match(set.ok ? '' : set.message, /^"ok", 42 are not statuses; write/)
 })
 
 test('any list of strings and numbers parses or is refused', () => {

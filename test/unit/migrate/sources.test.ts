@@ -49,7 +49,7 @@ const FILES: Readonly<Record<string, Case>> = {
   'a comma before a bracket': {
     files: { 'a.json': `${text(one)}\n{"a":[1,2,\n]}` },
     sources: ['a.json'],
-    faults: [/^a\.json: .* at line 3, column 1: a comma stands before/],
+    faults: [/^a\.json: .* at line 3, column 1: there is a comma before/],
   },
   'what a shell of MongoDB prints': {
     files: { 'a.json': '{"_id": ObjectId("1")}' },

@@ -17,7 +17,7 @@ import { suggestPattern } from './pattern-of.ts'
 type GivenFormat = 'sample' | DraftFormat
 
 const FORMATS: readonly Choice<GivenFormat>[] = [
-  { value: 'sample', label: 'That of the message' },
+  { value: 'sample', label: 'Same as the message' },
   { value: 'JSON', label: 'JSON' },
   { value: 'XML', label: 'XML' },
   { value: 'FHIR+JSON', label: 'FHIR, as JSON' },

@@ -37,7 +37,7 @@ export const GROUP_COLUMNS: readonly Column<FailureGroup>[] = [
     title: 'Endpoint',
     render: ({ endpoint, endpointId }) =>
       endpoint === undefined ? (
-        <span className="quiet">{endpointId ?? 'none took them'}</span>
+        <span className="quiet">{endpointId ?? 'no endpoint accepted them'}</span>
       ) : (
         <VisibleText text={endpoint} max={120} />
       ),

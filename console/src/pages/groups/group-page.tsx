@@ -123,7 +123,7 @@ function Facts({ group }: Readonly<{ group: FailureGroup }>) {
         <dt>Endpoint</dt>
         <dd>
           {endpointId === undefined ? (
-            <span className="quiet">none took them</span>
+            <span className="quiet">no endpoint accepted them</span>
           ) : (
             <Link to="/endpoints/$id/edit" params={{ id: endpointId }}>
               <VisibleText text={endpoint ?? endpointId} max={200} />

@@ -76,7 +76,7 @@ export function usePicture(
     const isLoaded = coverage.source.length > 0
     const sides = {
       source: { title: 'Can be read', tree: trees.source, marks: marks.source, isLoaded, empty: 'No field matches.' },
-      target: { title: 'Is written', tree: trees.target, marks: marks.target, isLoaded, empty: NO_TARGETS },
+      target: { title: 'Target', tree: trees.target, marks: marks.target, isLoaded, empty: NO_TARGETS },
     }
     return { sides, lines }
   }, [connected, source, target, marks, coverage, words, show])

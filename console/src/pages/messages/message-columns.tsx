@@ -38,7 +38,7 @@ const endpoint: Column<ListedMessage> = {
   render: ({ endpoint: name, endpointId, source, replayOf }) => (
     <div>
       {name === undefined ? (
-        <span className="quiet">{endpointId ?? 'none took it'}</span>
+        <span className="quiet">{endpointId ?? 'no endpoint accepted it'}</span>
       ) : (
         <VisibleText text={name} max={120} />
       )}

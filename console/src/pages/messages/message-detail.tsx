@@ -114,7 +114,7 @@ function Facts({ message }: Readonly<{ message: MessageRecord }>) {
         <dt>Endpoint</dt>
         <dd>
           {endpointId === undefined ? (
-            <span className="quiet">No endpoint took it.</span>
+            <span className="quiet">No endpoint accepted it.</span>
           ) : (
             <>
               <Link to="/endpoints/$id/edit" params={{ id: endpointId }}>

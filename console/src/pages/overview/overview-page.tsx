@@ -65,7 +65,7 @@ function FirstStep() {
         Crosswalk takes messages, turns them into the form that other systems want, and sends them on. What it does with
         a message stands in one JSON document, an endpoint.
       </p>
-      <p>Paste a message that you have, and it becomes the first endpoint: you see at once what comes out.</p>
+      <p>Paste one of your messages, and it becomes the first endpoint: you see at once what comes out.</p>
     </Empty>
   )
 }

@@ -68,19 +68,19 @@ function formatFigures(
     { name: 'Endpoints', value: wholeNumber(endpoints) },
     { name: 'Messages a minute', value: shortNumber(perMinute), hint: 'of the last 5 minutes' },
     {
-      name: 'Not done, 1 h',
+      name: 'Failed, 1 h',
       value: wholeNumber(hour.failures),
       hint: hint(hour, settled.hour),
       tone: bad(hour.failures, settled.hour),
     },
     {
-      name: 'Not done, 24 h',
+      name: 'Failed, 24 h',
       value: wholeNumber(day.failures),
       hint: hint(day, settled.day),
       tone: bad(day.failures, settled.day),
     },
-    { name: '95 % within, 1 h', value: time(hour.p95), hint: 'p95' },
-    { name: '95 % within, 24 h', value: time(day.p95), hint: 'p95' },
+    { name: 'p95, 1 h', value: time(hour.p95), hint: 'p95' },
+    { name: 'p95, 24 h', value: time(day.p95), hint: 'p95' },
   ]
 }
 
@@ -91,7 +91,7 @@ function LastHour({ minutes, readAt }: Readonly<{ minutes: Schemas['Totals']['mi
       times,
       series: [
         { name: 'Messages', tone: 'accent', values: count, isCount: true },
-        { name: 'Not done', tone: 'bad', values: failures, isCount: true },
+        { name: 'Failed', tone: 'bad', values: failures, isCount: true },
       ] as const,
     }
   }, [minutes, readAt])

@@ -53,7 +53,7 @@ function Fields({ id, drift }: Readonly<{ id: string; drift: Drift }>) {
   const { unread, unreadUnknown, unreadCut, missing, missingNotShown = 0, sampled } = drift
   return (
     <>
-      <h3>Carried, and read by nothing</h3>
+      <h3>Present, but read by nothing</h3>
       {unreadUnknown !== undefined ? (
         <p className="quiet">
           <VisibleText text={unreadUnknown} />
@@ -69,9 +69,9 @@ function Fields({ id, drift }: Readonly<{ id: string; drift: Drift }>) {
           {unreadCut === true && <p className="quiet">There are more fields than are kept.</p>}
         </Listed>
       )}
-      <h3>Read, and carried by no examined message</h3>
+      <h3>Read, but present in no examined message</h3>
       <Listed of={missing.length} none="Every field that is read came.">
-        <DataTable label="Fields that did not come" columns={missingColumns(id)} rows={missing} getRowId={getPath} />
+        <DataTable label="Fields that were missing" columns={missingColumns(id)} rows={missing} getRowId={getPath} />
         {missingNotShown > 0 && <p className="quiet">… and {missingNotShown.toLocaleString('en')} more.</p>}
       </Listed>
     </>

@@ -74,13 +74,13 @@ function Counts({ id, counts }: Readonly<{ id: string; counts: Schemas['Counts']
       figures={[
         { name: 'Messages', value: wholeNumber(count) },
         {
-          name: 'Not done',
+          name: 'Failed',
           value: wholeNumber(failures),
           tone: failures > 0 ? 'bad' : undefined,
           hint: failures > 0 ? <FailureLink id={id} text={`${share(failures, count)} of all`} /> : '0 %',
         },
         { name: 'Half within', value: time(p50), hint: 'p50' },
-        { name: '95 % within', value: time(p95), hint: 'p95' },
+        { name: 'p95', value: time(p95), hint: 'p95' },
         { name: '99 % within', value: time(p99), hint: 'p99' },
       ]}
     />
@@ -102,7 +102,7 @@ function Charts({ minutes, readAt, length }: ChartsProps) {
       times,
       counts: [
         { name: 'Messages', tone: 'accent', values: count, isCount: true },
-        { name: 'Not done', tone: 'bad', values: failures, isCount: true },
+        { name: 'Failed', tone: 'bad', values: failures, isCount: true },
       ],
       durations: [
         { name: 'p50', tone: 'good', values: p50 },

@@ -37,7 +37,7 @@ export function SkipDialog({ name, onSkip, onClose }: SkipDialogProps) {
         </>
       }
     >
-      <TextField label="Reason" value={reason} onChange={setReason} hint="Reports show it to everybody" />
+      <TextField label="Reason" value={reason} onChange={setReason} hint="Reports show it to everyone" />
       {failure === undefined ? null : <FailureNotice failure={failure} />}
     </Dialog>
   )

@@ -47,7 +47,7 @@ export function TestEditor({ title, test, onSave, onClose }: TestEditorProps) {
         </>
       }
     >
-      <p className="hint">Bodies are stored as they are, and everybody who may view the endpoint can read them.</p>
+      <p className="hint">Bodies are stored unchanged; everyone who may view the endpoint can read them.</p>
       <div className="dialog-editor">
         <LazyCodeEditor label="Test" value={text} onChange={setText} />
       </div>

@@ -51,7 +51,7 @@ describe('roots of paths', () => {
     'requests.response[].config.params.url.<name>.path': (path) => ({ requests: { response: [inUrl(path)] } }),
     'requests.response[].key.path': (path) => ({ requests: { response: [key(path)] } }),
   }
-  const faulty = /is no part of a message|does not exist yet|another name for|exists in the parameters/
+  const faulty = /is not part of a message|does not exist yet|another name for|exists in the parameters/
   const isFaulty = async (place: (path: string) => JsonObject, root: string) =>
     (await lintOf(place(root))).some(({ message }) => faulty.test(message))
 

@@ -229,7 +229,7 @@ describe('a server of events alone', () => {
     await Promise.all(first.slice(-second.length).map(({ ended }) => ended))
     assert.deepEqual(first.at(-1)?.events.at(-1)?.data, {
       reason: 'share',
-      error: 'Another caller needed the place of one of your streams.',
+      error: 'Another caller needed the slot of one of your streams.',
     })
     assert.equal(hub.subscribers, MAX_STREAMS)
     await stop()

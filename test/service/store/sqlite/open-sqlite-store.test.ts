@@ -15,7 +15,7 @@ const refused: readonly (readonly [name: string, arrange: (path: string) => Arra
   [
     'a file that is no database',
     (path) => void writeFileSync(path, 'These are notes, and no database at all. '.repeat(100)),
-    /^The database .*crosswalk\.db cannot be opened: its file is no SQLite database; .*DATABASE_URL/,
+    /^The database .*crosswalk\.db cannot be opened: its file is not an SQLite database; .*DATABASE_URL/,
   ],
   ['a folder in place of the file', (path) => void mkdirSync(path), /cannot be opened: EISDIR.*DATABASE_URL/],
   [

@@ -55,7 +55,7 @@ describe('the overview', { skip: NO_BROWSER }, () => {
       /0123456789abcdef01234567\/edit\?path=inputMapping\.nobody/,
     )
     await page.getByText('As a table').click()
-    await page.getByRole('columnheader', { name: 'Not done' }).waitFor()
+    await page.getByRole('columnheader', { name: 'Failed' }).waitFor()
     await checkAccessibility()
   })
 
@@ -64,7 +64,7 @@ describe('the overview', { skip: NO_BROWSER }, () => {
     const { service, failed, page, open } = failures
     await page.addInitScript(KEEP_DRAWN_TEXTS)
     await open('')
-    const figure = page.locator('dl[aria-label="All messages"] div', { hasText: 'Not done, 1 h' }).locator('.figure')
+    const figure = page.locator('dl[aria-label="All messages"] div', { hasText: 'Failed, 1 h' }).locator('.figure')
     await figure.and(page.locator('.bad-text')).waitFor()
     const drawn = () =>
       page

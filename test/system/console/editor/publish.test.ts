@@ -65,7 +65,7 @@ describe('drafts', { skip: NO_BROWSER }, () => {
     await open(`endpoints/${id}/edit`)
     await replaceInLine(page, 'before', 'mine')
     await service.fetch(`/endpoints/${id}`, json('PATCH', { description: 'theirs' }))
-    await page.getByText('Somebody has published another version').waitFor()
+    await page.getByText('Someone has published another version').waitFor()
     await page.getByRole('button', { name: 'Merge …' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('radio', { name: /Theirs/ }).click()

@@ -200,7 +200,7 @@ describe('the documents of a project', () => {
     return { ...one, all: one.lints.map(({ path, message, severity }) => `${severity} ${path}: ${message}`) }
   }
   const almost =
-    'warning description: This looks like a value of the target and is sent as it is; write "${value:NAME}".'
+    'warning description: This looks like a value of the target and is sent unchanged; write "${value:NAME}".'
 
   test('have the values of the target, the labels of the project, and not the name before', (context) => {
     const { document: filled, renamedFrom, name, written, all } = lintsFor(context, 'test')
@@ -258,7 +258,7 @@ describe('the documents of a project', () => {
     const lines = documents.flatMap(({ lints, positions }) => locateLints('', lints, positions).map(formatLint))
     assert.deepEqual(lines, [
       ':2:11: error: The JSON is not well-formed: unexpected character at line 2, column 11.',
-      ':1:13: error: name: "name" stands twice in one object, so the first would be lost; join the two or remove one.',
+      ':1:13: error: name: "name" occurs twice in one object, so the first value would be lost; merge the two or remove one.',
       `:1:1: error: There is no file ${join(folder, 'd.json')}.`,
     ])
   })

@@ -509,7 +509,7 @@ describe('faults of a schema', () => {
     [
       { allOf: [], anyOf: [{ pattern: '(' }] },
       ['allOf', 'list of schemas'],
-      ['anyOf[0].pattern', 'no regular expression'],
+      ['anyOf[0].pattern', 'not a regular expression'],
     ],
     [definitions({ pattern: '^(?!x)' }), ['properties.a.pattern', 'looks ahead or behind']],
     [{ patternProperties: { '(a)\\1': true } }, ['patternProperties.(a)\\1', 'refers back']],

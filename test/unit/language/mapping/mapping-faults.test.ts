@@ -28,7 +28,7 @@ describe('mappings at fault', () => {
       { why: 'a target of ?', mapping: { b: '?' }, errors: [['b', /empty text/]] },
       { why: 'a target of []', mapping: { b: '[].x' }, errors: [['b', /lacks a name/]] },
       { why: 'brackets', mapping: { b: 'x[0' }, errors: [['b', /without its "\]"/]] },
-      { why: 'a + within', mapping: { b: 'x[]+.y' }, errors: [['b', /goes on after "\]"/]] },
+      { why: 'a + within', mapping: { b: 'x[]+.y' }, errors: [['b', /continues after "\]"/]] },
       { why: 'a star', mapping: { b: 'x.*' }, errors: [['b', /which only a source can have/]] },
       { why: 'an index', mapping: { b: 'x[10001]' }, errors: [['b', /index above 10000/]] },
       { why: '__proto__', mapping: { b: 'x.__proto__.y' }, errors: [['b', /"__proto__", which is refused/]] },

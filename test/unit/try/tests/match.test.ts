@@ -167,7 +167,7 @@ describe('mismatches', () => {
       name: 'another value',
       expected: { a: [1, { b: 2 }] },
       actual: { a: [1, { b: 3 }] },
-      gives: [{ path: '/a/1/b', expected: 2, actual: 3, message: 'The value is another one.' }],
+      gives: [{ path: '/a/1/b', expected: 2, actual: 3, message: 'The value differs.' }],
     },
     {
       name: 'another type',
@@ -207,7 +207,7 @@ describe('mismatches', () => {
         {
           path: '',
           expected: 5,
-          message: 'No item of the array is as expected, or each such item already stands for another one.',
+          message: 'No item of the array matches, or each matching item is already used for another.',
         },
       ],
     },
@@ -317,7 +317,7 @@ describe('operands that an operator does not take', () => {
     [{ $contains: 1 }, '$contains', /takes an object, an array or a string, not this number/],
     [{ a: [{ $type: 'text' }] }, 'a[0].$type', /takes one of "string".* not "text"/],
     [{ $type: [] }, '$type', /or an array of these/],
-    [{ $matches: '(' }, '$matches', /is no regular expression/],
+    [{ $matches: '(' }, '$matches', /is not a regular expression/],
     [{ $matches: '(?=a)' }, '$matches', /looks ahead/],
     [{ $absent: 'yes' }, '$absent', /takes true, not "yes"/],
     [{ $oneOf: [] }, '$oneOf', /at least one/],

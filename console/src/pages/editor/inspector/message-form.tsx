@@ -29,7 +29,7 @@ export function MessageForm({ id, message, vocabulary, onChange }: MessageFormPr
         <SelectField
           label="Content type"
           value={message.contentType}
-          choices={[{ value: '', label: 'That of the endpoint' }, ...known.map((value) => ({ value, label: value }))]}
+          choices={[{ value: '', label: 'Same as the endpoint' }, ...known.map((value) => ({ value, label: value }))]}
           onChange={(contentType) => onChange({ ...message, contentType })}
         />
         {tests.length > 0 && (

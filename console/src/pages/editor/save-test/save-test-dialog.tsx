@@ -119,7 +119,7 @@ function BodiesChoice({ isPseudonymous, onChange }: BodiesChoiceProps) {
       </label>
       <label className="checkbox">
         <input type="radio" name="bodies" checked={!isPseudonymous} onChange={() => onChange(false)} />
-        <span>As they are: everybody who may see the endpoint can read them in the test</span>
+        <span>As they are: everyone who may view the endpoint can read them in the test</span>
       </label>
     </fieldset>
   )

@@ -36,7 +36,7 @@ export function MessageDialog({ value, onUse, onClose }: MessageDialogProps) {
       <TextField label="Body" rows={14} value={body} onChange={setBody} />
       <TextField
         label="Content type"
-        placeholder="That of the endpoint's input"
+        placeholder="Same as the endpoint's input"
         value={contentType}
         onChange={setContentType}
       />

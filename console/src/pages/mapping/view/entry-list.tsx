@@ -41,7 +41,7 @@ export const EntryList = memo(function EntryList({ lines, selected, onSelect, on
           selectedKeys={keys}
           onSelectionChange={(change) => onSelect(change === 'all' ? undefined : [...change].map(String)[0])}
           renderEmptyState={() => (
-            <p className="entry quiet">No entry is shown. Without any, the body is passed on as it is.</p>
+            <p className="entry quiet">No entry is shown. Without any, the body is passed on unchanged.</p>
           )}
         >
           {({ id, connected }) => (
