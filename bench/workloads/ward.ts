@@ -47,7 +47,7 @@ const ENCOUNTERS = {
   diagnosisText: 'diagnosis.text',
   discharge: 'hospitalization.disposition',
   diet: 'hospitalization.diet',
-  usage: 'account.reference',
+  account: 'account.reference',
 }
 const OBSERVATIONS = {
   id: 'id',
@@ -171,7 +171,7 @@ export const ward: Workload & Readonly<{ mapping: typeof MAPPING; value: Day }> 
         participant: { admitter: row.admittedBy, attender: row.seenBy, referrer: row.referredBy },
         diagnosis: { code: row.diagnosis, text: row.diagnosisText },
         hospitalization: { disposition: row.discharge, diet: row.diet },
-        usage: { reference: row.usage },
+        account: { reference: row.account },
       })),
       observations: day.observations.map((row) => ({
         id: row.id,

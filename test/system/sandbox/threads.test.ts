@@ -123,6 +123,21 @@ describe('A sandbox of threads', () => {
     return { sandbox, transform, local }
   }
 
+  it('leaves a document of ordinary size to the thread of messages, also where its own thread has compiled nothing before', async () => {
+    const sandbox = createThreadSandbox({ programOptions, logger: silent, idleMs: 20 })
+    sandbox.start?.()
+    const row = {
+      type: 'object',
+      required: ['code', 'value'],
+      properties: { code: { type: 'string', pattern: '^[A-Z0-9-]{1,16}$' }, value: { type: 'number', minimum: 0 } },
+    }
+    const properties = Object.fromEntries(Array.from({ length: 26 }, (_, at) => [`part${at}`, row]))
+    const schema = { type: 'object', required: Object.keys(properties), properties } as const
+    const { local } = await sandbox.compile({ endpoint: 'ordinary', expressions: [], schema })
+    sandbox.close()
+    assert.ok(local)
+  })
+
   it('starts them when calls need them, and stops them when they have been idle', async () => {
     const before = threads()
     const { sandbox, transform, local } = await open('$sum(requestBody)', 1_000)
