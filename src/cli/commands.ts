@@ -222,7 +222,8 @@ export const COMMANDS = {
     arguments: PROJECT_TARGET,
     options: {
       '--yes': 'asks no question',
-      '--plan <file>': 'writes the plan, if there is no such file; else makes that plan, unless something changed',
+      '--plan <file>':
+        'writes the plan to the file; if the file exists, carries out the plan in it, unless something changed since',
       '--prune': 'deletes endpoints that have the labels of the project and no file',
       '--in-parts': 'makes more than 1,000 changes in several batches, one after the other',
       '--note <text>': 'the note of the versions',
@@ -269,7 +270,7 @@ export const COMMANDS = {
     arguments: { '<name>': 'the name of the endpoint' },
     options: {
       ...PROJECT,
-      '--sample <file>': 'a message in JSON or XML: the document takes its fields, the test the message',
+      '--sample <file>': 'a message in JSON or XML: the document maps its fields, and the test sends it',
     },
   },
   openapi: {

@@ -221,8 +221,8 @@ describe('/openapi.json', () => {
     assert.deepEqual(new Set(served).size, described.size + others.length)
     for (const [path, operations] of Object.entries(paths)) {
       // test/service/api/message-openapi.test.ts calls these: they need a message that failed.
-      // test/events calls /events, which does not end.
-      // The others would ask for a key from then on; test/access calls them.
+      // test/service/observe/events calls /events, which does not end.
+      // The others would ask for a key from then on; test/service/api/access calls them.
       if (path.startsWith('/messages') || path.startsWith('/keys') || path === '/events') continue
       for (const [method, operation] of Object.entries(operations)) {
         if (method === 'parameters') continue
