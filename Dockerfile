@@ -29,7 +29,7 @@ COPY --from=console /app/console/built ./console/built
 # The flags are those of bin/entry.js, with a small young generation in a container of less than 512 MB.
 RUN printf '%s\n' '#!/bin/sh' \
       'young=16; limit=$(cat /sys/fs/cgroup/memory.max 2>/dev/null)' \
-      'case $limit in [0-9]*) [ "$limit" -ge 536870912 ] || young=4 ;; esac' \
+      'case $limit in [0-9]*) [ "$limit" -ge $((536870912 * ${WORKERS:-1})) ] || young=4 ;; esac' \
       'exec node --max-semi-space-size=$young --no-maglev /app/src/main.ts "$@"' > /usr/local/bin/crosswalk \
     && chmod 755 /usr/local/bin/crosswalk \
     && mkdir /data && chown node:node /data

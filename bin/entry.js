@@ -13,7 +13,8 @@ const FLAGS = [`--max-semi-space-size=${youngMegabytes()}`, '--no-maglev', `--v8
 function youngMegabytes() {
   // 0 without a limit; Node.js 18.0 to 18.14 lacks constrainedMemory.
   const limit = process.constrainedMemory?.() || Number.POSITIVE_INFINITY
-  return Math.min(limit, os.totalmem()) < 512 * 1024 * 1024 ? 4 : 16
+  const processes = Number(process.env.WORKERS) || 1
+  return Math.min(limit, os.totalmem()) / processes < 512 * 1024 * 1024 ? 4 : 16
 }
 
 /**

@@ -19,7 +19,6 @@ declare module 'fastify' {
     success?: number
     /** The body of the call is that of a message, so it may have the media type of any format. */
     takesMessage?: boolean
-    leavesNoEntry?: boolean
   }
   interface FastifyRequest {
     /** Set before any other hook of a management route runs. */
@@ -59,7 +58,7 @@ export class Call<Param extends string = string, Query = unknown, Body = unknown
     this.request = request
     this.reply = reply
     this.needed = request.routeOptions.config.needed ?? (request.is404 ? 'viewer' : 'admin')
-    this.effects = request.routeOptions.config.leavesNoEntry ? undefined : []
+    this.effects = []
     this.#authorise = authorise
     this.#toAuditEntry = toAuditEntry
   }

@@ -52,6 +52,9 @@ type Schema = Notes &
 
 type Fault = Readonly<{ path: string; message: string }>
 
+/** A fault takes a search for the name that was meant, and a call may have thousands of names and values. */
+const MAX_FAULTS = 20
+
 /** `others`: parameters without a schema. Fails with FILTER_INVALID. */
 export function checkQuery<Q extends QuerySchemas>(
   schemas: Q,
@@ -68,9 +71,8 @@ export function checkQuery<Q extends QuerySchemas>(
     else faults.push(...read.faults.map((message) => ({ path: name, message })))
   }
   const known = Object.keys(schemas)
-  for (const name of others === 'ignored' ? [] : texts.keys()) {
-    if (!Object.hasOwn(schemas, name)) faults.push(unknownName(name, 'filter ', known))
-  }
+  const unknown = others === 'ignored' ? [] : [...texts.keys()].filter((name) => !Object.hasOwn(schemas, name))
+  faults.push(...unknown.slice(0, MAX_FAULTS).map((name) => unknownName(name, 'filter ', known)))
   refuse('FILTER_INVALID', faults)
   return query as QueryOf<Q>
 }
@@ -118,6 +120,7 @@ function fieldFaults({ properties = {}, required = [], noun, fault }: Schema, ra
   const known = Object.keys(properties)
   const unknown = Object.keys(raw)
     .filter((name) => !Object.hasOwn(properties, name))
+    .slice(0, MAX_FAULTS)
     .map((name) => (noun === undefined ? { path: name, message: String(fault) } : unknownName(name, noun, known)))
   const wrong = Object.entries(properties).flatMap(([name, schema]) => {
     const value = raw[name]
@@ -140,9 +143,14 @@ function readParameter(name: string, schema: Schema, texts: readonly string[]): 
     if (texts.length > maxItems) {
       return { faults: [`${name} takes ${maxItems} values at most, and has ${texts.length}.`] }
     }
-    const all = texts.map((text) => readText(name, items, text))
-    const faults = all.flatMap((one) => ('faults' in one ? one.faults : []))
-    return faults.length > 0 ? { faults } : { value: all.flatMap((one) => ('value' in one ? [one.value] : [])) }
+    const values: Json[] = []
+    const faults: string[] = []
+    for (const text of texts) {
+      const one = readText(name, items, text)
+      if ('value' in one) values.push(one.value)
+      else if (faults.push(...one.faults) >= MAX_FAULTS) break
+    }
+    return faults.length > 0 ? { faults } : { value: values }
   }
   if (texts.length > 1 && !schema.joined) {
     return { faults: [typeof schema.fault === 'string' ? schema.fault : `${name} can be given once only.`] }
@@ -156,7 +164,7 @@ function readText(name: string, schema: Schema, text: string): Read {
 }
 
 function parsed({ type }: Schema, text: string): Json {
-  if (type === 'integer' && /^\d{1,9}$/.test(text)) return Number(text)
+  if (type === 'integer' && /^(?:0|[1-9]\d{0,8})$/.test(text)) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   return text
 }

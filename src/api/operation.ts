@@ -21,6 +21,7 @@ import { sendAnswer } from '../inbound/http/replies.ts'
 import { CONSUMER_STATES } from '../inbound/kafka/endpoint-consumers.ts'
 import { EVENT_TYPES, type EventType } from '../observe/events/event-hub.ts'
 import { sendJson } from './answers.ts'
+import { checkQuery } from './check-call.ts'
 import { refuseOtherPages } from './forged-calls.ts'
 import { answer, type Route, route } from './route.ts'
 
@@ -94,6 +95,13 @@ export const MessagesEvent = component(
     'The data of the event `messages`.',
   ),
 )
+
+const EVENTS_QUERY = {
+  types: noted(
+    described(text, `Types with commas between them: ${EVENT_TYPES.join(', ')}; all of them unless given.`),
+    { joined: true, is: (types) => wrongType(types) === undefined, fault: unknownType },
+  ),
+}
 
 export const uptimeRoutes = [
   route({
@@ -172,13 +180,8 @@ export const operationRoutes = [
     path: '/events',
     role: 'viewer',
     summary: 'What happens in the service, as server-sent events; does not end by itself.',
-    query: {
-      types: noted(
-        described(text, `Types with commas between them: ${EVENT_TYPES.join(', ')}; all of them unless given.`),
-        { joined: true, is: (types) => wrongType(types) === undefined, fault: unknownType },
-      ),
-    },
-    otherQuery: 'ignored',
+    query: EVENTS_QUERY,
+    otherQuery: 'handler',
     headers: {
       'Last-Event-ID': described(text, 'Of the last event before a connection was lost: the event `reset` follows.'),
     },
@@ -192,7 +195,8 @@ export const operationRoutes = [
     fails: ['EVENT_STREAMS_TOO_MANY'],
     handle: async (call, { events }) => {
       refuseOtherPages(call.request)
-      await events.open(call, new Set((call.query.types?.split(',') as EventType[] | undefined) ?? EVENT_TYPES))
+      const { types } = checkQuery(EVENTS_QUERY, call.queryTexts, 'ignored')
+      await events.open(call, new Set((types?.split(',') as EventType[] | undefined) ?? EVENT_TYPES))
       return call.reply
     },
   }),

@@ -28,10 +28,10 @@ function addRoute(scope: FastifyInstance, route: Route, api: Api): void {
       success,
       ...(bodyLimit?.setting === undefined ? {} : { limitSetting: bodyLimit.setting }),
       ...(takesMessage === undefined ? {} : { takesMessage }),
-      ...(leavesNoEntry === undefined ? {} : { leavesNoEntry }),
     },
     handler: async (request) => {
       const call = createClientCall(request)
+      if (leavesNoEntry) call.effects = undefined
       Object.assign(call, checkCall(call, route))
       const value = await route.handle(call, api)
       // Awaiting a reply gives undefined, once it is sent.

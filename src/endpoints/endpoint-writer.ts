@@ -268,10 +268,11 @@ export class EndpointWriter {
   async #compile(change: EndpointChange, current: StoredDocument | undefined): Promise<Draft> {
     const { services, settings, pipelines, clock, newId } = this.#options
     const before = current ?? change.restored?.document
-    const stamp = before === undefined ? newStamp(newId(), clock()) : await this.#nextStamp(before)
-    if (change.draft === undefined) return { stamp, compiled: undefined, lints: [], errors: [] }
     try {
-      const { raw, faults } = change.draft(current)
+      const drafted = change.draft?.(current)
+      const stamp = before === undefined ? newStamp(newId(), clock()) : await this.#nextStamp(before)
+      if (drafted === undefined) return { stamp, compiled: undefined, lints: [], errors: [] }
+      const { raw, faults } = drafted
       const options = { bounds: settings, pipelines }
       const { lints, compiled } = await compileDocument(raw, stamp, services, settings, options)
       return { stamp, compiled, lints, errors: [...faults, ...lints.filter(isError)] }

@@ -204,7 +204,8 @@ export class Reconciler {
     const active = new ActiveEndpoints(before.filter(({ document }) => !ids.has(document._id)))
     const loaded: CompiledEndpoint[] = []
     const nowPending = new Map<string, Failure>()
-    const isDue = clock() >= this.#retryAt
+    // Without a change feed, nothing but the next change tries again.
+    const isDue = this.#options.changes === undefined || clock() >= this.#retryAt
     // After one document has waited for a process in vain, no other one waits.
     let overload: Failure | undefined
     for (const { id, document, version = 1 } of found) {

@@ -39,10 +39,18 @@ export async function pseudonymise(
 /** What two runs have in common that differ in values only. */
 function endOffset(snapshot: JsonObject | undefined): string {
   const { outcome, answer, calls, failure } = snapshot ?? {}
-  const { status } = isObject(answer) ? answer : {}
+  const { status, body = null } = isObject(answer) ? answer : {}
   const { code, stage, path } = isObject(failure) ? failure : {}
   const ids = Array.isArray(calls) ? calls.map((call) => (isObject(call) ? [call.id, call.item] : [])) : []
-  return JSON.stringify([outcome, status, code, stage, path, ids])
+  return JSON.stringify([outcome, status, code, stage, path, ids, toForm(body)])
+}
+
+/** A value without its texts and numbers, and without the names that get pseudonyms. */
+const toForm = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(toForm)
+  if (isObject(value))
+    return Object.entries(value).map(([name, member]) => [NAME_WITH_DATA.test(name) ? '' : name, toForm(member)])
+  return typeof value === 'boolean' || value === null ? value : typeof value
 }
 
 /** Headers that describe the exchange, not its content: others, such as `content-disposition`, may name a person. */
@@ -83,16 +91,41 @@ const MAX_ATTEMPTS = 200
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
+// What only looks like a date or a time, such as 4567-12-89 or 99:88:77, is a number of something and must not stay.
+const YEAR = '(?:1[89]|20)\\d\\d'
+const MONTH = '(?:0[1-9]|1[0-2])'
+const DAY = '(?:0[1-9]|[12]\\d|3[01])'
+const HOUR = '(?:[01]\\d|2[0-3])'
+const SIXTIETH = '[0-5]\\d'
+const FRACTION = '(?:\\.\\d{1,9})?'
+const ZONE = '(?:[+-](?:0\\d|1[0-4]):?(?:00|15|30|45))?'
+
+/** Digits before or behind a date or a time show that it is a part of a longer number, such as that of a phone. */
+const START = '(?<!\\d|\\d-)'
+const END = '(?!\\d|-\\d)'
+/** A date of XML may have a zone: 1985-03-04-05:00. */
+const END_OR_ZONE = `(?!\\d|-\\d(?!\\d:${SIXTIETH}${END}))`
+
+/** References to characters that XML and HTML have: not each `&name;`, which may be a name. */
+const REFERENCE =
+  '&(?:#\\d{2,6}|#x[0-9a-f]{2,5}|amp|lt|gt|quot|apos|nbsp|szlig|[a-z]{1,2}(?:uml|acute|grave|circ|tilde|cedil|ring|slash|lig));'
+
 /** The kinds of parts of a text; the first that matches at a place holds. What none matches stays. */
 const PARTS = [
-  // Percent-encoded bytes, references to characters of XML, and the schemes of URLs and names.
-  '(?<kept>%[0-9a-f]{2}|&(?:#\\d+|#x[0-9a-f]+|\\w+);|^(?:urn:(?:oid|uuid|ietf|iso):|(?:https?|ftp|mailto|tel|sftp):))',
-  '(?<uuid>(?<![\\p{L}\\d])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![\\p{L}\\d]))',
-  '(?<!\\d)(?<isoYear>\\d{4})-(?<isoMonth>\\d\\d)(?:-(?<isoDay>\\d\\d))?(?!\\d)',
-  '(?<!\\d)(?<hl7Year>(?:1[89]|20)\\d\\d)(?<hl7Month>\\d\\d)(?<hl7Day>\\d\\d)(?<hl7Time>(?:\\d{4}(?:\\d\\d(?:\\.\\d+)?)?(?:[+-]\\d{4})?)?)(?!\\d)',
-  '(?<weekday>(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?)(?<!\\d)(?<day>\\d\\d?)(?<mark>[ -])(?<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\\k<mark>(?<year>\\d{4})(?<zone>(?: \\d\\d:\\d\\d(?::\\d\\d)?)?(?: (?:GMT|UTC))?)(?!\\d)',
-  '(?<!\\d)(?<first>\\d\\d?)(?<sign>[./-])(?<second>\\d\\d?)\\k<sign>(?<ofYear>\\d{4})(?!\\d)',
-  '(?<kept>(?<!\\d)\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d+)?)?(?!\\d))',
+  // Percent-encoded bytes, references to characters, and the schemes of URLs and names.
+  `(?<kept>%[0-9a-f]{2}|${REFERENCE}|^(?:urn:(?:oid|uuid|ietf|iso):|(?:https?|ftp|mailto|tel|sftp):))`,
+  '(?<hex>(?<![\\p{L}\\d])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![\\p{L}\\d]))',
+  // Before digits and words: of 9f8e7d6c5b4a3f2e, each digit and each letter alone would stay.
+  '(?<hex>(?<![\\p{L}\\d])(?=[a-f]*\\d)(?=\\d*[a-f])[0-9a-f]{16,}(?![\\p{L}\\d]))',
+  // These stand for no date.
+  `(?<kept>${START}(?:9999-12-31|0001-01-01)${END})`,
+  `${START}(?<isoYear>${YEAR})(?<isoMark>[-/.])(?<isoMonth>${MONTH})\\k<isoMark>(?<isoDay>${DAY})(?!\\k<isoMark>\\d(?!\\d:))${END_OR_ZONE}`,
+  `${START}(?<isoYear>${YEAR})(?<isoMark>-)(?<isoMonth>${MONTH})${END}`,
+  `${START}(?<hl7Year>${YEAR})(?<hl7Month>${MONTH})(?<hl7Day>${DAY})(?<hl7Time>(?:${HOUR}${SIXTIETH}(?:${SIXTIETH}${FRACTION})?${ZONE})?)${END}`,
+  `(?<weekday>(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?)${START}(?<day>${DAY}|[1-9])(?<mark>[ -])(?<month>${MONTHS.join('|')})\\k<mark>(?<year>${YEAR})(?<zone>(?: ${HOUR}:${SIXTIETH}(?::${SIXTIETH})?(?!:?\\d))?(?: (?:GMT|UTC))?)${END}`,
+  `${START}(?<first>${DAY}|[1-9])(?<sign>[./-])(?<second>${DAY}|[1-9])\\k<sign>(?<ofYear>${YEAR})(?!\\k<sign>\\d)${END}`,
+  // No address of a device, such as 12:34:56:78:90:ab.
+  `(?<kept>${START}(?<!\\d:|\\b[\\da-f]{2}:)${HOUR}:${SIXTIETH}(?::${SIXTIETH}${FRACTION})?(?:Z|${ZONE})${END}(?!:[\\da-f]))`,
   // A number that is filled up with zeros is still the same number.
   '(?<kept>0+(?=\\d))',
   '(?<digits>\\p{Nd}+)',
@@ -123,21 +156,25 @@ export function createPseudonyms(key: Uint8Array, kept: ReadonlySet<string>) {
     for (let attempt = 0; found === undefined; attempt += 1) {
       const other = inShapeOf(canonical, computeHash(`${attempt} ${canonical}`), isHex)
       const isFree = other !== canonical && !kept.has(other) && !taken.has(other)
-      if (isFree || attempt >= MAX_ATTEMPTS) found = other
+      if (isFree || (attempt >= MAX_ATTEMPTS && other !== canonical)) found = other
     }
     known.set(canonical, found)
     taken.add(found)
-    return matchCase(token, found)
+    return isHex && /[A-F]/.test(token) ? found.toUpperCase() : matchCase(token, found)
   }
 
+  /** One digit is a code or an exponent. */
+  const digitsOf = (digits: string): string => (digits.length === 1 || kept.has(digits) ? digits : pseudonym(digits))
+
   function part(all: string, groups: Groups): string {
-    const { kept: constant, uuid, digits, word } = groups
+    const { kept: constant, hex, digits, word } = groups
     if (constant !== undefined) return all
-    if (uuid !== undefined) return pseudonym(uuid, true)
-    // One digit is a code or an exponent, and one letter of an alphabet a code, such as M or F.
-    if (digits !== undefined) return digits.length === 1 || kept.has(digits) ? digits : pseudonym(digits)
+    if (hex !== undefined) return pseudonym(hex, true)
+    if (digits !== undefined) return digitsOf(digits)
+    // One letter of an alphabet is a code, such as M or F.
     if (word !== undefined) return kept.has(word) || /^(?!\p{Lo})\p{L}$/u.test(word) ? word : pseudonym(word)
-    return moveDate(groups, days) ?? all.replace(/\d{2,}/g, (some) => pseudonym(some))
+    // The calendar has no 30 February.
+    return moveDate(groups, days) ?? all.replace(/[1-9]\d+/g, digitsOf)
   }
 
   function text(given: string): string {
@@ -191,9 +228,8 @@ function inShapeOf(text: string, hash: Buffer, isHex: boolean): string {
       if (index > 0 && index % bytes.length === 0) bytes = createHmac('sha256', hash).update(`${index}`).digest()
       const byte = bytes[index % bytes.length] ?? 0
       if (char === '-') return char
-      if (isHex) return (byte % 16).toString(16)
       if (/\p{Nd}/u.test(char)) return index === 0 ? String(1 + (byte % 9)) : String(byte % 10)
-      return String.fromCharCode(97 + (byte % 26))
+      return String.fromCharCode(97 + (byte % (isHex ? 6 : 26)))
     })
     .join('')
 }
@@ -207,24 +243,24 @@ type Groups = Readonly<Record<string, string | undefined>>
 
 /** The date of a part of a text, moved; undefined if it is not valid. */
 function moveDate(groups: Groups, days: number): string | undefined {
-  const { isoYear, isoMonth, isoDay, hl7Year, hl7Month, hl7Day, hl7Time } = groups
+  const { isoYear, isoMark, isoMonth, isoDay, hl7Year, hl7Month, hl7Day, hl7Time } = groups
   if (isoYear !== undefined) {
-    const date = [isoYear, isoMonth, isoDay].filter((one) => one !== undefined)
-    // Dates such as 9999-12-31 stand for none.
-    if (Number(isoYear) < 1800 || Number(isoYear) >= 2100) return date.join('-')
     return moved([isoYear, isoMonth, isoDay ?? '15'], days)
-      ?.slice(0, date.length)
-      .join('-')
+      ?.slice(0, isoDay === undefined ? 2 : 3)
+      .join(isoMark)
   }
   if (hl7Year !== undefined) {
     const date = moved([hl7Year, hl7Month, hl7Day], days)
     return date && `${date.join('')}${hl7Time}`
   }
-  const { weekday, day, mark, month = '', year, zone, first = '', sign, second = '', ofYear } = groups
+  const { weekday, day = '', mark, month = '', year, zone, first = '', sign, second = '', ofYear } = groups
   if (year !== undefined) {
     const index = MONTHS.findIndex((name) => name.toLowerCase() === month.toLowerCase())
     const [newYear, newMonth, newDay] = moved([year, String(index + 1), day], days) ?? []
-    return newYear && `${weekday}${[newDay, MONTHS[Number(newMonth) - 1], newYear].join(mark)}${zone}`
+    return (
+      newYear &&
+      `${weekday}${[inWidthOf(day, Number(newDay)), MONTHS[Number(newMonth) - 1], newYear].join(mark)}${zone}`
+    )
   }
   const isDayFirst = Number(first) > 12 || (sign === '.' && Number(second) <= 12)
   if (isDayFirst || Number(second) > 12) {
@@ -261,26 +297,36 @@ const IN_TEXTS = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|(?<![\w.])(-?\d+(?:\.\
 const ABOUT = new Set([...STAMPS, 'name', 'description'])
 
 /**
- * The values that a document itself names: enums of its schema, codes of its mapping, texts in its expressions, words in its
- * patterns. Out: texts, and numbers as texts. Values of messages that equal one of them say nothing about a person.
+ * The values that a document itself names: enums of its schema, codes of its mapping, texts in its expressions, words in the
+ * patterns of its schema. Out: texts, and numbers as texts. Values of messages that equal one of them say nothing about a person.
  */
 export function collectLiterals(document: JsonObject): ReadonlySet<string> {
   const found = new Set(ALWAYS)
-  const add = (value: Json, at: string): void => {
+  const add = (value: Json, part: string): void => {
     if (typeof value === 'number') found.add(String(value))
     else if (typeof value === 'string') {
       found.add(value)
       for (const [, double, single, number] of value.matchAll(IN_TEXTS)) found.add(double ?? single ?? number ?? '')
-      if (at === 'pattern') for (const [word] of value.matchAll(/[A-Za-z]+|\d+/g)) found.add(word)
-    } else if (Array.isArray(value)) for (const item of value) add(item, at)
+    } else if (Array.isArray(value)) for (const item of value) add(item, part)
     else if (isObject(value)) {
       for (const [name, member] of Object.entries(value)) {
         // The names are the codes that `mapCodes` maps.
         if (name === 'parameters' && isObject(member)) for (const code of Object.keys(member)) found.add(code)
-        add(member, name)
+        // Digits of a pattern are mostly counts and ranges. Paths and topics name no values.
+        if (name !== 'pattern' || typeof member !== 'string' || !WITH_PATTERNS.has(part)) add(member, part)
+        else if (part === 'inputValidation') for (const word of wordsOfPattern(member)) found.add(word)
       }
     }
   }
   for (const [name, member] of Object.entries(document)) if (!ABOUT.has(name)) add(member, name)
   return found
 }
+
+/** The parts of a document whose members `pattern` are patterns, not values. */
+const WITH_PATTERNS = new Set(['inputValidation', 'endpoint', 'requests'])
+
+/** The parts of a pattern whose letters stand for others, such as `\d`, `[abc]` and the names of groups. */
+const NO_WORDS = /\\p\{[^}]*\}|\\.|\[(?:[^\]\\]|\\.)*\]|\(\?P?<\w+>/giu
+
+/** Shorter ones are more often a part of a name than a code. */
+const wordsOfPattern = (pattern: string): readonly string[] => pattern.replace(NO_WORDS, ' ').match(/\p{L}{3,}/gu) ?? []

@@ -136,7 +136,6 @@ describe('a store that keeps a change and cannot confirm it', () => {
 })
 
 test('a change that is stored without confirmation stays pending while no process compiles it', async () => {
-  let now = Date.parse('2024-01-01T00:00:00.000Z')
   const state = { confirms: true, compiles: true }
   const run = () => assert.fail('a message ran')
   const program = { expressions: new Map(), lints: [], transform: run, validate: run }
@@ -145,7 +144,6 @@ test('a change that is stored without confirmation stays pending while no proces
     registry,
     endpointService: catalogue,
   } = await openEndpointService({
-    clock: () => now,
     over: (endpoints) => ({
       ...endpoints,
       writeAll: async (writes) => {
@@ -169,10 +167,7 @@ test('a change that is stored without confirmation stays pending while no proces
   const active = () => registry.get(document._id)?.document.description
   assert.deepEqual([active(), catalogue.inactive()], ['first', [document._id]])
   Object.assign(state, { confirms: true, compiles: true })
-  // The next attempt follows after a pause, with the next change.
-  await assert.rejects(catalogue.create('{}'))
-  assert.equal(active(), 'first')
-  now += 60_000
+  // The next change tries again, though it is refused itself.
   await assert.rejects(catalogue.create('{}'))
   assert.deepEqual([active(), catalogue.inactive()], ['second', []])
   await store.close()

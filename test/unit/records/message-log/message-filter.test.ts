@@ -135,6 +135,19 @@ describe('refuses', () => {
     )
   })
 
+  test('at most 20 wrong values and 20 unknown names, since each takes a search for what was meant', () => {
+    const many = (name: string) => Array.from({ length: 5_000 }, (_, at) => `${name}${at}`)
+    const unknown = Object.fromEntries(many('x').map((name) => [name, ['1']]))
+    assert.throws(
+      () => read({ code: many('code'), ...unknown }),
+      ({ options: { details } }: Failure) => {
+        const paths = details?.map(({ path }) => path) ?? []
+        assert.deepEqual([paths.length, paths.filter((path) => path === 'code').length], [40, 20])
+        return true
+      },
+    )
+  })
+
   test('every filter with a value that is none', () => {
     for (const name of FILTER_NAMES.filter((one) => one !== 'key' && one !== 'path'))
       assert.throws(() => read({ [name]: ['?'] }), Failure)
