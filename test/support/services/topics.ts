@@ -95,7 +95,15 @@ export function openTopics(brokers: string): Topics {
         (found) => !found,
       )
     },
-    grow: (topic, count) => admin.createPartitions({ topics: [{ name: topic, count }] }),
+    grow: async (topic, count) => {
+      await admin.createPartitions({ topics: [{ name: topic, count }] })
+      // The client sends a record of a partition that it does not know yet to another one, without an error.
+      const read = async () => (await producer.metadata({ topics: [topic], forceUpdate: true })).topics.get(topic)
+      await until(
+        () => read().catch(() => undefined),
+        (found) => found?.partitionsCount === count,
+      )
+    },
     trim: async (topic, partition, before) => {
       await admin.deleteRecords({ topics: [{ name: topic, partitions: [{ partition, offset: BigInt(before) }] }] })
     },
