@@ -146,7 +146,7 @@ describe('publishing', { skip: NO_BROWSER }, () => {
       await checkAccessibility()
       const override = dialog.getByRole('button', { name: 'Publish although tests fail' })
       if (role === 'author') {
-        await dialog.getByText('Somebody with the role admin may publish').waitFor()
+        await dialog.getByText('An admin may publish').waitFor()
         assert.equal(await override.count(), 0)
         const stored = (await (await call('GET', `/endpoints/${id}`)).json()) as { inputMapping: object }
         assert.deepEqual(stored.inputMapping, { 'requestBody.nr': 'nr' })

@@ -50,7 +50,7 @@ async function draftOf(page: Page, id: string): Promise<string> {
 const source = (page: Page, name: string) =>
   page.getByRole('treegrid', { name: 'Can be read' }).getByRole('row', { name, exact: true })
 const target = (page: Page, name: string) =>
-  page.getByRole('treegrid', { name: 'Is written' }).getByRole('row', { name, exact: true })
+  page.getByRole('treegrid', { name: 'Target' }).getByRole('row', { name, exact: true })
 
 /** Three ways to connect `family` with `code`. */
 const BY_HAND: Readonly<Record<string, (page: Page) => Promise<void>>> = {
