@@ -124,6 +124,7 @@ describe('A sandbox of threads', () => {
   }
 
   it('leaves a document of ordinary size to the thread of messages, also where its own thread has compiled nothing before', async () => {
+    const before = threads()
     const sandbox = createThreadSandbox({ programOptions, logger: silent, idleMs: 20 })
     sandbox.start?.()
     const row = {
@@ -135,6 +136,8 @@ describe('A sandbox of threads', () => {
     const schema = { type: 'object', required: Object.keys(properties), properties } as const
     const { local } = await sandbox.compile({ endpoint: 'ordinary', expressions: [], schema })
     sandbox.close()
+    // The next tests count the threads.
+    await until(threads, (count) => count <= before)
     assert.ok(local)
   })
 
