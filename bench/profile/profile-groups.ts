@@ -57,13 +57,10 @@ const GROUPS: readonly (readonly [group: string, fits: (sample: Sample) => boole
   ['validation', at(/^src\/(?:language\/(?:json-schema|re2-pattern)|pipeline\/stages\/validate)/)],
   ['validation', ({ symbol, place }) => place === MADE && symbol.startsWith('validate')],
   ['mapping', at(/^src\/(?:language\/|pipeline\/stages\/map)|^made of the document/)],
-  ['calls of others', at(/^src\/(?:adapters\/http-client|pipeline\/(?:requests|stages\/lookup))|node_modules\/undici/)],
+  ['calls of others', at(/^src\/(?:outbound\/http|pipeline\/(?:requests|stages\/lookup))|node_modules\/undici/)],
   // Only undici brings any, its parser of answers.
   ['calls of others', named(/^JS:wasm-function/)],
-  [
-    'the account of a message',
-    at(/^src\/(?:message-log|endpoints|intake|metrics|adapters\/(?:log|sqlite|otel)|domain)/),
-  ],
+  ['the account of a message', at(/^src\/(?:records|endpoints|inbound\/(?:intake|admission)|observe|store|core)/)],
   ['other stages and the server', at(/^src\//)],
   ['node:http and streams, in JavaScript', at(/^node:/)],
   ['other packages', at(/node_modules/)],

@@ -26,7 +26,7 @@ import { convertHeaders, convertUrl, type Rebase, type UrlContext } from './conv
 import { convertValidation } from './convert-validation.ts'
 import { type DocumentChange, type DocumentPart, openDraft, toText } from './draft.ts'
 import type { FoundDocument, FoundSet, FoundState } from './found-records.ts'
-import { type LookupForm, listDocumentReads, listLookups, setForm, versionForm } from './lookup-forms.ts'
+import { decideForm, type LookupForm, listDocumentReads, listLookups, versionForm } from './lookup-forms.ts'
 import { newestState } from './stored-state.ts'
 
 export type ConvertedDocument = Readonly<{
@@ -61,14 +61,14 @@ type SetContext = UrlContext &
  * written for. Documents that an earlier import wrote stay as they are.
  */
 export function convertDocuments({ documents, states }: FoundSet, options: ConversionOptions): Conversion {
-  const decided = setForm(documents, options.peerVersion)
+  const decided = decideForm(documents, options.peerVersion)
   if ('undecided' in decided) return decided
   const secrets = createCredentialNames()
   const peers = new Set(
     documents.flatMap(({ source }) => /^https?:\/\/([^/?#]+)/i.exec(source)?.[1]?.toLowerCase() ?? []),
   )
   const context: SetContext = { ...decided, secrets, rebase: options.rebase, peers, options, states }
-  const converted = documents.map((found) => convertDocument(found, context, readName(found, documents)))
+  const converted = documents.map((found) => convertDocument(found, context, distinctName(found, documents)))
   const text = JSON.stringify(converted.map(({ document }) => document))
   return {
     documents: converted.map((one) => ({ ...one, changes: one.changes.map((change) => shown(change, context)) })),
@@ -77,7 +77,7 @@ export function convertDocuments({ documents, states }: FoundSet, options: Conve
 }
 
 /** Names were unique from version 1 on, which had the documents in a database. */
-function readName(found: FoundDocument, documents: readonly FoundDocument[]): string | undefined {
+function distinctName(found: FoundDocument, documents: readonly FoundDocument[]): string | undefined {
   const { name } = found.document
   if (typeof name !== 'string' || found.peerVersion === undefined || found.isCanonical) return undefined
   const same = documents.filter(({ document, peerVersion }) => peerVersion !== undefined && document.name === name)

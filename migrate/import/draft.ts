@@ -1,6 +1,6 @@
 /** A document while it is converted. Every edit goes through it and is reported, so that nothing changes silently. */
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
-import { collectInto, documentPath, type Lint, type LintSink } from '../../src/core/lint.ts'
+import { collectInto, documentPath, isError, type Lint, type LintSink } from '../../src/core/lint.ts'
 
 /**
  * carried: taken as it is, and worth knowing; changed: written otherwise, with the same effect; differs: works, with an effect
@@ -193,5 +193,5 @@ export const toText = (value: Json | undefined): string => {
 export function faultsIn(check: (lint: LintSink) => void): readonly Lint[] {
   const lints: Lint[] = []
   check(collectInto(lints))
-  return lints.filter(({ severity }) => severity === 'error')
+  return lints.filter(isError)
 }

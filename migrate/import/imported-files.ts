@@ -25,8 +25,8 @@ export type ImportedDocument = ConvertedDocument &
     /** Names of files in the folder of the import. */
     file: string
     stateFile: string
-    /** An earlier import wrote the document to this very file, so it is imported already. */
-    isImported: boolean
+    /** An earlier import wrote the document to this very file. */
+    isInPlace: boolean
   }>
 
 export const ENV_FILE = '.env.import'
@@ -47,9 +47,9 @@ export function assignDocuments(
   )
   return documents.map((one, index) => {
     const [file, stateFile] = [`${names[index]}.json`, `${names[index]}.state.json`]
-    const isImported = canonical.has(one.source) && resolve(one.source) === resolve(folder, file)
+    const isInPlace = canonical.has(one.source) && resolve(one.source) === resolve(folder, file)
     const state = one.state ?? canonical.get(one.source)?.ownState
-    return { ...one, ...(state === undefined ? {} : { state }), file, stateFile, isImported }
+    return { ...one, ...(state === undefined ? {} : { state }), file, stateFile, isInPlace }
   })
 }
 
@@ -102,12 +102,12 @@ export function toFiles(
   secrets: string | undefined,
   reports: readonly Readonly<{ path: string; content: string }>[],
 ): readonly NewFile[] {
-  const documents = imported.flatMap(({ document, state, file, stateFile, isImported }): NewFile[] => {
+  const documents = imported.flatMap(({ document, state, file, stateFile, isInPlace }): NewFile[] => {
     const own = { path: file, content: formatJson(document), kind: 'document', of: readName(document) } as const
     // Values of messages, which may be about persons.
     const kept =
       state && ({ path: stateFile, content: formatJson(state), kind: 'state', of: file, isSecret: true } as const)
-    return [own, ...(kept === undefined ? [] : [kept])].map((one) => ({ ...one, replacesAny: isImported }))
+    return [own, ...(kept === undefined ? [] : [kept])].map((one) => ({ ...one, replacesAny: isInPlace }))
   })
   // The lines of the earlier file are in it.
   const env = { path: ENV_FILE, kind: 'secrets', isSecret: true, replacesAny: true } as const

@@ -99,7 +99,7 @@ export function withDataInExpression(text: string, lookups: readonly Lookup[]): 
   return { text: applied(text, edits), isWhole }
 }
 
-/** As readFromPath (lookup-paths.ts), for each path of an expression that reads a lookup. */
+/** As readFromPath, for each path of an expression that reads a lookup. */
 function listExpressionReads(text: string, lookups: readonly Lookup[]): readonly LookupRead[] {
   const { paths, isWhole } = collectPaths(parseTree(text))
   const reads = paths.flatMap(([root, id, ...rest]): LookupRead[] => {
@@ -195,7 +195,7 @@ export type SetForm = Readonly<{ form: LookupForm; isContradictory: boolean }> |
  * `isContradictory`: some documents do the one and some the other. Undecided if the form makes a difference for a document
  * and none of this shows it.
  */
-export function setForm(documents: readonly FoundDocument[], peerVersion: string | undefined): SetForm {
+export function decideForm(documents: readonly FoundDocument[], peerVersion: string | undefined): SetForm {
   if (peerVersion !== undefined) return { form: versionForm(peerVersion), isContradictory: false }
   const open = documents.filter(({ isCanonical, peerVersion: own }) => !isCanonical && own === undefined)
   const found = open.map(({ source, document }) => ({ source, reads: listDocumentReads(document) }))

@@ -10,7 +10,7 @@ import { findFailure } from '../inbound/http/server.ts'
 import { withStoreAccess } from '../store/store-access.ts'
 import type { AuditLog, AuditNote } from './access/audit-log.ts'
 import type { Authorise, Needed } from './access/authorise.ts'
-import { Call, createClientCall } from './call.ts'
+import { Call, requireCall } from './call.ts'
 import { refuseForgedCalls } from './forged-calls.ts'
 
 export type AuthorisedRoute = Readonly<{ methods: readonly string[]; url: string; needed: Needed }>
@@ -46,11 +46,11 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
     withStoreAccess(call.storeAccess, done)
   })
   // Reading the body has left the context.
-  scope.addHook('preHandler', (request, _reply, done) => withStoreAccess(createClientCall(request).storeAccess, done))
+  scope.addHook('preHandler', (request, _reply, done) => withStoreAccess(requireCall(request).storeAccess, done))
   scope.addHook('onResponse', async ({ call }) => {
     if (call !== undefined) call.storeAccess.isOver = true
   })
-  scope.addHook('onRequest', async (request) => await createClientCall(request).authorise())
+  scope.addHook('onRequest', async (request) => await requireCall(request).authorise())
   // After the hook of a route that refuses a method: 405 says more.
   scope.addHook('preParsing', refuseForgedCalls)
   scope.addHook('preParsing', async ({ raw, routeOptions }) => {

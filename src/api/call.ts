@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../core/access.ts'
 import type { Json } from '../core/json.ts'
 import type { Lint } from '../core/lint.ts'
-import { hasBody, readMethod } from '../inbound/http/replies.ts'
+import { readMethod } from '../inbound/http/replies.ts'
 import type { AuditEffect, AuditEntry, ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { StoreAccess } from '../store/store-access.ts'
 import type { AuditNote } from './access/audit-log.ts'
@@ -93,10 +93,6 @@ export class Call<Param extends string = string, Query = unknown, Body = unknown
     return this.request.headers['if-match']
   }
 
-  get hasBody(): boolean {
-    return hasBody(this.request)
-  }
-
   /** The body as the text of a JSON document. Fails with MEDIA_TYPE_WRONG, BODY_UNREADABLE. */
   text(): string {
     return readDocument(this.request)
@@ -140,8 +136,8 @@ export class Call<Param extends string = string, Query = unknown, Body = unknown
   }
 }
 
-/** The call that a handler runs for: every management route has a hook that makes it. */
-export function createClientCall({ call }: FastifyRequest): Call {
+/** The call of a request: every management route has a hook that creates it. */
+export function requireCall({ call }: FastifyRequest): Call {
   if (call === undefined) throw new TypeError('The route has no auth hook.')
   return call
 }

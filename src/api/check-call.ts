@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox'
 import { Failure } from '../core/failure.ts'
 import type { FailureCode } from '../core/failure-table.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { collectInto, type Lint, type LintSink } from '../core/lint.ts'
+import { collectInto, type Lint, type LintSink, toFaults } from '../core/lint.ts'
 import { didYouMean } from '../core/nearest.ts'
 import type { Notes, QueryOf } from '../core/schema.ts'
 import { checkField } from '../document/checks/check-field.ts'
@@ -100,7 +100,7 @@ export function checkParsed({ raw, faults }: ParsedDocument, schema: TSchema, ch
   if (isObject(raw)) also?.(raw, lint)
   if (sentence === undefined) refuse(code, lints)
   else if (lints.length > 0) {
-    throw new Failure(code, sentence, { details: lints.map(({ path, message }) => ({ path, message })) })
+    throw new Failure(code, sentence, { details: toFaults(lints) })
   }
   return { body: raw, repeated: repeated.map((one) => ({ ...one, path: one.path.slice(inside.length) })) }
 }

@@ -1,6 +1,8 @@
 /** `/endpoints/dry-run`: what an endpoint would make of a message. */
+
 import Type from 'typebox'
 import { isId } from '../core/id.ts'
+import { OUTCOMES } from '../core/records/message-record.ts'
 import {
   anything,
   both,
@@ -25,6 +27,7 @@ import {
 import { CANNED_FAULTS, REPORT_LIMIT } from '../document/checks/dry-run-request.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
 import type { DryRunCaller } from '../try/dry-run/dry-run.ts'
+import { COVERAGE_KINDS } from '../try/dry-run/dry-run-report.ts'
 import { NO_STORE, sendJson } from './answers.ts'
 import type { Call } from './call.ts'
 import type { RecentReads } from './recent-reads.ts'
@@ -165,7 +168,7 @@ export const Coverage = named('Coverage', {
   total: described(whole, 'The parts of the document that a message can run.'),
   missed: list(
     object({
-      kind: enumSchema(['lookup', 'fallback', 'transform', 'entry', 'target', 'default', 'response']),
+      kind: enumSchema(COVERAGE_KINDS),
       path: text,
     }),
   ),
@@ -199,7 +202,7 @@ export const DryRunReport = named(
       list(object({ path: text, reason: text })),
       'What the record of the message does not have; path is the part of the request that can have it.',
     ),
-    outcome: enumSchema(['done', 'partial', 'refused', 'failed']),
+    outcome: enumSchema(OUTCOMES),
     ms: number,
     stages: list(DryRunStage),
     mapping: MappingReport,

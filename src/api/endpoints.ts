@@ -1,4 +1,5 @@
 /** `/endpoints`: endpoint documents, many changes of them as one, their versions, counts, faults, drift and OpenAPI documents. */
+
 import { Readable } from 'node:stream'
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
@@ -28,7 +29,10 @@ import {
   values,
   whole,
 } from '../core/schema.ts'
+import { CHANGE_METHODS } from '../core/stored-document.ts'
+import { CHANGE_KINDS } from '../document/diff/document-diff.ts'
 import { MAX_OPERATIONS } from '../endpoints/batch.ts'
+import { FAULT_REASONS } from '../endpoints/endpoint-faults.ts'
 import type { Accepted } from '../endpoints/endpoint-service.ts'
 import { isKnownEtag } from '../endpoints/precondition.ts'
 import { SUMMARY_QUERY } from '../endpoints/summary-query.ts'
@@ -39,11 +43,10 @@ import type { Call } from './call.ts'
 import { checkQuery } from './check-call.ts'
 import { Counts } from './operation.ts'
 import { createOrigin } from './origin.ts'
-import { answer, body, optionalBody, route } from './route.ts'
+import { answer, body, findsNoEndpoint, IfMatch, optionalBody, route } from './route.ts'
 import { sendList } from './send-list.ts'
 import type { Api } from './services.ts'
 
-const IfMatch = { 'If-Match': text }
 const IfNoneMatch = { 'If-None-Match': text }
 /** Of a change of an endpoint whose tests must pass (`TESTS_ON_CHANGE=require`). */
 const Override = {
@@ -64,8 +67,7 @@ const stored = {
   },
 }
 
-const findsNone = ['ID_MALFORMED', 'ENDPOINT_UNKNOWN'] as const
-const findsNoVersion = ['ID_MALFORMED', 'ENDPOINT_UNKNOWN', 'VERSION_UNKNOWN'] as const
+const findsNoVersion = [...findsNoEndpoint, 'VERSION_UNKNOWN'] as const
 const refusesDocument = [
   'CONFIGURATION_INVALID',
   'DOCUMENT_TOO_LARGE',
@@ -74,10 +76,7 @@ const refusesDocument = [
   'TESTS_FAILED',
 ] as const
 
-const reason = described(
-  enumSchema(['invalid', 'clash', 'pending', 'tolerated']),
-  'Why there are faults; not there without any.',
-)
+const reason = described(enumSchema(FAULT_REASONS), 'Why there are faults; not there without any.')
 
 export const EndpointSummary = named(
   'EndpointSummary',
@@ -123,7 +122,7 @@ export const Version = named(
   {
     version: described(whole, 'Counts the changes of the endpoint, from 1.'),
     at: time,
-    method: Type.Enum(['create', 'replace', 'patch', 'restore', 'delete']),
+    method: Type.Enum([...CHANGE_METHODS]),
     origin: object(
       {},
       {
@@ -144,7 +143,7 @@ export const Version = named(
 export const DocumentChange = named(
   'DocumentChange',
   {
-    kind: enumSchema(['added', 'removed', 'changed', 'moved']),
+    kind: enumSchema(CHANGE_KINDS),
     path: described(text, 'Place in the document; requests by their id: requests.lookup[patient].config.url.'),
   },
   {
@@ -280,7 +279,7 @@ const toChange = {
   role: 'author',
   headers: { ...IfMatch, ...Override },
   answers: { 200: stored },
-  fails: [...findsNone, ...refusesDocument, 'PRECONDITION_FAILED'],
+  fails: [...findsNoEndpoint, ...refusesDocument, 'PRECONDITION_FAILED'],
   sends: 'etag',
 } as const
 
@@ -324,7 +323,7 @@ export const endpointRoutes = [
     role: 'viewer',
     summary: 'One endpoint.',
     answers: { 200: answer('The stored document.', Endpoint) },
-    fails: findsNone,
+    fails: findsNoEndpoint,
     sends: 'etag',
     handle: async ({ params }, { endpoints }) => endpoints.get(params.id),
   }),
@@ -349,7 +348,7 @@ export const endpointRoutes = [
     summary: 'Deletes an endpoint.',
     headers: IfMatch,
     answers: { 200: answer('It is deleted.') },
-    fails: [...findsNone, 'PRECONDITION_FAILED'],
+    fails: [...findsNoEndpoint, 'PRECONDITION_FAILED'],
     sends: 'etag',
     handle: async (call, { endpoints }) => {
       const { params, ifMatch } = call
@@ -371,12 +370,9 @@ export const endpointRoutes = [
         object({ results: list(OperationResult), dryRun: flag }),
       ),
     },
-    fails: ['BATCH_INVALID', ...findsNone, ...refusesDocument, 'PRECONDITION_FAILED'],
+    fails: ['BATCH_INVALID', ...findsNoEndpoint, ...refusesDocument, 'PRECONDITION_FAILED'],
     // The entries of a batch are in its transaction; a dry run stores nothing, and its entry is that of the call.
-    handle: async (call, { endpoints }) => {
-      const { results, dryRun } = await endpoints.batch(call.text(), createOrigin(call), call.toChangeEntry)
-      return { results, dryRun }
-    },
+    handle: async (call, { endpoints }) => endpoints.batch(call.text(), createOrigin(call), call.toChangeEntry),
   }),
   route({
     method: 'GET',
@@ -384,7 +380,7 @@ export const endpointRoutes = [
     role: 'viewer',
     summary: 'How many messages there were in the last hour and day, how many failed, and how long they took.',
     answers: { 200: answer('The counts of all instances.', Stats) },
-    fails: findsNone,
+    fails: findsNoEndpoint,
     handle: async ({ params }, { endpoints, reportOne }) => reportOne((await endpoints.get(params.id))._id),
   }),
   route({
@@ -393,7 +389,7 @@ export const endpointRoutes = [
     role: 'viewer',
     summary: 'The faults of a stored endpoint, and why it is not active if it is not.',
     answers: { 200: answer('The faults; none for most endpoints.', EndpointFaults) },
-    fails: findsNone,
+    fails: findsNoEndpoint,
     handle: async ({ params }, { faults }) => faults(params.id),
   }),
   route({
@@ -414,7 +410,7 @@ export const endpointRoutes = [
     },
     otherQuery: 'ignored',
     answers: { 200: answer('Names and types of fields, without values.', Drift) },
-    fails: findsNone,
+    fails: findsNoEndpoint,
     sends: 'no-store',
     handle: async ({ params, query: { hours = HOURS } }, { drift }) => drift(params.id, hours),
   }),
@@ -424,7 +420,7 @@ export const endpointRoutes = [
     role: 'viewer',
     summary: 'The versions of an endpoint, newest first, also of one that was deleted.',
     answers: { 200: answer('Without documents.', list(Version)) },
-    fails: findsNone,
+    fails: findsNoEndpoint,
     sends: 'etag',
     handle: async ({ params }, { endpoints }) => endpoints.versions.list(params.id),
   }),
@@ -475,7 +471,7 @@ export const endpointRoutes = [
     summary: 'What a document would change; nothing is stored.',
     body: body(Endpoint),
     answers: { 200: answer('The changes.', DocumentDiff) },
-    fails: [...findsNone, 'CONFIGURATION_INVALID'],
+    fails: [...findsNoEndpoint, 'CONFIGURATION_INVALID'],
     handle: async (call, { endpoints }) => endpoints.diff(call.params.id, call.text()),
   }),
   route({
@@ -510,7 +506,7 @@ export const endpointRoutes = [
       200: openApi('Its route; no path while the endpoint is not active.'),
       304: answer('The document is the one of `If-None-Match`.'),
     },
-    fails: findsNone,
+    fails: findsNoEndpoint,
     handle: async (call, { endpoints, publishedApi }) => {
       const { _id } = await endpoints.get(call.params.id)
       return sendOpenApi(call, await publishedApi.ofOne(_id))

@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import Type, { type Static, type TSchema } from 'typebox'
 import { cursor } from '../core/records/cursor.ts'
-import { type BodySummary, OUTCOMES, type RecordedBody, SOURCES } from '../core/records/message-record.ts'
+import { type BodySummary, MASK_CAUSES, OUTCOMES, type RecordedBody, SOURCES } from '../core/records/message-record.ts'
 import {
   described,
   either,
@@ -31,7 +31,7 @@ import { MESSAGE_FILTERS } from '../records/message-log/message-filter.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../records/message-log/message-search.ts'
 import { GROUP_STATES } from '../store/sql/failure-group-store.ts'
 import { NO_STORE } from './answers.ts'
-import { answer, checkedBody, route } from './route.ts'
+import { answer, checkedBody, findsNoEndpoint, route } from './route.ts'
 
 /** The filters in a body: one value, or several. */
 export const Filter = object(
@@ -63,7 +63,7 @@ const listedAlways = {
   bodies: list(
     object(
       { which: text, contentType: text, size: whole },
-      { cut: flag, masked: flag, maskedFor: list(enumSchema(['credential', 'redact-paths', 'unreadable'])) },
+      { cut: flag, masked: flag, maskedFor: list(enumSchema(MASK_CAUSES)) },
     ),
   ),
 }
@@ -180,8 +180,6 @@ export const CaptureRequest = noted(
   ),
   { fault: 'A capture is an object such as { "messages": 20 }.', noun: '' },
 )
-
-const findsNoEndpoint = ['ID_MALFORMED', 'ENDPOINT_UNKNOWN'] as const
 
 export const messageRoutes = [
   route({

@@ -5,7 +5,7 @@ import type { Json } from '../core/json.ts'
 import { pathFromUrl, readMethod } from '../inbound/http/replies.ts'
 import type { Needed } from './access/authorise.ts'
 import { NO_STORE, sendJson, sendRepresentation } from './answers.ts'
-import { type Call, createClientCall } from './call.ts'
+import { type Call, requireCall } from './call.ts'
 import { checkBody, checkQuery } from './check-call.ts'
 import { type Route, successStatus } from './route.ts'
 import type { Api } from './services.ts'
@@ -30,7 +30,7 @@ function addRoute(scope: FastifyInstance, route: Route, api: Api): void {
       ...(takesMessage === undefined ? {} : { takesMessage }),
     },
     handler: async (request) => {
-      const call = createClientCall(request)
+      const call = requireCall(request)
       if (leavesNoEntry) call.effects = undefined
       Object.assign(call, checkCall(call, route))
       const value = await route.handle(call, api)

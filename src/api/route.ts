@@ -1,7 +1,7 @@
 /** What a route of the management API declares of itself: all that is known of it is derived from this. */
 import type { Static, TSchema } from 'typebox'
 import type { FailureCode } from '../core/failure-table.ts'
-import type { QueryOf } from '../core/schema.ts'
+import { type QueryOf, text } from '../core/schema.ts'
 import type { Needed } from './access/authorise.ts'
 import type { Call } from './call.ts'
 import type { BodyCheck } from './check-call.ts'
@@ -97,3 +97,8 @@ export const checkedBody = <S extends TSchema>(schema: S, check: BodyCheck) =>
 /** The status of a call that succeeds. */
 export const successStatus = ({ answers = {} }: Pick<Route, 'answers'>): number =>
   Number(Object.keys(answers)[0] ?? 200)
+
+/** The failures of a route whose path has the id of an endpoint. */
+export const findsNoEndpoint = ['ID_MALFORMED', 'ENDPOINT_UNKNOWN'] as const
+
+export const IfMatch = { 'If-Match': text }

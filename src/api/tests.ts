@@ -24,7 +24,7 @@ import {
 import { TESTS_INVALID } from '../endpoints/management-failures.ts'
 import { MAX_STEPS, MAX_TEST_BYTES, MAX_TESTS } from '../try/tests/test-file.ts'
 import { setWarnings } from './answers.ts'
-import { answer, body, checkedBody, route } from './route.ts'
+import { answer, body, checkedBody, findsNoEndpoint, IfMatch, route } from './route.ts'
 
 const given = object(
   {},
@@ -134,8 +134,6 @@ export const TestReport = named(
 
 /** A file of tests, described by docs/testing.md and by the faults of the calls. */
 const storedTests = object({ tests: extend(list(values), { maxItems: MAX_TESTS }) })
-const findsNone = ['ID_MALFORMED', 'ENDPOINT_UNKNOWN'] as const
-const IfMatch = { 'If-Match': text }
 
 export const testRoutes = [
   route({
@@ -147,7 +145,7 @@ export const testRoutes = [
     // Beside a document, the request has tests and their snapshots.
     bodyLimit: { bytes: ({ parserLimitBytes }) => parserLimitBytes + 2 * MAX_TEST_BYTES },
     answers: { 200: answer('The verdict of each test, or the faults of the document.', TestReport) },
-    fails: ['TESTS_INVALID', ...findsNone, 'DOCUMENT_TOO_LARGE', 'OVERLOADED', 'SHUTTING_DOWN'],
+    fails: ['TESTS_INVALID', ...findsNoEndpoint, 'DOCUMENT_TOO_LARGE', 'OVERLOADED', 'SHUTTING_DOWN'],
     // Nothing is changed, sent or read of a message.
     leavesNoEntry: true,
     handle: async (call, { runTests }) => runTests(call.text()),
@@ -158,7 +156,7 @@ export const testRoutes = [
     role: 'viewer',
     summary: 'The stored tests of an endpoint, with an ETag of their own; without any, an empty list.',
     answers: { 200: answer('The file of tests.', storedTests) },
-    fails: findsNone,
+    fails: findsNoEndpoint,
     sends: 'etag',
     handle: async ({ params }, { storedTests }) => storedTests.get(params.id),
   }),
@@ -171,7 +169,7 @@ export const testRoutes = [
     body: body(storedTests),
     bodyLimit: { setting: 'the limit of tests', bytes: () => MAX_TEST_BYTES },
     answers: { 200: answer('The file of tests.', storedTests) },
-    fails: [...findsNone, 'TESTS_INVALID', 'PRECONDITION_FAILED'],
+    fails: [...findsNoEndpoint, 'TESTS_INVALID', 'PRECONDITION_FAILED'],
     sends: 'etag',
     handle: async (call, { storedTests }) => {
       const { id } = call.params
@@ -187,7 +185,7 @@ export const testRoutes = [
     summary: 'Deletes the stored tests of an endpoint.',
     headers: IfMatch,
     answers: { 200: answer('They are deleted.') },
-    fails: [...findsNone, 'PRECONDITION_FAILED'],
+    fails: [...findsNoEndpoint, 'PRECONDITION_FAILED'],
     sends: 'etag',
     handle: async (call, { storedTests }) => {
       const { id } = call.params
@@ -228,7 +226,7 @@ export const recordedTestRoutes = [
         ),
       ),
     },
-    fails: [...findsNone, 'MESSAGE_UNKNOWN', 'MESSAGE_BODY_UNKNOWN'],
+    fails: [...findsNoEndpoint, 'MESSAGE_UNKNOWN', 'MESSAGE_BODY_UNKNOWN'],
     sends: 'no-store',
     handle: async ({ params, body }, { makeRecordedTest }) => makeRecordedTest(params.id, body),
   }),

@@ -8,7 +8,7 @@ import { type DeploymentPlan, toBatch } from './deployment/plan.ts'
 import { describePlan, planText, staleness } from './deployment/plan-text.ts'
 import { openTarget, type ProjectDesire, readDesired } from './deployment/service.ts'
 import { makePlan, planLines } from './diff.ts'
-import { formatLint, locateLints } from './project/placed-lint.ts'
+import { formatLint, locateLints } from './project/located-lint.ts'
 import { type ManagementClient, ServiceFault } from './service-client/management-client.ts'
 
 /** As many as the service takes in one batch. */

@@ -41,8 +41,8 @@ export type CommandDeclaration = Readonly<{
   options?: Readonly<Record<string, OptionDeclaration>>
   /** How it may end beside `done` and `failed`. */
   exits?: readonly Exit[]
-  /** Of a command that runs in any folder, where a faulty `.env` must not matter. */
-  readsSettings?: boolean
+  /** False for a command that runs in any folder: a faulty `.env` there must not matter. True by default. */
+  readsSettings?: false
 }>
 
 const FILL_TARGET = { '--target <name>': 'a target of crosswalk.json, whose values are filled in' } as const

@@ -57,11 +57,11 @@ export async function run(given: ImportGiven, terminal: Terminal): Promise<Endin
     secrets,
     env: lines,
   })
-  const isImported = imported.every((one) => one.isImported)
-  if (!isImported || given.report !== undefined) {
+  const allInPlace = imported.every((one) => one.isInPlace)
+  if (!allInPlace || given.report !== undefined) {
     write(imported, report, secrets.length === 0 ? undefined : lines.text, options)
   }
-  for (const line of summaryLines(report, options, isImported)) terminal.print(...line.split('\t'))
+  for (const line of summaryLines(report, options, allInPlace)) terminal.print(...line.split('\t'))
   if (options.apply !== undefined) {
     for (const line of await register(imported, checks, options.apply)) terminal.print(line)
   }
@@ -152,8 +152,8 @@ async function readAll(sources: readonly string[], output: string): Promise<Sour
 /** Otherwise each document would be in the folder twice, and the next import of the folder would find both. */
 function refuseOwnFolder(imported: readonly ImportedDocument[], output: string): void {
   const root = tryRealpath(output)
-  const own = imported.find(({ source, isImported }) => {
-    const folder = isImported || isUrl(source) ? undefined : tryRealpath(dirname(source))
+  const own = imported.find(({ source, isInPlace }) => {
+    const folder = isInPlace || isUrl(source) ? undefined : tryRealpath(dirname(source))
     return root !== undefined && folder !== undefined && !/^\.\.(?:[\\/]|$)/.test(relative(root, folder))
   })
   if (own === undefined) return
@@ -204,7 +204,7 @@ function readIfThere(path: string): string | undefined {
 function summaryLines(
   { counts, documents, secrets, skipped }: ImportReport,
   options: ImportOptions,
-  isImported: boolean,
+  allInPlace: boolean,
 ): readonly string[] {
   const { output, reports } = options
   const lines = documents.map(({ file, name, changes, faults }) => {
@@ -225,7 +225,7 @@ function summaryLines(
     ...lines,
     ...faults,
     `${total}, not imported ${skipped.length}`,
-    isImported
+    allInPlace
       ? `They are in ${shownPath(output)} already.`
       : `Written to ${shownPath(output)}; the report is ${shownPath(reports.markdown)}.`,
     ...(counts.secrets === 0

@@ -2,10 +2,11 @@
 
 import { createOfflineServices } from '../app/offline.ts'
 import type { Json } from '../core/json.ts'
+import { isError } from '../core/lint.ts'
 import { checkFiles } from '../endpoints/check-files.ts'
 import { CommandFault, counted, jsonText, requireSettings, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
-import { formatLint, type LocatedLint, locateLints } from './project/placed-lint.ts'
+import { formatLint, type LocatedLint, locateLints } from './project/located-lint.ts'
 import { type FileDocument, fillDocument, findDocuments, listFiles, readWritten } from './project/project-documents.ts'
 import {
   chooseTarget,
@@ -103,7 +104,7 @@ function inOrder(lints: readonly FoundLint[], documents: readonly FileDocument[]
 }
 
 function createReport(documents: number, findings: readonly FoundLint[]): LintReport {
-  const errors = findings.filter(({ severity }) => severity === 'error').length
+  const errors = findings.filter(isError).length
   return { documents, errors, warnings: findings.length - errors, findings }
 }
 

@@ -1,13 +1,15 @@
 /** `crosswalk openapi`: reads, checks as a registration would, and describes. */
+
 import { existsSync } from 'node:fs'
 import { createOfflineServices } from '../app/offline.ts'
+import { isError } from '../core/lint.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import { checkFiles } from '../endpoints/check-files.ts'
 import { writeOpenApi } from '../try/openapi/openapi-document.ts'
 import { examplesIn, type PublishedEndpoint } from '../try/openapi/published-operation.ts'
 import { CommandFault, counted, jsonText, requireSettings, type Terminal, writeText } from './command.ts'
 import type { Ending, Given } from './commands.ts'
-import { formatLint, type LocatedLint, locateLints } from './project/placed-lint.ts'
+import { formatLint, type LocatedLint, locateLints } from './project/located-lint.ts'
 import { listFiles, readDocuments } from './project/project-documents.ts'
 import { chooseTarget, demandDocuments, openProject, type Project, type ProjectTarget } from './project/project-file.ts'
 import { findSuites, testsPathFor } from './test-suites.ts'
@@ -28,7 +30,7 @@ export async function run(given: Given<'openapi'>, terminal: Terminal): Promise<
   const faults = [
     ...unreadable.flatMap(({ file, lints, positions }) => locateLints(file, lints, positions)),
     ...readable.flatMap(({ file, positions }, index) => locateLints(file, checks[index]?.lints ?? [], positions)),
-  ].filter(({ severity }) => severity === 'error')
+  ].filter(isError)
   const endpoints: PublishedEndpoint[] = readable.flatMap(({ path }, index) => {
     const stored = checks[index]?.stored
     if (stored === undefined) return []
@@ -67,6 +69,6 @@ function readTests(
 ): Readonly<{ examples: ReturnType<typeof examplesIn>; faults: readonly LocatedLint[] }> {
   if (!existsSync(testsPathFor(path))) return { examples: [], faults: [] }
   const { suites } = findSuites({ given: [path], project, target })
-  const faults = suites.flatMap(({ lints }) => lints.filter(({ severity }) => severity === 'error'))
+  const faults = suites.flatMap(({ lints }) => lints.filter(isError))
   return { examples: suites.flatMap(({ tests }) => examplesIn(tests)), faults }
 }

@@ -93,8 +93,8 @@ export async function runProgram(
   }
   addCommands(main, (name, given) =>
     end(async () => {
-      const { readsSettings = true }: CommandDeclaration = COMMANDS[name]
-      if (readsSettings) loadEnv?.()
+      const { readsSettings }: CommandDeclaration = COMMANDS[name]
+      if (readsSettings !== false) loadEnv?.()
       const { run } = await RUNS[name]()
       // The table has what the command takes, and its type follows from it.
       return run(given as never, terminal)

@@ -3,7 +3,7 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, matchesGlob, relative } from 'node:path'
 import { makeFolder } from '../core/files/files.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
-import { formatLocation } from '../document/diff/document-places.ts'
+import { formatLocation } from '../document/diff/document-locations.ts'
 import { CommandFault, jsonText, shownPath, type Terminal, writeText } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 import { createCredentialNames } from './deployment/credential-names.ts'
@@ -41,10 +41,10 @@ export async function run(given: Given<'pull'>, terminal: Terminal): Promise<End
     const path = paths.get(endpoint) as string
     const document = pulledDocument(endpoint, toPulledFile(file), {
       labels,
-      refer: (value, place) => {
-        const parts = place.map((segment) => (typeof segment === 'object' ? segment.id : String(segment)))
+      refer: (value, location) => {
+        const parts = location.map((segment) => (typeof segment === 'object' ? segment.id : String(segment)))
         const reference = names.refer(value, String(endpoint.name), ...parts.slice(-2))
-        credentials.push({ file: shownPath(path), path: formatLocation(place), reference })
+        credentials.push({ file: shownPath(path), path: formatLocation(location), reference })
         return reference
       },
       escapeText: escapeValues,

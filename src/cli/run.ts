@@ -8,7 +8,7 @@ import { createEgressPolicy } from '../core/egress/egress-policy.ts'
 import { Failure } from '../core/failure.ts'
 import { readFault } from '../core/files/files.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import type { Lint } from '../core/lint.ts'
+import { isError, type Lint } from '../core/lint.ts'
 import { didYouMean } from '../core/nearest.ts'
 import { checkDocument } from '../document/checks/check-document.ts'
 import { CANNED_FAULTS } from '../document/checks/dry-run-request.ts'
@@ -21,7 +21,7 @@ import type { Settings } from '../settings/settings.ts'
 import type { DryRun } from '../try/dry-run/dry-run.ts'
 import { CommandFault, jsonText, requireSettings, sentenceAt, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
-import { formatLint, locateLints } from './project/placed-lint.ts'
+import { formatLint, locateLints } from './project/located-lint.ts'
 import { fillDocument, listFiles, type ProjectDocument, readWritten } from './project/project-documents.ts'
 import { chooseTarget, openProject } from './project/project-file.ts'
 import { watchFiles } from './watch-files.ts'
@@ -102,7 +102,7 @@ async function valueAt(at: string, request: JsonObject, { live }: RunGiven, sett
 
 const detailLine = ({ path, message }: Readonly<{ path: string; message: string }>) => sentenceAt(path, message)
 
-const hasError = (lints: readonly Lint[]): boolean => lints.some(({ severity }) => severity === 'error')
+const hasError = (lints: readonly Lint[]): boolean => lints.some(isError)
 
 function readLints({ lint }: JsonObject): readonly Lint[] {
   const { errors = [], clashes = [], warnings = [] } = lint as unknown as Readonly<Record<string, readonly Lint[]>>

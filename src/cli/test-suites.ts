@@ -7,7 +7,7 @@ import { didYouMean } from '../core/nearest.ts'
 import { checkTestFile } from '../try/tests/check-test-file.ts'
 import { MAX_TEST_BYTES, type TestFile } from '../try/tests/test-file.ts'
 import { CommandFault, shownPath } from './command.ts'
-import { type LocatedLint, locateLints } from './project/placed-lint.ts'
+import { type LocatedLint, locateLints } from './project/located-lint.ts'
 import {
   FOREIGN,
   findDocuments,

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { createOfflineTests } from '../app/offline.ts'
 import { Failure } from '../core/failure.ts'
 import { changeTexts, type Json, type JsonObject } from '../core/json.ts'
-import type { Lint } from '../core/lint.ts'
+import { isError, type Lint } from '../core/lint.ts'
 import { buildXml } from '../formats/xml-build.ts'
 import { withoutForbidden } from '../formats/xml-characters.ts'
 import { createLogger } from '../observe/log/logger.ts'
@@ -11,7 +11,7 @@ import type { RunTests } from '../try/tests/run-tests.ts'
 import type { Mismatch, TestReport, TestResult } from '../try/tests/test-file.ts'
 import { CommandFault, requireSettings, shownPath, type Terminal, writeText } from './command.ts'
 import type { Ending, Given } from './commands.ts'
-import { formatLint, type LocatedLint, locateLints } from './project/placed-lint.ts'
+import { formatLint, type LocatedLint, locateLints } from './project/located-lint.ts'
 import { readWritten } from './project/project-documents.ts'
 import { chooseTarget, openProject } from './project/project-file.ts'
 import { openSnapshots, type SnapshotMode, type WrittenSnapshot } from './snapshot-file.ts'
@@ -39,8 +39,6 @@ export type SuiteResult = Readonly<{
 
 /** `failed` counts the files that could not run, too, and those whose coverage is too low. */
 type TestCounts = Readonly<{ passed: number; failed: number; skipped: number }>
-
-const isError = ({ severity }: LocatedLint): boolean => severity === 'error'
 
 function countTests(results: readonly SuiteResult[]): TestCounts {
   const sum = (name: keyof TestCounts) => results.reduce((total, { report }) => total + (report?.[name] ?? 0), 0)

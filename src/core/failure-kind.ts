@@ -1,5 +1,3 @@
-/** The issue types of FHIR R4: https://hl7.org/fhir/R4/valueset-issue-type.html. */
-
 /** The properties of a row of FAILURES (failure-table.ts). */
 export type FailureKind = Readonly<{
   /** HTTP status of the answer. */
@@ -42,6 +40,7 @@ export type FailureKind = Readonly<{
   dryRun?: true
 }>
 
+/** The issue types of FHIR R4: https://hl7.org/fhir/R4/valueset-issue-type.html. */
 export const ISSUE_TYPES = [
   'invalid',
   'structure',

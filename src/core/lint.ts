@@ -13,9 +13,16 @@ export type Lint = Readonly<{
   toleratedInStored?: true
 }>
 
+export const isError = ({ severity }: Pick<Lint, 'severity'>): boolean => severity === 'error'
+export const isWarning = ({ severity }: Pick<Lint, 'severity'>): boolean => severity === 'warning'
+
 /** Whether a stored document with this fault cannot be an active endpoint. */
 export const preventsActivation = ({ severity, toleratedInStored }: Lint): boolean =>
-  severity === 'error' && !toleratedInStored
+  isError({ severity }) && !toleratedInStored
+
+/** Faults as answers and reports have them. */
+export const toFaults = (lints: readonly Pick<Lint, 'path' | 'message'>[]) =>
+  lints.map(({ path, message }) => ({ path, message }))
 
 /** What reading a piece of configuration gives: the value, or one sentence that says what is wrong with it. */
 export type Result<T> = Readonly<{ ok: true; value: T }> | Readonly<{ ok: false; message: string }>

@@ -20,7 +20,8 @@ export const STAMPS: ReadonlySet<string> = new Set(['_id', 'createdAt', 'updated
 export const withoutStamps = (document: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(document).filter(([name]) => !STAMPS.has(name)))
 
-export type ChangeMethod = 'create' | 'replace' | 'patch' | 'restore' | 'delete'
+export const CHANGE_METHODS = ['create', 'replace', 'patch', 'restore', 'delete'] as const
+export type ChangeMethod = (typeof CHANGE_METHODS)[number]
 
 /** Who requested a change, as far as it is known. Fields may be added; the meaning of these never changes. */
 export type Origin = Readonly<{

@@ -1,12 +1,12 @@
 /** The request of a batch, read operation by operation with pauses for messages, and the answer to it. */
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Failure } from '../core/failure.ts'
-import { collectInto, type Lint } from '../core/lint.ts'
+import { collectInto, isWarning, type Lint, toFaults } from '../core/lint.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
 import { type BatchOperation, checkBatch, checkOperation } from '../document/checks/batch-operation.ts'
 import { divideElements } from '../formats/json-elements.ts'
 import { MAX_DEPTH } from '../formats/json-read.ts'
-import { type Checked, type EndpointChange, type Faults, isWarning } from './endpoint-writer.ts'
+import type { Checked, EndpointChange, Faults } from './endpoint-writer.ts'
 import * as failures from './management-failures.ts'
 import { parseDocument, unreadable } from './parse-document.ts'
 import { computeEtag } from './precondition.ts'
@@ -183,6 +183,6 @@ export function toOperationResult(
     version: stamp.version,
     ...(dryRun || compiled === undefined ? {} : { etag: computeEtag(compiled.document) }),
     ...(dryRun && current !== undefined ? { ifMatch: computeEtag(current) } : {}),
-    warnings: lints.filter(isWarning).map(({ path, message }) => ({ path, message })),
+    warnings: toFaults(lints.filter(isWarning)),
   }
 }

@@ -2,7 +2,7 @@
 
 import { Failure } from '../core/failure.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import type { Lint } from '../core/lint.ts'
+import { isError, type Lint } from '../core/lint.ts'
 import type { DocumentBounds } from '../document/checks/document-bounds.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { type CompiledEndpoint, compileDocument } from './compiled-endpoint.ts'
@@ -42,7 +42,7 @@ export async function checkFiles(
       all.push(...clashes)
       if (clashes.length === 0) active.add(compiled)
     }
-    const isSound = compiled !== undefined && !all.some(({ severity }) => severity === 'error')
+    const isSound = compiled !== undefined && !all.some(isError)
     checks.push({ lints: all, stored: isSound ? (compiled.endpoint as unknown as JsonObject) : undefined })
     progress?.(index + 1, files.length)
   }

@@ -1,5 +1,5 @@
 /** The faults of a stored endpoint, and why it is not active if it is not. */
-import type { Lint } from '../core/lint.ts'
+import { type Lint, toFaults } from '../core/lint.ts'
 import type { EndpointReads } from './endpoint-reads.ts'
 import type { Registry } from './endpoint-registry.ts'
 import type { InactiveDocuments, RefusedEndpoint } from './stored-endpoints.ts'
@@ -9,7 +9,8 @@ import type { InactiveDocuments, RefusedEndpoint } from './stored-endpoints.ts'
  * has its name or route; `pending`: this process has not compiled the document yet; `tolerated`: it is active, though a new
  * document with these faults is refused.
  */
-export type FaultReason = 'invalid' | 'clash' | 'pending' | 'tolerated'
+export const FAULT_REASONS = ['invalid', 'clash', 'pending', 'tolerated'] as const
+export type FaultReason = (typeof FAULT_REASONS)[number]
 
 export type EndpointFaults = Readonly<{
   endpointId: string
@@ -77,5 +78,5 @@ const toEndpointFaults = (
   version,
   reason,
   error: SENTENCES[reason],
-  faults: faults.map(({ path, message }) => ({ path, message })),
+  faults: toFaults(faults),
 })

@@ -1,8 +1,10 @@
 /** Reads endpoint documents and their versions from the store. */
+
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Failure } from '../core/failure.ts'
 import { isId } from '../core/id.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { isError } from '../core/lint.ts'
 import { type StoredDocument, type Version, type VersionSummary, withoutStamps } from '../core/stored-document.ts'
 import { checkDocument } from '../document/checks/check-document.ts'
 import { describeChange, diffDocuments } from '../document/diff/document-diff.ts'
@@ -124,7 +126,7 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
     diff: async (id, text) => {
       const { raw, faults } = parseDocument(text)
       const { endpoint, lints } = checkDocument(raw)
-      const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
+      const errors = [...faults, ...lints.filter(isError)]
       const stored = await get(id)
       if (errors.length > 0) throw failures.invalid(errors)
       return { changes: describeChanges(stored, endpoint as unknown as JsonObject) }

@@ -157,19 +157,20 @@ function match(routes: RouteTable<CompiledEndpoint>, method: string, url: string
 }
 
 /**
- * Finds endpoints with the same name, or with a route that matches the same paths. Each lint names the other endpoint, by `readName` where its name is taken. The unique keys of the store decide in the end.
+ * Finds endpoints with the same name, or with a route that matches the same paths. `describeEndpoint`: how a lint names the
+ * other one if its name is taken. The unique keys of the store decide in the end.
  */
 export function findClashes(
   compiled: CompiledEndpoint,
   active: Pick<ActiveEndpoints, 'findRivals'>,
-  readName = ({ document }: CompiledEndpoint): string => `The endpoint ${document._id}`,
+  describeEndpoint = ({ document }: CompiledEndpoint): string => `The endpoint ${document._id}`,
 ): readonly Lint[] {
   const { document, routeKey } = compiled
   const lints: Lint[] = []
   const lint = collectInto(lints)
   for (const other of active.findRivals(compiled)) {
     if (other.document.name === document.name) {
-      lint.at('name').error(`${readName(other)} has this name already; choose another one.`)
+      lint.at('name').error(`${describeEndpoint(other)} has this name already; choose another one.`)
     }
     if (other.routeKey === routeKey) {
       const { method, pattern } = other.endpoint.endpoint

@@ -2,7 +2,7 @@
  * The management of endpoints: changes one after the other are checked, compiled, stored and activated, in this order. When
  * the promise of a change resolves, the change is active and durable.
  */
-import type { Lint } from '../core/lint.ts'
+import { isWarning, type Lint } from '../core/lint.ts'
 import { NOTE_CHARACTERS, type Origin, type StoredDocument } from '../core/stored-document.ts'
 import { createPipelineCache } from '../pipeline/pipeline-cache.ts'
 import type { ToAuditEntry } from '../store/sql/audit-store.ts'
@@ -15,7 +15,6 @@ import {
   EndpointWriter,
   type EndpointWriterOptions,
   FIRST_FAULT,
-  isWarning,
 } from './endpoint-writer.ts'
 import * as failures from './management-failures.ts'
 import { mergePatch, parseDocument } from './parse-document.ts'
@@ -48,14 +47,14 @@ export interface EndpointService extends EndpointReads {
   version(): number | undefined
   /** Ids of the stored documents that are not active: they have faults, or their compilation is pending. */
   inactive(): readonly string[]
+  /** The same documents, with the reasons. */
+  readonly inactiveDocuments: InactiveDocuments
   /** How many documents are active since the start and not checked yet. */
   readonly unchecked: number
   /** Checks the document of an endpoint now, if the start left it for later. */
   check(id: string): Promise<void>
   /** Ends the checks that the start left for later. */
   stop(): void
-  /** The same documents, with the reasons. */
-  readonly inactiveDocuments: InactiveDocuments
   create(text: string, origin?: Origin, toAuditEntry?: ToAuditEntry): Promise<Accepted>
   replace(
     id: string,

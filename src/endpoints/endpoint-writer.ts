@@ -5,7 +5,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Failure } from '../core/failure.ts'
 import type { JsonObject } from '../core/json.ts'
-import type { Lint } from '../core/lint.ts'
+import { isError, isWarning, type Lint } from '../core/lint.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
 import type { ChangeMethod, Origin, StoredDocument } from '../core/stored-document.ts'
@@ -349,9 +349,6 @@ export class EndpointWriter {
     }
   }
 }
-
-export const isWarning = ({ severity }: Lint): boolean => severity === 'warning'
-const isError = ({ severity }: Lint): boolean => severity === 'error'
 
 const isCreation = ({ id, restored }: EndpointChange): boolean => id === undefined || restored !== undefined
 

@@ -1,20 +1,20 @@
 /** The failures of management calls, with their sentences. */
 import { Failure } from '../core/failure.ts'
 import { FAILURES, type FailureCode } from '../core/failure-table.ts'
-import type { Lint } from '../core/lint.ts'
+import { type Lint, toFaults } from '../core/lint.ts'
 import type { StoreClash } from '../store/sql/endpoint-store.ts'
 import { callStore } from '../store/store-access.ts'
 
 export function invalid(faults: readonly Lint[]): Failure {
   const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`
   return new Failure('CONFIGURATION_INVALID', `The endpoint document has ${count}; nothing was stored.`, {
-    details: toDetails(faults),
+    details: toFaults(faults),
   })
 }
 
 export const dryRunInvalid = (faults: readonly Lint[]): Failure =>
   new Failure('DRY_RUN_INVALID', 'The dry run cannot be made as requested; details has the reasons.', {
-    details: toDetails(faults),
+    details: toFaults(faults),
   })
 
 export const TESTS_INVALID = {
@@ -23,7 +23,7 @@ export const TESTS_INVALID = {
 } as const
 
 export const testsInvalid = (faults: readonly Lint[]): Failure =>
-  new Failure(TESTS_INVALID.code, TESTS_INVALID.sentence, { details: toDetails(faults) })
+  new Failure(TESTS_INVALID.code, TESTS_INVALID.sentence, { details: toFaults(faults) })
 
 /** In: a fault for each test that fails. */
 export function testsFailed(faults: readonly Lint[]): Failure {
@@ -31,7 +31,7 @@ export function testsFailed(faults: readonly Lint[]): Failure {
   return new Failure(
     'TESTS_FAILED',
     `${count} with this document; nothing was stored. Change the document, or first the tests.`,
-    { details: toDetails(faults) },
+    { details: toFaults(faults) },
   )
 }
 
@@ -41,7 +41,7 @@ export function clash(clashes: readonly Lint[]): Failure {
     'CONFIGURATION_CLASH',
     `The document clashes with another endpoint in ${places}; nothing was stored.`,
     {
-      details: toDetails(clashes),
+      details: toFaults(clashes),
     },
   )
 }
@@ -90,7 +90,7 @@ export type OperationFault = Readonly<{ operation: number; code: FailureCode; pa
 /** Faults of the batch itself, none of one operation. */
 export const batchInvalid = (faults: readonly Lint[]): Failure =>
   new Failure('BATCH_INVALID', 'The batch cannot be made as requested; details has the reasons.', {
-    details: toDetails(faults),
+    details: toFaults(faults),
   })
 
 /** The failure has the lowest status of its faults, and the code of the first one with that status. */
@@ -102,5 +102,3 @@ export function batchRefused(faults: readonly OperationFault[]): Failure {
     details: faults.toSorted((one, other) => one.operation - other.operation),
   })
 }
-
-const toDetails = (lints: readonly Lint[]) => lints.map(({ path, message }) => ({ path, message }))

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { type Failure, isOverload } from '../core/failure.ts'
-import { type Lint, preventsActivation } from '../core/lint.ts'
+import { isError, type Lint, preventsActivation } from '../core/lint.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
 import type { PipelineCache } from '../pipeline/pipeline-cache.ts'
@@ -106,7 +106,7 @@ export class StoredEndpoints {
     }
     const options = { overload, pipeline, pipelines, onFaults }
     const { lints, compiled } = await compileDocument(document, { ...document, version }, services, settings, options)
-    const errors = lints.filter(({ severity }) => severity === 'error')
+    const errors = lints.filter(isError)
     const faults = errors.filter(preventsActivation)
     const clashes = findClashes(compiled, active)
     if (faults.length + clashes.length > 0) {

@@ -1,6 +1,6 @@
 /** The query of `GET /endpoints?view=summary`. */
 import { didYouMean } from '../core/nearest.ts'
-import { decodePositionCursor, PLACE_CURSOR_FAULT, type SortPosition } from '../core/records/cursor.ts'
+import { decodePositionCursor, POSITION_CURSOR_FAULT, type SortPosition } from '../core/records/cursor.ts'
 import { constant, described, enumSchema, extend, noted, pageLimit, type QueryOf, text } from '../core/schema.ts'
 
 /** The fields that summaries can be sorted by. A `-` before the name sorts descending. */
@@ -34,7 +34,7 @@ export const SUMMARY_QUERY = {
   }),
   cursor: noted(described(text, 'Of the summary: `next` of the page before, with the same sort.'), {
     is: () => true,
-    fault: PLACE_CURSOR_FAULT,
+    fault: POSITION_CURSOR_FAULT,
   }),
 }
 

@@ -6,7 +6,7 @@
 import { isObject, type Json } from '../../core/json.ts'
 import { isSecretName, isSecretParameter, REDACTED, referencesIn } from '../../core/secrets/secrets.ts'
 import type { LocatedChange } from '../../document/diff/document-diff.ts'
-import type { DocumentLocation } from '../../document/diff/document-places.ts'
+import type { DocumentLocation } from '../../document/diff/document-locations.ts'
 
 /** In: a credential and its place. Out: the text that stands in for it. */
 export type ReplaceCredential = (value: string, location: DocumentLocation) => string

@@ -44,12 +44,12 @@ function reportOperation({ op, name, file, renamedFrom, takesOver, changes }: Pl
 function reportChange(change: LocatedChange): string {
   const { kind, from, to, after } = change
   const { path } = describeChange(change)
-  const location = after === undefined ? '' : after === null ? ' (first)' : ` (after ${JSON.stringify(after)})`
+  const order = after === undefined ? '' : after === null ? ' (first)' : ` (after ${JSON.stringify(after)})`
   const values = {
-    added: () => `: ${shown(to)}${location}`,
+    added: () => `: ${shown(to)}${order}`,
     removed: () => `: ${shown(from)}`,
     changed: () => `: ${shown(from)} -> ${shown(to)}`,
-    moved: () => location,
+    moved: () => order,
   }
   return `${CHANGE_MARKS[kind]} ${path}${values[kind]()}`
 }

@@ -3,7 +3,7 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { referencesIn } from '../../core/secrets/secrets.ts'
 import { withoutStamps } from '../../core/stored-document.ts'
-import type { DocumentLocation } from '../../document/diff/document-places.ts'
+import type { DocumentLocation } from '../../document/diff/document-locations.ts'
 import { EndpointField } from '../../document/schema/schema.ts'
 import type { Field } from '../../document/schema/schema-fields.ts'
 import { type ReplaceCredential, replaceCredentials } from './credentials.ts'

@@ -2,11 +2,12 @@
 
 import { missingScheme } from '../../core/http.ts'
 import { isObject } from '../../core/json.ts'
+import { isError } from '../../core/lint.ts'
 import { checkDocument } from '../../document/checks/check-document.ts'
 import type { Environment } from '../../settings/settings.ts'
 import { CommandFault, readApiKey } from '../command.ts'
 import type { Given } from '../commands.ts'
-import { formatLint, locateLints } from '../project/placed-lint.ts'
+import { formatLint, locateLints } from '../project/located-lint.ts'
 import { type ProjectDocument, readDocuments } from '../project/project-documents.ts'
 import { chooseTarget, openProject, PROJECT_FILE, type Project, type ProjectTarget } from '../project/project-file.ts'
 import {
@@ -67,7 +68,7 @@ export function readDesired({ project, target }: OpenTarget): readonly ProjectDe
   const faults = sources.flatMap(({ file, document, lints, positions }) => {
     // Without its form, a document cannot be compared; the service checks the rest of it.
     const all = [...lints, ...(document === undefined ? [] : checkDocument(document).lints)]
-    const errors = all.filter(({ severity }) => severity === 'error')
+    const errors = all.filter(isError)
     return locateLints(file, errors, positions)
   })
   if (faults.length > 0) throw new CommandFault(faults.map(formatLint), 'findings')

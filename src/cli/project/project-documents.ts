@@ -7,7 +7,7 @@ import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { CommandFault, shownPath } from '../command.ts'
 import { MANIFEST_FILE, manifestBeside } from '../deployment/document-files.ts'
-import { createJsonPositions, type JsonPositions } from './placed-lint.ts'
+import { createJsonPositions, type JsonPositions } from './located-lint.ts'
 import { PROJECT_FILE, type Project, type ProjectTarget, parseText, readJsonText, VALUE_NAME } from './project-file.ts'
 
 /** A file with a document, before a target is chosen. */

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { Failure } from '../../core/failure.ts'
 import { readFault } from '../../core/files/files.ts'
 import { isObject, type Json } from '../../core/json.ts'
-import { collectInto, fault, found, type Lint, type LintSink, type Result } from '../../core/lint.ts'
+import { collectInto, fault, found, isError, type Lint, type LintSink, type Result } from '../../core/lint.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { checkField } from '../../document/checks/check-field.ts'
 import type { Field } from '../../document/schema/schema-fields.ts'
@@ -12,7 +12,7 @@ import { parseDocument } from '../../endpoints/parse-document.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import { decodeText } from '../../formats/text.ts'
 import { CommandFault, shownPath } from '../command.ts'
-import { createJsonPositions, formatLint, type LocatedLint, locateLints } from './placed-lint.ts'
+import { createJsonPositions, formatLint, type LocatedLint, locateLints } from './located-lint.ts'
 
 export const PROJECT_FILE = 'crosswalk.json'
 
@@ -84,14 +84,14 @@ export function readProject(path: string): ProjectReading {
   const file = shownPath(path)
   const reading = readJsonText(path)
   if (!reading.ok) {
-    const location = { file, line: 1, column: 1, path: '', severity: 'error' } as const
-    return { project: undefined, faults: [{ ...location, message: reading.message }] }
+    const atStart = { file, line: 1, column: 1, path: '', severity: 'error' } as const
+    return { project: undefined, faults: [{ ...atStart, message: reading.message }] }
   }
   const { raw, lints: repeated } = parseText(reading.value)
   const lints: Lint[] = [...repeated]
   const checked = raw === undefined ? undefined : checkProject(raw, collectInto(lints))
   const faults = locateLints(file, lints, createJsonPositions(reading.value))
-  if (checked === undefined || lints.some(({ severity }) => severity === 'error')) return { project: undefined, faults }
+  if (checked === undefined || lints.some(isError)) return { project: undefined, faults }
   return { project: { folder: dirname(path), ...checked }, faults }
 }
 
@@ -124,11 +124,11 @@ function checkProject(raw: Json, lint: LintSink): Omit<Project, 'folder'> | unde
     'endpoints' | 'labels'
   > & { targets: Readonly<Record<string, Omit<ProjectTarget, 'name'>>> }
   const named = Object.entries(targets ?? {}).map(([name, target]) => {
-    const location = lint.at('targets', name)
-    if (target.url !== undefined) checkUrl(target.url, location.at('url'))
+    const sink = lint.at('targets', name)
+    if (target.url !== undefined) checkUrl(target.url, sink.at('url'))
     const wrong = Object.keys(target.values ?? {}).filter((value) => !new RegExp(`^${VALUE_NAME}$`).test(value))
     for (const value of wrong) {
-      location.at('values', value).error('The name of a value has letters, digits and "_", and starts with no digit.')
+      sink.at('values', value).error('The name of a value has letters, digits and "_", and starts with no digit.')
     }
     return { name, url: String(target.url).replace(/\/+$/, ''), values: target.values }
   })

@@ -1,4 +1,4 @@
-/** The port through which records are written to a topic of a broker; an adapter implements it. */
+/** The port through which records are written to a topic of a broker; outbound/kafka/ implements it. */
 
 /** The content of a record; null stands for a missing key or value. */
 export type BrokerRecord = Readonly<{
@@ -15,11 +15,11 @@ export type BrokerRecord = Readonly<{
  */
 export type RecordOffset = Readonly<{ topic: string; partition: number; offset: number }>
 
-/** The turn of a message among messages whose records must be written in their order, though they do not wait for each other. */
+/** The slot of a message among messages whose records must be written in their order, though they do not wait for each other. */
 export interface ProduceSlot {
   /** An earlier message has failed, so nothing of this one may be sent any more. */
   readonly isVoid: boolean
-  /** A record of the message is in line for its topic: what is produced to the topic from now on is written after it. */
+  /** A record of the message is queued for its topic: what is produced to the topic from now on is written after it. */
   handed(): void
   /** A record of the message was not written, or may not have been: the later messages are void from now on. */
   failed(): void
@@ -30,7 +30,7 @@ export interface RecordProducer {
    * Writes the record. Resolves when every in-sync replica has it. Rejects with OutboundError, at the latest after
    * timeoutMs; after the fault 'timeout' the record may be written all the same. With a `slot` that is void, it is not sent.
    */
-  produce(record: BrokerRecord, timeoutMs: number, turn?: ProduceSlot): Promise<RecordOffset>
+  produce(record: BrokerRecord, timeoutMs: number, slot?: ProduceSlot): Promise<RecordOffset>
 }
 
 /**

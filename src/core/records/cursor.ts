@@ -45,10 +45,10 @@ export function decodePositionCursor(written: string | undefined, sort: string):
   if (written === undefined) return undefined
   const position = written.length <= MAX_CURSOR_CHARACTERS ? decodePosition(written) : undefined
   if (position?.sort === sort) return position
-  throw new Failure('FILTER_INVALID', PLACE_CURSOR_FAULT)
+  throw new Failure('FILTER_INVALID', POSITION_CURSOR_FAULT)
 }
 
-export const PLACE_CURSOR_FAULT =
+export const POSITION_CURSOR_FAULT =
   'cursor must be what an earlier page of the same sort gave as "next"; leave it out for the first page.'
 
 function decodePosition(text: string): SortPosition | undefined {

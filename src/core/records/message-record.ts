@@ -84,7 +84,8 @@ export type BodySummary = Readonly<{
 }>
 
 /** A credential or secret; a value that `REDACT_PATHS` names; a body that had to be read for that and could not be. */
-export type MaskCause = 'credential' | 'redact-paths' | 'unreadable'
+export const MASK_CAUSES = ['credential', 'redact-paths', 'unreadable'] as const
+export type MaskCause = (typeof MASK_CAUSES)[number]
 
 export type RecordedBody = Readonly<{ summary: BodySummary; content: Uint8Array }>
 
@@ -158,8 +159,8 @@ function isEmpty(object: object): boolean {
 /** No column may hold a character below U+0020: texts are written as JSON or as `keyText`. */
 export const formatLine = (columns: readonly (string | number)[]): string => columns.join(COLUMN_END) + LINE_END
 
-/** The columns of each line. */
-export function* createColumns(text: string): Generator<string[]> {
+/** The inverse of `formatLine`, for many lines: the columns of each. */
+export function* parseLines(text: string): Generator<string[]> {
   let start = 0
   for (let end = text.indexOf(LINE_END); end !== -1; end = text.indexOf(LINE_END, start)) {
     yield text.slice(start, end).split(COLUMN_END)

@@ -9,10 +9,11 @@ import {
   type LocationSegment,
   type NamedParts,
   pairNamedParts,
-} from './document-places.ts'
+} from './document-locations.ts'
 import { movedNames } from './moved-names.ts'
 
-export type ChangeKind = 'added' | 'removed' | 'changed' | 'moved'
+export const CHANGE_KINDS = ['added', 'removed', 'changed', 'moved'] as const
+export type ChangeKind = (typeof CHANGE_KINDS)[number]
 
 /**
  * One change of a place. Elements of arrays without ids are compared by their index: a removed one has its index of before,

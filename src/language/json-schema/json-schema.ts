@@ -2,7 +2,7 @@
 import type { AnySchemaObject, ValidateFunction } from 'ajv'
 import addErrors from 'ajv-errors'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
+import { collectInto, isError, type Lint, type LintSink } from '../../core/lint.ts'
 import { OutOfTime, openAjv, TooMuchWork, Work } from './bounded-ajv.ts'
 import { detectDraft, endless, readSchema } from './read-schema.ts'
 import { createFindPath, type SchemaFault, toSchemaFaults } from './schema-faults.ts'
@@ -59,7 +59,7 @@ export function compileJsonSchema(
     at.at('$ref').error('refers back to itself without end; put a keyword such as "properties" between.')
   }
   for (const { path, severity, message } of lints) lint.below(path)[severity](message)
-  if (lints.some(({ severity }) => severity === 'error') || !isObject(written)) return undefined
+  if (lints.some(isError) || !isObject(written)) return undefined
   const work = new Work()
   const generate = (allErrors: boolean): ValidateFunction => {
     const { coerceTypes } = options

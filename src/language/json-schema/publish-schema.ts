@@ -3,7 +3,7 @@
  * standard keywords. Source: https://json-schema.org/draft/2020-12/release-notes, https://spec.openapis.org/oas/v3.1.0.
  */
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { collectInto, fault, found, type Lint, type Result } from '../../core/lint.ts'
+import { collectInto, fault, found, isError, type Lint, type Result } from '../../core/lint.ts'
 import { detectDraft, keyword, readSchema, resolveLocal } from './read-schema.ts'
 
 /** A schema in the making. */
@@ -31,7 +31,7 @@ export function publishSchema(schema: JsonObject, acceptNull: boolean, location:
   const lints: Lint[] = []
   const sink = collectInto(lints)
   const { written } = readSchema(schema, detectDraft(schema, sink), acceptNull, sink, { keepsNotes: true })
-  if (!isObject(written) || lints.some(({ severity }) => severity === 'error')) return fault('The schema has faults.')
+  if (!isObject(written) || lints.some(isError)) return fault('The schema has faults.')
   const walk: Walk = { places: new Map(), named: new Map([[BASE, written]]), references: [] }
   const published = publish(written, location, BASE, walk)
   // Between several resources, its target depends on the way that led to it.

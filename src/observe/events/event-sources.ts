@@ -26,11 +26,7 @@ type MessageEventsOptions = Readonly<{
 
 type Outcomes = { done: number; partial: number; refused: number; failed: number }
 
-export function createMessageEvents({
-  readCounts,
-  findEndpointId: getRowId,
-  clock,
-}: MessageEventsOptions): EventSource {
+export function createMessageEvents({ readCounts, findEndpointId, clock }: MessageEventsOptions): EventSource {
   /** By process, the count of each counter at the last reading. */
   let before = new Map<string, ReadonlyMap<string, number>>()
   let readAt = 0
@@ -63,7 +59,7 @@ export function createMessageEvents({
     return [...grown.values()]
   }
   const named = (endpoint: string) => {
-    const endpointId = getRowId(endpoint)
+    const endpointId = findEndpointId(endpoint)
     return { ...(endpoint === '' ? {} : { endpoint }), ...(endpointId === undefined ? {} : { endpointId }) }
   }
 

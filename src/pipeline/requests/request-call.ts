@@ -3,13 +3,13 @@
  * acknowledges.
  */
 import { checkEgress } from '../../core/egress/egress-policy.ts'
+import { exclusiveIteration } from '../../core/exclusive-iteration.ts'
 import { Failure } from '../../core/failure.ts'
 import type { FailureCode } from '../../core/failure-table.ts'
 import { IDEMPOTENT_METHODS, REDIRECT_STATUSES, type StatusSet } from '../../core/http.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { MessageBudget } from '../../core/message-budget.ts'
-import { exclusiveIteration } from '../../core/own-turn.ts'
 import {
   CircuitOpen,
   type HttpClient,

@@ -306,7 +306,7 @@ export const storeEmpty = (): StoreUnavailable => storeUnavailable('its tables a
 export const CHUNK_LIMIT = 4_000_000
 
 /** The size of a row besides its text, in characters. */
-export const ROW_SIZE = 1_000
+const ROW_SIZE = 1_000
 
 /** Splits rows into chunks of one statement each, in their order. A single row may be larger than the limit. */
 export function* splitIntoChunks<Row>(

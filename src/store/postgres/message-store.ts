@@ -4,7 +4,7 @@
  */
 
 import { idFrom } from '../../core/id.ts'
-import { createColumns, type Recorded, type RecordedBody } from '../../core/records/message-record.ts'
+import { parseLines, type Recorded, type RecordedBody } from '../../core/records/message-record.ts'
 import { createLogShares, type OldRecord, olderQuery, oldestQuery, USED } from '../sql/message-purge.ts'
 import {
   createMessageHolds,
@@ -108,7 +108,7 @@ export function createMessageStore(connections: Connections): MessageStore {
       if (batch.length > 0) await connections.run(APPEND, toRows(batch))
     },
     appendDone: async (lines) => {
-      const rows = [...createColumns(new TextDecoder().decode(lines))].map(doneRow)
+      const rows = [...parseLines(new TextDecoder().decode(lines))].map(doneRow)
       if (rows.length > 0) await connections.run(APPEND, { rows, keys: [], bodies: [] })
     },
     ping: async () => void (await connections.run(PING, undefined)),

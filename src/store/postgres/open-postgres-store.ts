@@ -44,7 +44,7 @@ const MESSAGE_CONNECTIONS = 3
 /**
  * Opens the store and brings its tables up to date.
  *
- * Out: the stores and the feed of the changes of other instances. `close` (also as `endpoints.close`) accepts no more
+ * Out: the stores and the feed of the changes of other instances. `close` accepts no more
  * calls, finishes the running ones and closes every connection. Rejects with StoreUnavailable, whose message is one
  * sentence for the operator without the URL, if the server cannot be used.
  */

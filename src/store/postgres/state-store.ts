@@ -11,7 +11,7 @@ import {
   stateRow,
 } from '../sql/states.ts'
 import { StoreUnavailable } from '../store-access.ts'
-import { CHUNK_LIMIT, type Connections, prepare, prepareText, ROW_SIZE } from './connection-pool.ts'
+import { type Connections, prepare, prepareText, splitIntoChunks } from './connection-pool.ts'
 
 /** A row to write, with its endpoint. */
 type StateItem = Readonly<{ endpointId: string }> & StateRow
@@ -105,12 +105,8 @@ export class PostgresStateStore implements StateStore {
 
   /** As many as one statement may hold; a single state may be larger. */
   #takeBatch(): readonly QueuedState[] {
-    let size = 0
-    const tooMany = this.#queue.findIndex(({ item }) => {
-      size += item.state.length + ROW_SIZE
-      return size > CHUNK_LIMIT
-    })
-    return this.#queue.splice(0, tooMany === -1 ? this.#queue.length : Math.max(tooMany, 1))
+    const [batch = []] = splitIntoChunks(this.#queue, ({ item }) => item.state.length)
+    return this.#queue.splice(0, batch.length)
   }
 
   /** All of them, or one by one where one of them is at fault. */

@@ -177,10 +177,10 @@ const TRIM_DELETED = sql`
 export type EndpointStore = ReturnType<typeof compileEndpointStore>
 
 /**
- * Builds the store over a database whose tables are up to date. `close` closes the database. Each call rejects with
+ * Builds the store over a database whose tables are up to date. Each call rejects with
  * StoreUnavailable if the database does not answer.
  */
-export function compileEndpointStore(database: Database, close: () => Promise<void>) {
+export function compileEndpointStore(database: Database) {
   /**
    * Makes all writes in one transaction, or none. No two of them are of one endpoint. Names and routes must be unique among
    * the documents that are stored afterwards, so two endpoints may exchange theirs. The unique indexes decide even if a writer
@@ -233,7 +233,6 @@ export function compileEndpointStore(database: Database, close: () => Promise<vo
       new Map((await database.read(NEWEST_VERSIONS, {})).map(({ endpoint_id, version }) => [endpoint_id, version])),
     /** Resolves when the store answers; rejects with StoreUnavailable. */
     ping: (): Promise<void> => database.ping(),
-    close,
   }
 }
 

@@ -9,9 +9,8 @@ import { compileKeyStore } from './key-store.ts'
 import { compileReplayPlanStore } from './replay-plan-store.ts'
 import { compileStatsStore } from './stats-store.ts'
 
-/** `close`: closes the database, also as that of the endpoints. */
 export const compileSqlStores = (database: Database, close: () => Promise<void>) => ({
-  endpoints: compileEndpointStore(database, close),
+  endpoints: compileEndpointStore(database),
   tests: compileEndpointTestStore(database),
   idempotency: compileIdempotencyStore(database),
   stats: compileStatsStore(database),

@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { idFrom } from '../../core/id.ts'
-import { createColumns, formatLine, type Recorded } from '../../core/records/message-record.ts'
+import { formatLine, parseLines, type Recorded } from '../../core/records/message-record.ts'
 import type { OldRecord, Used } from '../sql/message-purge.ts'
 import { doneRow, keyRows, MESSAGE_COLUMNS, type MessageFilter, type MessageRow, messageRow } from '../sql/messages.ts'
 import { keyText, renderMigrations } from '../sql/schema.ts'
@@ -55,8 +55,6 @@ export async function openMessageFile(path: string, reserveBytes?: number): Prom
   const first = db.prepare('select 1 from messages limit 1')
   const remove = compileRemove(db)
   const vacuum = db.prepare(`PRAGMA incremental_vacuum(${VACUUMED_PAGES})`)
-  /** All free pages, and those that the log of changes holds. */
-  const giveBack = { all: () => db.exec('PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)') }
   const all = ({ text, values }: TextQuery) => db.prepare(text).all(...values)
   return {
     append: (batch) => {
@@ -82,7 +80,8 @@ export async function openMessageFile(path: string, reserveBytes?: number): Prom
         remove(ids)
         return ids.length + done.remove(lines)
       })
-      if (removed > 0 && disk.missingBytes() > 0) giveBack.all()
+      // All free pages, and those that the log of changes holds.
+      if (removed > 0 && disk.missingBytes() > 0) db.exec('PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)')
       else if (removed > 0) vacuum.all()
       return removed
     },
@@ -99,10 +98,10 @@ function compileAppendBatch(db: DatabaseSync): (batch: EncodedBatch) => void {
   )
   return ({ messages, keys, bodies, contents }) =>
     transaction(db, () => {
-      for (const columns of createColumns(messages)) message.run(...columns)
-      for (const columns of createColumns(keys)) key.run(...columns)
+      for (const columns of parseLines(messages)) message.run(...columns)
+      for (const columns of parseLines(keys)) key.run(...columns)
       let at = 0
-      for (const [id = '', which = '', size] of createColumns(bodies)) {
+      for (const [id = '', which = '', size] of parseLines(bodies)) {
         body.run(id, which, new Uint8Array(contents, at, Number(size)))
         at += Number(size)
       }
@@ -377,7 +376,7 @@ function addLine(parts: Map<string, Part>, key: string, line: Buffer): void {
 }
 
 function* messagesIn(lines: Uint8Array): Generator<MessageRow> {
-  for (const columns of createColumns(toBuffer(lines).toString())) yield doneRow(columns)
+  for (const columns of parseLines(toBuffer(lines).toString())) yield doneRow(columns)
 }
 
 function messagesFromLines({ lines }: LinesRow, filter: MessageFilter): MessageRow[] {
@@ -386,7 +385,8 @@ function messagesFromLines({ lines }: LinesRow, filter: MessageFilter): MessageR
   for (const ids of [filter.endpointId, filter.id]) {
     if (ids !== undefined && !ids.some((id) => bytes.includes(id))) return []
   }
-  return [...messagesIn(lines)].filter((message) => isAmong(message, filter))
+  const { first, end } = idBounds(filter)
+  return [...messagesIn(lines)].filter((one) => one.id >= first && one.id < end && isAmong(one, filter))
 }
 
 /** Whether a done record can pass the filter: it has no failure, no replay, no business key and no capture. */
@@ -409,14 +409,12 @@ const mayPassDone = ({
   [code, stage, path, replayOf].every((values) => values === undefined || values.includes(''))
 
 function isAmong({ id, endpoint_id, version, source, status }: MessageRow, filter: MessageFilter): boolean {
-  const { endpointId, from, to } = filter
+  const { endpointId } = filter
   return (
     (filter.id === undefined || filter.id.includes(id)) &&
     (filter.version === undefined || filter.version.includes(version)) &&
     (endpointId === undefined || endpointId.includes(endpoint_id)) &&
     (filter.source === undefined || filter.source.some((one) => one === source)) &&
-    (filter.status === undefined || filter.status.includes(status)) &&
-    (from === undefined || id >= idFrom(from)) &&
-    (to === undefined || id < idFrom(to))
+    (filter.status === undefined || filter.status.includes(status))
   )
 }

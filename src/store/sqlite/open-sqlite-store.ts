@@ -28,7 +28,7 @@ type SqliteStoreOptions = Readonly<{
 /**
  * Opens the store and brings its tables up to date.
  *
- * Out: the stores over one connection, and that of the message log. `close` (also as `endpoints.close`) accepts no more
+ * Out: the stores over one connection, and that of the message log. `close` accepts no more
  * calls, finishes the queued writes and closes the files. Rejects with StoreUnavailable, whose message is one sentence for
  * the operator, if the file cannot be opened, is no database, or was written by a version whose tables this one does not
  * know.

@@ -121,7 +121,8 @@ function describeFailure({ message, code, status, stage, options: { path, detail
  * used. `transform`: an expression ran. `lookup`, `response`: the request was made. `fallback`: an optional lookup had no answer,
  * or one that its `allowedStatuses` refuse.
  */
-export type CoverageKind = 'lookup' | 'fallback' | 'transform' | 'entry' | 'target' | 'default' | 'response'
+export const COVERAGE_KINDS = ['lookup', 'fallback', 'transform', 'entry', 'target', 'default', 'response'] as const
+export type CoverageKind = (typeof COVERAGE_KINDS)[number]
 
 /** `path`: of the part in the document; a target is named after it, as `inputMapping.a > b`. */
 type CoveragePoint = Readonly<{ kind: CoverageKind; path: string }>

@@ -7,7 +7,7 @@ import { allows, type Role } from '../../core/access.ts'
 import { Failure } from '../../core/failure.ts'
 import { isId } from '../../core/id.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { collectInto, type Lint, preventsActivation } from '../../core/lint.ts'
+import { collectInto, isError, isWarning, type Lint, preventsActivation, toFaults } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
 import type { Clock } from '../../core/run.ts'
@@ -185,11 +185,10 @@ async function readOriginal(
 
 /** The faults as its registration would report them; a document with clashes still runs. */
 function reportLints(lints: readonly Lint[], clashes: readonly Lint[]) {
-  const shown = (some: readonly Lint[]) => some.map(({ path, message }) => ({ path, message }))
   return {
-    errors: shown(lints.filter(({ severity }) => severity === 'error')),
-    clashes: shown(clashes),
-    warnings: shown(lints.filter(({ severity }) => severity === 'warning')),
+    errors: toFaults(lints.filter(isError)),
+    clashes: toFaults(clashes),
+    warnings: toFaults(lints.filter(isWarning)),
   }
 }
 

@@ -1,6 +1,6 @@
 /** A first document of an endpoint, with a test, from a name and a sample message: what the console's New offers. */
 import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
-import { documentPath, type Lint } from '../../core/lint.ts'
+import { documentPath, type Lint, toFaults } from '../../core/lint.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { ParserSettings } from '../../formats/codec.ts'
 import { codecForFormat, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
@@ -34,7 +34,7 @@ export function createDraftEndpoint({ settings, dryRun }: DraftEndpointOptions):
       sample === undefined ? { ...SMALLEST, format: format ?? 'JSON' } : readSample(sample, format, settings)
     if ('severity' in message) throw invalid([...(await lintDocument(newDocument(name, pattern, SMALLEST))), message])
     const { document, lints } = await withoutFaults(newDocument(name, pattern, message), lintDocument)
-    const faults = lints.map(({ path, message }) => ({ path, message }))
+    const faults = toFaults(lints)
     if (sample === undefined || faults.length > 0) return { document, faults }
     return { document, test: await testWith(document, message), faults }
   }

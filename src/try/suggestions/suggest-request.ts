@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import { Failure } from '../../core/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Lint, LintSink } from '../../core/lint.ts'
+import { type Lint, type LintSink, toFaults } from '../../core/lint.ts'
 import {
   both,
   described,
@@ -105,5 +105,5 @@ export const SUGGESTION_INVALID = {
 
 export const invalid = (faults: readonly Lint[]): Failure =>
   new Failure(SUGGESTION_INVALID.code, SUGGESTION_INVALID.sentence, {
-    details: faults.map(({ path, message }) => ({ path, message })),
+    details: toFaults(faults),
   })

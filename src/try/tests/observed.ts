@@ -1,6 +1,8 @@
 /** What the message of a test did, in the form in which it is compared and kept as a snapshot. */
+
 import { createHash } from 'node:crypto'
 import { changeTexts, isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { toFaults } from '../../core/lint.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { isSecretName, REDACTED } from '../../core/secrets/secrets.ts'
 import type { CallSpan } from '../../core/tracing/trace.ts'
@@ -58,9 +60,7 @@ export function observe(completed: CompletedMessage, step: RunningStep): Observe
       status: failure.status,
       ...(failure.stage === undefined ? {} : { stage: failure.stage }),
       ...(failure.options.path === undefined ? {} : { path: failure.options.path }),
-      ...(failure.options.details === undefined
-        ? {}
-        : { details: failure.options.details.map(({ path, message }) => ({ path, message })) }),
+      ...(failure.options.details === undefined ? {} : { details: toFaults(failure.options.details) }),
     },
     transforms: isObject(transforms) ? transforms : undefined,
     mapped: responseBody,

@@ -1,6 +1,8 @@
 /** `POST /messages/{id}/test`: a test of an endpoint, made from a recorded message. */
+
 import { Failure } from '../../core/failure.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
+import { isError } from '../../core/lint.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
 import { checkDocument } from '../../document/checks/check-document.ts'
 import type { DryRunRequest } from '../../document/checks/dry-run-request.ts'
@@ -111,7 +113,7 @@ export function createRecordedTests(options: RecordedTestsOptions): MakeRecorded
 /** A message may be too large for a test. */
 function soundFile(test: JsonObject): TestFile {
   const { file, lints } = checkTestFile({ tests: [test] })
-  const errors = lints.filter(({ severity }) => severity === 'error')
+  const errors = lints.filter(isError)
   if (errors.length > 0) throw failures.testsInvalid(errors)
   return file
 }

@@ -2,7 +2,7 @@
 
 import type { Failure } from '../../core/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { collectInto, type Lint } from '../../core/lint.ts'
+import { collectInto, isError, type Lint } from '../../core/lint.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import type { DocumentBounds } from '../../document/checks/document-bounds.ts'
 import type { EndpointService } from '../../endpoints/endpoint-service.ts'
@@ -53,7 +53,7 @@ export function createRequestedTests(options: RequestedTestsOptions): RunRequest
     const stored = typeof endpointId === 'string' ? await endpointService.get(endpointId) : undefined
     const given = tests ?? (await storedTests?.(String(endpointId))) ?? {}
     const { file, lints } = checkTestFile(Array.isArray(given) ? { tests: given } : given)
-    const errors = lints.filter(({ severity }) => severity === 'error')
+    const errors = lints.filter(isError)
     if (errors.length > 0) throw failures.testsInvalid(errors.map((lint) => inRequest(lint, given)))
     let taken: Snapshots = {}
     const report = await runTests(endpoint ?? stored ?? {}, file, {

@@ -1,7 +1,7 @@
 /** Runs the tests of a document: the same compiler, intake and canned answers as a dry run, with time and chance fixed. */
 import { setImmediate } from 'node:timers/promises'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Lint } from '../../core/lint.ts'
+import { isError, type Lint } from '../../core/lint.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import type { CallSpan } from '../../core/tracing/trace.ts'
 import type { DocumentBounds } from '../../document/checks/document-bounds.ts'
@@ -71,7 +71,7 @@ export function createTestRunner({ services, settings, logger, bounds }: TestRun
       bounds: options.bounds ?? bounds,
     })
     const calls: CallSpan[] = []
-    const ran = !lints.some(({ severity }) => severity === 'error')
+    const ran = !lints.some(isError)
     const isLate = () => options.limitMs !== undefined && performance.now() - startMs > options.limitMs
     const runner: Runner = { compiled, given, settings, logger, ignore: file.ignore, options, calls, isLate }
     const results: TestResult[] = []

@@ -1,7 +1,7 @@
 /** The tests that the service keeps for each endpoint: `/endpoints/{id}/tests`. */
 import { Failure } from '../../core/failure.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import type { Lint } from '../../core/lint.ts'
+import { isError, type Lint } from '../../core/lint.ts'
 import type { EndpointService } from '../../endpoints/endpoint-service.ts'
 import type { ChangeTests } from '../../endpoints/endpoint-writer.ts'
 import * as failures from '../../endpoints/management-failures.ts'
@@ -74,7 +74,7 @@ export function createStoredTests({ store, endpointService }: StoredTestsOptions
     replace: async (endpointId, text, ifMatch, toAuditEntry) => {
       const { raw, faults } = parseDocument(text)
       const { lints } = checkTestFile(raw)
-      const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
+      const errors = [...faults, ...lints.filter(isError)]
       if (errors.length > 0) throw failures.testsInvalid(errors)
       const file = raw as JsonObject
       await write(endpointId, file, ifMatch, toAuditEntry)

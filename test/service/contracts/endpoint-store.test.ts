@@ -222,7 +222,7 @@ describeStores('endpoints', (stage) => {
   })
 
   it('rejects with StoreUnavailable once it is closed, and closes twice', async () => {
-    await endpoints().close()
+    await stage.store.close()
     await stage.store.close()
     const { document } = endpointOf(1)
     const calls = [

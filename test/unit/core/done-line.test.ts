@@ -1,7 +1,7 @@
 /** The lines of messages that ended done are stored as they are, so their text is a format that must not change. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createColumns, doneHead, doneLine, restText } from '../../../src/core/records/message-record.ts'
+import { doneHead, doneLine, parseLines, restText } from '../../../src/core/records/message-record.ts'
 import fc from '../../support/fast-check.ts'
 
 const ID = '0190a1b2c3d4e5f6a7b8c9d0'
@@ -63,7 +63,7 @@ test('the columns of lines of any name come out as they went in', () => {
       const lines = endpoints.map((endpoint) =>
         doneLine({ head: doneHead(ENDPOINT, 'http', 200, endpoint, 1), id: ID, ms: 1, stages: [] }),
       )
-      const columns = [...createColumns(lines.join(''))]
+      const columns = [...parseLines(lines.join(''))]
       assert.deepEqual(
         columns.map(([id, endpointId, source, status, detail = '']) => [
           id,

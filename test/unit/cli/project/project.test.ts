@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, test } from 'node:test'
-import { createJsonPositions, formatLint, locateLints } from '../../../../src/cli/project/placed-lint.ts'
+import { createJsonPositions, formatLint, locateLints } from '../../../../src/cli/project/located-lint.ts'
 import {
   escapeValues,
   fillValues,
