@@ -13,7 +13,8 @@ const FLAGS = [`--max-semi-space-size=${youngMegabytes()}`, '--no-maglev', `--v8
 function youngMegabytes() {
   // 0 without a limit; Node.js 18.0 to 18.14 lacks constrainedMemory.
   const limit = process.constrainedMemory?.() || Number.POSITIVE_INFINITY
-  const processes = Number(process.env.WORKERS) || 1
+  const { WORKERS = '' } = process.env
+  const processes = /^auto$/i.test(WORKERS) ? cores() : Number(WORKERS) || 1
   return Math.min(limit, os.totalmem()) / processes < 512 * 1024 * 1024 ? 4 : 16
 }
 
@@ -22,9 +23,12 @@ function youngMegabytes() {
  * has a fifth of it for messages while they work.
  */
 function helpers() {
-  // Node.js 18.0 to 18.13 lacks availableParallelism.
-  const cores = os.availableParallelism?.() ?? os.cpus().length
-  return Math.min(4, Math.max(1, cores - 1))
+  return Math.min(4, Math.max(1, cores() - 1))
+}
+
+/** Node.js 18.0 to 18.13 lacks availableParallelism. */
+function cores() {
+  return os.availableParallelism?.() ?? os.cpus().length
 }
 
 const root = join(__dirname, '..')

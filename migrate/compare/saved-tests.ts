@@ -3,15 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { makeFolder, writeFault } from '../../src/core/files/files.ts'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
+import { withoutSecretHeaders } from '../../src/core/secrets/secrets.ts'
 import { checkTestFile } from '../../src/try/tests/check-test-file.ts'
 import { expectationFromRun } from '../../src/try/tests/expectation-of-record.ts'
-import {
-  inlineBody,
-  present,
-  withAnyQuery,
-  withoutSecretHeaders,
-  withoutSecretParameters,
-} from '../../src/try/tests/given-of-record.ts'
+import { inlineBody, present, withAnyQuery, withoutSecretParameters } from '../../src/try/tests/given-of-record.ts'
 import type { RunTests } from '../../src/try/tests/run-tests.ts'
 import { MAX_TEST_BYTES, MAX_TESTS } from '../../src/try/tests/test-file.ts'
 import { type ComparedSide, ComparisonImpossible } from './comparison.ts'

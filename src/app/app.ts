@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { extname } from 'node:path'
 import { createIds } from '../core/id.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
-import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
 import { createEndpointService } from '../endpoints/endpoint-service.ts'
 import { createLoadShedder } from '../inbound/admission/load-shedder.ts'
@@ -278,14 +277,13 @@ class Service {
 
   /** Consumes records, runs stored replay plans, and registers with an OpenHIM core. */
   async takeMessages(): Promise<void> {
-    const { settings, version, logger, workerCluster, running } = this.#context
+    const { settings, version, logger, running } = this.#context
     const { registry, consumer, recordSettings, intake, services, records, servers, workerSlot, health, clock } =
       this.parts
-    const isConsumedHere = ({ document }: CompiledEndpoint) =>
-      workerCluster === undefined || consumesFor(document._id, workerCluster.workerSlot)
     const { get, watch } = registry
+    const consuming = () => registry.consuming().filter(({ document }) => consumesFor(document._id, workerSlot))
     running.consumers = new EndpointConsumers({
-      registry: { get, watch, consuming: () => registry.consuming().filter(isConsumedHere) },
+      registry: { get, watch, consuming },
       consumer,
       settings: recordSettings,
       intake,
@@ -314,7 +312,7 @@ class Service {
     const stopBy = performance.now() + settings.shutdownTimeoutMs
     servers.endConnections()
     const mediatorStopped = running.mediator?.stop()
-    const givenUp = await drain(intake, { stop: async () => running.consumers?.stop() }, settings.shutdownTimeoutMs)
+    const givenUp = await drain(intake, running.consumers?.stop(), settings.shutdownTimeoutMs)
     intake.giveUp()
     await servers.quiet()
     // Callers may still be reading their answers; one that does not read is not waited for.

@@ -8,7 +8,7 @@ import type { RecordSettings } from '../inbound/kafka/endpoint-consumers.ts'
 import type { RecordConsumer } from '../inbound/kafka/record-consumer.ts'
 import type { Settings } from '../settings/settings.ts'
 
-export type Broker = Readonly<{
+type Broker = Readonly<{
   producer: ClosableRecordProducer
   consumer: RecordConsumer
   recordSettings: RecordSettings

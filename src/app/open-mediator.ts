@@ -1,4 +1,5 @@
 /** The OpenHIM mediator mode: one worker registers the service with a core. */
+
 import { hostname } from 'node:os'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
@@ -8,6 +9,7 @@ import { type CoreClientOptions, createCoreClient } from '../openhim/core-client
 import type { MediatorStatus, OpenhimCore } from '../openhim/core-port.ts'
 import type { ServiceAddress } from '../openhim/mediator.ts'
 import { createHttpClient } from '../outbound/http/http-client.ts'
+import { EVERY_ADDRESS } from '../settings/message-origin.ts'
 import type { Settings } from '../settings/settings.ts'
 
 export type RunningMediator = Readonly<{
@@ -27,9 +29,6 @@ type RunningMediatorOptions = Readonly<{
   logger: Logger
 }>
 
-/** `HOST` of a port that listens on every address of the machine. */
-export const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::']
-
 const ANSWER_LIMIT_BYTES = 1024 * 1024
 
 /** Undefined without OPENHIM_REGISTER, and in all workers but one. */
@@ -39,8 +38,7 @@ export async function openMediator(options: RunningMediatorOptions): Promise<Run
   if (!openhimRegister || workerSlot.slot > 0) return undefined
   // The settings are checked: with OPENHIM_REGISTER, the three are given.
   if (username === undefined || password === undefined || urn === undefined) return undefined
-  const { startMediator } = await import('../openhim/mediator.ts')
-  const { createMediatorVersions, describeMediator } = await import('../openhim/mediator.ts')
+  const { createMediatorVersions, describeMediator, startMediator } = await import('../openhim/mediator.ts')
   const core = openCore({
     url: settings.openhimUrl,
     username,

@@ -33,6 +33,7 @@ import { createHttpClient } from '../outbound/http/http-client.ts'
 import { answerFailure } from '../pipeline/reply.ts'
 import type { MessageCaptures } from '../records/message-log/captures.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
+import { messageOrigin } from '../settings/message-origin.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Store } from '../store/store.ts'
 import type { DryRun, DryRunValue } from '../try/dry-run/dry-run.ts'
@@ -42,7 +43,6 @@ import type { MakeRecordedTest } from '../try/tests/recorded-tests.ts'
 import type { RunRequestedTests } from '../try/tests/requested-tests.ts'
 import type { StoredTests } from '../try/tests/stored-tests.ts'
 import type { ServiceHealth } from './health.ts'
-import { EVERY_ADDRESS } from './open-mediator.ts'
 import type { Watching } from './watching.ts'
 
 type Servers = Readonly<{
@@ -95,7 +95,7 @@ export function createServers(options: ServersOptions): Servers {
     return answerFailure(failure, 'JSON')
   }
   const { registry, version, storedTests } = options
-  const origin = settings.publicUrl ?? `http://localhost:${settings.serverPort}`
+  const origin = messageOrigin(settings)
   const publishedApi = createLiveOpenApi({ registry, version, origin, settings, storedTests })
   const ports: Ports = { messagePort: () => listeningPort(messageServer), adminPort: () => listeningPort(adminServer) }
   const buildApi = createApi(options, publishedApi, ports)
@@ -270,20 +270,3 @@ export function openManagementAuth(options: AuthOptions) {
     },
   }
 }
-
-/**
- * In: the settings of the message port; the header `Host` of a call to the admin port. Out: a URL such as
- * `http://10.0.0.7:3003`, without a last slash. A port on every address has the name that the caller used for the admin port.
- */
-export function messageOrigin(
-  { publicUrl, host, serverPort }: Pick<Settings, 'publicUrl' | 'host' | 'serverPort'>,
-  calledAs: string | undefined,
-): string {
-  if (publicUrl !== undefined) return publicUrl
-  const name = EVERY_ADDRESS.includes(host) ? (nameIn(calledAs) ?? 'localhost') : host
-  return `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${serverPort}`
-}
-
-/** Undefined if the header is absent or malformed. An IPv6 address is in brackets. */
-const nameIn = (calledAs: string | undefined): string | undefined =>
-  calledAs === undefined ? undefined : URL.parse(`http://${calledAs}`)?.hostname

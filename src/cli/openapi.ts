@@ -5,6 +5,7 @@ import { createOfflineServices } from '../app/offline.ts'
 import { isError } from '../core/lint.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import { checkFiles } from '../endpoints/check-files.ts'
+import { messageOrigin } from '../settings/message-origin.ts'
 import { writeOpenApi } from '../try/openapi/openapi-document.ts'
 import { examplesIn, type PublishedEndpoint } from '../try/openapi/published-operation.ts'
 import { CommandFault, counted, jsonText, requireSettings, type Terminal, writeText } from './command.ts'
@@ -17,7 +18,7 @@ import { findSuites, testsPathFor } from './test-suites.ts'
 /** With faults, nothing is written. */
 export async function run(given: Given<'openapi'>, terminal: Terminal): Promise<Ending<'openapi'>> {
   const settings = requireSettings(terminal)
-  const { origin = settings.publicUrl ?? `http://localhost:${settings.serverPort}` } = given
+  const { origin = messageOrigin(settings) } = given
   if (!/^https?:$/.test(URL.parse(origin)?.protocol ?? '')) {
     throw new CommandFault('--origin must be an http(s) URL.')
   }

@@ -32,3 +32,6 @@ export const timeFromId = (id: string): number => Number.parseInt(id.slice(0, 12
 
 /** The text that no id of this time or of a later one is below. */
 export const idFrom = (timeMs: number): string => Math.max(0, Math.ceil(timeMs)).toString(16).padStart(12, '0')
+
+/** Of what has no id of its own, such as a document that is only tried. */
+export const NO_ID = '0'.repeat(24)

@@ -13,7 +13,7 @@ export type Incoming = Readonly<{
   isRecord?: boolean
   /** The consumer retries this message itself after a failure that may succeed later. */
   triesAgain?: boolean
-  /** The turn of a record among those of its partition, if they do not wait for each other. */
+  /** The slot of a record among those of its partition, if they do not wait for each other. */
   slot?: ProduceSlot | undefined
   /** What its records go to in place of the producer of the service. */
   producer?: RecordProducer | undefined

@@ -38,7 +38,7 @@ export type IntakeOptions = AdmissionLimits &
   }>
 
 /** What is known of a request before its body is read. */
-export type Arrival = Readonly<{ headers: Headers; hasLeft(): boolean }>
+type Arrival = Readonly<{ headers: Headers; hasLeft(): boolean }>
 
 /**
  * What the message of an admitted request starts with, or the refusal, which is recorded already. `caller`: authenticated,

@@ -1,5 +1,7 @@
 /** How the intake stops: the failures of messages that come too late or do not end in time, and the wait for the others. */
+
 import { Failure } from '../core/failure.ts'
+import { within } from '../core/within.ts'
 
 export const stopping = (): Failure =>
   new Failure('SHUTTING_DOWN', 'The service is stopping; send the message again in a moment.')
@@ -13,14 +15,9 @@ export const stoppedBefore = (): Failure =>
 /** Resolves once no message runs or waits, or after `timeoutMs`; to the number of messages that still run. */
 export async function drain(
   intake: Readonly<{ drain(): Promise<void>; inFlight: number }>,
-  consumers: Readonly<{ stop(): Promise<unknown> }>,
+  consumersStopped: Promise<unknown> | undefined,
   timeoutMs: number,
 ): Promise<number> {
-  let timer: NodeJS.Timeout | undefined
-  const timeUp = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs)
-  })
-  await Promise.race([Promise.all([intake.drain(), consumers.stop()]), timeUp])
-  clearTimeout(timer)
+  await within(timeoutMs, Promise.all([intake.drain(), consumersStopped]))
   return intake.inFlight
 }

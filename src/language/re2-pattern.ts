@@ -26,7 +26,7 @@ type Test = Omit<Pattern, 'finder' | 'size'>
  * The first match at or after `from`; `from` and `start` are UTF-16 indexes.
  * Throws PatternTooCostly if finding the groups in so long a text could take seconds.
  */
-export type Find = (text: string, from: number) => PatternMatch | undefined
+type Find = (text: string, from: number) => PatternMatch | undefined
 
 export class PatternTooCostly extends Error {
   override readonly name = 'PatternTooCostly'

@@ -2,7 +2,7 @@
 import { reservedBy } from '../core/http.ts'
 import { fault, found, type Result } from '../core/lint.ts'
 
-export type RoutePattern = Readonly<{
+type RoutePattern = Readonly<{
   pattern: string
   /** Names of the parameters, in the order of their segments. */
   parameters: readonly string[]

@@ -13,7 +13,7 @@ import { observeStage, type StageObserver } from './stage-observer.ts'
 export type Stage<In, Out> = (message: In, run: Run) => Awaitable<Out>
 
 /** A stage that an endpoint does not use: the compiler knows what it would add, so nothing runs. */
-export type Unused<Out> = Readonly<{ adds: Partial<Out> }>
+type Unused<Out> = Readonly<{ adds: Partial<Out> }>
 
 export type Step<In, Out> = Stage<In, Out> | Unused<Out>
 

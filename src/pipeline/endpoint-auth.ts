@@ -27,7 +27,7 @@ export type EndpointAuth = Readonly<{
   noteSecrets(run: Run): void
 }>
 
-export type AuthServices = Readonly<{ secrets: SecretSource; tokens: TokenVerifier; egress: EgressPolicy }>
+type AuthServices = Readonly<{ secrets: SecretSource; tokens: TokenVerifier; egress: EgressPolicy }>
 
 /** One method of authentication. */
 type AuthMethod = Readonly<{

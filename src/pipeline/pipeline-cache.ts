@@ -20,7 +20,7 @@ export interface PipelineCache {
   stop(): void
 }
 
-export type PipelineCacheOptions = Readonly<{
+type PipelineCacheOptions = Readonly<{
   /** Above it, pipelines are dropped, but none that a message has used in the last `restMs`. */
   maxBytes: number
   /** 60,000 by default. */

@@ -9,7 +9,7 @@ import { OUTCOME_MEDIA_TYPE, toOperationOutcome } from './operation-outcome.ts'
 import type { Outcome } from './outcome.ts'
 
 /** What an endpoint says of its failures. */
-export type FailureForm = Pick<Endpoint, 'failures' | 'transformation'>
+type FailureForm = Pick<Endpoint, 'failures' | 'transformation'>
 
 /** Whether all failures of an endpoint are answered as an OperationOutcome; undefined: those of lookups that ask for it. */
 export function answersInFhir({ failures, transformation: { output } }: FailureForm): boolean | undefined {

@@ -45,12 +45,10 @@ export function createSandbox(options: SandboxOptions): IsolatedSandbox {
   const quick = open('quick')
   const slow = open('slow')
   const calls = createProgramCalls({ quick, slow, programOptions, compileMs, reasons: REASONS })
-  let programs = 0
 
   return {
     compile: async (program: Program) => {
-      programs += 1
-      const owner = { id: programs, program, size: JSON.stringify(program).length, quota: newCpuQuota() }
+      const owner = calls.open(program, JSON.stringify(program).length)
       return calls.programFor(owner, (await calls.compile(owner)).compilation)
     },
     counts: () => ({ quick: quick.counts(), slow: slow.counts() }),
@@ -82,6 +80,7 @@ const COMPILE_MS = 10_000
 /** The calls of programs: each call is assigned to one of two pools, and has its limit. */
 export function createProgramCalls(options: ProgramCallsOptions) {
   const { quick, slow, programOptions, compileMs = COMPILE_MS, graceMs = GRACE_MS, reasons } = options
+  let programs = 0
 
   const call = (owner: ProgramOwner, task: IsolationTask, limitMs: number, deadlineAt: number): Promise<CallOutcome> =>
     new Promise((resolve) => {
@@ -148,6 +147,11 @@ export function createProgramCalls(options: ProgramCallsOptions) {
   }
 
   return {
+    /** `size`: of the program as JSON, in characters. */
+    open: (program: Program, size: number, quota = newCpuQuota()): ProgramOwner => {
+      programs += 1
+      return { id: programs, program, size, quota }
+    },
     /** `cpuMs`: what compiling took. Faults of the program are in the result. Rejects with OVERLOADED. */
     compile: async (owner: ProgramOwner): Promise<Readonly<{ compilation: Compilation; cpuMs: number }>> => {
       const outcome = await call(owner, { kind: 'compile' }, compileMs, Date.now() + 2 * compileMs)

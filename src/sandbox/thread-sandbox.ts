@@ -2,10 +2,12 @@
  * ISOLATION=none: expressions and schemas run on the thread of messages while they are quick. Documents that may take long
  * to compile, and the programs that exceeded their time, have threads of their own, which start when they are needed.
  */
+
 import { setImmediate as nextIteration, setTimeout } from 'node:timers/promises'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Verdict } from '../language/json-schema/json-schema.ts'
 import { ExpressionFault } from '../language/jsonata/expression.ts'
+import { isTimeout } from '../language/jsonata/expression-limits.ts'
 import type { LocalRuns, Program } from '../pipeline/sandbox.ts'
 import { ban, newCpuQuota, threadCpuMs } from './cpu-quota.ts'
 import type { ProgramOptions } from './isolation-protocol.ts'
@@ -78,7 +80,6 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
     reasons: REASONS,
   })
   const runExclusive = createRunLock()
-  let programs = 0
   /** Until then no message waits for a compilation. */
   let isStarted = false
 
@@ -151,22 +152,18 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
     }
   }
 
-  const compilesHere = (program: Program): boolean => !isStarted || !mayTakeLong(JSON.stringify(program))
+  const isCompiledHere = (text: string): boolean => !isStarted || !mayTakeLong(text)
 
   return {
-    compilesHere,
+    compilesHere: (program: Program) => isCompiledHere(JSON.stringify(program)),
     compile: async (program: Program) => {
+      const text = JSON.stringify(program)
       const quota = { ...newCpuQuota(), quick: true }
-      const size = JSON.stringify(program).length
-      const newOwner = (): ProgramOwner => {
-        programs += 1
-        return { id: programs, program, size, quota }
-      }
-      let owner = newOwner()
-      if (!compilesHere(program)) {
+      let owner = calls.open(program, text.length, quota)
+      if (!isCompiledHere(text)) {
         let compiled = await calls.compile(owner)
         if (compiled.cpuMs > COMPILE_BUDGET_MS && compiled.cpuMs < FIRST_COMPILE_BUDGET_MS) {
-          owner = newOwner()
+          owner = calls.open(program, text.length, quota)
           compiled = await calls.compile(owner)
         }
         if (compiled.cpuMs > COMPILE_BUDGET_MS) return calls.programFor(owner, compiled.compilation)
@@ -189,8 +186,6 @@ function mayTakeLong(program: string): boolean {
   for (const [, min, max] of program.matchAll(REPETITION)) count += Math.max(Number(min), Number(max))
   return count > MAX_REPETITIONS
 }
-
-const isTimeout = (thrown: unknown): boolean => thrown instanceof ExpressionFault && thrown.isTimeout
 
 const isStopped = (verdict: Verdict): boolean => !verdict.ok && verdict.isStopped === true
 

@@ -3,7 +3,7 @@
 import { buffer } from 'node:stream/consumers'
 import { Failure } from '../../core/failure.ts'
 import { portion, type WorkerCounts, type WorkerSlot } from '../../core/worker-processes.ts'
-import { findEndpoint, mergeExpositions, writeFamilies } from '../../observe/metrics/expositions.ts'
+import { endpointLabel, mergeExpositions, writeFamilies } from '../../observe/metrics/expositions.ts'
 import { OTHERS, type ProcessCounts } from '../../observe/metrics/message-metrics.ts'
 import type { DriftCounts } from '../../records/drift/endpoint-drift.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -73,7 +73,7 @@ export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerS
     async *metrics(endpoints) {
       const { responses, lost, workers } = await gather('metrics')
       const keeps = (series: string) => {
-        const name = findEndpoint(series)
+        const name = endpointLabel(series)
         return name === undefined || name === '' || name === OTHERS || endpoints.has(name)
       }
       const { families, omitted } = await mergeExpositions(responses, lost, keeps)

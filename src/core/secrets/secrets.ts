@@ -1,4 +1,5 @@
 /** Secrets: the names that indicate them, the source of their values, and finding their values in texts. */
+import type { JsonObject } from '../json.ts'
 
 /** Parts of the names of headers and properties that may hold a credential: full names would miss `x-acme-api-key`. */
 const SECRET = /authorization|cookie|api-?_?key|subscription-key|token|secret|password|credential/i
@@ -148,3 +149,6 @@ export function almostReference(text: string): string | undefined {
   if (!ALMOST.test(withoutReferences(text))) return undefined
   return 'This looks like a reference to a secret and is sent unchanged; write "${env:NAME}", or "${file:/path}" with an absolute path.'
 }
+
+export const withoutSecretHeaders = (headers: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, isSecretName(name) ? REDACTED : value]))

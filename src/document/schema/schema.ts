@@ -255,3 +255,7 @@ export const isMarkedPrimary = (request: ResponseRequest): boolean =>
 /** Whether the answer of a request is returned alone. A request with `forEach` has many answers and is never primary. */
 export const isPrimary = (request: ResponseRequest): boolean =>
   request.forEach === undefined && isMarkedPrimary(request)
+
+/** The response request whose answer is that of the message. */
+export const soleRequest = ({ requests: { response } }: Endpoint): ResponseRequest | undefined =>
+  response.find((request) => request.forEach === undefined && (response.length === 1 || isPrimary(request)))

@@ -13,7 +13,7 @@ export type QueueBounds = Readonly<{
   waitMs: number
 }>
 
-export interface AdaptiveLifoQueue<Entry> {
+interface AdaptiveLifoQueue<Entry> {
   /** Out: the entry to shed, if the queue is full. */
   add(entry: Entry, workedMs: number): Entry | undefined
   next(): Entry | undefined

@@ -34,7 +34,7 @@ export type CallerConnection = Readonly<{
 }>
 
 /** One of the two is called once: the message has a permit, or gets none for the reason of the failure. */
-export type Candidate = Readonly<{ start(): void; reject(failure: Failure): void }>
+type Candidate = Readonly<{ start(): void; reject(failure: Failure): void }>
 
 export interface Admission extends Pick<ConcurrencyLimiter, 'acquire' | 'release'> {
   /** The pool in which messages of the endpoint count; undefined if it has no limit of its own. */

@@ -12,7 +12,7 @@ import { createAdaptiveLifoQueue, type QueueBounds } from './adaptive-lifo-queue
 import { createEventLoop, type EventLoop } from './event-loop.ts'
 
 /** A request that waits; one of the two is called, once. */
-export type WaitingRequest = Readonly<{ start(): void; shed(failure: Failure): void }>
+type WaitingRequest = Readonly<{ start(): void; shed(failure: Failure): void }>
 
 export interface LoadShedder {
   /** Whether a request may start at once; else it has to `wait`. Asked once for each request. */

@@ -16,7 +16,7 @@ import type {
 } from './record-consumer.ts'
 import { type RecordOrder, RecordSemaphore } from './record-order.ts'
 
-export type RecordSessionOptions = Omit<ConsumerSubscription, 'startAt'> &
+type RecordSessionOptions = Omit<ConsumerSubscription, 'startAt'> &
   Readonly<{
     consumer: RecordConsumer
     /** Records under way or not yet committed. */
@@ -197,7 +197,7 @@ export class RecordSession {
 type Queues = ReadonlyMap<number, Pick<PartitionQueue, 'bufferedBytes' | 'waitingBytes'>>
 
 /** The part of one endpoint. */
-export type FetchShare = Readonly<{
+type FetchShare = Readonly<{
   /** How much of the endpoint's partitions may be fetched now; at least one small fetch while it holds no record. */
   demand(queues: Queues): FetchDemand
   close(): void

@@ -1,5 +1,7 @@
 /** One consumer for each active endpoint that names a topic, as endpoints are created, changed and deleted. */
+
 import { type Backoff, nextPauseMs } from '../../core/backoff.ts'
+import { within } from '../../core/within.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
 import { FetchBudget, RecordSession } from './consumer-session.ts'
@@ -69,8 +71,7 @@ export type RecordSettings = Pick<
 type SharedOptions = Pick<ProcessRecordOptions, 'intake' | 'producer' | 'logger'> &
   Readonly<{ consumer: RecordConsumer; settings: RecordSettings }>
 
-export type EndpointConsumersOptions = SharedOptions &
-  Readonly<{ registry: Pick<Registry, 'get' | 'consuming' | 'watch'> }>
+type EndpointConsumersOptions = SharedOptions & Readonly<{ registry: Pick<Registry, 'get' | 'consuming' | 'watch'> }>
 
 export class EndpointConsumers {
   readonly #options: EndpointConsumersOptions
@@ -135,7 +136,7 @@ export class EndpointConsumers {
   }
 }
 
-export type EndpointConsumerOptions = SharedOptions &
+type EndpointConsumerOptions = SharedOptions &
   Readonly<{
     budget: FetchBudget
     endpointId: string
@@ -310,12 +311,7 @@ export class EndpointConsumer {
 
   async #pause(): Promise<void> {
     this.#pauseMs = nextPauseMs(this.#pauseMs, BACKOFF)
-    let timer: NodeJS.Timeout | undefined
-    const timeUp = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, this.#pauseMs)
-    })
-    await Promise.race([timeUp, this.#stopping.promise, this.#changed.promise])
-    clearTimeout(timer)
+    await within(this.#pauseMs, Promise.race([this.#stopping.promise, this.#changed.promise]))
   }
 
   #maxInFlight(): number {

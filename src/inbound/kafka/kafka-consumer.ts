@@ -1,7 +1,8 @@
 /** The port RecordConsumer: group membership, fetches and commits of one endpoint, joined to one session. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Admin, Consumer, FetchIsolationLevels, ListOffsetTimestamps, type Message } from '@platformatic/kafka'
-import { clientOptions, ignoreErrors, type KafkaSettings, within } from '../../outbound/kafka/kafka-client.ts'
+import { within } from '../../core/within.ts'
+import { clientOptions, ignoreErrors, type KafkaSettings } from '../../outbound/kafka/kafka-client.ts'
 import {
   consumerError,
   isFenced,

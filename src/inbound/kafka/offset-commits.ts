@@ -110,7 +110,7 @@ const MAX_NOTE_BYTES = Math.floor(((NOTE_CHARACTERS - VERSION.length) * 3) / 4) 
 /** No range is longer. */
 const MAX_LENGTH = 1n << 53n
 
-export type CommitNote = Readonly<{
+type CommitNote = Readonly<{
   /** At most NOTE_CHARACTERS of ASCII; empty where there are no ranges. */
   text: string
   /** All that is done before this offset is in the note; undefined if all of it is. */
@@ -206,7 +206,7 @@ interface Committable {
   committed(snapshot: CommitSnapshot): void
 }
 
-export type OffsetCommitsOptions = Readonly<{
+type OffsetCommitsOptions = Readonly<{
   commit: ConsumerSession['commit']
   /** The assigned partitions. */
   queues: () => Iterable<Committable>
@@ -234,7 +234,7 @@ export class OffsetCommits {
     this.#options = options
   }
 
-  /** Commits in a later turn of the event loop. */
+  /** Commits in a later iteration of the event loop. */
   schedule(): void {
     if (this.#isFenced || this.#isDiscarded) return
     this.#committing ??= new Promise<void>((next) => setImmediate(next))

@@ -14,7 +14,7 @@ import {
   type RecordSemaphore,
 } from './record-order.ts'
 
-export type PartitionQueueOptions = Readonly<{
+type PartitionQueueOptions = Readonly<{
   partition: number
   /** Undefined if nothing is committed. */
   committed: CommittedOffset | undefined
@@ -33,7 +33,7 @@ export type PartitionQueueOptions = Readonly<{
 }>
 
 /** Numbers of records. */
-export type QueueFigures = Readonly<{
+type QueueFigures = Readonly<{
   /** Started and not done, without those that wait for their next attempt. */
   underWay: number
   /** Records that wait for their next attempt, or for a change of the endpoint. */
@@ -46,7 +46,7 @@ export type QueueFigures = Readonly<{
 
 /** From this share of the note's room on, only records start that are before the last done offset. */
 const FULL = 0.75
-/** After this many records the event loop gets a turn. */
+/** After this many records other work of the event loop runs. */
 const RECORDS_PER_ITERATION = 128
 
 export class PartitionQueue {
@@ -63,7 +63,7 @@ export class PartitionQueue {
    * before are in line.
    */
   readonly #isSerial: boolean
-  #line: ProduceQueue | undefined
+  #produceQueue: ProduceQueue | undefined
   /** The records that are started and not done, in the order of their starts, with the time of it. */
   readonly #started = new Map<ChainedRecord, number>()
   #isStarting = false
@@ -272,26 +272,26 @@ export class PartitionQueue {
 
   #isInOrder(): boolean {
     if (!this.#isSerial || this.#started.size === 0) return true
-    return this.#line?.isOpen === true && !this.#line.hasFailed && this.#produces() !== undefined
+    return this.#produceQueue?.isOpen === true && !this.#produceQueue.hasFailed && this.#produces() !== undefined
   }
 
   #produces(): number | undefined {
     return this.#isSerial ? this.#options.processing.current()?.produces : undefined
   }
 
-  #openTurn(): QueueSlot | undefined {
-    if (this.#started.size === 0) this.#line = undefined
+  #openSlot(): QueueSlot | undefined {
+    if (this.#started.size === 0) this.#produceQueue = undefined
     const count = this.#produces()
     if (count === undefined) return undefined
-    this.#line ??= new ProduceQueue()
-    return this.#line.open(count, this.#run)
+    this.#produceQueue ??= new ProduceQueue()
+    return this.#produceQueue.open(count, this.#run)
   }
 
   /** Starts the next record, which has a permit. False: it is not done, and no other may start now. */
   #start(): boolean {
     const chained = this.#chains.take()
     if (chained === undefined) return false
-    const slot = this.#openTurn()
+    const slot = this.#openSlot()
     let retry: Retry | undefined
     const openRetry = () => {
       retry = this.#retries.open()

@@ -1,6 +1,6 @@
 /**
- * The port through which records are consumed. An adapter supplies partitions, records and commits, and knows nothing of
- * messages; the policy in src/inbound/kafka/ decides what becomes of a record and when an offset is committed.
+ * The port between kafka-consumer.ts, which supplies partitions, records and commits and knows nothing of messages, and
+ * consumer-session.ts, which decides what becomes of a record and when an offset is committed.
  */
 import type { RecordTransactions } from '../../core/ports/record-producer.ts'
 

@@ -266,29 +266,29 @@ export class ProduceQueue {
 }
 
 type QueueState = {
-  /** The turns that are not settled, in order. */
+  /** The slots that are not settled, in order. */
   readonly unsettled: QueueSlot[]
   readonly waiting: (() => void)[]
-  /** The number of the first turn that failed. */
+  /** The number of the first slot that failed. */
   failedAt: number
 }
 
-/** The turn of one message; there is one for each record. */
+/** The slot of one message; there is one for each record. */
 export class QueueSlot implements ProduceSlot {
-  readonly #line: QueueState
+  readonly #state: QueueState
   readonly #number: number
   readonly #onHanded: () => void
   #left: number
 
   constructor(queue: QueueState, number: number, left: number, onHanded: () => void) {
-    this.#line = queue
+    this.#state = queue
     this.#number = number
     this.#left = left
     this.#onHanded = onHanded
   }
 
   get isVoid(): boolean {
-    return this.#line.failedAt < this.#number
+    return this.#state.failedAt < this.#number
   }
 
   get isHanded(): boolean {
@@ -301,14 +301,14 @@ export class QueueSlot implements ProduceSlot {
   }
 
   failed(): void {
-    if (this.#number >= this.#line.failedAt) return
-    this.#line.failedAt = this.#number
+    if (this.#number >= this.#state.failedAt) return
+    this.#state.failedAt = this.#number
     this.#wakeAll()
   }
 
   /** The message has succeeded, or counts as not tried. */
   settle(): void {
-    const { unsettled } = this.#line
+    const { unsettled } = this.#state
     const index = unsettled.indexOf(this)
     if (index < 0) return
     unsettled.splice(index, 1)
@@ -320,7 +320,7 @@ export class QueueSlot implements ProduceSlot {
    * false if an earlier one has failed, so that this one counts as not tried.
    */
   async fail(): Promise<boolean> {
-    const { unsettled } = this.#line
+    const { unsettled } = this.#state
     this.failed()
     await this.#until(() => unsettled[0] === this || this.isVoid)
     const isFirst = !this.isVoid
@@ -330,12 +330,12 @@ export class QueueSlot implements ProduceSlot {
   }
 
   #wakeAll(): void {
-    const { waiting } = this.#line
+    const { waiting } = this.#state
     if (waiting.length === 0) return
     for (const wake of waiting.splice(0)) wake()
   }
 
   async #until(holds: () => boolean): Promise<void> {
-    while (!holds()) await new Promise<void>((resolve) => this.#line.waiting.push(resolve))
+    while (!holds()) await new Promise<void>((resolve) => this.#state.waiting.push(resolve))
   }
 }

@@ -15,7 +15,8 @@ import {
   kGetApi,
   ListOffsetTimestamps,
 } from '@platformatic/kafka'
-import { clientOptions, ignoreErrors, type KafkaSettings, within } from '../../outbound/kafka/kafka-client.ts'
+import { within } from '../../core/within.ts'
+import { clientOptions, ignoreErrors, type KafkaSettings } from '../../outbound/kafka/kafka-client.ts'
 import { isProtocolError, TOPIC_REPLACED } from '../../outbound/kafka/kafka-errors.ts'
 import type { ConsumedRecord, ConsumerListener, FetchDemand } from './record-consumer.ts'
 

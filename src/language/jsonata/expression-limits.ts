@@ -34,6 +34,8 @@ export class ExpressionFault extends Error {
   }
 }
 
+export const isTimeout = (thrown: unknown): boolean => thrown instanceof ExpressionFault && thrown.isTimeout
+
 /** A limit that an evaluation reached. The engine sets the position when it passes the error on. */
 export class LimitReached extends Error {
   override readonly name = 'LimitReached'

@@ -69,11 +69,11 @@ function readFrom(from: Json | undefined, first: Step | undefined, nesting: numb
 }
 
 /** A number as a name: the element of an array, or the field of an object. No object inherits such a field. */
-export const elementOrField = (value: Json | undefined, name: string): Json | undefined =>
+const elementOrField = (value: Json | undefined, name: string): Json | undefined =>
   typeof value === 'object' && value !== null ? (value as JsonObject)[name] : undefined
 
 /** An index in brackets, which reads a value that is no array as an array of one. */
-export function elementAt(value: Json | undefined, index: number): Json | undefined {
+function elementAt(value: Json | undefined, index: number): Json | undefined {
   if (value === undefined || value === null) return undefined
   if (!isArray(value)) return index === 0 ? value : undefined
   return index < value.length ? value[index] : undefined

@@ -5,7 +5,7 @@
 import { type PathStep, pathText } from './path-steps.ts'
 
 /** In characters of names. A place with a longer path is left out: no one writes an entry for it. */
-export const MAX_LISTED_PATH = 1_000
+const MAX_LISTED_PATH = 1_000
 
 export type PathNode<T> = {
   readonly step: PathStep | undefined

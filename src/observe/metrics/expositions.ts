@@ -179,7 +179,7 @@ function chooseCombine(name: string): Combine {
 }
 
 /** The value of the label `endpoint` of a series; undefined without that label. */
-export function findEndpoint(series: string): string | undefined {
+export function endpointLabel(series: string): string | undefined {
   const [, text] = /[{,]endpoint="((?:[^"\\]|\\.)*)"/.exec(series) ?? []
   return text?.replace(/\\(.)/g, (_, character: string) => (character === 'n' ? '\n' : character))
 }

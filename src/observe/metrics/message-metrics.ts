@@ -53,7 +53,7 @@ export function createMessageMetrics(maxEndpoints = 1_000): MessageMetrics {
       for (const [endpoint, metrics] of byName) for (const entry of listDurations(metrics)) yield { endpoint, ...entry }
     },
     *calls() {
-      for (const [endpoint, metrics] of byName) for (const entry of expectedCalls(metrics)) yield { endpoint, ...entry }
+      for (const [endpoint, metrics] of byName) for (const entry of listCalls(metrics)) yield { endpoint, ...entry }
     },
     keep: (get) => {
       for (const [name, metrics] of byName) {
@@ -151,7 +151,7 @@ function* listDurations({ durations }: EndpointMetrics): Generator<DurationEntry
   }
 }
 
-function* expectedCalls({ calls }: EndpointMetrics): Generator<CallCount> {
+function* listCalls({ calls }: EndpointMetrics): Generator<CallCount> {
   for (const kind of ['lookup', 'response'] as const) {
     for (const [request, counts] of calls[kind]) {
       for (const [how, count] of counts) {

@@ -36,7 +36,7 @@ type IsolationCounts = Readonly<{
 }>
 
 /** Gives the parts of an exposition in Prometheus' text format, in UTF-8; each is made when it is asked for. */
-export type Metrics = () => AsyncIterable<Uint8Array>
+type Metrics = () => AsyncIterable<Uint8Array>
 
 export function createMetrics(source: MetricsSource): Metrics {
   const families = describeMetrics(source)

@@ -2,11 +2,13 @@
  * Sends spans to a collector with OpenTelemetry's batch processor and its OTLP exporter (HTTP, JSON). A message never
  * waits for it: spans beyond a bound are dropped and counted, and a collector that cannot be reached is logged.
  */
+
 import { ExportResultCode } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace'
 import type { Logger } from '../../core/ports/logger-port.ts'
+import { within } from '../../core/within.ts'
 import { createSpans, type TracedMessage } from './spans.ts'
 
 type ExporterOptions = Readonly<{
@@ -88,8 +90,7 @@ export function createExporter(options: ExporterOptions): Exporter {
     },
     close: async () => {
       // It rejects if a batch failed, which the exporter above has logged.
-      const flushed = processor.shutdown().catch(() => undefined)
-      await Promise.race([flushed, new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref())])
+      await within(CLOSE_MS, processor.shutdown())
       lost += waiting
       waiting = 0
       if (lost > 0) logger.warn({ lost }, 'Some spans did not reach the collector')

@@ -2,7 +2,7 @@
  * How connections are opened: within a time, and only to where the operator allows. A host that is denied is not looked up,
  * and of the addresses of the others only the allowed ones are used; there is no second lookup whose result could differ.
  *
- * Faults of an exchange are told in words for users. They never have the query, credentials, header values, or the text of
+ * Faults of an exchange are sentences for users. They never have the query, credentials, header values, or the text of
  * an error of Node.js or undici, which may have any of these.
  */
 import { lookup as systemLookup } from 'node:dns'

@@ -6,7 +6,8 @@ import type {
   ProduceSlot,
   RecordOffset,
 } from '../../core/ports/record-producer.ts'
-import { clientOptions, ignoreErrors, type KafkaSettings, within } from './kafka-client.ts'
+import { within } from '../../core/within.ts'
+import { clientOptions, ignoreErrors, type KafkaSettings } from './kafka-client.ts'
 import { explainRefusal, notAcknowledged, produceError } from './kafka-errors.ts'
 
 const CLOSE_MS = 2_000

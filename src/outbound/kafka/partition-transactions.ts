@@ -9,7 +9,8 @@ import type {
   RecordProducer,
   RecordTransactions,
 } from '../../core/ports/record-producer.ts'
-import { type KafkaSettings, within } from './kafka-client.ts'
+import { within } from '../../core/within.ts'
+import type { KafkaSettings } from './kafka-client.ts'
 import { explainRefusal, isFenced, notAcknowledged, produceError } from './kafka-errors.ts'
 import { createPartitioner, measureRecord, toMessage } from './kafka-producer.ts'
 import {

@@ -3,7 +3,8 @@
  * time. After a failure the client is replaced, since its sequence numbers may differ from those of the broker.
  */
 import { type MessageToProduce, type ProduceResult, Producer } from '@platformatic/kafka'
-import { clientOptions, ignoreErrors, type KafkaSettings, within } from './kafka-client.ts'
+import { within } from '../../core/within.ts'
+import { clientOptions, ignoreErrors, type KafkaSettings } from './kafka-client.ts'
 import { isProtocolError } from './kafka-errors.ts'
 
 export type OpenTransaction = Awaited<ReturnType<Producer['beginTransaction']>>

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import type { IdempotencyStore } from '../../store/sql/idempotency-store.ts'
 
-export type CleanupOptions = Readonly<{
+type CleanupOptions = Readonly<{
   store: Pick<IdempotencyStore, 'purge' | 'bytes'>
   logger: Logger
   /** The most that all cached responses may take. */

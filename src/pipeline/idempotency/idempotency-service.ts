@@ -13,7 +13,7 @@ import type { Outcome } from '../outcome.ts'
 import { isFinal, replayResponse, toCachedResponse } from './cached-response.ts'
 import type { IdempotencyCleanup } from './idempotency-cleanup.ts'
 
-export type KeyedMessage = Readonly<{
+type KeyedMessage = Readonly<{
   request: KeyedRequest
   /** How long its response is cached. */
   ttlMs: number
@@ -31,7 +31,7 @@ export interface IdempotencyService {
   stop(): void
 }
 
-export type IdempotencyOptions = Readonly<{
+type IdempotencyOptions = Readonly<{
   store: IdempotencyStore
   cleanup: Pick<IdempotencyCleanup, 'isFull' | 'noteCached'>
   logger: Logger

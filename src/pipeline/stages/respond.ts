@@ -5,7 +5,7 @@ import type { Answered, Serialised } from '../../core/message.ts'
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import type { Run } from '../../core/run.ts'
 import { noteAnswer } from '../../core/tracing/trace.ts'
-import { type Endpoint, isPrimary, type ResponseRequest } from '../../document/schema/schema.ts'
+import { type Endpoint, type ResponseRequest, soleRequest } from '../../document/schema/schema.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
 import { codecForFormat, codecForHeader, type Format, MEDIA_TYPES, NO_FORMAT } from '../../formats/codecs.ts'
 import { hasStatus } from '../../language/status-set.ts'
@@ -48,9 +48,8 @@ export function compileRespond(
   const responses = requests.map((request, index) =>
     compileOne(request, endpoint, services, settings, lint.at('requests', 'response', index)),
   )
-  const alone = requests.findIndex(
-    (request) => request.forEach === undefined && (requests.length === 1 || isPrimary(request)),
-  )
+  const sole = soleRequest(endpoint)
+  const alone = sole === undefined ? -1 : requests.indexOf(sole)
 
   const answer = (message: Serialised, run: Run, outcomes: readonly (RequestResult | RequestResult[])[]): Answered => {
     if (run.isRecord) refuseFailed(responses, outcomes)

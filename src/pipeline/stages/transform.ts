@@ -7,6 +7,7 @@ import type { Run } from '../../core/run.ts'
 import { checkReference } from '../../document/checks/path-roots.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../../language/jsonata/expression.ts'
+import { isTimeout } from '../../language/jsonata/expression-limits.ts'
 import type { Step } from '../chain.ts'
 import type { SandboxedProgram, Transformation } from '../sandbox.ts'
 import type { PipelineSettings, Services } from '../services.ts'
@@ -80,7 +81,7 @@ export function compileTransform(
             return runFrom(at + 1, { ...progress, transforms: withValue(before, name, later) })
           },
           (thrown) => {
-            if (inSandbox === undefined || !isTimeout(thrown)) throw asFailure(thrown, path)
+            if (inSandbox === undefined || !isTimeout(thrown)) throw toTransformFailure(thrown, path)
             return inSandbox(message, run, at)
           },
         )
@@ -110,10 +111,8 @@ type Progress = Readonly<{ message: Enriched; run: Run; transforms: JsonObject; 
 const withValue = (transforms: JsonObject, name: string, value: Json | undefined): JsonObject =>
   value === undefined ? transforms : { ...transforms, [name]: value }
 
-const isTimeout = (thrown: unknown): boolean => thrown instanceof ExpressionFault && thrown.isTimeout
-
 /** In: what an expression threw. */
-const asFailure = (thrown: unknown, path: string): unknown =>
+const toTransformFailure = (thrown: unknown, path: string): unknown =>
   thrown instanceof ExpressionFault ? failed(path, thrown, thrown) : thrown
 
 /** As compileTransform, but the sandbox runs all expressions of a message in one call. */

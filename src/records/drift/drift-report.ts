@@ -7,7 +7,7 @@ import { createUnreadFields, keysToPath, TYPES, toSlot } from './field-tree.ts'
 /** A document may read thousands of paths. */
 const MISSING_SHOWN = 1_000
 
-export type DriftReportOptions = Readonly<{
+type DriftReportOptions = Readonly<{
   /** The setting DRIFT_SAMPLE. */
   sample: number
   nowMs: number

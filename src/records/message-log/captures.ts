@@ -1,9 +1,11 @@
 /** Captures of an endpoint: its next messages are recorded with all bodies, whatever its policy for bodies. */
+
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Failure } from '../../core/failure.ts'
 import { readTime } from '../../core/iso-time.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import type { Clock } from '../../core/run.ts'
+import { within } from '../../core/within.ts'
 import type { EndpointService } from '../../endpoints/endpoint-service.ts'
 import * as failures from '../../endpoints/management-failures.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
@@ -269,15 +271,6 @@ export function createClaimQueue({
     }
   }
 
-  async function drained(timeoutMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs)
-    })
-    await Promise.race([running, timeout])
-    clearTimeout(timer)
-  }
-
   return {
     offer: (completed) => {
       const { compiled, trace, answer } = completed
@@ -298,10 +291,10 @@ export function createClaimQueue({
     get count() {
       return waiting.size
     },
-    drained,
+    drained: (timeoutMs) => within(timeoutMs, running ?? Promise.resolve()),
     close: async (timeoutMs) => {
       isClosed = true
-      await drained(timeoutMs)
+      await within(timeoutMs, running ?? Promise.resolve())
       for (const one of [...waiting]) finish(one, false)
     },
   }

@@ -24,7 +24,7 @@ import type { MessageFilter } from '../../store/sql/messages.ts'
 import { groupFilter, readGroupKey } from './group-key.ts'
 
 /** Messages that one search names by their ids. */
-export const MAX_IDS = 1_000
+const MAX_IDS = 1_000
 /** Values of a filter by path, error or version, and characters of a value. */
 const MAX_VALUES = 50
 const MAX_CHARACTERS = 1_000

@@ -28,7 +28,7 @@ import type { Replay } from './replay.ts'
 import type { Claims } from './replay-history.ts'
 
 /** Fails with FILTER_INVALID, REPLAY_PLAN_UNKNOWN, REPLAY_PLAN_BUSY, STORE_UNAVAILABLE. */
-export interface ReplayPlans {
+interface ReplayPlans {
   plan(query: MessageQuery): Promise<PlanView>
   /** Starts a run and does not wait for it. */
   run(id: string, limits: RunLimits): Promise<PlanView>

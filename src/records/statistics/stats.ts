@@ -9,7 +9,7 @@ import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import type { Buckets, MinuteCount, StatsStore } from '../../store/sql/stats-store.ts'
 import { callStore } from '../../store/store-access.ts'
 
-export type Stats = Readonly<{
+type Stats = Readonly<{
   /** On the path of every message; never throws. */
   count: Minutes['count']
   /** The last hour, the last day, and each minute of that day with completed messages. Fails with STORE_UNAVAILABLE. */

@@ -1,7 +1,9 @@
 /** The report of a dry run: what each stage got and gave, the mapping, the calls, and the answer. */
+
 import type { Failure } from '../../core/failure.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { documentPath } from '../../core/lint.ts'
+import { documentPath, toFaults } from '../../core/lint.ts'
+import { withoutSecretHeaders } from '../../core/secrets/secrets.ts'
 import { type CallSpan, shownTarget, type Trace } from '../../core/tracing/trace.ts'
 import type { DryRunRequest } from '../../document/checks/dry-run-request.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
@@ -9,7 +11,7 @@ import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
 import type { CannedServices, Sent } from './canned-services.ts'
 import { mappingReport, mappingView } from './mapping-report.ts'
-import { BODY_LIMIT, type ReportValues, shownHeaders, shownSafely } from './shown-values.ts'
+import { BODY_LIMIT, type ReportValues, shownSafely } from './shown-values.ts'
 import { describeStages, rounded, type StageRecording } from './stage-report.ts'
 
 /** A forEach may make thousands of calls. */
@@ -47,7 +49,7 @@ export async function createReport(run: RunToReport): Promise<JsonObject> {
   // First, so that stages show again what room is left for.
   const answered = {
     status: answer.status,
-    headers: shownHeaders(Object.entries(answer.headers)),
+    headers: withoutSecretHeaders(answer.headers),
     ...values.body('/answer/body', answer.body),
     ...(assumed && failure === undefined ? { assumed } : {}),
   }
@@ -82,7 +84,7 @@ function describeCall(
     id,
     ...(item === undefined ? {} : { item }),
     ...(topic === undefined ? { method, url: shownTarget(target) } : { topic, key: sent?.key ?? null }),
-    ...(sent === undefined ? {} : { headers: shownHeaders(sent.headers) }),
+    ...(sent === undefined ? {} : { headers: withoutSecretHeaders(Object.fromEntries(sent.headers)) }),
     ...(sent?.body === undefined ? {} : values.body(`${at}/body`, sent.body, BODY_LIMIT)),
     ms: Number.isNaN(endMs) ? null : rounded(endMs - startMs),
     answered: sent?.source ?? 'not sent',
@@ -98,18 +100,18 @@ const describeAnswer = (
   at: string,
 ): JsonObject => ({
   status,
-  headers: shownHeaders(Object.entries(headers)),
+  headers: withoutSecretHeaders(headers),
   ...values.body(`${at}/body`, body, BODY_LIMIT),
 })
 
-function describeFailure({ message, code, status, stage, options: { path, details } }: Failure): JsonObject {
+export function describeFailure({ message, code, status, stage, options: { path, details } }: Failure): JsonObject {
   return {
     error: message,
     code,
     status,
     ...(stage === undefined ? {} : { stage }),
     ...(path === undefined ? {} : { path }),
-    ...(details === undefined ? {} : { details: details.map((one) => ({ path: one.path, message: one.message })) }),
+    ...(details === undefined ? {} : { details: toFaults(details) }),
   }
 }
 

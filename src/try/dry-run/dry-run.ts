@@ -5,7 +5,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { allows, type Role } from '../../core/access.ts'
 import { Failure } from '../../core/failure.ts'
-import { isId } from '../../core/id.ts'
+import { isId, NO_ID } from '../../core/id.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { collectInto, isError, isWarning, type Lint, preventsActivation, toFaults } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
@@ -223,9 +223,6 @@ export function toIncoming(
 }
 
 type Endpoints = Pick<EndpointService, 'get'> & Partial<Pick<EndpointService, 'versions'>>
-
-/** The id of a document without one: no endpoint ever gets it. */
-const NO_ID = '0'.repeat(24)
 
 /**
  * The document to run, and the id of the endpoint that it would replace: the endpoint that is named, else the one of the

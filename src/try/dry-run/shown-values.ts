@@ -1,13 +1,7 @@
 /** Values as a report shows them: bounded, and without secrets. */
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { pointerTo } from '../../core/lint.ts'
-import {
-  compileReferences,
-  isSecretName,
-  REDACTED,
-  type SecretValues,
-  withReferences,
-} from '../../core/secrets/secrets.ts'
+import { compileReferences, type SecretValues, withReferences } from '../../core/secrets/secrets.ts'
 import { REPORT_LIMIT } from '../../document/checks/dry-run-request.ts'
 import { childNode, createPathTree, type PathNode, pathTo } from '../../language/paths/path-tree.ts'
 
@@ -76,9 +70,6 @@ export function shownSafely(value: Json, secrets: Secrets): Json {
   }
   return shown(value)
 }
-
-export const shownHeaders = (headers: readonly (readonly [string, string | readonly string[]])[]): JsonObject =>
-  Object.fromEntries(headers.map(([name, value]) => [name, isSecretName(name) ? REDACTED : value]))
 
 // The values of one report: bounded one by one and together. A value that is too large for it stays out, with the place at
 // which the whole of it can be asked for.

@@ -1,12 +1,14 @@
 /** The stages of a report: what each got, what it gave, and what validation coerced. */
+
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { pointerTo } from '../../core/lint.ts'
 import { ROOTS } from '../../core/message.ts'
+import { withoutSecretHeaders } from '../../core/secrets/secrets.ts'
 import { STAGES, type StageKind, type StageName } from '../../core/tracing/stages.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import { createMappingTrace } from '../../language/mapping/mapping-trace.ts'
 import type { StageObserver } from '../../pipeline/stage-observer.ts'
-import { type ReportValues, shownHeaders, valuesAt } from './shown-values.ts'
+import { type ReportValues, valuesAt } from './shown-values.ts'
 
 /** The roots that a schema may describe. */
 const VALIDATED = ['requestBody', 'query', 'lookupRequests'] as const
@@ -102,7 +104,7 @@ const isEmptyObject = (value: Json): boolean => isObject(value) && Object.keys(v
 function shownParts(parts: JsonObject): JsonObject {
   const { requestHeaders, lookupRequests, ...others } = parts
   return {
-    ...(isObject(requestHeaders) ? { requestHeaders: shownHeaders(headerEntries(requestHeaders)) } : {}),
+    ...(isObject(requestHeaders) ? { requestHeaders: withoutSecretHeaders(requestHeaders) } : {}),
     ...others,
     ...(isObject(lookupRequests) ? { lookupRequests: withoutSecrets(lookupRequests) } : {}),
   }
@@ -112,16 +114,14 @@ const withoutSecrets = (lookups: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(lookups).map(([id, one]) => [
       id,
-      Array.isArray(one) ? one.map(withoutSecretHeaders) : withoutSecretHeaders(one),
+      Array.isArray(one) ? one.map(withoutLookupSecrets) : withoutLookupSecrets(one),
     ]),
   )
 
-function withoutSecretHeaders(lookup: Json): Json {
+function withoutLookupSecrets(lookup: Json): Json {
   if (!isObject(lookup) || !isObject(lookup.headers)) return lookup
-  return { ...lookup, headers: shownHeaders(headerEntries(lookup.headers)) }
+  return { ...lookup, headers: withoutSecretHeaders(lookup.headers) }
 }
-
-const headerEntries = (headers: JsonObject) => Object.entries(headers) as [name: string, value: string][]
 
 /** The message before and after a stage. `after` is undefined if the stage failed. */
 type StageSnapshot = Readonly<{ before: JsonObject; after: JsonObject | undefined; extracted?: JsonObject }>

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { collectInto, documentPath } from '../../core/lint.ts'
 import { isSecretName, referencesIn } from '../../core/secrets/secrets.ts'
 import { looksLikeCredential } from '../../document/checks/plain-credentials.ts'
-import type { Endpoint, ResponseRequest } from '../../document/schema/schema.ts'
+import { type Endpoint, type ResponseRequest, soleRequest } from '../../document/schema/schema.ts'
 import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { pointer } from '../../language/json-schema/publish-schema.ts'
 import { convertEach } from '../../language/mapping/mapping-functions.ts'
@@ -11,7 +11,6 @@ import { readTargets } from '../../language/mapping/mapping-targets.ts'
 import { spreads, type TargetStep, writeSteps } from '../../language/mapping/target.ts'
 import { type PathStep, parsePath, type SourcePath } from '../../language/paths/path.ts'
 import { isElementName } from '../../language/paths/path-steps.ts'
-import { soleRequest } from './failure-responses.ts'
 import { joined, type LocatedSchema, type PublishSettings, type RequestSchemas } from './request-schema.ts'
 
 const MESSAGE_ID = { 'X-Crosswalk-Message-Id': { $ref: '#/components/headers/MessageId' } }
@@ -344,7 +343,7 @@ function along(
     connected = next.filter((one) => one !== undefined) as readonly LocatedSchema[]
     if (connected.length === 0) return ANY
   }
-  return { kind: kindForCode(connected, follow), schema: joined(connected) }
+  return { kind: detectKind(connected, follow), schema: joined(connected) }
 }
 
 /** The schema of what the step reads; undefined if it is unknown; `array` for a list of what several steps read. */
@@ -373,7 +372,7 @@ function listTypes({ type }: JsonObject): readonly Json[] | undefined {
   return type === undefined ? undefined : [type].flat()
 }
 
-function kindForCode(
+function detectKind(
   connected: readonly LocatedSchema[],
   follow: RequestSchemas['follow'],
 ): 'scalar' | 'object' | 'array' | 'any' {

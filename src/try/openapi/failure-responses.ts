@@ -4,7 +4,7 @@ import { FAILURES, type FailureCode, kindForCode } from '../../core/failure-tabl
 import type { MANAGEMENT_FAILURES } from '../../core/failures/management-failure-table.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { referencesIn } from '../../core/secrets/secrets.ts'
-import { type Endpoint, isPrimary } from '../../document/schema/schema.ts'
+import { type Endpoint, soleRequest } from '../../document/schema/schema.ts'
 import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { parseRoutePattern } from '../../language/route-pattern.ts'
 import { OUTCOME_MEDIA_TYPE } from '../../pipeline/operation-outcome.ts'
@@ -260,13 +260,6 @@ function listParts(endpoint: Endpoint): Parts {
     ),
     hasForEach: requests.some(({ forEach }) => forEach !== undefined),
   }
-}
-
-/** The response request whose answer is that of the message. */
-export function soleRequest({
-  requests: { response },
-}: Endpoint): Endpoint['requests']['response'][number] | undefined {
-  return response.find((request) => request.forEach === undefined && (response.length === 1 || isPrimary(request)))
 }
 
 function hasUrlParameters({ endpoint: { pattern } }: Endpoint): boolean {

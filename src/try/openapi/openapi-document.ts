@@ -43,7 +43,7 @@ export async function writeOpenApi(
   signal?: AbortSignal,
 ): Promise<WrittenOpenApi> {
   const pause = createPause(signal)
-  const operationTexts = createOperationTexts(settings)
+  const writeOperation = createOperationTexts(settings)
   const paths = new Map<string, Path>()
   const components = {
     schemas: new Map<string, string>(),
@@ -51,7 +51,7 @@ export async function writeOpenApi(
     securitySchemes: new Map<string, string>(),
   }
   for await (const published of endpoints) {
-    const { path, shape, method, parameters, operation, components: own } = operationTexts(published)
+    const { path, shape, method, parameters, operation, components: own } = writeOperation(published)
     // Of paths that differ in the names of their parameters only, OpenAPI takes the names of one.
     const listed = paths.get(shape) ?? { path, parameters, methods: [] }
     paths.set(shape, listed)
@@ -117,15 +117,11 @@ type Pause = ReturnType<typeof createPause>
 export function createPause(signal?: AbortSignal) {
   let startedAt = performance.now()
   return {
-    isDue: (): boolean => {
-      const now = performance.now()
-      if (now - startedAt < SLICE_MS) return false
-      startedAt = now
-      return true
-    },
+    isDue: (): boolean => performance.now() - startedAt >= SLICE_MS,
     take: async (): Promise<void> => {
       await nextIteration()
       signal?.throwIfAborted()
+      startedAt = performance.now()
     },
   }
 }
@@ -188,14 +184,13 @@ function createOperationTexts(settings: PublishSettings): (published: PublishedE
   const placeholder = `N${randomBytes(16).toString('hex')}N`
   const describe = ({ endpoint, examples }: PublishedEndpoint): Template => {
     const { operation, components } = describeOperation(endpoint, settings, examples, known)
-    const { operationId, summary, ...rest } = operation
     const { schemas, responses, securitySchemes } = components
     const parts = {
-      schemas: operationTexts(schemas),
-      responses: operationTexts(responses),
-      securitySchemes: operationTexts(securitySchemes),
+      schemas: toTexts(schemas),
+      responses: toTexts(responses),
+      securitySchemes: toTexts(securitySchemes),
     }
-    return { operation: JSON.stringify(rest), components: parts }
+    return { operation: JSON.stringify(operation), components: parts }
   }
   const createTemplate = ({ endpoint, examples = [] }: PublishedEndpoint, hasParameters: boolean): Template => {
     const { description, ...others } = endpoint
@@ -225,5 +220,4 @@ function createOperationTexts(settings: PublishSettings): (published: PublishedE
   }
 }
 
-const operationTexts = (parts: JsonObject): Parts =>
-  Object.entries(parts).map(([name, part]) => [name, JSON.stringify(part)])
+const toTexts = (parts: JsonObject): Parts => Object.entries(parts).map(([name, part]) => [name, JSON.stringify(part)])

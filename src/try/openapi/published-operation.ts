@@ -70,7 +70,7 @@ export const summarise = ({ name, description }: Endpoint): JsonObject => ({
 
 /**
  * In: a checked document without faults; `known`: shared by the endpoints of one OpenAPI document. Out: the operation of its
- * route, without upstreams, their headers and secrets: the fields that hold them are not read, and constants that are or refer
+ * route, without what `summarise` gives, upstreams, their headers and secrets: the fields that hold them are not read, and constants that are or refer
  * to a credential are described by their type.
  */
 export function describeOperation(
@@ -87,7 +87,6 @@ export function describeOperation(
   const answers = withExamples(describeAnswer(endpoint, request, settings), endpoint, examples)
   return {
     operation: {
-      ...summarise(endpoint),
       ...(parameters.length === 0 ? {} : { parameters }),
       ...(requestBody === undefined ? {} : { requestBody }),
       responses: { ...failures.responses, ...answers },

@@ -2,6 +2,7 @@
  * What a recorded message did, as the `expect` of a test. A record has no bodies and queries of calls: these are taken from
  * a run of the document with what was recorded, if this run did otherwise the same.
  */
+import { NO_ID } from '../../core/id.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { documentPath } from '../../core/lint.ts'
 import type { MessageRecord, RecordedBody, RecordedCall } from '../../core/records/message-record.ts'
@@ -173,9 +174,6 @@ const MAX_LOSSES = 50
 const CLOCKS_DIFFER_MS = 1_000
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$/
-
-/** The id of every message of a test. */
-const NO_ID = '0'.repeat(24)
 
 function createReconciler({ record, document, snapshot }: ReconcilerOptions): Reconciler {
   const text = JSON.stringify(document)

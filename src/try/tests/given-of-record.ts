@@ -2,7 +2,7 @@
 import { FRAMING_HEADERS } from '../../core/http.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { documentPath } from '../../core/lint.ts'
-import { isSecretName, isSecretParameter, REDACTED } from '../../core/secrets/secrets.ts'
+import { isSecretParameter, REDACTED, withoutSecretHeaders } from '../../core/secrets/secrets.ts'
 import { CANNED_FAULTS } from '../../document/checks/dry-run-request.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import { findDuplicateNames, parseJson } from '../../formats/json-read.ts'
@@ -141,12 +141,8 @@ const NUMBERS = /-?\d[\d.eE+-]*/g
 export const present = (name: string, value: JsonObject | undefined): JsonObject =>
   value !== undefined && Object.keys(value).length > 0 ? { [name]: value } : {}
 
-export const withoutSecretHeaders = (headers: JsonObject): JsonObject => masked(headers, isSecretName)
-
-export const withoutSecretParameters = (query: JsonObject): JsonObject => masked(query, isSecretParameter)
-
-const masked = (values: JsonObject, isSecret: (name: string) => boolean): JsonObject =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, isSecret(name) ? REDACTED : value]))
+export const withoutSecretParameters = (query: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(query).map(([name, value]) => [name, isSecretParameter(name) ? REDACTED : value]))
 
 /** The expectation of a URL whose query is not known. */
 export const withAnyQuery = (url: string): JsonObject => ({

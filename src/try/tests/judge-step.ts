@@ -2,7 +2,7 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { documentPath, pointerTo, shown } from '../../core/lint.ts'
 import { didYouMean } from '../../core/nearest.ts'
-import { compileReferences, isSecretName, REDACTED } from '../../core/secrets/secrets.ts'
+import { compileReferences, isSecretName, REDACTED, withoutSecretHeaders } from '../../core/secrets/secrets.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { weigh } from '../dry-run/shown-values.ts'
 import type { RunningStep } from './given-services.ts'
@@ -97,7 +97,7 @@ export function shownMismatch({ path, expected, actual, message }: Mismatch): Mi
     if (isSecret) return REDACTED
     const isLong = typeof weigh(value, MAX_SHOWN_CHARACTERS) === 'string'
     const start = isLong ? cutValue(value, { left: MAX_SHOWN_CHARACTERS }) : value
-    return bounded(isHeaders && isObject(start) ? redacted(start) : withoutCredentials(start), isLong)
+    return bounded(isHeaders && isObject(start) ? withoutSecretHeaders(start) : withoutCredentials(start), isLong)
   }
   return {
     path,
@@ -146,13 +146,10 @@ function withoutCredentials(value: Json): Json {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      name === 'headers' && isObject(member) ? redacted(member) : withoutCredentials(member),
+      name === 'headers' && isObject(member) ? withoutSecretHeaders(member) : withoutCredentials(member),
     ]),
   )
 }
-
-const redacted = (headers: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, isSecretName(name) ? REDACTED : value]))
 
 // Answers that a test gives for other systems: those that a message lacked, and those that nothing asked for.
 

@@ -2,7 +2,6 @@
 
 import { createHash } from 'node:crypto'
 import { changeTexts, isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { toFaults } from '../../core/lint.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { isSecretName, REDACTED } from '../../core/secrets/secrets.ts'
 import type { CallSpan } from '../../core/tracing/trace.ts'
@@ -11,6 +10,7 @@ import type { ParserSettings } from '../../formats/codec.ts'
 import { detect, findCodec } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
+import { describeFailure } from '../dry-run/dry-run-report.ts'
 import type { RunningStep } from './given-services.ts'
 import type { Matcher, MatchLocation } from './match.ts'
 import { parseOperator } from './operators.ts'
@@ -54,14 +54,7 @@ export function observe(completed: CompletedMessage, step: RunningStep): Observe
     outcome,
     answer: { status: answer.status, headers, body: readBody(answer.body, headers['content-type']) },
     calls: step.trace.calls.flatMap((call) => observeCall(call, step.sent(call))),
-    failure: failure && {
-      error: failure.message,
-      code: failure.code,
-      status: failure.status,
-      ...(failure.stage === undefined ? {} : { stage: failure.stage }),
-      ...(failure.options.path === undefined ? {} : { path: failure.options.path }),
-      ...(failure.options.details === undefined ? {} : { details: toFaults(failure.options.details) }),
-    },
+    failure: failure && describeFailure(failure),
     transforms: isObject(transforms) ? transforms : undefined,
     mapped: responseBody,
     state: step.kept(),

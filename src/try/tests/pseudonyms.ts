@@ -32,12 +32,12 @@ export async function pseudonymise(
 ): Promise<WrittenTest> {
   const given = pseudonymousGiven(written.given, createPseudonyms(key, collectLiterals(document)))
   const ran = await run(given)
-  const losses = endOffset(ran) === endOffset(snapshot) ? written.losses : [...written.losses, ENDS_OTHERWISE]
+  const losses = describeEnding(ran) === describeEnding(snapshot) ? written.losses : [...written.losses, ENDS_OTHERWISE]
   return { given, expect: written.expect.todo === true ? written.expect : expectationFromRun(ran), losses }
 }
 
 /** What two runs have in common that differ in values only. */
-function endOffset(snapshot: JsonObject | undefined): string {
+function describeEnding(snapshot: JsonObject | undefined): string {
   const { outcome, answer, calls, failure } = snapshot ?? {}
   const { status, body = null } = isObject(answer) ? answer : {}
   const { code, stage, path } = isObject(failure) ? failure : {}
@@ -140,8 +140,9 @@ const NAME_WITH_DATA = /\d{4}|@/
 const OF_FORMAT = /^(?:xmlns(?::.*)?|resourceType)$/
 
 /**
- * The same input gives the same output everywhere in one test: an identifier stays the same in body, URL and lookups. All
- * dates move by the same number of days. `kept`: texts that the document itself names.
+ * The same input gives the same output everywhere in one test: an identifier stays the same in body, URL and lookups. Dates
+ * whose parts are certain move by the same number of days; in 05/06/1980, day and month change up to 12. `kept`: texts that the
+ * document itself names.
  */
 export function createPseudonyms(key: Uint8Array, kept: ReadonlySet<string>) {
   const computeHash = (text: string): Buffer => createHmac('sha256', key).update(text).digest()

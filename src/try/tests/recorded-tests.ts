@@ -35,7 +35,7 @@ type RecordedTest = Readonly<{
 }>
 
 /** `name`: of the test; by default the id of the message. */
-export type RecordedTestRequest = Readonly<{ name?: string; pseudonymise?: boolean }>
+type RecordedTestRequest = Readonly<{ name?: string; pseudonymise?: boolean }>
 
 /**
  * Fails with ID_MALFORMED, MESSAGE_UNKNOWN, MESSAGE_BODY_UNKNOWN if its request was not kept, ENDPOINT_UNKNOWN, TESTS_INVALID,

@@ -1,5 +1,7 @@
 /** Runs the tests of a document: the same compiler, intake and canned answers as a dry run, with time and chance fixed. */
+
 import { setImmediate } from 'node:timers/promises'
+import { NO_ID } from '../../core/id.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { isError, type Lint } from '../../core/lint.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
@@ -57,7 +59,6 @@ type TestRunnerOptions = Readonly<{
   bounds?: DocumentBounds
 }>
 
-const NO_ID = '0'.repeat(24)
 const MAX_MISMATCHES = 50
 const STAMP = { _id: NO_ID, createdAt: DEFAULT_NOW, updatedAt: DEFAULT_NOW, version: 1 }
 

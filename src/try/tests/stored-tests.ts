@@ -94,10 +94,8 @@ const stale = (): Failure =>
 
 // Runs the stored tests of an endpoint against the document that is to replace its own (`TESTS_ON_CHANGE`).
 
-const TESTS_ON_CHANGE = ['off', 'warn', 'require'] as const
-
 type ChangeTestsOptions = Readonly<{
-  mode: (typeof TESTS_ON_CHANGE)[number]
+  mode: 'off' | 'warn' | 'require'
   store: EndpointTestStore
   runTests: RunTests
   /** Milliseconds for all tests of one change; 20,000 by default. */

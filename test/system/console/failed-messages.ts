@@ -57,7 +57,7 @@ export async function send(service: Service, path: string, body: object): Promis
 }
 
 /** Registers the document in which the ward is not needed. */
-export async function mend({ service, upstream, endpoint }: FailedMessages): Promise<void> {
+export async function fixEndpoint({ service, upstream, endpoint }: FailedMessages): Promise<void> {
   const document = { ...documentFor(upstream, { type: 'object', required: ['patient'] }) }
   const full = { ...document, transformation: { input: 'JSON', output: 'JSON' } }
   const reply = await service.fetch(`/endpoints/${endpoint._id}`, json('PUT', full))

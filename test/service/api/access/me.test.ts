@@ -1,8 +1,8 @@
 /** `GET /me`: who the caller is and what it may do, in every mode of management. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { messageOrigin } from '../../../../src/app/servers.ts'
 import { ROLES } from '../../../../src/core/access.ts'
+import { messageOrigin } from '../../../../src/settings/message-origin.ts'
 import { bearer, startServiceWithKeys } from '../../../support/api/access/service-with-keys.ts'
 import { call } from '../../../support/inbound/http/management/call.ts'
 import { startService } from '../../../support/service.ts'

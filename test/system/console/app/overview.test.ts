@@ -10,7 +10,7 @@ import { json, loggerInto, startService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
-import { mend, openWithFailures } from '../failed-messages.ts'
+import { fixEndpoint, openWithFailures } from '../failed-messages.ts'
 
 /** Keeps the texts that each canvas shows, the last time that it was drawn. */
 const KEEP_DRAWN_TEXTS = `
@@ -73,7 +73,7 @@ describe('the overview', { skip: NO_BROWSER }, () => {
         .evaluate((canvas: unknown) => (canvas as { drawn?: string[] }).drawn ?? [])
     const marks = (await until(drawn, (texts) => texts.length > 0)).filter((text) => /^\d+$/.test(text))
     assert.deepEqual(marks, [...new Set(marks)])
-    await mend(failures)
+    await fixEndpoint(failures)
     const replayed = await fetch(`${service.adminUrl}/messages/${failed[0]}/replay`, json('POST', undefined))
     assert.ok(replayed.ok, await replayed.text())
     await page.reload()

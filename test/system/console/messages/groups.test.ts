@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { json, type Service } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 import { NO_BROWSER } from '../browser.ts'
-import { mend, openWithFailures, send } from '../failed-messages.ts'
+import { fixEndpoint, openWithFailures, send } from '../failed-messages.ts'
 
 describe('/groups', { skip: NO_BROWSER }, () => {
   test('shows what failures have in common, and opens the newest in the editor by keys alone', async (test) => {
@@ -105,7 +105,7 @@ describe('/replays', { skip: NO_BROWSER }, () => {
   test('shows the progress of a run as it happens, and pauses it', async (test) => {
     const opened = await openWithFailures(test, 40)
     const { service, upstream, page, open } = opened
-    await mend(opened)
+    await fixEndpoint(opened)
     await open(`replays/${await plan(service)}`)
     await page.getByLabel('One first').uncheck()
     await page.getByLabel('Per second').fill('5')

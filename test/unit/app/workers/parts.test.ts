@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { restartDelayMs, ScatterGather } from '../../../../src/app/workers/primary.ts'
 import { consumesFor, settingsForWorker } from '../../../../src/app/workers/worker-cluster.ts'
-import { addExpositions, findEndpoint } from '../../../../src/observe/metrics/expositions.ts'
+import { addExpositions, endpointLabel } from '../../../../src/observe/metrics/expositions.ts'
 import { readSettings } from '../../../../src/settings/settings.ts'
 import fc from '../../../support/fast-check.ts'
 
@@ -100,7 +100,7 @@ describe('metrics of several processes', () => {
       name: 'leaves out of the lost what is not kept',
       alive: [''],
       lost: [family('a_total', 'counter', 'a_total{endpoint="gone"} 1', 'a_total{endpoint="here"} 2')],
-      keeps: (series: string) => findEndpoint(series) === 'here',
+      keeps: (series: string) => endpointLabel(series) === 'here',
       sum: family('a_total', 'counter', 'a_total{endpoint="here"} 2'),
     },
   ]
@@ -109,8 +109,8 @@ describe('metrics of several processes', () => {
   }
 
   test('read the name of an endpoint as it is written in a label', () => {
-    assert.equal(findEndpoint('a{x="1",endpoint="a \\"b\\" \\\\ \\n}"}'), 'a "b" \\ \n}')
-    assert.equal(findEndpoint('a{endpointx="b"}'), undefined)
+    assert.equal(endpointLabel('a{x="1",endpoint="a \\"b\\" \\\\ \\n}"}'), 'a "b" \\ \n}')
+    assert.equal(endpointLabel('a{endpointx="b"}'), undefined)
   })
 })
 
