@@ -15,6 +15,7 @@ import {
   noted,
   object,
   pageLimit,
+  Said,
   text,
   time,
   whole,
@@ -116,7 +117,7 @@ export const accessRoutes = [
     role: 'admin',
     summary: 'Revokes an API key, at once.',
     params: { id: extend(text, { pattern: '^[0-9a-f]{16}$' }) },
-    answers: { 200: answer('It is revoked.') },
+    answers: { 200: answer('It is revoked.', Said) },
     fails: ['KEY_UNKNOWN'],
     handle: async (call, { keys }) => {
       await keys.revoke(call.params.id, call.toChangeEntry)

@@ -24,6 +24,7 @@ import {
   number,
   object,
   record,
+  Said,
   text,
   time,
   values,
@@ -347,7 +348,7 @@ export const endpointRoutes = [
     role: 'author',
     summary: 'Deletes an endpoint.',
     headers: IfMatch,
-    answers: { 200: answer('It is deleted.') },
+    answers: { 200: answer('It is deleted.', Said) },
     fails: [...findsNoEndpoint, 'PRECONDITION_FAILED'],
     sends: 'etag',
     handle: async (call, { endpoints }) => {

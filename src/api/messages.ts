@@ -17,6 +17,7 @@ import {
   object,
   pageLimit,
   record,
+  Said,
   text,
   time,
   whole,
@@ -310,7 +311,7 @@ export const messageRoutes = [
     path: '/endpoints/:id/capture',
     role: 'operator',
     summary: 'Ends and forgets the capture of an endpoint; its records stay.',
-    answers: { 200: answer('It is ended.') },
+    answers: { 200: answer('It is ended.', Said) },
     fails: [...findsNoEndpoint, 'CAPTURE_UNKNOWN'],
     handle: async ({ params }, { captures }) => {
       await captures.end(params.id)

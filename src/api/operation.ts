@@ -7,6 +7,7 @@ import {
   component,
   described,
   enumSchema,
+  flag,
   id,
   list,
   named,
@@ -20,6 +21,7 @@ import {
 import { sendAnswer } from '../inbound/http/replies.ts'
 import { CONSUMER_STATES } from '../inbound/kafka/endpoint-consumers.ts'
 import { EVENT_TYPES, type EventType } from '../observe/events/event-hub.ts'
+import { MEDIATOR_STATES } from '../openhim/core-port.ts'
 import { sendJson } from './answers.ts'
 import { checkQuery } from './check-call.ts'
 import { refuseOtherPages } from './forged-calls.ts'
@@ -74,6 +76,36 @@ export const Consumer = named(
   { oldestAt, lastError: object({ message: text, at: time }) },
 )
 
+const availability = enumSchema(['ok', 'unavailable'])
+
+/** Both of /health/ready: with 200, and with 503. */
+export const Health = named(
+  'Health',
+  {
+    status: described(enumSchema(['ready', 'not ready']), 'Whether messages can be answered now; the rest is detail.'),
+    stopping: flag,
+    version: text,
+    store: availability,
+    messageLog: described(availability, 'Without it, messages are answered all the same.'),
+    endpoints: whole,
+    endpointsNotInForce: described(list(id), 'Stored endpoints that this version of the service refuses.'),
+    messagesInFlight: whole,
+    consumers: described(list(Consumer), 'Messages over HTTP do not need the broker, so it does not count.'),
+  },
+  {
+    storeError: text,
+    messageLogError: text,
+    configurationVersion: described(whole, 'The version of a shared store that this instance has loaded.'),
+    endpointsUnchecked: described(whole, 'Endpoints that are active since the start and not checked yet.'),
+    workers: object({
+      configured: whole,
+      running: described(whole, 'Processes that accept messages now.'),
+      lost: described(whole, 'Processes that ended by themselves and were replaced.'),
+    }),
+    openhim: described(enumSchema(MEDIATOR_STATES), 'Of a mediator; the core does not count either.'),
+  },
+)
+
 export const Totals = named('Totals', {
   perMinute: described(number, 'Messages a minute, of the last five whole minutes.'),
   hour: Counts,
@@ -109,7 +141,7 @@ export const uptimeRoutes = [
     path: '/uptime',
     role: 'open',
     summary: 'Milliseconds since the process started.',
-    answers: { 200: answer('Alive.') },
+    answers: { 200: answer('Alive.', object({ milliseconds: whole })) },
     handle: async (_call, { uptimeMs }) => ({ milliseconds: Math.floor(uptimeMs()) }),
   }),
 ]
@@ -132,7 +164,7 @@ export const operationRoutes = [
     role: 'open',
     othersUnknown: true,
     summary: 'Whether the process runs.',
-    answers: { 200: answer('It does.') },
+    answers: { 200: answer('It does.', object({ status: enumSchema(['alive']) })) },
     handle: async () => ({ status: 'alive' }),
   }),
   route({
@@ -141,7 +173,7 @@ export const operationRoutes = [
     role: 'open',
     othersUnknown: true,
     summary: 'Whether messages can be answered now.',
-    answers: { 200: answer('They can.'), 503: answer('They cannot.') },
+    answers: { 200: answer('They can.', Health), 503: answer('They cannot.', Health) },
     handle: async ({ reply }, { health }) => {
       const { ready, ...detail } = await health()
       if (ready) return { status: 'ready', ...detail }

@@ -16,6 +16,7 @@ import {
   number,
   object,
   record,
+  Said,
   text,
   time,
   values,
@@ -184,7 +185,7 @@ export const testRoutes = [
     role: 'author',
     summary: 'Deletes the stored tests of an endpoint.',
     headers: IfMatch,
-    answers: { 200: answer('They are deleted.') },
+    answers: { 200: answer('They are deleted.', Said) },
     fails: [...findsNoEndpoint, 'PRECONDITION_FAILED'],
     sends: 'etag',
     handle: async (call, { storedTests }) => {

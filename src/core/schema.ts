@@ -122,6 +122,9 @@ export const named = <const Name extends string, R extends TProperties, O extend
 /** The endpoint document, whose schema is that of document/schema. */
 export const Endpoint = component('Endpoint', values)
 
+/** What was done, as one sentence. */
+export const Said = object({ message: text })
+
 export const Fault = object({ path: text, message: text })
 
 export const FailureDetail = named(

@@ -39,7 +39,8 @@ export type MediatorDocument = Readonly<{
 }>
 
 /** unauthorized: the user or its password is wrong; refused: the core answered, but not as its documentation says. */
-type CoreFaultKind = 'unreachable' | 'unauthorized' | 'refused'
+const CORE_FAULTS = ['unreachable', 'unauthorized', 'refused'] as const
+type CoreFaultKind = (typeof CORE_FAULTS)[number]
 
 /** The message is one sentence without credentials. */
 export class CoreFault extends Error {
@@ -52,7 +53,8 @@ export class CoreFault extends Error {
 }
 
 /** What health reports. starting: the core has not answered yet. */
-export type MediatorStatus = 'starting' | 'alive' | CoreFaultKind
+export const MEDIATOR_STATES = ['starting', 'alive', ...CORE_FAULTS] as const
+export type MediatorStatus = (typeof MEDIATOR_STATES)[number]
 
 export interface OpenhimCore {
   /** Fails with CoreFault. */

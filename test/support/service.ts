@@ -8,6 +8,9 @@ import { type App, startApp } from '../../src/app/app.ts'
 import type { Json, JsonObject } from '../../src/core/json.ts'
 import type { Logger } from '../../src/core/ports/logger-port.ts'
 import { readSettings, type Settings } from '../../src/settings/settings.ts'
+import { endpointDocument, json } from './endpoint-document.ts'
+
+export { endpointDocument, json }
 
 export type LogLine = Readonly<{ level: string; fields: Record<string, unknown>; message: string }>
 
@@ -80,20 +83,6 @@ export async function startService(env: Record<string, string> = {}, folder?: st
     },
   }
 }
-
-let serial = 0
-
-/** A document with a unique name, a JSON to JSON transformation and POST, unless `changes` say otherwise. */
-export function endpointDocument(changes: JsonObject): JsonObject {
-  serial += 1
-  return { name: `endpoint ${serial}`, transformation: { input: 'JSON', output: 'JSON' }, ...changes }
-}
-
-export const json = (method: string, body: Json | undefined, headers: Record<string, string> = {}): RequestInit => ({
-  method,
-  headers: { 'content-type': 'application/json', ...headers },
-  ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-})
 
 export type Received = Readonly<{
   method: string

@@ -1,4 +1,5 @@
 /** The service as a process of its own, for what only a process shows: its output, its signals and its end. */
+import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -6,6 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { entry, FLAGS } from '../../bin/entry.js'
+import type { JsonObject } from '../../src/core/json.ts'
+import { endpointDocument, json } from './endpoint-document.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -86,6 +89,12 @@ export async function spawnService(folder: string, options: Options = {}): Promi
 /** The ports of the message and the admin listener, as the log reports them. */
 function portsIn(stdout: string): readonly string[] | undefined {
   return /"messagePort":(\d+),"adminPort":(\d+).*\n/.exec(stdout)?.slice(1)
+}
+
+/** Registers an endpoint with these fields. */
+export async function registerEndpoint({ url }: Pick<SpawnedService, 'url'>, fields: JsonObject): Promise<void> {
+  const reply = await fetch(`${url}/endpoints`, json('POST', endpointDocument(fields)))
+  assert.equal(reply.status, 201, await reply.text())
 }
 
 /** A new folder that goes when the test does. */

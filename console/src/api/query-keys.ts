@@ -25,7 +25,7 @@ export type AnswerKey<Answer> = Names & Readonly<{ [answer]: (of: Answer) => Ans
 /** The key of a list that loads in pages of rows. */
 export type PagesKey<Row> = Names & Readonly<{ [answer]: (of: { pageRow: Row }) => { pageRow: Row } }>
 
-/** The names are written as texts where this is called (test/unit/console/app/console-architecture.test.ts compares them all). */
+/** The names are written as texts where this is called (test/unit/architecture/console.test.ts compares them all). */
 export const answerKey = <Answer>(...names: Names) => names as AnswerKey<Answer>
 export const pagesKey = <Row>(...names: Names) => names as PagesKey<Row>
 

@@ -1,6 +1,6 @@
 /** How the service is: a lamp in the frame, and a bar above the page while something is wrong. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { callService } from '../api/client.ts'
+import { callService, type Schemas } from '../api/client.ts'
 import { connection } from '../api/connection.ts'
 import { answerKey, keyed } from '../api/query-keys.ts'
 import { useStore } from '../api/store.ts'
@@ -10,8 +10,7 @@ import { StatusChip } from '../ui/data/status-chip.tsx'
 
 const EVERY_MS = 10_000
 
-/** What /health/ready says; it is the same with status 200 and 503. */
-type Health = Readonly<{ status: string; stopping: boolean; version: string; store: string }>
+type Health = Schemas['Health']
 
 function useHealth() {
   return useQuery({

@@ -166,10 +166,17 @@ export function describeBuiltIns(): readonly BuiltInSignature[] {
   return BUILT_INS.toSorted().map((name) => {
     const { implementation, signature } = lookup(name) as BuiltIn
     const [, list = ''] = /\(([^)]*)\)/.exec(implementation.toString()) ?? []
-    const parameters = list.split(',').map((parameter) => parameter.split('=', 1)[0]?.trim() ?? '')
+    const written = list.split(',').map((parameter) => parameter.split('=', 1)[0]?.trim() ?? '')
+    const parameters = withoutBundlerNumbers(written.filter((parameter) => parameter !== ''))
     const { definition = '' } = (signature ?? {}) as { definition?: string }
-    return { name, parameters: parameters.filter((parameter) => parameter !== ''), signature: definition }
+    return { name, parameters, signature: definition }
   })
+}
+
+/** A bundler numbers parameters that are named as something of another module; names that differ by numbers alone keep them. */
+function withoutBundlerNumbers(parameters: readonly string[]): readonly string[] {
+  const plain = parameters.map((name) => name.replace(/\d+$/, ''))
+  return new Set(plain).size === plain.length ? plain : parameters
 }
 
 /** The frame that holds the built-ins. The engine passes it to its hooks only, the first time before its first await. */

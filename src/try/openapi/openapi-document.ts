@@ -28,9 +28,9 @@ export type WrittenOpenApi = Readonly<{
 
 /** The longest that a document is written without a pause for messages. */
 const SLICE_MS = 1
-const CHUNK_CHARACTERS = 65_536
 
-type Path = { readonly path: string; readonly parameters: readonly JsonObject[]; readonly methods: string[] }
+/** `methods`: as bytes, since texts that are kept for so long are copied by each collection, which holds messages up. */
+type Path = { readonly path: string; readonly parameters: readonly JsonObject[]; readonly methods: Uint8Array[] }
 
 /** Endpoints whose names and routes differ, in the order of their paths. */
 type PublishedEndpoints = Iterable<PublishedEndpoint> | AsyncIterable<PublishedEndpoint>
@@ -55,7 +55,7 @@ export async function writeOpenApi(
     // Of paths that differ in the names of their parameters only, OpenAPI takes the names of one.
     const listed = paths.get(shape) ?? { path, parameters, methods: [] }
     paths.set(shape, listed)
-    listed.methods.push(`${JSON.stringify(method)}:${operation}`)
+    listed.methods.push(Buffer.from(`${JSON.stringify(method)}:${operation}`))
     for (const [name, text] of own.schemas) components.schemas.set(name, text)
     for (const section of ['responses', 'securitySchemes'] as const) {
       for (const [name, text] of own[section]) if (!components[section].has(name)) components[section].set(name, text)
@@ -77,12 +77,16 @@ function* pieces(
   head: JsonObject,
   paths: ReadonlyMap<string, Path>,
   components: Readonly<Record<string, ReadonlyMap<string, string>>>,
-): Generator<string> {
+): Generator<string | Uint8Array> {
   yield `${JSON.stringify(head).slice(0, -1)},"paths":{`
   let comma = ''
   for (const { path, parameters, methods } of paths.values()) {
-    const all = parameters.length === 0 ? methods : [member('parameters', parameters), ...methods]
-    yield `${comma}${JSON.stringify(path)}:{${all}}`
+    yield `${comma}${JSON.stringify(path)}:{${parameters.length === 0 ? '' : `${member('parameters', parameters)},`}`
+    for (const [index, method] of methods.entries()) {
+      if (index > 0) yield ','
+      yield method
+    }
+    yield '}'
     comma = ','
   }
   yield `},"components":{${member('headers', FAILURE_COMPONENTS.headers)}`
@@ -129,25 +133,15 @@ export function createPause(signal?: AbortSignal) {
 function createWriter() {
   const hash = createHash('sha256')
   const chunks: Uint8Array[] = []
-  let texts: string[] = []
-  let characters = 0
   let length = 0
-  const flush = (): void => {
-    const chunk = Buffer.from(texts.join(''))
-    hash.update(chunk)
-    chunks.push(chunk)
-    length += chunk.byteLength
-    texts = []
-    characters = 0
-  }
   return {
-    write: (text: string): void => {
-      texts.push(text)
-      characters += text.length
-      if (characters >= CHUNK_CHARACTERS) flush()
+    write: (piece: string | Uint8Array): void => {
+      const chunk = typeof piece === 'string' ? Buffer.from(piece) : piece
+      hash.update(chunk)
+      chunks.push(chunk)
+      length += chunk.byteLength
     },
     end: async (pause: Pause): Promise<WrittenOpenApi> => {
-      flush()
       const bytes = Buffer.allocUnsafeSlow(length)
       let at = 0
       for (const chunk of chunks) {

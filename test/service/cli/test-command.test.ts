@@ -163,6 +163,26 @@ describe('faults', () => {
   }
 })
 
+describe('the limits of a service', () => {
+  const lookup = [{ id: 'patient', config: { method: 'GET', url: 'http://127.0.0.1:1/' } }]
+  const one = greets('Ann')
+  const given = { ...(one.given as JsonObject), lookups: { patient: { body: { name: 'Ann of the north' } } } }
+  const files = { 'a.json': { ...DOCUMENT, requests: { lookup } }, 'a.tests.json': { tests: [{ ...one, given }] } }
+  const cases: readonly (readonly [env: Record<string, string>, code: number, says: RegExp])[] = [
+    [{ PARSER_LIMIT: '1kb', ANSWER_LIMIT: '1kb', DOCUMENT_LIMIT: '1kb' }, 0, /1 passed/],
+    [{ PARSER_LIMIT: '10' }, 1, /The message failed: The body has \d+ bytes; PARSER_LIMIT is 10\./],
+    [{ ANSWER_LIMIT: '20' }, 1, /The message failed: [^\n]*larger than the limit of 20 bytes/],
+    [{ DOCUMENT_LIMIT: '100' }, 1, /a\.json:1:1: error: The endpoint document has \d+ bytes, and 100 is the most/],
+  ]
+  for (const [env, code, says] of cases) {
+    test(`hold: ${JSON.stringify(env)} ends with ${code}`, async (context) => {
+      const ran = await runTests(folderOf(context, files), [], {}, env)
+      assert.match(ran.stdout, says, ran.stderr)
+      assert.equal(ran.code, code)
+    })
+  }
+})
+
 describe('$file', () => {
   const xml: JsonObject = { ...DOCUMENT, transformation: { input: 'XML', output: 'JSON' } }
   const tests = (name: string) => ({

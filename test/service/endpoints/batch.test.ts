@@ -163,7 +163,7 @@ describe('changes of others while a batch runs its tests', () => {
       version = text
     }
     const { document } = await opened.endpointService.create(JSON.stringify(documentOf('a', 'a')))
-    const batchOf = (more: object, dryRun = false) =>
+    const toBatch = (more: object, dryRun = false) =>
       opened.endpointService.batch(
         JSON.stringify({
           operations: [
@@ -173,14 +173,14 @@ describe('changes of others while a batch runs its tests', () => {
           dryRun,
         }),
       )
-    return { ...opened, id: document._id, toBatch: batchOf, storeTests, started: started.promise, letGo: held.resolve }
+    return { ...opened, id: document._id, toBatch, storeTests, started: started.promise, letGo: held.resolve }
   }
   const limits = { timeout: 30_000 }
 
   for (const dryRun of [true, false]) {
     test(`are made at once${dryRun ? ', in a dry run too' : ''}`, limits, async () => {
-      const { endpointService, registry, toBatch: batchOf, started, letGo } = await openHeld()
-      const batch = batchOf({}, dryRun)
+      const { endpointService, registry, toBatch, started, letGo } = await openHeld()
+      const batch = toBatch({}, dryRun)
       await started
       await endpointService.create(JSON.stringify(documentOf('other', 'other')))
       letGo()
@@ -198,8 +198,8 @@ describe('changes of others while a batch runs its tests', () => {
   }
 
   test('count for the batch: what it replaces, and names that are taken', limits, async () => {
-    const { endpointService, registry, store, id, toBatch: batchOf, started, letGo } = await openHeld()
-    const batch = batchOf({})
+    const { endpointService, registry, store, id, toBatch, started, letGo } = await openHeld()
+    const batch = toBatch({})
     await started
     await endpointService.patch(id, '{"description":"between"}', undefined)
     letGo()
@@ -213,8 +213,8 @@ describe('changes of others while a batch runs its tests', () => {
 
   for (const dryRun of [true, false]) {
     test(`refuse a batch whose tests are others now${dryRun ? ', in a dry run too' : ''}`, limits, async () => {
-      const { toBatch: batchOf, storeTests, started, letGo } = await openHeld()
-      const refused = assert.rejects(batchOf({}, dryRun), (thrown) => {
+      const { toBatch, storeTests, started, letGo } = await openHeld()
+      const refused = assert.rejects(toBatch({}, dryRun), (thrown) => {
         assert.ok(thrown instanceof Failure)
         const shown = thrown.options.details?.map((detail) => Object(detail).code)
         assert.deepEqual(shown, ['TESTS_FAILED'])
@@ -228,7 +228,7 @@ describe('changes of others while a batch runs its tests', () => {
   }
 
   test('leave a batch of one its turn before a larger one ends', limits, async () => {
-    const { endpointService, id, toBatch: batchOf, started, letGo } = await openHeld()
+    const { endpointService, id, toBatch, started, letGo } = await openHeld()
     const ended: string[] = []
     const large = Array.from({ length: 20 }, (_, nr) => ({ op: 'create', document: documentOf(`l${nr}`, `l${nr}`) }))
     const first = { op: 'replace', id, document: documentOf('a', 'a') }
@@ -238,16 +238,16 @@ describe('changes of others while a batch runs its tests', () => {
         .then(() => ended.push('large')),
     ]
     await started
-    all.push(batchOf({}).then(() => ended.push('small')))
+    all.push(toBatch({}).then(() => ended.push('small')))
     letGo()
     await Promise.all(all)
     assert.deepEqual(ended, ['small', 'large'])
   })
 
   test('refuse a batch that names the version before, or a name that is taken since', limits, async () => {
-    const { endpointService, registry, id, toBatch: batchOf, started, letGo } = await openHeld()
+    const { endpointService, registry, id, toBatch, started, letGo } = await openHeld()
     const before = computeEtag(registry.get(id)?.document ?? null)
-    const refused = assert.rejects(batchOf({ ifMatch: before }), (thrown) => {
+    const refused = assert.rejects(toBatch({ ifMatch: before }), (thrown) => {
       assert.ok(thrown instanceof Failure)
       const codes = thrown.options.details?.map((detail) => Object(detail).code)
       assert.deepEqual(codes, ['PRECONDITION_FAILED', 'CONFIGURATION_CLASH'])

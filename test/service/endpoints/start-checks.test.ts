@@ -44,9 +44,9 @@ async function start(test: TestContext, documents: readonly JsonObject[], before
     return store.close()
   })
   await service.load()
-  const faultsOf = createFindFaults(registry, service.inactiveDocuments, service)
+  const listFaults = createFindFaults(registry, service.inactiveDocuments, service)
   const refusals = () => log.filter(({ level }) => level === 'error').map(({ fields }) => fields.endpoint)
-  return { service, registry, listFaults: faultsOf, refusals, log }
+  return { service, registry, listFaults, refusals, log }
 }
 
 const GOOD = { name: 'good', endpoint: { pattern: '/good' }, inputTransforms: { a: '1 + 1' } }
@@ -81,9 +81,9 @@ const MANY = Array.from({ length: 50 }, (_, at) => ({ ...GOOD, name: `${at}`, en
 const LAST = String(MANY.length + 1).padStart(24, '0')
 
 test('whoever asks for the faults of an endpoint gets them, checked or not', async (test) => {
-  const { service, listFaults: faultsOf } = await start(test, [...MANY, BROKEN])
+  const { service, listFaults } = await start(test, [...MANY, BROKEN])
   assert.ok(service.unchecked > 1)
-  const { active, reason, faults } = await faultsOf(LAST)
+  const { active, reason, faults } = await listFaults(LAST)
   assert.deepEqual([active, reason, faults.map(({ path }) => path)], [false, 'invalid', ['inputTransforms.a']])
 })
 

@@ -17,7 +17,8 @@ import { readTestSettings } from '../service.ts'
 import { silent } from '../silent.ts'
 
 const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000 })
-const producer = { produce: () => assert.fail('something was produced') }
+/** Fails the test that produces a record. */
+export const producer = { produce: () => assert.fail('something was produced') }
 after(() => http.close())
 
 type Parts = Readonly<{

@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
  * Below those that systems give to connections and to programs that ask for any port (Linux: from 32768 on): one of those would
  * be taken by another test before the service has it, or while it is restarted.
  */
-const [LEAST, MAX] = [15_000, 30_000]
+const [MIN_PORT, MAX_PORT] = [15_000, 30_000]
 
 /** Two different ones that were free a moment ago. */
 export async function freePorts(): Promise<[number, number]> {
@@ -25,7 +25,7 @@ export async function nowhere(): Promise<string> {
 
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(LEAST, MAX)
+    const port = randomInt(MIN_PORT, MAX_PORT)
     const probe = createServer()
     const listens = await once(probe.listen(port, '127.0.0.1'), 'listening').then(
       () => true,

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { createKafkaConsumer } from '../../../src/inbound/kafka/kafka-consumer.ts'
-import type { ConsumerListener } from '../../../src/inbound/kafka/record-consumer.ts'
 import { TopicReader } from '../../../src/inbound/kafka/topic-reader.ts'
 import { consumerUntil, until } from '../../support/broker/broker.ts'
+import { idleListener } from '../../support/broker/consumer.ts'
 import { json, startService } from '../../support/service.ts'
 import { kafkaSettings } from '../../support/services/kafka-settings.ts'
 
@@ -93,26 +93,13 @@ describe('the broker', () => {
 const NOWHERE = { port: 1, host: '127.0.0.1' }
 const settings = kafkaSettings(`${NOWHERE.host}:${NOWHERE.port}`, 1_000)
 
-const listener = {
-  onRebalance: () => {},
-  onRevoked: () => {},
-  onAssigned: () => {},
-  demand: () => ({ maxBytes: 1_000, partitionBytes: new Map([[0, 1_000]]) }),
-  onRecords: () => {},
-  onEndOffset: () => {},
-  onOffsetReset: () => true,
-  onTrouble: () => {},
-  onRecovered: () => {},
-  onReplaced: () => {},
-  onEnd: () => {},
-} satisfies ConsumerListener
-
 describe('where no broker can be read from', () => {
   test('a reader gives up once, and then tries nothing until it is closed', async () => {
     const ended = Promise.withResolvers<void>()
     let [ends, tries] = [0, 0]
     const reader = new TopicReader(settings, 'tests', 't', {
-      ...listener,
+      ...idleListener,
+      demand: () => ({ maxBytes: 1_000, partitionBytes: new Map([[0, 1_000]]) }),
       onTrouble: () => {
         tries += 1
       },
@@ -140,7 +127,7 @@ describe('where no broker can be read from', () => {
       groupStart: 'earliest',
       exactlyOnce: false,
     } as const
-    const session = await createKafkaConsumer(settings).open(subscription, { ...listener, onEnd: ended.resolve })
+    const session = await createKafkaConsumer(settings).open(subscription, { ...idleListener, onEnd: ended.resolve })
     assert.match((await ended.promise).message, /^[^\n]*ECONNREFUSED[^\n]*$/)
     await session.close()
   })
@@ -150,7 +137,7 @@ describe('where no broker can be read from', () => {
     await assert.rejects(
       consumer.open(
         { groupId: 'tests', topic: 't', startAt: 'committed', groupStart: 'earliest', exactlyOnce: false },
-        listener,
+        idleListener,
       ),
       /^Error: [^\n]*sessionTimeout/,
     )

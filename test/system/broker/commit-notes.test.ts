@@ -1,21 +1,17 @@
 /** The notes that are committed with offsets, on a real broker: they come back, unless they are of a former topic. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, describe, test } from 'node:test'
-import { createKafkaConsumer } from '../../../src/inbound/kafka/kafka-consumer.ts'
+import { describe, test } from 'node:test'
 import { NOTE_CHARACTERS } from '../../../src/inbound/kafka/offset-commits.ts'
 import type { CommittedOffset, ConsumerListener } from '../../../src/inbound/kafka/record-consumer.ts'
 import { body, until } from '../../support/broker/broker.ts'
+import { idleListener, openConsumer } from '../../support/broker/consumer.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
-import { kafkaSettings } from '../../support/services/kafka-settings.ts'
-import { openTopics } from '../../support/services/topics.ts'
 
 const kafka = await kafkaForTests()
 
 describe('the note of a commit', { skip: kafka.skip }, () => {
-  const topics = openTopics(kafka.brokers)
-  after(topics.close)
-  const consumer = createKafkaConsumer(kafkaSettings(kafka.brokers))
+  const { topics, consumer } = openConsumer(kafka.brokers)
   /** Joins, commits the offsets, and leaves. Resolves to what was committed before. */
   const visit = async (
     groupId: string,
@@ -24,19 +20,10 @@ describe('the note of a commit', { skip: kafka.skip }, () => {
   ): Promise<ReadonlyMap<number, CommittedOffset | undefined>> => {
     let found: ReadonlyMap<number, CommittedOffset | undefined> = new Map()
     const listener: ConsumerListener = {
-      onRebalance: () => {},
-      onRevoked: () => {},
+      ...idleListener,
       onAssigned: ({ added }) => {
         found = added
       },
-      demand: () => ({ maxBytes: 1_000, partitionBytes: new Map() }),
-      onRecords: () => {},
-      onEndOffset: () => {},
-      onOffsetReset: () => true,
-      onTrouble: () => {},
-      onRecovered: () => {},
-      onReplaced: () => {},
-      onEnd: () => {},
     }
     const subscription = { groupId, topic, startAt: 'committed', groupStart: 'earliest', exactlyOnce: false } as const
     const session = await consumer.open(subscription, listener)

@@ -6,14 +6,13 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { Admin } from '@platformatic/kafka'
 import type { JsonObject } from '../../../src/core/json.ts'
-import { body, committedUntil, consumerUntil, startBench, until } from '../../support/broker/broker.ts'
+import { body, committedUntil, consumerUntil, range, startBench, until } from '../../support/broker/broker.ts'
 import { json, type Service } from '../../support/service.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 import { startUpstream } from './upstream.ts'
 
 const kafka = await kafkaForTests()
 
-const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index)
 const sorted = (numbers: readonly number[]): number[] => numbers.toSorted((a, b) => a - b)
 
 describe('where consuming starts', { skip: kafka.skip }, async () => {

@@ -322,7 +322,7 @@ const BAD_XML: readonly Bad[] = [
 ]
 
 type Written = Readonly<{ key: Buffer; value?: Buffer; partition: number; timestamp: bigint }>
-/** A record with where it stands, and what is bad about it. */
+/** A record with its offset, and what is bad about it. */
 type Known = Readonly<{ message: Written; offset: number; bad: Bad | undefined }>
 
 const FIRST_TIMESTAMP = 1_700_000_000_000

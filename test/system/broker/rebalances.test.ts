@@ -3,12 +3,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, test } from 'node:test'
 import { Consumer } from '@platformatic/kafka'
-import { createKafkaConsumer } from '../../../src/inbound/kafka/kafka-consumer.ts'
 import type { ConsumerListener, ConsumerSession, GroupStart } from '../../../src/inbound/kafka/record-consumer.ts'
 import { body, consumerUntil, startBench, until } from '../../support/broker/broker.ts'
+import { idleListener, openConsumer } from '../../support/broker/consumer.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
-import { kafkaSettings } from '../../support/services/kafka-settings.ts'
-import { openTopics } from '../../support/services/topics.ts'
 import { startUpstream } from './upstream.ts'
 
 const kafka = await kafkaForTests()
@@ -18,9 +16,7 @@ const ROUNDS = 3
 const MEMBERS = 3
 
 describe('members of a new group', { skip: kafka.skip }, () => {
-  const topics = openTopics(kafka.brokers)
-  after(topics.close)
-  const consumer = createKafkaConsumer(kafkaSettings(kafka.brokers))
+  const { topics, consumer } = openConsumer(kafka.brokers)
 
   /** A member that fetches nothing and commits nothing; `starts` gets each partition with the offset that it starts at. */
   const join = async (
@@ -32,7 +28,7 @@ describe('members of a new group', { skip: kafka.skip }, () => {
     const assigned = { partitions: [] as readonly number[] }
     const ended = Promise.withResolvers<Error>()
     const listener: ConsumerListener = {
-      onRebalance: () => {},
+      ...idleListener,
       onRevoked: (partitions) => {
         assigned.partitions = assigned.partitions.filter((partition) => !partitions.includes(partition))
       },
@@ -40,12 +36,6 @@ describe('members of a new group', { skip: kafka.skip }, () => {
         assigned.partitions = partitions
         for (const [partition, start] of added) starts.push([partition, start?.offset])
       },
-      demand: () => ({ maxBytes: 1_000, partitionBytes: new Map() }),
-      onRecords: () => {},
-      onEndOffset: () => {},
-      onOffsetReset: () => true,
-      onTrouble: () => {},
-      onRecovered: () => {},
       onReplaced: ended.resolve,
       onEnd: ended.resolve,
     }

@@ -1,4 +1,4 @@
-/** The loop of the console: a failed message is debugged, its endpoint mended, tested, published, and the failed ones replayed. */
+/** The loop of the console: a failed message is debugged, its endpoint fixed, tested, published, and the failed ones replayed. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
@@ -165,11 +165,11 @@ describe('the loop', { skip: NO_BROWSER }, () => {
     await publish.getByText('1 passed, 0 failed').waitFor()
     await checkAccessibility()
     await tabTo(page, publish.getByLabel('Note'))
-    await page.keyboard.type('mended by keys')
+    await page.keyboard.type('fixed by keys')
     await tabTo(page, publish.getByRole('button', { name: 'Publish', exact: true }))
     await page.keyboard.press('Enter')
     await page.getByText('Published as version 2').waitFor()
-    assert.deepEqual(await versionOf(id), [2, 'mended by keys'])
+    assert.deepEqual(await versionOf(id), [2, 'fixed by keys'])
     const report = (await admin('/endpoints/tests/run', json('POST', { endpointId: id }))) as JsonObject
     assert.deepEqual([report.passed, report.failed], [1, 0])
     await replayAll(page, failing)

@@ -9,8 +9,8 @@ import { createRandom } from './random.ts'
 
 /** Each has its own endpoints and one call at a time. */
 const STREAMS = 4
-const MOST_ENDPOINTS_OF_A_STREAM = 4
-const MOST_OF_A_BATCH = 6
+const MAX_ENDPOINTS_OF_A_STREAM = 4
+const MAX_BATCH_SIZE = 6
 
 const [url = '', seed = '0'] = process.argv.slice(2)
 const random = createRandom(Number(seed))
@@ -62,7 +62,7 @@ async function remove(mine: Mine[], index: number, { _id, name }: Mine): Promise
 }
 
 async function batch(mine: Mine[]): Promise<void> {
-  const created = Array.from({ length: 1 + random.below(MOST_OF_A_BATCH) }, newName)
+  const created = Array.from({ length: 1 + random.below(MAX_BATCH_SIZE) }, newName)
   const operations = [
     ...mine.map(({ _id, name }) => ({ op: 'replace', id: _id, document: contentOf(name) })),
     ...created.map((name) => ({ op: 'create', document: contentOf(name) })),
@@ -81,7 +81,7 @@ async function callForEver(mine: Mine[]): Promise<never> {
     const index = random.below(mine.length)
     const one = mine[index]
     if (one === undefined || random.chance(0.2)) await create(mine)
-    else if (mine.length > MOST_ENDPOINTS_OF_A_STREAM || random.chance(0.15)) await remove(mine, index, one)
+    else if (mine.length > MAX_ENDPOINTS_OF_A_STREAM || random.chance(0.15)) await remove(mine, index, one)
     else await (random.chance(0.2) ? batch(mine) : change(one))
   }
 }

@@ -10,8 +10,8 @@ import { type CrashAnswer, crashEndpoint, keptOf, routeOf } from './service-subj
 
 /** Each has its own endpoints and one call at a time. */
 const STREAMS = 5
-const MOST_ENDPOINTS_OF_A_STREAM = 5
-const LONGEST_PAYLOAD = 8_000
+const MAX_ENDPOINTS_OF_A_STREAM = 5
+const MAX_PAYLOAD = 8_000
 
 const [folder = '', seed = '0'] = process.argv.slice(2)
 const random = createRandom(Number(seed))
@@ -20,7 +20,7 @@ let operations = 0
 // Larger in every round, so that names and routes were never there before.
 let counter = Date.now() * 1_000
 
-const payload = () => 'p'.repeat(random.below(LONGEST_PAYLOAD))
+const payload = () => 'p'.repeat(random.below(MAX_PAYLOAD))
 
 /** Makes a call between its two announcements; `value` is what the register will hold. */
 async function operate(register: string, value: string, path: string, init: RequestInit, status = 200): Promise<Reply> {
@@ -72,7 +72,7 @@ async function callForEver(stream: number, mine: Mine[]): Promise<never> {
   for (;;) {
     const index = random.below(mine.length)
     const one = mine[index]
-    if (one === undefined || (mine.length < MOST_ENDPOINTS_OF_A_STREAM && random.chance(0.25)))
+    if (one === undefined || (mine.length < MAX_ENDPOINTS_OF_A_STREAM && random.chance(0.25)))
       await register(stream, mine)
     else if (random.chance(0.35)) await update(stream, one)
     else if (random.chance(0.2)) await remove(mine, index, one)

@@ -12,8 +12,8 @@ import { createRandom } from './random.ts'
 
 /** Each has its own endpoints and one operation (or burst of states) at a time: together they share transactions. */
 const STREAMS = 6
-const MOST_ENDPOINTS_OF_A_STREAM = 6
-const LONGEST_PAYLOAD = 12_000
+const MAX_ENDPOINTS_OF_A_STREAM = 6
+const MAX_PAYLOAD = 12_000
 const STATUSES = [200, 201, 404, 500]
 
 const [path = '', seed = '0'] = process.argv.slice(2)
@@ -35,7 +35,7 @@ async function operate(register: string, value: string, work: () => Promise<unkn
 function makeEndpoint(stream: number, id: string): EndpointRecord & { document: { checksum: string } } {
   const number = ++counter
   const now = new Date(number / 1_000).toISOString()
-  const payload = 'p'.repeat(random.below(LONGEST_PAYLOAD))
+  const payload = 'p'.repeat(random.below(MAX_PAYLOAD))
   const document = { _id: id, name: `n${number}`, createdAt: now, updatedAt: now, __v: 0, stream, payload } as const
   return { document: sealed(document), routeKey: `POST /${number}` }
 }
@@ -59,7 +59,7 @@ async function remove(mine: StoredDocument[], index: number, current: StoredDocu
 
 async function keepStates({ _id }: StoredDocument) {
   const burst = Array.from({ length: 1 + random.below(4) }, () => {
-    const values = sealed({ n: ++counter, payload: 's'.repeat(random.below(LONGEST_PAYLOAD)) })
+    const values = sealed({ n: ++counter, payload: 's'.repeat(random.below(MAX_PAYLOAD)) })
     const lookupStatus = STATUSES[random.below(STATUSES.length)]
     const record = { values, lookupStatus, networkError: random.chance(0.3) }
     return operate(stateRegister(_id, record), values.checksum, () => states.append(_id, record), undefined)
@@ -71,7 +71,7 @@ async function writeForEver(stream: number, mine: StoredDocument[]): Promise<nev
   for (;;) {
     const index = random.below(mine.length)
     const current = mine[index]
-    if (current === undefined || (mine.length < MOST_ENDPOINTS_OF_A_STREAM && random.chance(0.25)))
+    if (current === undefined || (mine.length < MAX_ENDPOINTS_OF_A_STREAM && random.chance(0.25)))
       await register(stream, mine)
     else if (random.chance(0.3)) await update(stream, mine, index, current)
     else if (random.chance(0.2)) await remove(mine, index, current)

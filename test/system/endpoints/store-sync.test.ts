@@ -15,6 +15,7 @@ import { createSandbox } from '../../../src/sandbox/process-sandbox.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
 import { StoreUnavailable } from '../../../src/store/store-access.ts'
 import { openPostgres } from '../../support/contracts/stores.ts'
+import { producer } from '../../support/endpoints/open-endpoint-service.ts'
 import { guards } from '../../support/guards.ts'
 import { endpointDocument } from '../../support/service.ts'
 import { freshDatabase, postgresMissing, type TestDatabase } from '../../support/services/postgres.ts'
@@ -22,8 +23,6 @@ import { silent } from '../../support/silent.ts'
 import { until } from '../../support/until.ts'
 
 const needsPostgres = { skip: postgresMissing() ?? false }
-
-const producer = { produce: () => assert.fail('something was produced') }
 
 type Instance = Readonly<{
   catalogue: EndpointService

@@ -5,17 +5,18 @@ import { readdirSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import type { JsonObject } from '../../../src/core/json.ts'
 import { callUntilRefused } from '../../support/call-until-refused.ts'
 import { call } from '../../support/inbound/http/management/call.ts'
 import { exchange } from '../../support/raw-exchange.ts'
-import { endpointDocument, json, startUpstream } from '../../support/service.ts'
-import { DIRECT, freshFolder, LAUNCHED, type SpawnedService, spawnService } from '../../support/spawned-service.ts'
-
-async function register({ url }: SpawnedService, document: JsonObject): Promise<void> {
-  const reply = await fetch(`${url}/endpoints`, json('POST', endpointDocument(document)))
-  assert.equal(reply.status, 201, await reply.text())
-}
+import { json, startUpstream } from '../../support/service.ts'
+import {
+  DIRECT,
+  freshFolder,
+  LAUNCHED,
+  registerEndpoint,
+  type SpawnedService,
+  spawnService,
+} from '../../support/spawned-service.ts'
 
 const send = (url: string) => fetch(url, json('POST', { sent: true }))
 
@@ -34,13 +35,13 @@ describe('a signal to stop', { concurrency: 2 }, () => {
     const service = await spawnService(folder, options)
     t.after(() => void service.child.kill('SIGTERM'))
     const lookup = [{ id: 'up', config: { url: upstream.url } }]
-    await register(service, {
+    await registerEndpoint(service, {
       endpoint: { pattern: '/held' },
       requests: { lookup },
       inputMapping: { 'lookupRequests.up.data': 'up' },
     })
     const transformation = { input: 'JSON', output: 'XML' }
-    await register(service, { endpoint: { pattern: '/xml' }, transformation })
+    await registerEndpoint(service, { endpoint: { pattern: '/xml' }, transformation })
     const answer = send(`${service.url}/held`)
     answer.catch(() => {})
     await arrived.promise
@@ -123,7 +124,7 @@ describe('a signal to stop', { concurrency: 2 }, () => {
     const folder = freshFolder(t)
     for (let round = 0; round < rounds; round++) {
       const service = await spawnService(folder, { env: { LOG_MESSAGES: 'all' } })
-      if (round === 0) await register(service, { endpoint: { pattern: '/load' } })
+      if (round === 0) await registerEndpoint(service, { endpoint: { pattern: '/load' } })
       const agent = round % 2 === 0 && new Agent({ keepAlive: true, maxSockets: 6 })
       let answered = 0
       const enough = Promise.withResolvers<void>()

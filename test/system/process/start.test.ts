@@ -5,23 +5,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import type { JsonObject } from '../../../src/core/json.ts'
 import { SETTINGS } from '../../../src/settings/settings-table.ts'
 import { call } from '../../support/inbound/http/management/call.ts'
 import { exchange } from '../../support/raw-exchange.ts'
-import { endpointDocument, json } from '../../support/service.ts'
-import {
-  freshFolder,
-  LAUNCHED,
-  type SpawnedService,
-  spawnService,
-  startProgram,
-} from '../../support/spawned-service.ts'
-
-async function register({ url }: SpawnedService, document: JsonObject): Promise<void> {
-  const reply = await fetch(`${url}/endpoints`, json('POST', endpointDocument(document)))
-  assert.equal(reply.status, 201, await reply.text())
-}
+import { freshFolder, LAUNCHED, registerEndpoint, spawnService, startProgram } from '../../support/spawned-service.ts'
 
 describe('a start that cannot be', { concurrency: 2 }, () => {
   const taken = createServer()
@@ -114,9 +101,12 @@ describe('the log', () => {
 
   test('reports every failure, and holds no secret of a request', async (t) => {
     const service = await spawnService(freshFolder(t), { env: { LOG_LEVEL: 'trace' } })
-    await register(service, { endpoint: { pattern: '/strict' }, inputValidation: { required: ['name'] } })
+    await registerEndpoint(service, { endpoint: { pattern: '/strict' }, inputValidation: { required: ['name'] } })
     const config = { url: 'http://127.0.0.1:1/?key=s3cret-4', headers: { authorization: 'Basic s3cret-5' } }
-    await register(service, { endpoint: { pattern: '/lookup' }, requests: { lookup: [{ id: 'dead', config }] } })
+    await registerEndpoint(service, {
+      endpoint: { pattern: '/lookup' },
+      requests: { lookup: [{ id: 'dead', config }] },
+    })
     const cases = [
       { path: '/strict?token=s3cret-6', body: '{}', code: 'VALIDATION_FAILED' },
       { path: '/strict', body: '{', code: 'BODY_UNREADABLE' },

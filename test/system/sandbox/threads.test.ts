@@ -1,6 +1,7 @@
 /** ISOLATION=none: what takes long runs off the thread of messages, and nothing else does. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import type { Worker } from 'node:worker_threads'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { collectInto } from '../../../src/core/lint.ts'
 import { compileJsonSchema } from '../../../src/language/json-schema/json-schema.ts'
@@ -141,15 +142,23 @@ describe('A sandbox of threads', () => {
     assert.ok(local)
   })
 
-  it('starts them when calls need them, and stops them when they have been idle', async () => {
-    const before = threads()
+  it('starts them when calls need them, and stops them when they have been idle', async (test) => {
+    const started: Worker[] = []
+    const collect = (worker: Worker): void => void started.push(worker)
+    process.on('worker', collect)
+    test.after(() => process.off('worker', collect))
     const { sandbox, transform, local } = await open('$sum(requestBody)', 1_000)
     assert.equal(local.isQuick(), true)
-    assert.ok(threads() <= before)
-    for (const x of [3, 30]) {
+    assert.equal(started.length, 0)
+    for (const [index, x] of [3, 30].entries()) {
       const outcome = await transform({ requestBody: [x / 3, (x / 3) * 2] }, Date.now() + 10_000)
       assert.deepEqual(outcome, { ok: true, transforms: { x } })
-      await until(threads, (count) => count <= before)
+      assert.equal(started.length, index + 1)
+      // A thread that has ended has no id.
+      await until(
+        () => started[index]?.threadId,
+        (id) => id === -1,
+      )
     }
     sandbox.close()
   })

@@ -21,6 +21,7 @@ import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { entry } from '../../../bin/entry.js'
 import { CONSOLE_MISSING } from '../../../src/api/console-files.ts'
+import { describeVocabulary } from '../../../src/document/vocabulary/vocabulary.ts'
 import { linksOf } from '../../support/docs/page.ts'
 import { LONG } from '../../support/form.ts'
 import { json } from '../../support/service.ts'
@@ -139,6 +140,9 @@ describe('the package', () => {
       assert.equal(registered.status, 201, await registered.text())
       const answer = await fetch(`${service.url}/orders`, json('POST', { n: 4 }))
       assert.deepEqual(await answer.json(), { twice: 8 })
+      // Some of it is read from the code, which is bundled here.
+      const vocabulary = await fetch(`${service.url}/endpoints/vocabulary`)
+      assert.deepEqual(await vocabulary.json(), JSON.parse(JSON.stringify(describeVocabulary())))
       const console = await fetch(`${service.adminUrl}/`)
       assert.match(await console.text(), /<html/)
       service.child.kill('SIGTERM')

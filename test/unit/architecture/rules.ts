@@ -22,7 +22,7 @@ function importsOf({ text }: Source): string[] {
   return Array.from(found, ([, from, direct]) => from ?? direct ?? '')
 }
 
-/** The row of a file: its folder at the root, or its own name if it stands there. */
+/** The row of a file: its folder at the root, or its own name if it is at the root. */
 const rowOf = (path: string): string => path.split('/')[0] ?? ''
 
 const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
@@ -51,7 +51,7 @@ export function emptyRows(files: readonly Source[], arrows: Arrows): string[] {
   return Object.keys(arrows).filter((row) => !rows.has(row))
 }
 
-/** What a row names that stands neither above it nor outside the table. */
+/** Names in a row that are below it in the table. */
 export function downwardRows(arrows: Arrows): string[] {
   const rows = Object.keys(arrows)
   return rows.flatMap((row, at) =>

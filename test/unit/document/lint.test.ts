@@ -78,6 +78,22 @@ describe('rules between fields', () => {
       ['requests.response[0].primary', 'cannot be primary'],
     ],
     [
+      lookups({ default: 1 }, { optional: true, default: 1 }),
+      [`${LOOKUP_AT}.default`, '"default" is used only where a request may fail'],
+    ],
+    [
+      responses({ optional: false, default: 1 }),
+      ['requests.response[0].default', '"default" is used only where a request may fail'],
+    ],
+    [
+      responses({ config: { url: URL, primary: true }, optional: true }),
+      ['requests.response[0].optional', 'The answer is that of the primary request'],
+    ],
+    [
+      { requests: { response: [{ id: 'r0', kafkaProducerTopic: 'a', optional: true }] } },
+      ['requests.response[0].optional', 'so a topic cannot be optional'],
+    ],
+    [
       get({ idempotency: {}, transformation: { output: 'JSON' } }),
       ['idempotency', 'is for POST only, and this endpoint takes GET'],
     ],

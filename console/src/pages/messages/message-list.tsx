@@ -51,12 +51,7 @@ export function MessageList({ filters, current }: MessageListProps) {
                 getRowId={getRowId}
                 isCurrent={({ id }) => id === current}
               />
-              <MoreRows
-                shown={stable.rows.length}
-                hasMore={pages.hasNextPage}
-                isLoading={pages.isFetchingNextPage}
-                onMore={() => void pages.fetchNextPage()}
-              />
+              <MoreRows shown={stable.rows.length} pages={pages} />
             </>
           )
         }

@@ -1,4 +1,5 @@
 /** What is above and below a list that the service gives in pages. */
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import { Button } from '../controls/button.tsx'
 
 export type FreshRowsProps = Readonly<{
@@ -27,28 +28,38 @@ export function FreshRows({ fresh, gone = 0, orMore = false, onShow }: FreshRows
   )
 }
 
+type Pages = UseInfiniteQueryResult<InfiniteData<unknown>>
+
 export type MoreRowsProps = Readonly<{
   shown: number
   /** If the service counts them. */
   total?: number | undefined
-  hasMore: boolean
-  isLoading: boolean
-  onMore(): void
+  pages: Pages
 }>
 
 /** Below a list: how many rows are shown, and the next page. */
-export function MoreRows({ shown, total, hasMore, isLoading, onMore }: MoreRowsProps) {
+export function MoreRows({ shown, total, pages }: MoreRowsProps) {
+  const { hasNextPage, isFetchingNextPage } = pages
   return (
     <div className="more-rows">
       <p role="status">
         {shown.toLocaleString('en')}
-        {total === undefined ? (hasMore ? ' shown' : ' in all') : ` of ${total.toLocaleString('en')}`}
+        {total === undefined ? (hasNextPage ? ' shown' : ' in all') : ` of ${total.toLocaleString('en')}`}
       </p>
-      {hasMore && (
-        <Button busy={isLoading} onPress={onMore}>
-          {isLoading ? 'Loading …' : 'Show more'}
+      {hasNextPage && (
+        <Button busy={isFetchingNextPage} onPress={() => void loadNextPage(pages)}>
+          {isFetchingNextPage ? 'Loading …' : 'Show more'}
         </Button>
       )}
     </div>
   )
+}
+
+/** A refresh takes the place of a page that is being loaded, so the page is asked for again until it is there. */
+async function loadNextPage({ data, fetchNextPage }: Pages): Promise<void> {
+  for (;;) {
+    const after = await fetchNextPage()
+    if (after.data?.pages.length !== data?.pages.length) return
+    if (!after.hasNextPage || after.isError || after.isPlaceholderData) return
+  }
 }

@@ -63,13 +63,7 @@ export function RowList<Row>({ pages, rows, of, empty, ...table }: RowListProps<
           ) : (
             <>
               <DataTable {...table} rows={stable.rows} />
-              <MoreRows
-                shown={stable.rows.length}
-                total={data.pages.at(-1)?.total}
-                hasMore={pages.hasNextPage}
-                isLoading={pages.isFetchingNextPage}
-                onMore={() => void pages.fetchNextPage()}
-              />
+              <MoreRows shown={stable.rows.length} total={data.pages.at(-1)?.total} pages={pages} />
             </>
           )
         }

@@ -27,7 +27,7 @@ describe('the audit log of a service', () => {
   after(() => withKeys.service.stop())
 
   const ask = (method: string, path: string, body?: unknown, headers = bearer(withKeys.keys.author)) =>
-    call(withKeys.toDraftBase('admin'), method, path, {
+    call(withKeys.baseUrl('admin'), method, path, {
       headers: { ...JSON_TYPE, ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })

@@ -104,7 +104,7 @@ for (const [part, [name, headers, challenge = /invalid_token/]] of WRONG.entries
       // Open on this machine, so asked for from elsewhere below.
       if (route.needed === 'metrics') continue
       const options = { agent, headers: { ...JSON_TYPE, ...headers() }, ...(route.method === 'HEAD' ? {} : { body }) }
-      const reply = await call(withKeys.toDraftBase(route.port), route.method, route.path, options)
+      const reply = await call(withKeys.baseUrl(route.port), route.method, route.path, options)
       assert.equal(reply.status, 401, `${route.port} ${route.method} ${route.path}: ${reply.text}`)
       assert.match(reply.headers['www-authenticate'] ?? '', challenge)
       if (route.method !== 'HEAD') assert.equal(reply.json().code, 'CREDENTIALS_REFUSED')
@@ -131,7 +131,7 @@ for (const role of ROLES) {
       // A stream of events does not end by itself: test/events reads it.
       if (route.path === '/events' && route.method === 'GET') continue
       const options = route.method === 'HEAD' ? { agent, headers } : { agent, headers, body: '[]' }
-      const reply = await call(withKeys.toDraftBase(route.port), route.method, route.path, options)
+      const reply = await call(withKeys.baseUrl(route.port), route.method, route.path, options)
       const refused = CANNOT[role].some((other) => other === route.needed)
       const said = `${route.port} ${route.method} ${route.path}: ${reply.status} ${reply.text}`
       assert.equal(reply.status === 403, refused, said)
@@ -145,7 +145,7 @@ for (const role of ROLES) {
 describe('from elsewhere', { skip: ELSEWHERE === undefined ? 'this machine has no other address' : false }, () => {
   test('every route answers 401 without a key, metrics too', async () => {
     for (const { port, method, path } of sampled(routes().filter(isClosed), 8)) {
-      const reply = await call(withKeys.toDraftBase(port, ELSEWHERE), method, path, {
+      const reply = await call(withKeys.baseUrl(port, ELSEWHERE), method, path, {
         agent,
         headers: { host: 'localhost' },
       })
@@ -155,14 +155,14 @@ describe('from elsewhere', { skip: ELSEWHERE === undefined ? 'this machine has n
 
   test('the key of a viewer reads the metrics', async () => {
     const headers = bearer(withKeys.keys.viewer)
-    const reply = await call(withKeys.toDraftBase('admin', ELSEWHERE), 'GET', '/metrics', { headers })
+    const reply = await call(withKeys.baseUrl('admin', ELSEWHERE), 'GET', '/metrics', { headers })
     assert.equal(reply.status, 200)
     assert.match(reply.text, /crosswalk_build_info/)
   })
 })
 
 test('metrics are open on this machine, but not to pages and proxies on it', async () => {
-  const base = withKeys.toDraftBase('admin')
+  const base = withKeys.baseUrl('admin')
   assert.equal((await call(base, 'GET', '/metrics')).status, 200)
   for (const headers of [{ host: 'rebound.example.org' }, { 'x-forwarded-for': '10.0.0.1' }, { forwarded: 'for=x' }]) {
     assert.equal((await call(base, 'GET', '/metrics', { headers })).status, 401)
@@ -190,7 +190,7 @@ describe('spellings of a path', () => {
         const expected = port === 'message' || isOpen ? [400, 401, 404, 405] : [400, 401]
         for (const method of ['GET', 'HEAD', 'POST', 'DELETE']) {
           const options = { agent, headers: JSON_TYPE }
-          const reply = await call(withKeys.toDraftBase(port), method, path, options).catch(() => undefined)
+          const reply = await call(withKeys.baseUrl(port), method, path, options).catch(() => undefined)
           if (reply !== undefined) assert.ok(expected.includes(reply.status), `${port} ${method}: ${reply.status}`)
         }
       }
@@ -201,12 +201,12 @@ describe('spellings of a path', () => {
 describe('another method than that of the request', () => {
   test('is taken from no header, query or body', async () => {
     const make = { headers: { ...JSON_TYPE, ...bearer(withKeys.keys.author) }, body }
-    const { _id } = (await call(withKeys.toDraftBase('admin'), 'POST', '/endpoints', make)).json<{ _id: string }>()
+    const { _id } = (await call(withKeys.baseUrl('admin'), 'POST', '/endpoints', make)).json<{ _id: string }>()
     const path = `/endpoints/${_id}`
     for (const name of ['x-http-method-override', 'x-http-method', 'x-method-override', '_method']) {
       const headers = { ...JSON_TYPE, [name]: 'DELETE', ...bearer(withKeys.keys.viewer) }
       for (const port of ['message', 'admin'] as const) {
-        const base = withKeys.toDraftBase(port)
+        const base = withKeys.baseUrl(port)
         assert.equal((await call(base, 'GET', `${path}?_method=DELETE`, { headers })).status, 200)
         assert.equal((await call(base, 'POST', path, { headers, body: '_method=DELETE' })).status, 405)
         assert.equal((await call(base, 'GET', path, { headers })).status, 200)
@@ -216,7 +216,7 @@ describe('another method than that of the request', () => {
 })
 
 test('what is refused does not wait for its body', async () => {
-  const reply = await call(withKeys.toDraftBase('admin'), 'POST', '/endpoints', {
+  const reply = await call(withKeys.baseUrl('admin'), 'POST', '/endpoints', {
     headers: { ...JSON_TYPE, 'content-length': '1000000' },
   })
   assert.equal(reply.status, 401)

@@ -27,8 +27,8 @@ test('with MANAGEMENT_AUTH=off, every caller may; PUBLIC_URL is that of messages
 })
 
 test('with keys, what the roles of the key include', async () => {
-  const { service, keys, toDraftBase: baseOf } = await startServiceWithKeys()
-  const me = (key: string) => call(baseOf('admin'), 'GET', '/me', { headers: bearer(key) })
+  const { service, keys, baseUrl } = await startServiceWithKeys()
+  const me = (key: string) => call(baseUrl('admin'), 'GET', '/me', { headers: bearer(key) })
   const expected = {
     viewer: ['viewer'],
     operator: ['viewer', 'operator'],
@@ -41,7 +41,7 @@ test('with keys, what the roles of the key include', async () => {
     assert.deepEqual([name, roles, may, mode], [`test ${role}`, [role], expected[role], 'keys'])
   }
   assert.equal((await me(keys.revoked)).status, 401)
-  assert.equal((await call(baseOf('admin'), 'GET', '/me')).status, 401)
+  assert.equal((await call(baseUrl('admin'), 'GET', '/me')).status, 401)
   await service.stop()
 })
 

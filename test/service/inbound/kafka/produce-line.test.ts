@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ProduceSlot } from '../../../../src/core/ports/record-producer.ts'
+import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoint.ts'
 import { PartitionQueue } from '../../../../src/inbound/kafka/partition-queue.ts'
 import { RecordSemaphore } from '../../../../src/inbound/kafka/record-order.ts'
 import fc from '../../../support/fast-check.ts'
@@ -26,6 +27,32 @@ const step: fc.Arbitrary<Step> = fc.record({
   /** One bit for each partition of the topic. */
   failing: fc.constantFrom(0, 0, 0, 1, 2, 3),
 })
+
+/** A queue that has got `records` records of its partition. */
+function openFilledQueue(
+  compiled: CompiledEndpoint,
+  semaphore: RecordSemaphore,
+  records: number,
+  onFault: (error: unknown) => void,
+): PartitionQueue {
+  const queue = new PartitionQueue({
+    partition: 0,
+    committed: undefined,
+    order: 'partition',
+    semaphore,
+    // Only a change of the endpoint ends these pauses.
+    processing: { ...processingOf(() => compiled), retryPausesMs: [3_600_000] },
+    onProgress: () => {},
+    onRoom: () => {},
+    onReport: () => {},
+    onFault,
+  })
+  queue.offer(
+    Array.from({ length: records }, (_, offset) => recordAt(BigInt(offset))),
+    BigInt(records),
+  )
+  return queue
+}
 
 async function run(permits: number, bad: ReadonlySet<number>, steps: readonly Step[]): Promise<number> {
   const semaphore = new RecordSemaphore(permits)
@@ -79,22 +106,7 @@ async function run(permits: number, bad: ReadonlySet<number>, steps: readonly St
     }),
     produces: TOPICS,
   }
-  const queue = new PartitionQueue({
-    partition: 0,
-    committed: undefined,
-    order: 'partition',
-    semaphore,
-    // Only a change of the endpoint ends these pauses.
-    processing: { ...processingOf(() => compiled), retryPausesMs: [3_600_000] },
-    onProgress: () => {},
-    onRoom: () => {},
-    onReport: () => {},
-    onFault: (error) => faults.push(error),
-  })
-  queue.offer(
-    Array.from({ length: RECORDS }, (_, offset) => recordAt(BigInt(offset))),
-    BigInt(RECORDS),
-  )
+  const queue = openFilledQueue(compiled, semaphore, RECORDS, (error) => faults.push(error))
   for (const one of steps) {
     await turnOfLoop()
     queue.committed(queue.snapshot())
@@ -160,21 +172,7 @@ test('a record that got its permit late fails: those behind it wait for its retr
     ),
     produces: 1,
   }
-  const queue = new PartitionQueue({
-    partition: 0,
-    committed: undefined,
-    order: 'partition',
-    semaphore,
-    processing: { ...processingOf(() => compiled), retryPausesMs: [3_600_000] },
-    onProgress: () => {},
-    onRoom: () => {},
-    onReport: () => {},
-    onFault: assert.ifError,
-  })
-  queue.offer(
-    Array.from({ length: 12 }, (_, offset) => recordAt(BigInt(offset))),
-    12n,
-  )
+  const queue = openFilledQueue(compiled, semaphore, 12, assert.ifError)
   const send = (isWritten: (offset: number) => boolean) => {
     const batch = queued
     queued = []

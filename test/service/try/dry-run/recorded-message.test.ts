@@ -279,10 +279,10 @@ describeLogged(
 
 describe('who may run a recorded message dry, and what the audit log has of it', () => {
   test('authors who may read bodies; an entry for the first run and for live ones', async () => {
-    const { service, keys, toDraftBase: baseOf } = await startServiceWithKeys({ MESSAGE_LOG: 'all' })
+    const { service, keys, baseUrl } = await startServiceWithKeys({ MESSAGE_LOG: 'all' })
     try {
       const ask = (method: string, path: string, body: unknown, key: string) =>
-        call(baseOf('admin'), method, path, {
+        call(baseUrl('admin'), method, path, {
           headers: { ...JSON_TYPE, ...bearer(key) },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         })

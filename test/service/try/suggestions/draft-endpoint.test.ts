@@ -91,12 +91,12 @@ describe('a draft', () => {
 })
 
 test('drafts leave no entry in the audit log', async () => {
-  const { service, keys, toDraftBase: baseOf } = await startServiceWithKeys()
+  const { service, keys, baseUrl } = await startServiceWithKeys()
   const headers = { 'content-type': 'application/json', ...bearer(keys.author) }
   const body = JSON.stringify({ name: 'A', pattern: '/a' })
-  assert.equal((await call(baseOf('admin'), 'POST', '/endpoints/draft', { headers, body })).status, 200)
+  assert.equal((await call(baseUrl('admin'), 'POST', '/endpoints/draft', { headers, body })).status, 200)
   const path = '/audit?what=POST%20/endpoints/draft'
-  const audit = await call(baseOf('admin'), 'GET', path, { headers: bearer(keys.admin) })
+  const audit = await call(baseUrl('admin'), 'GET', path, { headers: bearer(keys.admin) })
   assert.deepEqual(audit.json().entries, [])
   await service.stop()
 })

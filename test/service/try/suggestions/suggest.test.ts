@@ -426,12 +426,12 @@ describe('over HTTP', () => {
 })
 
 test('recorded messages are for operators', async () => {
-  const { service, keys, toDraftBase: baseOf } = await startServiceWithKeys()
+  const { service, keys, baseUrl } = await startServiceWithKeys()
   const body = JSON.stringify({ messageId: '0'.repeat(24), target: { sample: { id: 1 } } })
   const statuses = []
   for (const role of ['viewer', 'author', 'operator'] as const) {
     const headers = { 'content-type': 'application/json', ...bearer(keys[role]) }
-    statuses.push((await call(baseOf('admin'), 'POST', '/endpoints/suggest', { headers, body })).status)
+    statuses.push((await call(baseUrl('admin'), 'POST', '/endpoints/suggest', { headers, body })).status)
   }
   assert.deepEqual(statuses, [403, 403, 404])
   await service.stop()

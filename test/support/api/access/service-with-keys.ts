@@ -16,7 +16,7 @@ export type ServiceWithKeys = Readonly<{
   service: Service
   /** A good key of each role, and one that is revoked. */
   keys: Readonly<Record<Role | 'revoked', string>>
-  toDraftBase(port: Port, host?: string): string
+  baseUrl(port: Port, host?: string): string
 }>
 
 export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })
@@ -43,7 +43,7 @@ export async function startServiceWithKeys(env: Record<string, string> = {}): Pr
   return {
     service,
     keys: { ...keys, revoked: revoked.key } as ServiceWithKeys['keys'],
-    toDraftBase: (port, host = '127.0.0.1') => `http://${host}:${portOf(port)}`,
+    baseUrl: (port, host = '127.0.0.1') => `http://${host}:${portOf(port)}`,
   }
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../../../../src/try/openapi/published-operation.ts'
 
 export const SETTINGS = { validationAcceptNullValues: false, validationCoerceTypes: false }
-const INFO = { title: 'Test', version: '1', origin: 'http://localhost:3003' }
+export const INFO = { title: 'Test', version: '1', origin: 'http://localhost:3003' }
 
 /** The checked form of a document; fails if it has faults of form. */
 export function checked(document: Json): Endpoint {

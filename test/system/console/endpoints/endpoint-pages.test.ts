@@ -107,7 +107,7 @@ describe('the versions of an endpoint', { skip: NO_BROWSER }, () => {
     assert.match(await page.getByRole('row', { name: /Version 2/ }).innerText(), /the ward/)
   })
 
-  test('stand side by side at 360 pixels, without what the service sets itself', async (test) => {
+  test('are side by side at 360 pixels, without what the service sets itself', async (test) => {
     const { service, page, open, checkAccessibility } = await openConsole(test, { width: 360 })
     const id = await withVersions(service)
     await open(`endpoints/${id}/versions`)
@@ -193,7 +193,7 @@ describe('the statistics of an endpoint', { skip: NO_BROWSER }, () => {
     assert.equal(await page.getByLabel('Period', { exact: true }).inputValue(), 'day')
   })
 
-  test('show fields that nothing reads and fields that did not come, with the places that read them', async (test) => {
+  test('show fields that nothing reads and fields that did not arrive, with the places that read them', async (test) => {
     const { service, page, open, checkAccessibility } = await openConsole(test, { env: { DRIFT_SAMPLE: '1' } })
     const { _id } = await service.register({
       name: 'Orders',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { json } from '../../../support/service.ts'
+import { endpointDocument, json } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
@@ -101,6 +101,27 @@ describe('/endpoints', { skip: NO_BROWSER }, () => {
     assert.deepEqual(await names(page), ['Busy', 'Calm'])
     await page.getByRole('button', { name: '1 new: show' }).click()
     assert.deepEqual(await names(page), ['Added', 'Busy', 'Calm'])
+  })
+
+  test('loads the next page also if an event makes the list load again meanwhile', async (test) => {
+    const { service, page, open } = await openConsole(test)
+    const documents = Array.from({ length: 250 }, (_, index) => ({
+      op: 'create',
+      document: endpointDocument({ endpoint: { pattern: `/many/${index}` } }),
+    }))
+    const stored = await fetch(`${service.adminUrl}/endpoints/batch`, json('POST', { operations: documents }))
+    assert.equal(stored.status, 200, await stored.text())
+    await open('endpoints')
+    await page.getByText('· live').waitFor()
+    const isNextPage = (url: URL) => url.searchParams.has('cursor')
+    const asked = page.waitForRequest((request) => isNextPage(new URL(request.url())))
+    const stopped = page.waitForEvent('requestfailed', (request) => isNextPage(new URL(request.url())))
+    await page.route(isNextPage, () => {}, { times: 1 })
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await asked
+    await service.register({ endpoint: { pattern: '/added' } })
+    await stopped
+    await page.getByText('250 of 251').waitFor()
   })
 
   test('shows the failure of the service with its code, and tries again', async (test) => {

@@ -18,7 +18,7 @@ function open(permits: number, queue: number, pools: readonly (PermitPool | unde
   const total = createPermits({ permits, queue })
   const subject = createConcurrencyLimiter(total)
   const messages: Message[] = []
-  const poolOf = (owner: Owner) => (typeof owner === 'string' ? undefined : owner)
+  const poolFor = (owner: Owner) => (typeof owner === 'string' ? undefined : owner)
   const come = (at: number): Message | undefined => {
     const owner = pools[at] ?? `endpoint ${at}`
     const notify = (state: State) => () => {
@@ -30,7 +30,7 @@ function open(permits: number, queue: number, pools: readonly (PermitPool | unde
       waiter: { start: notify('started'), displace: notify('displaced') },
       state: 'waiting',
     }
-    if (subject.acquire(poolOf(owner))) message.state = 'started'
+    if (subject.acquire(poolFor(owner))) message.state = 'started'
     else if (!subject.wait(owner, message.waiter)) return undefined
     messages.push(message)
     return message
@@ -39,9 +39,9 @@ function open(permits: number, queue: number, pools: readonly (PermitPool | unde
     messages.filter((one) => one.state === state && (owner === undefined || one.owner === owner))
   const end = (message: Message) => {
     message.state = 'ended'
-    subject.release(poolOf(message.owner))
+    subject.release(poolFor(message.owner))
   }
-  return { total, subject, messages, come, end, inState, poolFor: poolOf }
+  return { total, subject, messages, come, end, inState, poolFor }
 }
 
 const bounds = fc.record({ permits: fc.integer({ min: 1, max: 4 }), queue: fc.integer({ min: 0, max: 4 }) })
@@ -59,7 +59,7 @@ test('whatever happens, bounds hold, no message waits beside a free permit, and 
       fc.array(event, { maxLength: 120 }),
       (total, limits, events) => {
         const pools = limits.map((one) => one && createPermits(one))
-        const { subject, come, end, inState, poolFor: poolOf, ...state } = open(total.permits, total.queue, pools)
+        const { subject, come, end, inState, poolFor, ...state } = open(total.permits, total.queue, pools)
         for (const { kind, at, bounds: changed } of events) {
           const waiting = inState('waiting')
           const started = inState('started')
@@ -87,7 +87,7 @@ test('whatever happens, bounds hold, no message waits beside a free permit, and 
             // A bound that was lowered does not stop what is under way.
             if (kind !== 'change') assert.ok(used <= Math.max(pool.bounds.permits, usedBefore))
           }
-          for (const { owner } of now.waiting) assert.ok(!subject.hasPermit(poolOf(owner)), 'one waits beside a place')
+          for (const { owner } of now.waiting) assert.ok(!subject.hasPermit(poolFor(owner)), 'one waits beside a place')
         }
       },
     ),

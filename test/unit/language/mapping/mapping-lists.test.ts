@@ -4,13 +4,7 @@ import { describe, it } from 'node:test'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { collectInto, type Lint } from '../../../../src/core/lint.ts'
 import { compileMapping } from '../../../../src/language/mapping/mapping.ts'
-
-/** Writing to a frozen value throws, so a mapping that changes what it was given fails. */
-function freeze<T extends Json>(value: T): T {
-  if (typeof value === 'object' && value !== null)
-    for (const inner of Object.values(Object.freeze(value))) freeze(inner)
-  return value
-}
+import { all, append, freeze } from './frozen-source.ts'
 
 const source: JsonObject = freeze({
   b: {
@@ -22,8 +16,6 @@ const source: JsonObject = freeze({
   },
 })
 
-const all = { function: 'oneToAllElements' }
-const append = { function: 'appendArray' }
 const codes = { function: 'mapCodes', parameters: { F: 'female' } }
 
 describe('the list that an array is spread over', () => {

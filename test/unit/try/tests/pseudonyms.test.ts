@@ -34,7 +34,7 @@ describe('pseudonyms', () => {
     )
   })
 
-  test('are the same for the same text, wherever it stands, and others for another', () => {
+  test('are the same for the same text, wherever it is, and others for another', () => {
     const names = fc.uniqueArray(fc.stringMatching(/^[a-z]{6,12}$|^[1-9]\d{8,9}$/), { minLength: 2, maxLength: 30 })
     fc.assert(
       fc.property(seeds, names, (seed, texts) => {
@@ -223,7 +223,7 @@ describe('pseudonyms', () => {
     }
   })
 
-  test('stand also in names that hold data', () => {
+  test('are also in names that hold data', () => {
     const given = create(1).value({ gender: 'x', 'patient-123456': 1, 'a@b': 2 }) as Record<string, Json>
     assert.deepEqual(Object.keys(given).map(shapeOf), ['aaaaaa', 'aaaaaaa-000000', 'a@a'])
     assert.equal(Object.keys(given)[1]?.split('-')[1], create(1).text('123456'))
@@ -237,8 +237,8 @@ const runsOf = (text: string): readonly string[] =>
   )
 
 /**
- * What stays: literals of the document and numbers of one digit, both also if they are filled up with zeros or stand behind a
- * percent-encoded byte; the fraction and the zone of a time; 9999-12-31, which stands for no date; references to characters;
+ * What stays: literals of the document and numbers of one digit, both also if they are filled up with zeros or follow a
+ * percent-encoded byte; the fraction and the zone of a time; 9999-12-31, which means no date; references to characters;
  * the scheme of a URL.
  */
 function isTolerated(run: string, before: string, after: string): boolean {

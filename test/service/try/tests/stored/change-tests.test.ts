@@ -48,7 +48,7 @@ for (const mode of ['off', 'warn', 'require'] as const) {
       headers: Record<string, string> = {},
       role: Role = 'author',
     ) =>
-      call(withKeys.toDraftBase('admin'), method, path, {
+      call(withKeys.baseUrl('admin'), method, path, {
         headers: { ...JSON_TYPE, ...bearer(withKeys.keys[role]), ...headers },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
