@@ -75,14 +75,14 @@ export const stepKey = (step: TargetStep | undefined): string | number | undefin
  */
 export type Run = Readonly<{
   output: Output
-  usage: TargetUsage
+  added: AddedBytes
   reached: (Container | undefined)[]
   reachedIn: (Container | undefined)[][]
 }>
 
 export const startRun = (nodes: number): Run => ({
   output: {},
-  usage: { addedBytes: 0 },
+  added: { bytes: 0 },
   reached: new Array(nodes),
   reachedIn: [],
 })
@@ -92,7 +92,7 @@ export function reach(node: TargetNode | undefined, entry: Entry, run: Run): Con
   if (node === undefined) return run.output
   const known = run.reached[node.number]
   if (known !== undefined) return known
-  const found = reachChild(reach(node.parent, entry, run), node.key ?? 0, node, entry, run.usage)
+  const found = reachChild(reach(node.parent, entry, run), node.key ?? 0, node, entry, run.added)
   run.reached[node.number] = found
   return found
 }
@@ -104,7 +104,7 @@ export function reachIn(node: TargetNode, list: Json[], index: number, entry: En
   if (known !== undefined) return known
   const { parent, key } = node
   const within = key === undefined || parent === undefined ? list : reachIn(parent, list, index, entry, run)
-  const found = reachChild(within, key ?? index, node, entry, run.usage)
+  const found = reachChild(within, key ?? index, node, entry, run.added)
   reached[index] = found
   return found
 }
@@ -117,16 +117,16 @@ function elementsReached({ number }: TargetNode, { reachedIn }: Run): (Container
   return reached
 }
 
-const reachChild = (within: Container, key: string | number, node: TargetNode, entry: Entry, usage: TargetUsage) =>
-  node.isNew ? make(within, key, node, entry, usage) : findOrMake(within, key, node, entry, usage)
+const reachChild = (within: Container, key: string | number, node: TargetNode, entry: Entry, added: AddedBytes) =>
+  node.isNew ? make(within, key, node, entry, added) : findOrMake(within, key, node, entry, added)
 
 export const findOrMake = (
   within: Container,
   key: string | number,
   node: TargetNode,
   entry: Entry,
-  usage: TargetUsage,
-) => find(within, key, node, entry, usage) ?? make(within, key, node, entry, usage)
+  added: AddedBytes,
+) => find(within, key, node, entry, added) ?? make(within, key, node, entry, added)
 
 /** Undefined if nothing is there. */
 export function find(
@@ -134,7 +134,7 @@ export function find(
   key: string | number,
   { isInherited, isList, isShared }: TargetNode,
   entry: Entry,
-  usage: TargetUsage,
+  added: AddedBytes,
 ): Container | undefined {
   const existing = read(within, key, isInherited)
   if (isList ? !isArray(existing) : !isObject(existing)) {
@@ -142,8 +142,8 @@ export function find(
     return undefined
   }
   if (!isShared) return existing as Container
-  const copy = copyContainer(existing as Container, entry, usage)
-  put(within, key, copy, entry, usage)
+  const copy = copyContainer(existing as Container, entry, added)
+  put(within, key, copy, entry, added)
   return copy
 }
 
@@ -152,15 +152,15 @@ function make(
   key: string | number,
   { isList }: TargetNode,
   entry: Entry,
-  usage: TargetUsage,
+  added: AddedBytes,
 ): Container {
   const made = isList ? [] : {}
-  put(within, key, made, entry, usage)
+  put(within, key, made, entry, added)
   return made
 }
 
-function copyContainer(existing: Container, { documentPath }: Entry, usage: TargetUsage): Container {
-  charge((isArray(existing) ? existing : Object.keys(existing)).length * BYTES_PER_VALUE, usage, documentPath)
+function copyContainer(existing: Container, { documentPath }: Entry, added: AddedBytes): Container {
+  charge((isArray(existing) ? existing : Object.keys(existing)).length * BYTES_PER_VALUE, added, documentPath)
   return isArray(existing) ? existing.slice() : { ...existing }
 }
 
@@ -179,7 +179,7 @@ export function put(
   key: string | number,
   value: Json,
   { documentPath }: Entry,
-  usage: TargetUsage,
+  added: AddedBytes,
 ): void {
   if (typeof key === 'string') {
     const object = within as Output
@@ -190,7 +190,7 @@ export function put(
   const missing = key - elements.length
   if (missing < 0) elements[key] = value
   else {
-    if (missing > 0) charge(missing * BYTES_PER_VALUE, usage, documentPath)
+    if (missing > 0) charge(missing * BYTES_PER_VALUE, added, documentPath)
     while (elements.length < key) elements.push(null)
     elements.push(value)
   }
@@ -297,7 +297,7 @@ export function elementsAlong(written: Written, { steps }: MappingTarget, placem
 }
 
 /** Bytes that the mapping of one message has added to the values of the message; see `charge`. */
-export type TargetUsage = { addedBytes: number }
+export type AddedBytes = { bytes: number }
 
 /**
  * The most that a mapping may add to one message, roughly in bytes of memory or text: nulls before an index, copies, the
@@ -309,10 +309,10 @@ const BYTES_PER_VALUE = 8
 /** Deeper than any message; a deeper value counts as too heavy. */
 const NESTING_MAX = 256
 
-/** Adds to the account. Fails with OUTPUT_TOO_LARGE at `documentPath` if the account exceeds ADDED_BYTES_MAX. */
-export function charge(bytes: number, usage: TargetUsage, documentPath: string): void {
-  usage.addedBytes += bytes
-  if (usage.addedBytes <= ADDED_BYTES_MAX) return
+/** Fails with OUTPUT_TOO_LARGE at `documentPath` if the mapping has added more than ADDED_BYTES_MAX. */
+export function charge(bytes: number, added: AddedBytes, documentPath: string): void {
+  added.bytes += bytes
+  if (added.bytes <= ADDED_BYTES_MAX) return
   const limit = `${ADDED_BYTES_MAX / 1024 / 1024} MiB`
   throw new Failure(
     'OUTPUT_TOO_LARGE',

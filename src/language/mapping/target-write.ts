@@ -7,6 +7,7 @@ import { isArray, isInherited, ownField, type Read } from '../paths/path-read.ts
 import type { Placement } from './mapping-functions.ts'
 import { type MappingTarget, type TargetStep, writeSteps } from './target.ts'
 import {
+  type AddedBytes,
   beforeAlong,
   type Container,
   charge,
@@ -25,7 +26,6 @@ import {
   stepKey,
   type TargetNode,
   type TargetNodes,
-  type TargetUsage,
   type Written,
   weighBytes,
 } from './target-places.ts'
@@ -91,7 +91,7 @@ export function compileWrite(target: MappingTarget, options: WriteOptions): Writ
   const { field } = plan
   return justWrite(
     field === undefined
-      ? (value, run) => writeLast(reach(node, entry, run), value, plan, run.usage)
+      ? (value, run) => writeLast(reach(node, entry, run), value, plan, run.added)
       : (value, run) => setField(reach(node, entry, run), field, value),
   )
 }
@@ -165,11 +165,11 @@ function compileSpread(plan: Plan, fill: Json | undefined): Write {
   const { field } = plan
   const writeElement = (list: Json[], index: number, value: Json, run: Run): void => {
     const within = node === undefined ? list : reachIn(node, list, index, entry, run)
-    if (field === undefined) writeLast(within, value, plan, run.usage)
+    if (field === undefined) writeLast(within, value, plan, run.added)
     else setField(within, field, value)
   }
   return (value, run) => {
-    const { usage } = run
+    const { added } = run
     const list = reach(listNode, entry, run) as Json[]
     if (!isArray(value)) {
       observer?.element(0, 0, false)
@@ -180,7 +180,7 @@ function compileSpread(plan: Plan, fill: Json | undefined): Write {
       const given = value[at] ?? undefined
       const element = given ?? fill
       if (element !== undefined) {
-        if (given === undefined) charge(fillBytes, usage, entry.documentPath)
+        if (given === undefined) charge(fillBytes, added, entry.documentPath)
         observer?.element(0, at, given === undefined)
         writeElement(list, at, element, run)
       } else if (at === list.length) list.push(null)
@@ -208,25 +208,25 @@ function compileEach({ segments: [outer = [], inner = []], field, entry }: Plan)
 /** Writes the value into every element that the target's lists have, and makes no list. */
 function compileToAll(plan: Plan): Write {
   const { segments, entry, observer } = plan
-  const writeFrom = (from: Container, index: number, depth: number, value: Json, usage: TargetUsage): void => {
+  const writeFrom = (from: Container, index: number, depth: number, value: Json, added: AddedBytes): void => {
     const isLast = depth === segments.length - 1
     const walk = isLast ? findOrMake : find
     let within: Container | undefined = from
     for (const node of segments[depth] ?? []) {
-      within = walk(within, node.key ?? index, node, entry, usage)
+      within = walk(within, node.key ?? index, node, entry, added)
       if (within === undefined) return
     }
-    if (isLast) writeLast(within, value, plan, usage)
-    else writeInEach(within as Json[], depth, value, usage)
+    if (isLast) writeLast(within, value, plan, added)
+    else writeInEach(within as Json[], depth, value, added)
   }
-  const writeInEach = (list: Json[], depth: number, value: Json, usage: TargetUsage): void => {
-    charge(weighBytes(value) * list.length, usage, entry.documentPath)
+  const writeInEach = (list: Json[], depth: number, value: Json, added: AddedBytes): void => {
+    charge(weighBytes(value) * list.length, added, entry.documentPath)
     for (let at = 0; at < list.length; at++) {
       observer?.element(depth, at, false)
-      writeFrom(list, at, depth + 1, value, usage)
+      writeFrom(list, at, depth + 1, value, added)
     }
   }
-  return (value, { output, usage }) => writeFrom(output, 0, 0, value, usage)
+  return (value, { output, added }) => writeFrom(output, 0, 0, value, added)
 }
 
 const setField = (within: Container, name: string, value: Json): void => {
@@ -234,11 +234,11 @@ const setField = (within: Container, name: string, value: Json): void => {
   object[name] = value
 }
 
-function writeLast(within: Container, value: Json, plan: Plan, usage: TargetUsage): void {
+function writeLast(within: Container, value: Json, plan: Plan, added: AddedBytes): void {
   const { last, entry, steps, observer } = plan
   if (last !== undefined) {
     if (plan.isWritten) checkShape(read(within, last, plan.isInherited), describeShape(value), entry)
-    put(within, last, value, entry, usage)
+    put(within, last, value, entry, added)
     observer?.wrote(steps)
     return
   }

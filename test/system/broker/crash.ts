@@ -20,7 +20,7 @@ import { openTopics } from '../../support/services/topics.ts'
 import { type SpawnedService, spawnService } from '../../support/spawned-service.ts'
 import { createRandom, type Random } from '../crash/random.ts'
 import { registerInBoth, statusOf } from './instances.ts'
-import { account, type Made, numbered, readMade, type TargetUsage, tracing } from './numbered.ts'
+import { countDeliveries, type Deliveries, type Made, numbered, readMade, tracing } from './numbered.ts'
 
 export type FlakyLookup = Readonly<{
   /** The lookup, as a document has it: it sends the body of the message. */
@@ -69,7 +69,7 @@ export type CrashOptions = Readonly<{
   print?: (line: string) => void
 }>
 
-export type CrashReport = TargetUsage &
+export type CrashReport = Deliveries &
   Readonly<{
     committedPastUnfinished: number
     roundDuplicates: readonly number[]
@@ -172,7 +172,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
       const mayMiss = () => (performance.now() < backAt ? produced / (keys ?? 1) : 0)
       await until(readAll, ({ length }) => length >= produced - mayMiss(), PATIENCE_MS)
       const found = await until(
-        async () => account(await readAll(), produced, keys),
+        async () => countDeliveries(await readAll(), produced, keys),
         ({ lost }) => lost <= mayMiss(),
         PATIENCE_MS,
       )
@@ -187,7 +187,12 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
       (offsets) => sumOf(offsets) >= records,
       PATIENCE_MS,
     )
-    return { ...account(await readAll(), records, keys), committedPastUnfinished, roundDuplicates, roundAssignments }
+    return {
+      ...countDeliveries(await readAll(), records, keys),
+      committedPastUnfinished,
+      roundDuplicates,
+      roundAssignments,
+    }
   } catch (error) {
     // Which consumer does not go on, and where.
     const states = await Promise.all(instances.map((instance) => statusOf(instance).catch(String)))

@@ -8,7 +8,7 @@ import { body, committedUntil, consumerUntil, startBench, until } from '../../su
 import { endpointDocument, json } from '../../support/service.ts'
 import { readCommitted } from '../../support/services/committed-records.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
-import { account, numbered, readMade, tracing } from './numbered.ts'
+import { countDeliveries, numbered, readMade, tracing } from './numbered.ts'
 
 const kafka = await kafkaForTests()
 
@@ -31,7 +31,7 @@ describe('an endpoint with exactlyOnce', { skip: kafka.skip }, async () => {
     const { _id } = await register(topic, out)
     await committedUntil(topics, _id, topic, [1_000, 1_000, 1_000])
     const made = readMade(await readCommitted(kafka.brokers, out))
-    assert.deepEqual(account(made, 3_000), { lost: 0, duplicates: 0, outOfOrder: 0 })
+    assert.deepEqual(countDeliveries(made, 3_000), { lost: 0, duplicates: 0, outOfOrder: 0 })
     await consumerUntil(service, _id, (status) => status.lag === 0 && status.inFlight === 0)
   })
 
@@ -43,7 +43,7 @@ describe('an endpoint with exactlyOnce', { skip: kafka.skip }, async () => {
     const { _id } = await register(topic, out)
     await committedUntil(topics, _id, topic, [300])
     const made = readMade(await readCommitted(kafka.brokers, out))
-    assert.deepEqual(account(made, 300), { lost: 4, duplicates: 0, outOfOrder: 0 })
+    assert.deepEqual(countDeliveries(made, 300), { lost: 4, duplicates: 0, outOfOrder: 0 })
     const dead = await readCommitted(kafka.brokers, `${topic}.dlq`)
     assert.deepEqual(
       dead.map(({ value }) => String(value)),
@@ -87,7 +87,7 @@ describe('an endpoint with exactlyOnce', { skip: kafka.skip }, async () => {
     })
     await committedUntil(topics, _id, topic, [250, 250])
     for (const target of [one, other]) {
-      const { lost, duplicates } = account(readMade(await readCommitted(kafka.brokers, target)), 500)
+      const { lost, duplicates } = countDeliveries(readMade(await readCommitted(kafka.brokers, target)), 500)
       assert.deepEqual({ target, lost, duplicates }, { target, lost: 0, duplicates: 0 })
     }
   })
@@ -108,7 +108,7 @@ describe('an endpoint with exactlyOnce', { skip: kafka.skip }, async () => {
       await committedUntil(topics, _id, topic, [(round + 1) * 50])
     }
     const made = readMade(await readCommitted(kafka.brokers, out))
-    assert.deepEqual(account(made, 150), { lost: 0, duplicates: 0, outOfOrder: 0 })
+    assert.deepEqual(countDeliveries(made, 150), { lost: 0, duplicates: 0, outOfOrder: 0 })
   })
   test('one behind the other: the marks of transactions are passed and committed, and nothing comes twice', async () => {
     const [topic, between, out] = [await topics.create(2), await topics.create(2), await topics.create(2)]
@@ -117,7 +117,7 @@ describe('an endpoint with exactlyOnce', { skip: kafka.skip }, async () => {
     const { _id } = await register(between, out, {
       inputMapping: Object.fromEntries(['n', 'partition', 'offset'].map((name) => [`requestBody.${name}`, name])),
     })
-    const seen = async () => account(readMade(await readCommitted(kafka.brokers, out)), 400)
+    const seen = async () => countDeliveries(readMade(await readCommitted(kafka.brokers, out)), 400)
     assert.deepEqual(await until(seen, ({ lost }) => lost === 0), { lost: 0, duplicates: 0, outOfOrder: 0 })
     await until(
       () => topics.remaining(groupOf(_id), between, 2),

@@ -24,10 +24,10 @@ export const numbered = (from: number, to: number, partitions: number, keys?: nu
 export const readMade = (records: readonly { value: Buffer | null }[]): Made[] =>
   records.map(({ value }) => JSON.parse(String(value)) as Made)
 
-export type TargetUsage = Readonly<{ lost: number; duplicates: number; outOfOrder: number }>
+export type Deliveries = Readonly<{ lost: number; duplicates: number; outOfOrder: number }>
 
 /** What became of `count` records. Order is that of first deliveries, within each partition, or each of so many keys. */
-export function account(made: readonly Made[], count: number, keys?: number): TargetUsage {
+export function countDeliveries(made: readonly Made[], count: number, keys?: number): Deliveries {
   const seen = new Set<number>()
   const last = new Map<number, number>()
   let outOfOrder = 0

@@ -7,7 +7,7 @@ import { readCommitted } from '../../support/services/committed-records.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
 import { openTopics } from '../../support/services/topics.ts'
 import { startCrew } from '../app/workers/crew.ts'
-import { account, numbered, readMade, tracing } from './numbered.ts'
+import { countDeliveries, numbered, readMade, tracing } from './numbered.ts'
 import { startUpstream } from './upstream.ts'
 
 const kafka = await kafkaForTests()
@@ -86,6 +86,6 @@ describe('with several workers', { skip: kafka.skip }, async () => {
     await topics.produce(topic, numbered(records / 2, records, partitions))
     await untilCommitted((offsets) => offsets.every((offset) => offset === records / partitions))
     const made = readMade(await readCommitted(kafka.brokers, out))
-    assert.deepEqual(account(made, records), { lost: 0, duplicates: 0, outOfOrder: 0 })
+    assert.deepEqual(countDeliveries(made, records), { lost: 0, duplicates: 0, outOfOrder: 0 })
   })
 })

@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test'
 import { consumerUntil, startBench, until } from '../../support/broker/broker.ts'
 import { json } from '../../support/service.ts'
 import { kafkaForTests } from '../../support/services/kafka.ts'
-import { account, numbered, readMade, tracing } from '../broker/numbered.ts'
+import { countDeliveries, numbered, readMade, tracing } from '../broker/numbered.ts'
 
 const kafka = await kafkaForTests()
 
@@ -65,7 +65,7 @@ describe('while other endpoints come, move and go', { skip: kafka.skip }, async 
       async () => readMade(await topics.read(out)),
       (found) => found.length >= count,
     )
-    return account(made, count)
+    return countDeliveries(made, count)
   }
 
   test('the one under load loses nothing, gets nothing twice, and pauses for less than 2 s; so do those that move', async () => {

@@ -146,52 +146,44 @@ function randomJobs(targets: readonly Target[], { seconds, seed }: NonNullable<P
   }
 }
 
-type TargetUsage = { came: Partial<Record<Truth, number>>; lateMs: number; messages: number; wrong: string[] }
+type Tally = { came: Partial<Record<Truth, number>>; lateMs: number; messages: number; wrong: string[] }
 
 async function sendAll(service: Service, targets: readonly Target[], plan: Plan, agent: Agent): Promise<Met[]> {
-  const accounts = targets.map(
-    (): TargetUsage => ({ came: {}, lateMs: Number.NEGATIVE_INFINITY, messages: 0, wrong: [] }),
-  )
+  const tallies = targets.map((): Tally => ({ came: {}, lateMs: Number.NEGATIVE_INFINITY, messages: 0, wrong: [] }))
   const nextJob = plan.random === undefined ? allJobs(targets, plan) : randomJobs(targets, plan.random)
   const worker = async (): Promise<void> => {
     for (let job = nextJob(); job !== undefined; job = nextJob()) {
       const { index, form, n, id } = job
       const target = targets[index] as Target
       const reply = await send(agent, service.url + patternOf(target.group, n), bodyOf(form, target.key, id))
-      judge(target, form, truthsOf(form, target.key, id, reply), reply.ms, accounts[index] as TargetUsage)
+      judge(target, form, truthsOf(form, target.key, id, reply), reply.ms, tallies[index] as Tally)
     }
   }
   await Promise.all(Array.from({ length: plan.concurrency }, worker))
   return targets.map(({ name, truths }, index) => {
-    const { wrong, ...account } = accounts[index] as TargetUsage
+    const { wrong, ...tally } = tallies[index] as Tally
     // Where none of the calls met the fault itself, the case shows nothing; by chance, few calls may all have missed it.
     const missed =
-      plan.random !== undefined || truths.some((truth) => account.came[truth] !== undefined)
+      plan.random !== undefined || truths.some((truth) => tally.came[truth] !== undefined)
         ? []
         : [`never ${truths.join(' or ')}`]
-    return { fault: name, ...account, wrong: [...wrong, ...missed] }
+    return { fault: name, ...tally, wrong: [...wrong, ...missed] }
   })
 }
 
-function judge(
-  target: Target,
-  form: Form,
-  reported: readonly Truth[] | string,
-  ms: number,
-  account: TargetUsage,
-): void {
-  account.messages += 1
-  account.lateMs = Math.max(account.lateMs, ms - target.group.timeoutMs)
+function judge(target: Target, form: Form, reported: readonly Truth[] | string, ms: number, tally: Tally): void {
+  tally.messages += 1
+  tally.lateMs = Math.max(tally.lateMs, ms - target.group.timeoutMs)
   if (typeof reported === 'string') {
-    account.wrong.push(`${nameOf(form)}: ${reported}`)
+    tally.wrong.push(`${nameOf(form)}: ${reported}`)
     return
   }
   for (const truth of reported) {
-    account.came[truth] = (account.came[truth] ?? 0) + 1
+    tally.came[truth] = (tally.came[truth] ?? 0) + 1
     // A call that was aborted at its deadline is reported as such, whatever would have become of it; not before its deadline, though.
     const isLate = truth === 'TIMED_OUT' && ms >= target.group.timeoutMs - 2
     const truths = form.kind === 'response' && target.passedOn ? ['answered'] : target.truths
-    if (!truths.includes(truth) && !isLate) account.wrong.push(`${nameOf(form)}: ${truth} after ${Math.round(ms)} ms`)
+    if (!truths.includes(truth) && !isLate) tally.wrong.push(`${nameOf(form)}: ${truth} after ${Math.round(ms)} ms`)
   }
 }
 
