@@ -28,8 +28,8 @@ export type Run = {
   readonly body: Uint8Array | undefined
   /** `timestamps.lookupRequests` of the message, filled by the lookups. */
   readonly lookupTimes: Record<string, JsonObject>
-  /** When each response request was sent and done, for the state; in milliseconds since the epoch. */
-  readonly responseTimes: Record<string, Readonly<{ start: number; end: number }>>
+  /** The same of response requests, for the state. */
+  readonly responseTimes: Record<string, JsonObject>
   /** The result of the lookups, which is stored with the state. */
   readonly lookups: LookupOutcome
   /** The course of the message. */

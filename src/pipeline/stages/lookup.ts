@@ -1,5 +1,4 @@
 import { Failure } from '../../core/failure.ts'
-import { createIsoTime } from '../../core/iso-time.ts'
 import type { Awaitable, Json, JsonObject } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { Enriched, Parsed } from '../../core/message.ts'
@@ -21,6 +20,7 @@ import {
   type PreparedRequest,
   type RequestCall,
 } from '../requests/request-call.ts'
+import { compileTimed } from '../requests/timed.ts'
 import { readContent, readIssues, refusal } from '../requests/upstream-answer.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { writePaid } from './serialise.ts'
@@ -51,15 +51,7 @@ export function compileLookup(
     compileOne(request, endpoint, services, settings, lint.at('requests', 'lookup', index)),
   )
   if (lookups.length === 0) return { adds: { lookupRequests: {} } }
-  const times = compileTimes()
-  const timed = async (id: string, send: Ready, run: Run): Promise<Result | Result[]> => {
-    const start = run.clock()
-    try {
-      return await send(run)
-    } finally {
-      run.lookupTimes[id] = times(start, run.clock())
-    }
-  }
+  const timed = compileTimed('lookupTimes')
   const sendAll = (ready: readonly Ready[], message: Parsed, run: Run): Promise<Enriched> =>
     settleAll(
       ready.map((send, index) => timed((lookups[index] as Lookup).id, send, run)),
@@ -73,16 +65,6 @@ export function compileLookup(
     const ready = prepareAll(lookups, ({ prepare }) => prepare(message, run))
     return ready instanceof Promise ? ready.then((all) => sendAll(all, message, run)) : sendAll(ready, message, run)
   }
-}
-
-function compileTimes(): (start: number, end: number) => JsonObject {
-  const formatStart = createIsoTime()
-  const formatEnd = createIsoTime()
-  return (start, end) => ({
-    requestStart: formatStart(start),
-    requestEnd: formatEnd(end),
-    requestDuration: { milliseconds: end - start },
-  })
 }
 
 function compileOne(

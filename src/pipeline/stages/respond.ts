@@ -20,6 +20,7 @@ import {
   type RequestResult,
   withoutResponse,
 } from '../requests/response-answer.ts'
+import { compileTimed } from '../requests/timed.ts'
 import { readAnyContent, refusal } from '../requests/upstream-answer.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { writePaid } from './serialise.ts'
@@ -74,24 +75,15 @@ export function compileRespond(
     return { ...message, answer: partial ? { ...passed, partial, ...findCause(responses, outcomes) } : passed }
   }
   // Only a state has the times: other endpoints do not pay for them.
-  const isTimed = usesState(endpoint)
+  const timed = usesState(endpoint) ? compileTimed('responseTimes') : undefined
   const sendAll = (ready: readonly Ready[], message: Serialised, run: Run): Promise<Answered> =>
     settleAll(
-      ready.map((send, index) => (isTimed ? timed((responses[index] as Response).id, send, run) : send(run))),
+      ready.map((send, index) => timed?.((responses[index] as Response).id, send, run) ?? send(run)),
       (outcomes) => answer(message, run, outcomes),
     )
   return (message, run) => {
     const ready = prepareAll(responses, (response) => response.prepare(message, run))
     return ready instanceof Promise ? ready.then((all) => sendAll(all, message, run)) : sendAll(ready, message, run)
-  }
-}
-
-async function timed(id: string, send: Ready, run: Run): ReturnType<Ready> {
-  const start = run.clock()
-  try {
-    return await send(run)
-  } finally {
-    run.responseTimes[id] = { start, end: run.clock() }
   }
 }
 

@@ -166,28 +166,15 @@ export function compileKeep(id: string, states: StateStore): Keep {
 }
 
 function endTimes(run: Run, end: number): JsonObject {
-  const responseRequests = responseTimes(run)
   return {
     endpointStart: new Date(run.startedAt).toISOString(),
     endpointEnd: new Date(end).toISOString(),
     endpointDuration: { milliseconds: end - run.startedAt },
     // openhim-mediator-mapping keeps the times of both kinds here, and documents read them here.
-    lookupRequests: { ...responseRequests, ...run.lookupTimes },
-    ...(Object.keys(responseRequests).length === 0 ? {} : { responseRequests }),
+    lookupRequests: { ...run.responseTimes, ...run.lookupTimes },
+    ...(Object.keys(run.responseTimes).length === 0 ? {} : { responseRequests: { ...run.responseTimes } }),
   }
 }
-
-const responseTimes = (run: Run): JsonObject =>
-  Object.fromEntries(
-    Object.entries(run.responseTimes).map(([id, { start, end }]) => [
-      id,
-      {
-        requestStart: new Date(start).toISOString(),
-        requestEnd: new Date(end).toISOString(),
-        requestDuration: { milliseconds: end - start },
-      },
-    ]),
-  )
 
 /** The failure of a message whose state was not stored: STATE_UNAVAILABLE if the store did not answer. */
 export function notKept(thrown: unknown): Failure {
