@@ -1,7 +1,7 @@
 /** The calls of a message as the orchestrations of an OpenHIM transaction. */
 import { isUtf8 } from 'node:buffer'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { isSecretName, isSecretParameter } from '../core/secrets/secrets.ts'
+import { isSecretName, isSecretParameter, MASK } from '../core/secrets/secrets.ts'
 import type { CallSpan, Trace } from '../core/tracing/trace.ts'
 import { readHeaders } from '../formats/openhim-wrapper.ts'
 import type { CompletedMessage } from '../inbound/completed-message.ts'
@@ -13,7 +13,6 @@ import {
   createSecretsFinder,
   hideValues,
   holdsToken,
-  REDACTED,
   secretHeaderNames,
   withoutSecretsIn,
 } from '../records/message-log/redaction.ts'
@@ -196,13 +195,13 @@ export function compilePrivacy(settings: PrivacySettings): CreatePrivacy {
   return (completed, foreign) => {
     const redacted = redactedIn(completed)
     const secrets = findSecrets(completed, foreign)
-    const hide = redacted === undefined ? () => REDACTED : hideValues(redacted)
+    const hide = redacted === undefined ? () => MASK : hideValues(redacted)
     const capture = createBodyCapture(messageLogBodyLimitBytes, redaction, secrets, { hide })
     let left = MAX_READ_BYTES
 
     const text = (given: string): string => (given === '' ? '' : hide(withoutSecretsIn(given, secrets)))
     const value = (name: string, given: string): string =>
-      names.isHeader(name) || holdsToken(given) ? REDACTED : text(given)
+      names.isHeader(name) || holdsToken(given) ? MASK : text(given)
 
     const shownHeaders = (headers: HeaderValues): JsonObject =>
       Object.fromEntries(
@@ -231,7 +230,7 @@ export function compilePrivacy(settings: PrivacySettings): CreatePrivacy {
         headers: shownHeaders(headers),
         ...(openhimOrchestrations === 'bodies' ? { body: shownBody(detectType(headers), body, size) } : {}),
       }),
-      key: (given) => (redacted?.has(given) ? REDACTED : text(given)),
+      key: (given) => (redacted?.has(given) ? MASK : text(given)),
     }
   }
 }
@@ -263,7 +262,7 @@ function queryPair(pair: string, text: (given: string) => string): string {
   if (name === pair) return text(pair)
   const [decoded = name] = new URLSearchParams(pair).keys()
   const value = pair.slice(name.length + 1)
-  return `${text(name)}=${isSecretParameter(decoded) || holdsToken(value) ? REDACTED : text(value)}`
+  return `${text(name)}=${isSecretParameter(decoded) || holdsToken(value) ? MASK : text(value)}`
 }
 
 /**

@@ -14,6 +14,9 @@ export const isSecretParameter = (name: string): boolean => isSecretName(name) |
 
 export const REDACTED = '[redacted]'
 
+/** In place of what records of messages must not hold. */
+export const MASK = '***'
+
 /** Supplies the values of the secrets that documents refer to. */
 export interface SecretSource {
   /**

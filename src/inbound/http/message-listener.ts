@@ -7,6 +7,7 @@ import { Failure } from '../../core/failure.ts'
 import { isBodiless, MESSAGE_ID_HEADER, MESSAGE_PORT_HEADERS, RESERVED, reservedBy } from '../../core/http.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Answer, Headers } from '../../core/message.ts'
+import { MASK } from '../../core/secrets/secrets.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Match, Registry } from '../../endpoints/endpoint-registry.ts'
 import type { LoadShedder } from '../admission/load-shedder.ts'
@@ -259,7 +260,7 @@ const MAX_SEGMENTS = 8
 /** For the log and records, which may be read by more people than those who may read the message. */
 function maskedPath(path: string): string {
   const [, ...segments] = path.split('/', MAX_SEGMENTS + 2)
-  const shown = segments.slice(0, MAX_SEGMENTS).map((one) => (one === '' || WORDS.test(one) ? one : '***'))
+  const shown = segments.slice(0, MAX_SEGMENTS).map((one) => (one === '' || WORDS.test(one) ? one : MASK))
   return `/${[...shown, ...(segments.length > MAX_SEGMENTS ? ['…'] : [])].join('/')}`
 }
 

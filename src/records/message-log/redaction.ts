@@ -1,11 +1,9 @@
 /** Takes values out of bodies and records before they are kept (`REDACT_PATHS`). */
 import { isObject, type Json } from '../../core/json.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
-import { encodedForms } from '../../core/secrets/secrets.ts'
+import { encodedForms, MASK } from '../../core/secrets/secrets.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import { type PathStep, parseSteps } from '../../language/paths/path-steps.ts'
-
-export const REDACTED = '***'
 
 /** A path of which the steps before `at` have matched. */
 type Following = Readonly<{ path: readonly PathStep[]; at: number }>
@@ -84,9 +82,9 @@ function intoField({ path, at }: Following, name: string): Following[] {
 }
 
 function redact(value: Json, redacted: Set<string>): Json {
-  if (value === null || value === REDACTED) return value
+  if (value === null || value === MASK) return value
   addTexts(value, redacted)
-  return REDACTED
+  return MASK
 }
 
 /** Not null and booleans: they reveal nothing, and occur everywhere. */
@@ -110,12 +108,12 @@ export function hideValues(values: ReadonlySet<string>): HideValues {
     const some = forms.slice(from, from + FORMS_IN_A_PATTERN)
     patterns.push(new RegExp(some.map((form) => RegExp.escape(form)).join('|'), 'g'))
   }
-  return (text) => patterns.reduce((left, pattern) => left.replace(pattern, REDACTED), text)
+  return (text) => patterns.reduce((left, pattern) => left.replace(pattern, MASK), text)
 }
 
 /** Gives a text without the redacted values, and without what another system said. */
 export const redactText = (text: string, hide: HideValues): string =>
-  hide(text.replace(/( answered with status \d+(?:\..*? It said)?): .*$/s, `$1: ${REDACTED}`))
+  hide(text.replace(/( answered with status \d+(?:\..*? It said)?): .*$/s, `$1: ${MASK}`))
 
 /** Redacts the targets of calls and the business keys. */
 export function redactRecord(record: MessageRecord, redacted: ReadonlySet<string>): MessageRecord {
@@ -123,14 +121,14 @@ export function redactRecord(record: MessageRecord, redacted: ReadonlySet<string
   return {
     ...record,
     calls: record.calls.map((call) => ({ ...call, target: hide(call.target) })),
-    keys: changeKeys(record.keys, (value) => (redacted.has(value) ? REDACTED : value)),
+    keys: changeKeys(record.keys, (value) => (redacted.has(value) ? MASK : value)),
   }
 }
 
 /** Applies `redactText` to every text in a value; a number that is a redacted value is redacted too. */
 export function redactTexts(value: Json, hide: HideValues): Json {
   if (typeof value === 'string') return redactText(value, hide)
-  if (typeof value === 'number') return hide(String(value)) === REDACTED ? REDACTED : value
+  if (typeof value === 'number') return hide(String(value)) === MASK ? MASK : value
   if (Array.isArray(value)) return value.map((item) => redactTexts(item, hide))
   if (!isObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, redactTexts(field, hide)]))
@@ -284,7 +282,7 @@ export function withoutSecrets(content: Uint8Array, secrets: readonly string[]):
 }
 
 export const withoutSecretsIn = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((left, secret) => left.replaceAll(secret, REDACTED), text)
+  secrets.reduce((left, secret) => left.replaceAll(secret, MASK), text)
 
 export const withoutSecretsInKeys = (keys: MessageRecord['keys'], secrets: readonly string[]): MessageRecord['keys'] =>
   secrets.length === 0 ? keys : changeKeys(keys, (value) => withoutSecretsIn(value, secrets))

@@ -6,7 +6,7 @@ import { NO_ID } from '../../core/id.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { documentPath } from '../../core/lint.ts'
 import type { MessageRecord, RecordedBody, RecordedCall } from '../../core/records/message-record.ts'
-import { REDACTED } from '../../core/secrets/secrets.ts'
+import { MASK, REDACTED } from '../../core/secrets/secrets.ts'
 import type { NotReproduced } from '../dry-run/recorded-message.ts'
 import { withAnyQuery } from './given-of-record.ts'
 import { readBody } from './observed.ts'
@@ -196,9 +196,9 @@ function createReconciler({ record, document, snapshot }: ReconcilerOptions): Re
     if (typeof recorded === 'string' && typeof ran === 'string') {
       if (recorded.replaceAll(record.id, NO_ID) === ran) return true
       if (ran.includes(REDACTED)) return 'A credential is part of it; the test expects what a run without it answered.'
-      if (recorded.includes('***')) return 'A part of it was redacted; the test expects what a run answered.'
+      if (recorded.includes(MASK)) return 'A part of it was redacted; the test expects what a run answered.'
     }
-    if (typeof recorded !== typeof ran) return recorded === '***' ? 'It was redacted.' : false
+    if (typeof recorded !== typeof ran) return recorded === MASK ? 'It was redacted.' : false
     if (typeof recorded === 'object' || typeof recorded === 'boolean') return false
     if (isTime(recorded) && isTime(ran)) return true
     if (usesTime && typeof recorded === 'string' && isSameForm(recorded, String(ran))) {

@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { REDACTED } from '../../core/secrets/secrets.ts'
+import { MASK, REDACTED } from '../../core/secrets/secrets.ts'
 import { STAMPS } from '../../core/stored-document.ts'
 import { Unreadable, Unwritable } from '../../formats/body-faults.ts'
 import { CODECS } from '../../formats/codecs.ts'
@@ -289,7 +289,7 @@ function moved(date: readonly (string | undefined)[], days: number): readonly st
 }
 
 /** Texts of JSON that stand for other values, and what stands in place of redacted ones. */
-const ALWAYS = ['true', 'false', 'null', REDACTED, '***']
+const ALWAYS = ['true', 'false', 'null', REDACTED, MASK]
 
 /** The texts and numbers within an expression or a path. */
 const IN_TEXTS = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|(?<![\w.])(-?\d+(?:\.\d+)?)(?![\w.])/g
