@@ -22,6 +22,7 @@ import {
   time,
   whole,
 } from '../core/schema.ts'
+import { roundMs } from '../core/tracing/trace.ts'
 import { CODECS, codecForHeader } from '../formats/codecs.ts'
 import type { CompletedMessage } from '../inbound/completed-message.ts'
 import { invalid, MESSAGE_FILTERS, type MessageQuery } from '../records/message-log/message-filter.ts'
@@ -230,7 +231,7 @@ function describe(
     ...(code === '' ? {} : { code }),
     ...(failure === undefined ? {} : { error: failure.message }),
     status: answer.status,
-    ms: Math.round(ms * 1_000) / 1_000,
+    ms: roundMs(ms),
     ...(bodyOnly ? { withoutHeadersAndQuery: true } : {}),
     answer: decodeBody(answer),
   }

@@ -1,5 +1,6 @@
 /** The log line of a completed message. */
 import type { Logger } from '../core/ports/logger-port.ts'
+import { roundMs } from '../core/tracing/trace.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { OutcomeName } from '../pipeline/outcome.ts'
 import type { CompletedMessage } from './completed-message.ts'
@@ -57,7 +58,7 @@ export function createMessageLines(logger: Logger, logged: MessageLogging): (com
       stage: why?.stage,
       path: why?.options.path,
       messageId,
-      ms: Math.round(completed.ms * 1_000) / 1_000,
+      ms: roundMs(completed.ms),
       traceId: trace?.context?.traceId,
     }
     if (failure?.kind.bug) logger.error({ ...fields, err: failure.cause }, failure.message)

@@ -10,6 +10,9 @@ import type { StageName } from './stages.ts'
 /** Times are in milliseconds of `performance.now()`, a monotonic clock. */
 export type StageSpan = Readonly<{ stage: StageName; startMs: number; endMs: number }>
 
+/** To the microsecond, as reports, log lines and records have durations. */
+export const roundMs = (ms: number): number => Math.round(ms * 1_000) / 1_000
+
 /** What a call sent, for an answer that reports it. */
 type SentRequest = Readonly<{
   /** Lower-case names. */

@@ -8,6 +8,7 @@
 import { isatty } from 'node:tty'
 import { createIsoTime } from '../../core/iso-time.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
+import { roundMs } from '../../core/tracing/trace.ts'
 import { loggable } from './log-fields.ts'
 import { type LogOutput, openStandardOutput } from './log-output.ts'
 
@@ -61,7 +62,7 @@ export function createLogger(
       return (messageId, ms) => {
         try {
           output.write(
-            `{"level":"info","time":"${formatIso(Date.now())}"${before}${messageId}","ms":${Math.round(ms * 1_000) / 1_000}${end}`,
+            `{"level":"info","time":"${formatIso(Date.now())}"${before}${messageId}","ms":${roundMs(ms)}${end}`,
           )
         } catch {
           // The destination threw, as above.

@@ -13,7 +13,7 @@ import {
   restText,
 } from '../../core/records/message-record.ts'
 import { isSecretName } from '../../core/secrets/secrets.ts'
-import { type CallSpan, shownTarget, type Trace } from '../../core/tracing/trace.ts'
+import { type CallSpan, roundMs, shownTarget, type Trace } from '../../core/tracing/trace.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { NameLimits } from '../../formats/name-limits.ts'
@@ -243,9 +243,6 @@ const toRecordedStage = ({ stage, startMs, endMs }: Trace['stages'][number]): Re
   ms: endMs - startMs,
 })
 
-/** To the microsecond, as stores keep durations. */
-const rounded = (ms: number): number => Math.round(ms * 1000) / 1000
-
 /** The calls that a record keeps, failed ones first if there are too many. `secrets`: to be taken out of their targets. */
 const toRecordedCalls = ({ startMs, calls }: Trace, secrets: readonly string[]): readonly RecordedCall[] =>
   calls.length === 0 ? NO_CALLS : keptCalls(calls).map((call) => toRecordedCall(call, startMs, secrets))
@@ -271,8 +268,8 @@ function toRecordedCall(
     method,
     // Before the cut: a part of a secret would not be found.
     target: shownTarget(withoutSecretsIn(withoutQuery(target), secrets)),
-    startMs: rounded(startMs - messageStartMs),
-    ms: Number.isNaN(endMs) ? 0 : rounded(endMs - startMs),
+    startMs: roundMs(startMs - messageStartMs),
+    ms: Number.isNaN(endMs) ? 0 : roundMs(endMs - startMs),
   }
   if (item !== undefined) call.item = item
   if (answer !== undefined) call.status = answer.status

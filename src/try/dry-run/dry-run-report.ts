@@ -4,7 +4,7 @@ import type { Failure } from '../../core/failure.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { documentPath, toFaults } from '../../core/lint.ts'
 import { withoutSecretHeaders } from '../../core/secrets/secrets.ts'
-import { type CallSpan, shownTarget, type Trace } from '../../core/tracing/trace.ts'
+import { type CallSpan, roundMs, shownTarget, type Trace } from '../../core/tracing/trace.ts'
 import type { DryRunRequest } from '../../document/checks/dry-run-request.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
@@ -12,7 +12,7 @@ import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
 import type { CannedServices, Sent } from './canned-services.ts'
 import { mappingReport, mappingView } from './mapping-report.ts'
 import { BODY_LIMIT, type ReportValues, shownSafely } from './shown-values.ts'
-import { describeStages, rounded, type StageRecording } from './stage-report.ts'
+import { describeStages, type StageRecording } from './stage-report.ts'
 
 /** A forEach may make thousands of calls. */
 const CALLS_SHOWN = 200
@@ -32,7 +32,7 @@ export async function createReport(run: RunToReport): Promise<JsonObject> {
   const { outcome, ms, failure, answer } = completed
   const kept = canned.kept()
   const { secrets } = trace
-  const result = { outcome, ms: rounded(ms) }
+  const result = { outcome, ms: roundMs(ms) }
   const failed = {
     ...(failure === undefined ? {} : { failure: describeFailure(failure) }),
     ...(answer.why === undefined ? {} : { refusal: describeFailure(answer.why) }),
@@ -86,7 +86,7 @@ function describeCall(
     ...(topic === undefined ? { method, url: shownTarget(target) } : { topic, key: sent?.key ?? null }),
     ...(sent === undefined ? {} : { headers: withoutSecretHeaders(Object.fromEntries(sent.headers)) }),
     ...(sent?.body === undefined ? {} : values.body(`${at}/body`, sent.body, BODY_LIMIT)),
-    ms: Number.isNaN(endMs) ? null : rounded(endMs - startMs),
+    ms: Number.isNaN(endMs) ? null : roundMs(endMs - startMs),
     answered: sent?.source ?? 'not sent',
     ...(answer === undefined ? {} : { answer: describeAnswer(answer, values, `${at}/answer`) }),
     ...(remark === undefined ? {} : { remark }),

@@ -5,6 +5,7 @@ import { pointerTo } from '../../core/lint.ts'
 import { ROOTS } from '../../core/message.ts'
 import { withoutSecretHeaders } from '../../core/secrets/secrets.ts'
 import { STAGES, type StageKind, type StageName } from '../../core/tracing/stages.ts'
+import { roundMs } from '../../core/tracing/trace.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import { createMappingTrace } from '../../language/mapping/mapping-trace.ts'
 import type { StageObserver } from '../../pipeline/stage-observer.ts'
@@ -12,9 +13,6 @@ import { type ReportValues, valuesAt } from './shown-values.ts'
 
 /** The roots that a schema may describe. */
 const VALIDATED = ['requestBody', 'query', 'lookupRequests'] as const
-
-/** Milliseconds with three decimals. */
-export const rounded = (ms: number): number => Math.round(ms * 1_000) / 1_000
 
 type Parts = Readonly<{ completed: CompletedMessage; recording: StageRecording; values: ReportValues }>
 
@@ -29,7 +27,7 @@ export function describeStages({ completed, recording, values }: Parts): Json {
     const output = failed && !isRefused ? describePartialOutput(stage, recording) : describeOutput(stage, parts)
     return {
       stage,
-      ms: rounded(endMs - startMs),
+      ms: roundMs(endMs - startMs),
       ...(failed ? { failed } : {}),
       input: describeInput(stage, parts, `${at}/input`),
       ...(output === undefined ? {} : { output: valuesAt(values, `${at}/output`, output) }),

@@ -5,7 +5,7 @@ import { NO_ID } from '../../core/id.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { isError, type Lint } from '../../core/lint.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import type { CallSpan } from '../../core/tracing/trace.ts'
+import { type CallSpan, roundMs } from '../../core/tracing/trace.ts'
 import type { DocumentBounds } from '../../document/checks/document-bounds.ts'
 import { type CompiledEndpoint, compileDocument } from '../../endpoints/compiled-endpoint.ts'
 import { Intake } from '../../inbound/intake.ts'
@@ -208,7 +208,7 @@ const NO_TIME = 'The step did not run: what ran before it took all the time that
 const shown = (lints: readonly Lint[], severity: Lint['severity']): readonly ShownLint[] =>
   lints.filter((lint) => lint.severity === severity).map(({ path, message }) => ({ path, message }))
 
-const msSince = (startMs: number): number => Math.round((performance.now() - startMs) * 1_000) / 1_000
+const msSince = (startMs: number): number => roundMs(performance.now() - startMs)
 
 // Snapshots: what messages of tests did when their author last accepted it.
 
