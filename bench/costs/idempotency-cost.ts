@@ -16,13 +16,13 @@ const CONNECTIONS = 32
 type Way = Readonly<{ name: string; url: string; toKey(n: number): string | undefined }>
 
 /** Each on its connection one after the other. Rejects where an answer is not 200. */
-async function send({ url, toKey: keyOf }: Way, body: string, first: number): Promise<void> {
+async function send({ url, toKey }: Way, body: string, first: number): Promise<void> {
   const { hostname, port, pathname, host } = new URL(url)
   let next = first
   const run = async (): Promise<void> => {
     const socket = connect({ host: hostname, port: Number(port), noDelay: true })
     while (next < first + MESSAGES) {
-      const key = keyOf(next++)
+      const key = toKey(next++)
       const header = key === undefined ? '' : `idempotency-key: "${key}"\r\n`
       const head = `POST ${pathname} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\n${header}`
       socket.write(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)

@@ -1,11 +1,10 @@
 /**
  * All stages of one message, in one process without HTTP: microseconds of processor time, by workload.
- * `node bin/node.js --max-semi-space-size=4 --no-maglev bench/costs/stages.ts [W1 W2 …]`
+ * `node bin/node.js --max-semi-space-size=16 --no-maglev bench/costs/stages.ts [W1 W2 …]`
  */
 
 import { createIsoTime } from '../../src/core/iso-time.ts'
 import { collectInto, type Lint } from '../../src/core/lint.ts'
-import { unboundedBytes } from '../../src/core/message-budget.ts'
 import type { Run } from '../../src/core/run.ts'
 import { startTrace } from '../../src/core/tracing/trace.ts'
 import { checkDocument } from '../../src/document/checks/check-document.ts'
@@ -13,6 +12,7 @@ import { compileEndpoint } from '../../src/pipeline/compile.ts'
 import type { Handle } from '../../src/pipeline/outcome.ts'
 import type { Services } from '../../src/pipeline/services.ts'
 import { readSettings } from '../../src/settings/settings.ts'
+import { unboundedBytes } from '../../test/support/unbounded-bytes.ts'
 import { spreadOf } from '../report/spread.ts'
 import { workloadOf } from '../workloads/all.ts'
 import type { Workload } from '../workloads/workload.ts'

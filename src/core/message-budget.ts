@@ -32,10 +32,6 @@ export function createBudgets({
 /** Bytes that the messages in flight share. */
 type SharedBytes = { leftBytes: number }
 
-/** Of a message that nothing bounds, for runs outside of the service. */
-export const unboundedBytes = (): MessageBudget =>
-  new MessageBudget(Number.POSITIVE_INFINITY, { leftBytes: Number.POSITIVE_INFINITY })
-
 export class MessageBudget {
   private readonly limitBytes: number
   private readonly shared: SharedBytes

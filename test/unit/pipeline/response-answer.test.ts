@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/core/json.ts'
-import { unboundedBytes } from '../../../src/core/message-budget.ts'
 import type { OutboundAnswer } from '../../../src/core/ports/http-client-port.ts'
 import { startTrace } from '../../../src/core/tracing/trace.ts'
 import { CODECS, codecForFormat, FORMATS, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
@@ -10,6 +9,7 @@ import { aggregate, passOn } from '../../../src/pipeline/requests/response-answe
 import { readAnyContent } from '../../../src/pipeline/requests/upstream-answer.ts'
 import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
+import { unboundedBytes } from '../../support/unbounded-bytes.ts'
 
 const SETTINGS = { parserXmlTrim: true, parserXmlExplicitRoot: false, parserXmlExplicitArray: false }
 
