@@ -21,7 +21,7 @@ export type LiveOptions = Readonly<{
   /** The API key of the service; undefined if it needs none. */
   key: string | undefined
   messages: readonly ComparedMessage[]
-  /** Whether messages may be sent whose endpoints send their output on: the other systems get everything twice. */
+  /** Also sends messages whose endpoints send their output on: the other systems get everything twice. */
   allowSideEffects: boolean
   /** Called after each message. */
   progress(done: number, of: number): void

@@ -167,7 +167,7 @@ export type NewFile = Readonly<{
   of?: string
   /** Only its owner may read it. */
   isSecret?: true
-  /** Whether it may replace a file that was changed since an import wrote it: its content is taken from that file. */
+  /** It may replace a file that was changed since an import wrote it: its content is taken from that file. */
   replacesAny: boolean
 }>
 

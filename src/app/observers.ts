@@ -69,7 +69,6 @@ export async function openObservers(options: ObserversOptions) {
     },
     messageMetrics,
     stats,
-    /** Undefined if no messages are sampled. */
     drift,
     recorder,
     captures,

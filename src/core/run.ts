@@ -41,6 +41,6 @@ export type Run = {
 type LookupOutcome = {
   /** The highest HTTP status that a lookup answered; undefined if none did. */
   highestStatus: number | undefined
-  /** Whether a lookup was refused, reset, unresolvable or timed out. */
+  /** A lookup was refused, reset, unresolvable or timed out. */
   networkError: boolean
 }

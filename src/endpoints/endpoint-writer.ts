@@ -44,7 +44,6 @@ export type EndpointWriterOptions = Readonly<{
   clock: Clock
   newId: () => string
   logger: Logger
-  /** Undefined if no tests run at changes. */
   changeTests?: ChangeTests | undefined
 }>
 
@@ -53,7 +52,7 @@ export type EndpointChange = Readonly<{
   /** Its index among the operations of a batch. */
   operation: number
   method: ChangeMethod
-  /** Undefined for an endpoint that is new. */
+  /** A new endpoint has none. */
   id?: string
   /** The If-Match header of the change. */
   ifMatch?: string | undefined

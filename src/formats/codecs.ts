@@ -23,7 +23,7 @@ export const MEDIA_TYPES = Object.fromEntries([
 
 export const FORMATS = Object.keys(MEDIA_TYPES) as readonly Format[]
 
-/** Whether bodies of the format are resources of FHIR. */
+/** True if bodies of the format are resources of FHIR. */
 export const holdsFhir = (format: Format): boolean => FHIR_FORMATS.has(format)
 
 /** For sentences: "neither JSON nor XML". */

@@ -37,7 +37,7 @@ export function forgetKey(): void {
   forgetStored()
 }
 
-/** Whether everything was cleared: a page that is left must store nothing more. */
+/** Everything was cleared: a page that is left must store nothing more. */
 export const isStorageCleared = (): boolean => isCleared
 
 let isCleared = false

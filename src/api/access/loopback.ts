@@ -6,9 +6,9 @@ export type CallOrigin = Readonly<{
   address: string
   /** The Host header without its port; undefined if there is none. */
   host: string | undefined
-  /** Whether a header shows that a proxy forwards the call. */
+  /** A header shows that a proxy forwards the call. */
   forwarded: boolean
-  /** Whether the call is one that an endpoint of this or another service makes. */
+  /** An endpoint of this or another service makes the call. */
   ofDocument: boolean
 }>
 

@@ -18,7 +18,7 @@ import { fromFastify, type MessageSide, wasRefused } from './server.ts'
 
 /** What the listener asks about callers that may be an OpenHIM core, and how it answers those that are. */
 export type CoreAnswers = Readonly<{
-  /** Whether the caller of a request gets its answer in a wrapper. */
+  /** True if the caller of a request gets its answer in a wrapper. */
   isFromCore(
     request: Readonly<{
       headers: Readonly<Record<string, string | readonly string[] | undefined>>
@@ -42,7 +42,7 @@ type ListenerOptions = Readonly<{
   intake: Intake
   shedder: LoadShedder
   readBody: ReadBody
-  /** Whether connections are to end with their next answer. */
+  /** True if connections are to end with their next answer. */
   isStopping: () => boolean
   /** Gives callers that are an OpenHIM core their answers; undefined if there is none. */
   coreAnswers?: CoreAnswers | undefined

@@ -198,7 +198,7 @@ export class EndpointConsumer {
     this.#supervising = this.#supervise()
   }
 
-  /** Whether the consumer can stay for the endpoint: under another order, records may run beside each other that must not any more. */
+  /** True if the consumer can stay: under another order, records may run beside each other that must not any more. */
   consumes({ endpoint }: CompiledEndpoint): boolean {
     const { topic, order, exactlyOnce } = this.#options
     return (
@@ -338,7 +338,7 @@ export class EndpointConsumer {
   }
 }
 
-/** Whether what is produced for a record and its offset are one transaction. */
+/** What is produced for a record and its offset are one transaction. */
 const isExactlyOnce = ({ kafka }: CompiledEndpoint['endpoint']): boolean => kafka?.exactlyOnce === true
 
 /** The start that `kafkaConsumerStart` names. */

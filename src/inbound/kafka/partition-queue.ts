@@ -16,7 +16,6 @@ import {
 
 type PartitionQueueOptions = Readonly<{
   partition: number
-  /** Undefined if nothing is committed. */
   committed: CommittedOffset | undefined
   order: RecordOrder
   semaphore: RecordSemaphore
@@ -97,7 +96,7 @@ export class PartitionQueue {
     this.#endOffset = start
   }
 
-  /** Whether anything of it was ever committed or handed over. */
+  /** True once anything of it was committed or handed over. */
   get isStarted(): boolean {
     return this.#isStarted
   }
@@ -112,7 +111,7 @@ export class PartitionQueue {
     return this.#tracker.doneOffset
   }
 
-  /** Whether something is done that is not committed. */
+  /** True if something is done that is not committed. */
   get isDue(): boolean {
     return this.#tracker.version !== this.#committedVersion || this.#tracker.doneOffset !== this.committedOffset
   }

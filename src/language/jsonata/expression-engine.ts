@@ -323,7 +323,7 @@ function termArguments({ expression, descending }: { expression: Node; descendin
 }
 
 /**
- * Whether parsing the text would take exponential time. The engine copies the left side of `?:` and `??`, so a chain
+ * True if parsing the text would take exponential time. The engine copies the left side of `?:` and `??`, so a chain
  * nested to the left, `((a ?? b) ?? c) ?? d`, doubles with every level.
  */
 function doublesTooOften(text: string): boolean {

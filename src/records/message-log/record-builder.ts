@@ -49,9 +49,9 @@ export type MessageLogSettings = NameLimits &
 type RecordPlan = {
   readonly policy: Policy
   readonly keys: ReturnType<typeof compileKeys>
-  /** Whether a line holds all that is kept of a message that ended done. */
+  /** A line holds all that is kept of a message that ended done. */
   readonly inLines: boolean
-  /** Whether values of the message fill the URLs of calls. */
+  /** Values of the message fill the URLs of calls. */
   readonly fillsUrls: boolean
   /** Of the last line: most messages of an endpoint share it. */
   head: Head | undefined

@@ -156,7 +156,7 @@ const MIN_SECRET_CHARACTERS = 6
 /** A JSON Web Token: its first letters show it, whatever the name of its header or parameter. */
 const TOKEN = /(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/g
 
-/** Whether a header holds a JSON Web Token, and so is a credential. */
+/** A header that holds a JSON Web Token is a credential. */
 export const holdsToken = (value: string | readonly string[]): boolean =>
   [value].flat().some((one) => tokensIn(one).length > 0)
 

@@ -16,7 +16,7 @@ export type StateRecord = Readonly<{
   values: JsonObject
   /** The highest HTTP status of the message's lookups; undefined if none of them answered. */
   lookupStatus: number | undefined
-  /** Undefined only in a dry run whose caller leaves it out. */
+  /** Only a dry run whose caller leaves it out has none. */
   networkError: boolean | undefined
 }>
 

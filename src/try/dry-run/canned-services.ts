@@ -33,7 +33,7 @@ export type Sent = Readonly<{
 
 export type CannedServices = Readonly<{
   services: Services
-  /** Undefined if the message ran out of time before the call. */
+  /** A message that ran out of time before the call sent nothing. */
   sent(call: CallSpan): Sent | undefined
   /** The root `state` that the next message would have seen. */
   kept(): JsonObject | undefined

@@ -45,7 +45,7 @@ export type DryRunOptions = Readonly<{
   services: Services
   settings: PipelineSettings & DocumentBounds & Partial<Readonly<{ redactHeaders: readonly string[] }>>
   clock: Clock
-  /** Undefined where there is no message log. */
+  /** Set if there is a message log. */
   recorded?: RecordedMessages | undefined
 }>
 

@@ -45,7 +45,7 @@ export function soundSearch(search: MessagesSearch): MessagesSearch {
   return { ...kept, from: LAST_DAY }
 }
 
-/** Whether a search in the text of errors is narrowed to the last day by nothing but the text. */
+/** True if a search in the text of errors is narrowed to the last day by nothing but the text. */
 export const isOfLastDay = (search: MessagesSearch): boolean =>
   search.error !== undefined &&
   search.from === LAST_DAY &&

@@ -7,7 +7,7 @@ export type ButtonProps = Readonly<{
   onPress?: (() => void) | undefined
   /** Why it does nothing now, such as what `useRefusal` returns; undefined if it works. */
   refused?: string | undefined
-  /** Whether its work is under way: it cannot be pressed again until then. */
+  /** Its work is in progress: it cannot be pressed again until then. */
   busy?: boolean
   tone?: 'plain' | 'primary' | 'danger' | 'quiet'
   type?: 'button' | 'submit'
