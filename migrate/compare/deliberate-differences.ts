@@ -28,7 +28,7 @@ type Case = Difference &
     error: string
     /** The code of a failure of this service. */
     code: FailureCode | undefined
-    /** The value of the message's body; undefined if it has none. */
+    /** The value of the message's body. */
     sent: Json | undefined
     /** The entries of the mapping of the endpoint, and of the endpoints of this service that it calls. */
     mapping: readonly (readonly [source: string, target: Json])[]
@@ -254,7 +254,7 @@ export const DELIBERATE_DIFFERENCES = {
 
 export type DeliberateId = keyof typeof DELIBERATE_DIFFERENCES
 
-/** `deliberate`: the id of the rule that explains the difference; undefined if none does. */
+/** `deliberate`: the id of the rule that explains the difference. */
 export type JudgedDifference = Difference & Readonly<{ deliberate: DeliberateId | undefined }>
 
 const RULES = Object.entries(DELIBERATE_DIFFERENCES) as readonly (readonly [DeliberateId, DeliberateRule])[]
@@ -308,7 +308,7 @@ function isHollow(value: Json | undefined, isXml = false): boolean {
   return value === null || Object.values(value).every((one) => isHollow(one, isXml))
 }
 
-/** The value at a JSON Pointer's segments; undefined if there is none. */
+/** The value at a JSON Pointer's segments. */
 function valueAt(value: Json | undefined, [first, ...rest]: readonly string[]): Json | undefined {
   if (first === undefined) return value
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, first)) return undefined

@@ -18,7 +18,7 @@ import { createEndpointDocuments, documentsIn, type EndpointDocuments } from './
 export type LiveOptions = Readonly<{
   peerUrl: string
   serviceUrl: string
-  /** The API key of the service; undefined if it needs none. */
+  /** The API key of the service. */
   key: string | undefined
   messages: readonly ComparedMessage[]
   /** Also sends messages whose endpoints send their output on: the other systems get everything twice. */

@@ -15,7 +15,7 @@ export type FoundDocument = Readonly<{
   isCanonical: boolean
   /** Its state, if an earlier import wrote one beside it: in the form of this service. */
   ownState?: JsonObject
-  /** The version of the peer that the shape of the source shows, for example `0.2.0`; undefined if it shows none. */
+  /** The version of the peer that the shape of the source shows, for example `0.2.0`. */
   peerVersion?: string
 }>
 

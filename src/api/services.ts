@@ -76,7 +76,7 @@ export type Health = Readonly<{
   stopping: boolean
   version: string
   store: 'ok' | 'unavailable'
-  /** One sentence; undefined if all is well. */
+  /** One sentence. */
   storeError: string | undefined
   /** If unavailable, messages are answered all the same. */
   messageLog: 'ok' | 'unavailable'

@@ -72,7 +72,7 @@ export async function openObservers(options: ObserversOptions) {
     drift,
     recorder,
     captures,
-    /** The trace that a message belongs to; undefined without tracing. */
+    /** The trace that a message belongs to. */
     traceContext: tracing?.traceContext,
     /** Writes what is not written yet. `stopBy`: until when the message log may take, in ms of `performance.now()`. */
     close: async (stopBy: number): Promise<void> => {

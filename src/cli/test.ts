@@ -27,7 +27,7 @@ type TestGiven = Given<'test'> & Readonly<{ isCoverage?: true }>
 export type SuiteResult = Readonly<{
   /** As shown to people. */
   file: string
-  /** Of the document; undefined if there is none. */
+  /** Of the document. */
   document: string | undefined
   /** Faults and warnings of the tests and of the document. */
   lints: readonly LocatedLint[]

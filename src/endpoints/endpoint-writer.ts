@@ -29,7 +29,7 @@ export type TestsForChange = Readonly<{
    * the change. Fails with OVERLOADED or SHUTTING_DOWN if the tests cannot run now.
    */
   run(endpointId: string, document: StoredDocument): Promise<readonly Lint[]>
-  /** Differs where the stored tests differ; undefined without any. */
+  /** Differs where the stored tests differ. */
   readVersion(endpointId: string): Promise<string | undefined>
 }>
 

@@ -56,7 +56,7 @@ export type Trace = {
   reached: object | undefined
   /** Set for a traced message only. */
   readonly context: TraceContext | undefined
-  /** The secrets that the message used; undefined if it used none. */
+  /** The secrets that the message used. */
   secrets: Map<string, string> | undefined
   /** How many bytes of bodies that calls send may still be kept; undefined if nothing of what they send is kept. */
   sentBytesLeft: number | undefined

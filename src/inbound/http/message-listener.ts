@@ -44,7 +44,7 @@ type ListenerOptions = Readonly<{
   readBody: ReadBody
   /** True if connections are to end with their next answer. */
   isStopping: () => boolean
-  /** Gives callers that are an OpenHIM core their answers; undefined if there is none. */
+  /** Gives callers that are an OpenHIM core their answers. */
   coreAnswers?: CoreAnswers | undefined
 }>
 
@@ -96,7 +96,7 @@ export function createMessageListener(options: ListenerOptions): MessageListener
 
 type MessageListener = Readonly<{
   listen: RequestListener
-  /** The endpoint of the request whose body still arrives on a connection; undefined if there is none. */
+  /** The endpoint of the request whose body still arrives on a connection. */
   findEndpoint(socket: Socket): CompiledEndpoint | undefined
 }>
 

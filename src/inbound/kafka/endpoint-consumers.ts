@@ -18,7 +18,7 @@ type StartedRecords = Readonly<{
   retrying: number
   /** Gaps of records that are not done, before the last record that is done. */
   holes: number
-  /** When the oldest record that is not done was started; undefined without one. */
+  /** When the oldest record that is not done was started. */
   oldestAt?: string
 }>
 
@@ -164,7 +164,7 @@ export class EndpointConsumer {
   /** The group has committed offsets of the topic, so that a partition without one is new, as in a topic created again. */
   #isStarted = false
   #lastError: ConsumerStatus['lastError']
-  /** What fails now; undefined if nothing does. Logged when it changes. */
+  /** What fails now. Logged when it changes. */
   #trouble: string | undefined
   #pauseMs = 0
   #changed = Promise.withResolvers<void>()

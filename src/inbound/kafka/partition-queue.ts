@@ -39,7 +39,7 @@ type QueueFigures = Readonly<{
   retrying: number
   /** Gaps of offsets that are not done, before the last offset that is. */
   holes: number
-  /** When the oldest record that is not done was started, in milliseconds since the epoch; undefined without one. */
+  /** When the oldest record that is not done was started, in milliseconds since the epoch. */
   oldestAt: number | undefined
 }>
 

@@ -247,7 +247,7 @@ const READING = new Set(['name', 'wildcard', 'number'])
 
 /**
  * Hardens the tree and adds its marks. Out: one sentence for the first regular expression or function signature that
- * cannot run in bounded time; undefined if there is none.
+ * cannot run in bounded time.
  */
 function harden(tree: Node, { growing, patterns }: Marks): string | undefined {
   let wrong: string | undefined

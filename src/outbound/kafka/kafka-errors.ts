@@ -25,7 +25,7 @@ export const isFenced = (error: unknown): boolean =>
     isProtocolError(error, id),
   )
 
-/** Why a retry cannot help; undefined if it can. */
+/** Why a retry cannot help. */
 export const explainRefusal = (error: unknown): string | undefined => {
   const id = Object.keys(REFUSALS).find((name) => isProtocolError(error, name))
   return id === undefined ? undefined : REFUSALS[id]

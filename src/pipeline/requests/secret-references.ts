@@ -121,7 +121,7 @@ export const collectUrlSecrets =
     throw new Failure('SECRET_UNAVAILABLE', `The secret "${reference.text}" ${read.message}.`, { path })
   }
 
-/** Resolves the constants for one message; undefined if they have no references. Fails with SECRET_UNAVAILABLE. */
+/** Resolves the constants for one message. Fails with SECRET_UNAVAILABLE. */
 export function compileConstants(
   constants: JsonObject,
   source: SecretSource,

@@ -296,7 +296,7 @@ const MAX_VALUE_CHARACTERS = 200
 
 const NO_KEYS: Keys = {}
 
-/** Builds the reader of an endpoint's keys; undefined if it has none. Its paths were checked at registration. */
+/** Builds the reader of an endpoint's keys. Its paths were checked at registration. */
 export function compileKeys({ messageKeys }: Endpoint): ((reached: object | undefined) => Keys) | undefined {
   const paths = Object.entries(messageKeys ?? {}).flatMap(([name, text]) => {
     const path = parsePath(text)

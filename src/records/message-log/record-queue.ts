@@ -18,7 +18,7 @@ export interface RecordQueue {
    * `acknowledge`.
    */
   take(limits: QueueLimits): Readonly<{ batch: readonly Recorded[]; bytes: number }>
-  /** Gives the oldest lines; undefined if there are none. They count as queued until `acknowledgeDone`. */
+  /** Gives the oldest lines. They count as queued until `acknowledgeDone`. */
   takeDone(): Lines | undefined
   /** Removes the first `count` of the records that `take` gave. */
   acknowledge(count: number): void
@@ -286,7 +286,7 @@ export type Lines = Readonly<{ bytes: Uint8Array; count: number }>
 
 interface RecordBuffer {
   add(line: string): void
-  /** Gives the oldest lines, a thousand or so; undefined if there are none. They count as queued until `acknowledge`. */
+  /** Gives the oldest lines, a thousand or so. They count as queued until `acknowledge`. */
   take(): Lines | undefined
   /** Removes `lines`, the first of those that were taken. */
   acknowledge(lines: Lines): void

@@ -21,7 +21,7 @@ export type Redaction = Readonly<{
 /**
  * Compiles paths to a redaction. A path holds at any depth of a body, as one value occurs at many paths on its way through a
  * message: `ssn` redacts every field of that name, `patient.name` every name in a patient. Names on arrays hold for every
- * element, and a number (`list.0`) for that element. Paths that do not parse are left out; undefined if none is left.
+ * element, and a number (`list.0`) for that element. Paths that do not parse are left out.
  */
 export function compileRedaction(paths: readonly string[]): Redaction | undefined {
   const compiled = paths.flatMap((text) => {

@@ -172,7 +172,7 @@ function demandRoles({ endpoint, messageId, live }: DryRunRequest, roles: readon
   }
 }
 
-/** The recorded message that is asked for; undefined if none is. */
+/** The recorded message that is asked for. */
 async function readOriginal(
   { messageId }: DryRunRequest,
   recorded: RecordedMessages | undefined,

@@ -182,7 +182,7 @@ export function similarity(one: ReadonlySet<string>, other: ReadonlySet<string>)
 export type TypeMatch = Readonly<{
   /** From 0 to 1. */
   score: number
-  /** The function that converts the value; undefined if none is needed. */
+  /** The function that converts the value. */
   transform?: 'stringify' | 'numberify' | 'booleanify' | 'dateTimeToDate'
   reason: string
 }>

@@ -68,7 +68,7 @@ const LISTS: ReadonlySet<string> = new Set([
   'replayOf',
 ])
 
-/** In: the text of a field. Out: the values of its parameter; undefined if there are none. */
+/** In: the text of a field. Out: the values of its parameter. */
 export function splitFilterValues(name: string, text: string): readonly string[] | undefined {
   const values = LISTS.has(name) ? text.split(',').map((one) => one.trim()) : [text.trim()]
   const given = values.filter((one) => one !== '')

@@ -5,7 +5,7 @@ import { Focusable, Tooltip, TooltipTrigger } from 'react-aria-components/Toolti
 export type ButtonProps = Readonly<{
   children: ReactNode
   onPress?: (() => void) | undefined
-  /** Why it does nothing now, such as what `useRefusal` returns; undefined if it works. */
+  /** Why it does nothing now, such as what `useRefusal` returns. */
   refused?: string | undefined
   /** Its work is in progress: it cannot be pressed again until then. */
   busy?: boolean
