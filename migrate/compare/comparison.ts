@@ -107,9 +107,7 @@ export function listFiles(folder: string, ending: string): readonly string[] {
 export type Difference = Readonly<{
   /** RFC 6901 JSON Pointer; `/status`, `/contentType`, `/body/…` and `/calls/…` are parts of what is compared. */
   path: string
-  /** Undefined if the peer has nothing there. */
   peer: Json | undefined
-  /** Undefined if this service has nothing there. */
   here: Json | undefined
 }>
 
@@ -146,7 +144,7 @@ export type ReadAnswer = Readonly<{
   mediaType: string | undefined
   /** The value of a body in JSON or XML, with the root element; else its text. Undefined if the body is empty. */
   value: Json | undefined
-  /** Whether `value` is the text of a body that could not be read in the type that it declares. */
+  /** `value` is the text of a body that could not be read in the type that it declares. */
   isUnread: boolean
 }>
 

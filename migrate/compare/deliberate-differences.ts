@@ -28,7 +28,7 @@ type Case = Difference &
     error: string
     /** The code of a failure of this service. */
     code: FailureCode | undefined
-    /** The value of the message's body; undefined if it has none. */
+    /** The value of the message's body. */
     sent: Json | undefined
     /** The entries of the mapping of the endpoint, and of the endpoints of this service that it calls. */
     mapping: readonly (readonly [source: string, target: Json])[]
@@ -254,7 +254,7 @@ export const DELIBERATE_DIFFERENCES = {
 
 export type DeliberateId = keyof typeof DELIBERATE_DIFFERENCES
 
-/** `deliberate`: the id of the rule that explains the difference; undefined if none does. */
+/** `deliberate`: the id of the rule that explains the difference. */
 export type JudgedDifference = Difference & Readonly<{ deliberate: DeliberateId | undefined }>
 
 const RULES = Object.entries(DELIBERATE_DIFFERENCES) as readonly (readonly [DeliberateId, DeliberateRule])[]
@@ -296,26 +296,25 @@ const isOfAnswer = (path: string): boolean => !isIn(path, '/calls')
 
 const isIndex = (segment: string): boolean => /^\d+$/.test(segment)
 
-/** Whether an entry of a mapping has a text in its target. */
+/** True if an entry of a mapping has a text in its target. */
 const writes =
   (text: string) =>
   ([, target]: readonly [string, Json]): boolean =>
     JSON.stringify(target).includes(text)
 
-/** Whether a value has no leaf but null; in XML an empty element is an empty text. */
+/** True if a value has no leaf but null; in XML an empty element is an empty text. */
 function isHollow(value: Json | undefined, isXml = false): boolean {
   if (typeof value !== 'object') return value === undefined || (isXml && value === '')
   return value === null || Object.values(value).every((one) => isHollow(one, isXml))
 }
 
-/** The value at a JSON Pointer's segments; undefined if there is none. */
+/** The value at a JSON Pointer's segments. */
 function valueAt(value: Json | undefined, [first, ...rest]: readonly string[]): Json | undefined {
   if (first === undefined) return value
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, first)) return undefined
   return valueAt((value as JsonObject)[first], rest)
 }
 
-/** Undefined if the path is in no body. */
 function locateBody(path: string, { peer, here }: Comparison): BodyLocation | undefined {
   const [, part, ...segments] = path.split('/').map((one) => one.replaceAll('~1', '/').replaceAll('~0', '~'))
   if (part === 'body') return { peer: peer.answer.value, here: here.answer.value, segments }
@@ -358,7 +357,7 @@ const isUnknownRoute = ({ answer: { status, value } }: ComparedSide): boolean =>
   (value === 'Not Found' ||
     (isObject(value) && typeof value.error === 'string' && value.error.startsWith('Unknown Endpoint')))
 
-/** Whether each value that the peer calls wrong is null in the message. */
+/** True if each value that the peer calls wrong is null in the message. */
 function isAllNull({ error, sent }: Case): boolean {
   const faults = error.replace(/^Validation failed: /, '').split(', ')
   return faults.every((text) => {
@@ -381,7 +380,7 @@ function appendsText({ mapping, sent }: Case): boolean {
   })
 }
 
-/** Whether a path of the mapping, or of a request, reads a name of an array in the message. */
+/** True if a path of the mapping, or of a request, reads a name of an array in the message. */
 function readsThroughArray({ mapping, sent, comparison: { document } }: Case): boolean {
   const paths = [...mapping.map(([source]) => source), ...listRequestPaths(document?.requests)]
   return paths.some((path) => passesArray(sent, splitBodyPath(path) ?? []))
@@ -410,7 +409,7 @@ function decoded(url: string): string {
   return attempt(() => decodeURIComponent(text)) ?? text
 }
 
-/** Whether the body of a call is the XML of the JSON that the peer sent. */
+/** True if the body of a call is the XML of the JSON that the peer sent. */
 function isSentAsXml(peer: Json | undefined, here: Json | undefined): boolean {
   if (peer === undefined) return false
   try {
@@ -425,7 +424,7 @@ function isSentAsXml(peer: Json | undefined, here: Json | undefined): boolean {
 /** RFC 3986 section 3.3: any other character than those of a segment. */
 const NOT_IN_A_SEGMENT = /[^A-Za-z0-9\-._~!$&'()*+,;=:@]/
 
-/** Whether a value of the message that goes into the path of a URL has a character that a path cannot hold. */
+/** True if a value of the message that goes into the path of a URL has a character that a path cannot hold. */
 function hasValueToEncode({ sent, comparison: { document, message } }: Case): boolean {
   if (document === undefined) return false
   return [...listRequests(document, 'lookup'), ...listRequests(document, 'response')].some(({ config }) => {
@@ -446,14 +445,14 @@ const CLOCKS_DIFFER_MS = 5_000
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$/
 
-/** Whether a value is a time, as ISO 8601 or in milliseconds, at which a service ran the message. */
+/** True if a value is a time, as ISO 8601 or in milliseconds, at which a service ran the message. */
 function isTimeOfRun(value: Json | undefined, { times }: ComparedSide): boolean {
   const time = typeof value === 'string' && DATE_TIME.test(value) ? Date.parse(value) : value
   if (typeof time !== 'number') return false
   return time >= times.sentAt - CLOCKS_DIFFER_MS && time <= times.answeredAt + CLOCKS_DIFFER_MS
 }
 
-/** Whether an entry writes a value of such an expression to this name. */
+/** True if an entry writes a value of such an expression to this name. */
 function isRandom(segments: readonly string[], { mapping, comparison: { document } }: Case): boolean {
   const transforms = document?.inputTransforms
   const name = segments.findLast((segment) => !isIndex(segment))
@@ -465,7 +464,7 @@ function isRandom(segments: readonly string[], { mapping, comparison: { document
   })
 }
 
-/** Whether the place is empty with the peer and missing here, or elements of an array around it are. */
+/** True if the place is empty with the peer and missing here, or elements of an array around it are. */
 function isEmptyParent({ peer, here, comparison }: Case, location: BodyLocation): boolean {
   const isXml = comparison.peer.answer.mediaType === 'application/xml'
   const isEmpty = (value: Json | undefined) =>
@@ -494,7 +493,7 @@ function withoutHollow(value: Json, xml: boolean): Json {
   return Object.fromEntries(kept.map(([name, one]) => [name, withoutHollow(one, xml)]))
 }
 
-/** Whether an array around the place has the same elements in both, or the message has arrays within arrays. */
+/** True if an array around the place has the same elements in both, or the message has arrays within arrays. */
 function isJoinedOtherwise({ peer, here, sent }: Case, location: BodyLocation): boolean {
   const isSameJoined = ([list, own]: readonly [Json | undefined, Json | undefined]) =>
     Array.isArray(list) && Array.isArray(own) && isSame(joined(list), joined(own))
@@ -511,7 +510,7 @@ function hasNestedArray(value: Json | undefined): boolean {
   return Object.values(value).some(hasNestedArray)
 }
 
-/** Whether the elements of a list all have the same value at the place with the peer, and the mapping shares one among them. */
+/** True if the elements of a list all have the same value at the place with the peer, and the mapping shares one among them. */
 function isSharedValue({ mapping }: Case, { peer, segments }: BodyLocation): boolean {
   const at = segments.findIndex(isIndex)
   const list = at === -1 ? undefined : valueAt(peer, segments.slice(0, at))
@@ -521,7 +520,7 @@ function isSharedValue({ mapping }: Case, { peer, segments }: BodyLocation): boo
   return mapping.filter(writes('"oneToAllElements"')).some(([source]) => source.startsWith('constants.'))
 }
 
-/** Whether a field of the output holds what a lookup or a response request answered. */
+/** True if a field of the output holds what a lookup or a response request answered. */
 function isOfOthers(field: string, { mapping, comparison: { document } }: Case): boolean {
   if (document === undefined) return false
   if (listRequests(document, 'response').length > 0) return true

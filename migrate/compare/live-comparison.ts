@@ -18,10 +18,10 @@ import { createEndpointDocuments, documentsIn, type EndpointDocuments } from './
 export type LiveOptions = Readonly<{
   peerUrl: string
   serviceUrl: string
-  /** The API key of the service; undefined if it needs none. */
+  /** The API key of the service. */
   key: string | undefined
   messages: readonly ComparedMessage[]
-  /** Whether messages may be sent whose endpoints send their output on: the other systems get everything twice. */
+  /** Also sends messages whose endpoints send their output on: the other systems get everything twice. */
   allowSideEffects: boolean
   /** Called after each message. */
   progress(done: number, of: number): void

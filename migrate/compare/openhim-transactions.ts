@@ -13,7 +13,7 @@ export type TransactionMessage = Readonly<{
   host: string
   port: string
   path: string
-  /** Undefined if it was not recorded: OpenHIM drops the name under which the peer reports it. */
+  /** It may not be recorded: OpenHIM drops the name under which the peer reports it. */
   query: string | undefined
   headers: Readonly<Record<string, string>>
   body: string | undefined
@@ -22,7 +22,6 @@ export type TransactionMessage = Readonly<{
 }>
 
 export type TransactionAnswer = Readonly<{
-  /** Undefined if there was no answer. */
   status: number | undefined
   headers: Readonly<Record<string, string>>
   body: string | undefined
@@ -99,7 +98,7 @@ function readExport(file: string): readonly Json[] {
   }
 }
 
-/** Undefined if the value is no transaction with a request and a response. */
+/** A transaction has a request and a response. */
 function parseTransaction(value: Json): Transaction | undefined {
   if (!isObject(value) || !isObject(value.request) || !isObject(value.response)) return undefined
   const orchestrations = Array.isArray(value.orchestrations) ? value.orchestrations.filter(isObject) : []

@@ -285,7 +285,7 @@ function convertObject(location: DocumentPart, target: JsonObject): JsonObject |
 const isDefault = (fill: Json | undefined): fill is Json =>
   fill !== undefined && fill !== null && fill !== false && fill !== 0 && fill !== ''
 
-/** Whether a target writes null: it ends in a `?` that no backslash escapes. */
+/** Such a target ends in a `?` that no backslash escapes. */
 const takesNull = (key: string): boolean => {
   const target = parseTarget(key)
   return target.ok && target.value.takesNull

@@ -365,7 +365,7 @@ function convertPath(path: DocumentPart, kind: RequestGroup, { form, lookups }: 
   if (moved !== undefined) path.set(moved, 'changed', 'The data of a lookup is under "data" here.')
 }
 
-/** Whether a path finds nothing at a stage, whatever the message. */
+/** True if a path finds nothing at a stage, whatever the message. */
 function findsNothing({ value }: DocumentPart, stage: ReferenceStage, { endpoint }: PathContext): boolean {
   const path = parsePath(String(value))
   return !path.ok || faultsIn((lint) => checkPath(path.value, stage, endpoint, lint)).length > 0

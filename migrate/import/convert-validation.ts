@@ -153,7 +153,7 @@ function removeUnusable(schema: DocumentPart): void {
   }
 }
 
-/** Whether the peer ran what does not run here: its patterns could look ahead and refer back, and nothing was too large. */
+/** The peer ran what does not run here: its patterns could look ahead and refer back, and nothing was too large. */
 function worksThere({ path, name, value }: DocumentPart, fault: string): boolean {
   if (/has more than|nested deeper/.test(fault)) return true
   if (name === 'pattern' && typeof value === 'string') return isRegExp(value)

@@ -15,7 +15,7 @@ export type FoundDocument = Readonly<{
   isCanonical: boolean
   /** Its state, if an earlier import wrote one beside it: in the form of this service. */
   ownState?: JsonObject
-  /** The version of the peer that the shape of the source shows, for example `0.2.0`; undefined if it shows none. */
+  /** The version of the peer that the shape of the source shows, for example `0.2.0`. */
   peerVersion?: string
 }>
 
@@ -71,7 +71,7 @@ export const isEndpointDocument = (value: Json): value is JsonObject =>
 
 export const hasPattern = ({ endpoint }: JsonObject): boolean => isObject(endpoint) && 'pattern' in endpoint
 
-/** Whether a text that cannot be read was meant as a document. */
+/** True if a text that cannot be read was meant as a document. */
 export const mentionsDocument = (text: string): boolean => /"pattern"/.test(text) && /"transformation"/.test(text)
 
 const isState = (value: Json): value is JsonObject => isObject(value) && '_endpointReference' in value
@@ -134,7 +134,7 @@ function timeFromObjectId(id: Json | undefined): string {
   return new Date(seconds * 1000).toISOString()
 }
 
-/** Whether a record is an export: MongoDB gives each one an `_id`, and Extended JSON writes it as `{ "$oid": … }`. */
+/** An export of MongoDB gives each record an `_id`, and Extended JSON writes it as `{ "$oid": … }`. */
 export const isExtendedJson = (record: JsonObject): boolean => isObject(record._id) && '$oid' in record._id
 
 /**

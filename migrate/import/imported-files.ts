@@ -96,7 +96,7 @@ function orphanedStates({ documents, states }: SourceReading) {
   }))
 }
 
-/** `secrets`: the text of the file of secrets; undefined if there are none. */
+/** `secrets`: the text of the file of secrets. */
 export function toFiles(
   imported: readonly ImportedDocument[],
   secrets: string | undefined,
@@ -167,7 +167,7 @@ export type NewFile = Readonly<{
   of?: string
   /** Only its owner may read it. */
   isSecret?: true
-  /** Whether it may replace a file that was changed since an import wrote it: its content is taken from that file. */
+  /** It may replace a file that was changed since an import wrote it: its content is taken from that file. */
   replacesAny: boolean
 }>
 
@@ -225,7 +225,7 @@ function renameAcross(path: string, target: string): void {
 
 const nameIn = (folder: string, path: string): string => relative(folder, resolve(folder, path))
 
-/** The hash of the file that is there, undefined if there is none. Throws FileExists for one that no import wrote. */
+/** The hash of the file that is there. Throws FileExists for one that no import wrote. */
 function hashToReplace(folder: string, name: string, manifest: Manifest, isAny: boolean): string | undefined {
   const path = resolve(folder, name)
   const stats = lstatSync(path, { throwIfNoEntry: false })

@@ -28,10 +28,7 @@ export const listLookups = ({ requests }: JsonObject): readonly Lookup[] =>
 
 const asObjects = (value: Json | undefined): readonly JsonObject[] => [value].flat().filter(isObject)
 
-/**
- * What a path reads of a lookup: `whole` of it or its elements, one of its `parts` (data, headers), or what is `beyond` them.
- * Undefined for a path that reads no lookup of the document.
- */
+/** What a path reads of a lookup: `whole` of it or its elements, one of its `parts` (data, headers), or what is `beyond` them. */
 export type LookupRead = 'whole' | 'parts' | 'beyond'
 
 function readFromPath(path: string, lookups: readonly Lookup[]): LookupRead | undefined {
@@ -56,7 +53,7 @@ export function withData(path: string, lookups: readonly Lookup[]): string | und
   return parsed.ok && at !== undefined ? pathText(parsed.value.toSpliced(at, 0, DATA)) : undefined
 }
 
-/** Whether a path reads the object of all lookups. */
+/** True if a path reads the object of all lookups. */
 export function readsAllLookups(path: string): boolean {
   const parsed = parseSteps(path, 'path')
   if (!parsed.ok) return false
@@ -264,7 +261,7 @@ function extractedParts(state: Json | undefined): readonly LookupRead[] {
   return paths.some((path) => typeof path === 'string' && /^(?:data|headers)(?:$|[.[])/.test(path)) ? ['parts'] : []
 }
 
-/** Whether a request of the document has parameters in the form of version 1. */
+/** True if a request of the document has parameters in the form of version 1. */
 function hasOldParameters({ requests }: JsonObject): boolean {
   const { lookup, response } = isObject(requests) ? requests : {}
   return [lookup, response].flatMap(asObjects).some(({ config }) => {

@@ -134,7 +134,6 @@ function withOwnStates(reading: SourceReading, path: string, manifest: Manifest)
   return { ...reading, documents, faults }
 }
 
-/** Undefined for a path that leads nowhere. */
 export const tryRealpath = (path: string): string | undefined => attempt(() => realpathSync(path))
 
 const MAX_REDIRECTS = 5

@@ -41,7 +41,7 @@ function constantAt(source: string, constants: JsonObject): Json | undefined {
   )
 }
 
-/** Whether a place is below another one. All elements count as the same. */
+/** True if a place is below another one. All elements count as the same. */
 const isWithin = (inner: readonly TargetStep[], outer: readonly TargetStep[]): boolean =>
   inner.length > outer.length && outer.every((step, index) => stepKey(step) === stepKey(inner[index]))
 

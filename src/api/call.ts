@@ -45,7 +45,7 @@ export class Call<Param extends string = string, Query = unknown, Body = unknown
   readonly needed: Needed
   /** All accesses of the call to the store share it. */
   readonly storeAccess: StoreAccess = { lost: undefined, isOver: false }
-  /** Undefined until the call is authorised. */
+  /** Set once the call is authorised. */
   decision: Decision | undefined
   /** What the call did, each with an entry of its own; undefined if no entry is wanted unless the call is refused. */
   effects: readonly AuditEffect[] | undefined
@@ -69,7 +69,7 @@ export class Call<Param extends string = string, Query = unknown, Body = unknown
     if (this.decision.refused !== undefined) throw this.decision.refused
   }
 
-  /** Undefined if the service does not know the caller. */
+  /** Set if the service knows the caller. */
   get caller(): Caller | undefined {
     return this.decision?.caller
   }

@@ -151,7 +151,7 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, { type, body, c
   return reply.type(type).send(chosen?.body ?? body)
 }
 
-/** Whether Accept-Encoding names a coding, or all, with a weight above 0 (RFC 9110 §12.5.3). */
+/** True if Accept-Encoding names the coding, or all, with a weight above 0 (RFC 9110 §12.5.3). */
 function accepts(header: string | string[] | undefined, coding: string): boolean {
   const weights = new Map(
     String(header ?? '')

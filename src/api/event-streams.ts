@@ -158,7 +158,7 @@ class StreamShares {
     this.#max = max
   }
 
-  /** Whether the caller may open a stream: one is free, or another caller has more streams than it would have. */
+  /** True if a stream is free, or another caller has more streams than the caller would have. */
   hasRoom(caller: string): boolean {
     return this.#count < this.#max || this.#countStreams(this.#largest()) > this.#countStreams(caller) + 1
   }

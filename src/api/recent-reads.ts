@@ -5,7 +5,7 @@ const REMEMBERED_MS = 3_600_000
 export class RecentReads {
   readonly #times = new Map<string, number>()
 
-  /** Whether the caller has not read this message in the last hour. The oldest reads are forgotten first. */
+  /** True if the caller has not read this message in the last hour. The oldest reads are forgotten first. */
   isFirst(who: string, messageId: string): boolean {
     const key = JSON.stringify([who, messageId])
     const now = performance.now()

@@ -75,11 +75,10 @@ export type Health = Readonly<{
   ready: boolean
   stopping: boolean
   version: string
-  /** Whether the store can be read and written. */
   store: 'ok' | 'unavailable'
-  /** One sentence; undefined if all is well. */
+  /** One sentence. */
   storeError: string | undefined
-  /** Whether records of messages can be read and written. If not, messages are answered all the same. */
+  /** If unavailable, messages are answered all the same. */
   messageLog: 'ok' | 'unavailable'
   messageLogError: string | undefined
   /** The version of the shared store that this instance has loaded; undefined if the store is not shared. */
@@ -90,10 +89,10 @@ export type Health = Readonly<{
   /** How many endpoints are active since the start and not checked yet; undefined if all are. */
   endpointsUnchecked: number | undefined
   messagesInFlight: number
-  /** Undefined if the service has one process. */
+  /** Set if the service has several processes. */
   workers: WorkerCounts | undefined
   /** An unavailable broker does not make the service unready: messages over HTTP do not need it. */
   consumers: readonly ConsumerStatus[]
-  /** Undefined if the service is not a mediator. A core that is away does not make the service unready either. */
+  /** Set if the service is a mediator. A core that is away does not make the service unready either. */
   openhim: MediatorStatus | undefined
 }>

@@ -23,7 +23,7 @@ type HealthOptions = Pick<
     workerCluster: WorkerCluster | undefined
   }>
 
-/** Why something does not answer, as one sentence; undefined if it does. */
+/** Why something does not answer, as one sentence. */
 const reasonFrom = (ping: Promise<void>): Promise<string | undefined> =>
   ping.then(
     () => undefined,

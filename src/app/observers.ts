@@ -69,11 +69,10 @@ export async function openObservers(options: ObserversOptions) {
     },
     messageMetrics,
     stats,
-    /** Undefined if no messages are sampled. */
     drift,
     recorder,
     captures,
-    /** The trace that a message belongs to; undefined without tracing. */
+    /** The trace that a message belongs to. */
     traceContext: tracing?.traceContext,
     /** Writes what is not written yet. `stopBy`: until when the message log may take, in ms of `performance.now()`. */
     close: async (stopBy: number): Promise<void> => {

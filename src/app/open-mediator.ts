@@ -31,7 +31,7 @@ type RunningMediatorOptions = Readonly<{
 
 const ANSWER_LIMIT_BYTES = 1024 * 1024
 
-/** Undefined without OPENHIM_REGISTER, and in all workers but one. */
+/** Opens one with OPENHIM_REGISTER only, and in one worker only. */
 export async function openMediator(options: RunningMediatorOptions): Promise<RunningMediator | undefined> {
   const { settings, productVersion, registry, messagePort, workerSlot, uptimeMs, clock, logger } = options
   const { openhimRegister, openhimUsername: username, openhimPassword: password, mediatorUrn: urn } = settings

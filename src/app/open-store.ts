@@ -26,7 +26,7 @@ export async function openSoleStore(path: string, logger: Logger, messageReserve
 }
 
 /**
- * Whether DATABASE_URL names a store of any version of the service; makes none. Rejects as `openStore` does, also where a
+ * True if DATABASE_URL names a store of any version of the service; makes none. Rejects as `openStore` does, also where a
  * service uses the file by another name.
  */
 export async function hasStore(

@@ -192,7 +192,6 @@ function write(
 const errorPath = (thrown: unknown): string | undefined =>
   thrown instanceof Error && 'path' in thrown ? shownPath(String(thrown.path)) : undefined
 
-/** Undefined if there is no such file. */
 function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')

@@ -24,7 +24,6 @@ export type Suite = Readonly<{
   path: string
   file: string
   tests: TestFile
-  /** Undefined if there is none. */
   document: ProjectDocument | undefined
   /** Of the tests, and of the document before it is compiled. */
   lints: readonly LocatedLint[]

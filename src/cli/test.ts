@@ -27,11 +27,11 @@ type TestGiven = Given<'test'> & Readonly<{ isCoverage?: true }>
 export type SuiteResult = Readonly<{
   /** As shown to people. */
   file: string
-  /** Of the document; undefined if there is none. */
+  /** Of the document. */
   document: string | undefined
   /** Faults and warnings of the tests and of the document. */
   lints: readonly LocatedLint[]
-  /** Undefined if the tests or the document have errors. */
+  /** There is none if the tests or the document have errors. */
   report: TestReport | undefined
   snapshots: readonly WrittenSnapshot[]
   isCovered?: boolean
@@ -102,7 +102,7 @@ function unreadableResult(path: string): readonly SuiteResult[] {
   return [{ file, document: file, lints: locateLints(file, lints, positions), report: undefined, snapshots: [] }]
 }
 
-/** Undefined if the filter leaves no test of it. */
+/** A suite runs only if the filter leaves a test of it. */
 async function runSuite(
   suite: Suite,
   runTests: RunTests,

@@ -14,7 +14,6 @@ const GRANTS: Readonly<Record<Role, readonly Role[]>> = {
   admin: ROLES,
 }
 
-/** Whether one of the roles includes `needed`. */
 export const allows = (roles: readonly Role[], needed: Role): boolean =>
   roles.some((role) => GRANTS[role].includes(needed))
 

@@ -2,7 +2,7 @@
 export type FailureKind = Readonly<{
   /** HTTP status of the answer. */
   status: number
-  /** Whether the same message may succeed later with nothing changed: decides over retry or dead letter. */
+  /** The same message may succeed later with nothing changed: decides over retry or dead letter. */
   retry: boolean
   /**
    * The issue type of FHIR R4 for an OperationOutcome; by the status that is passed on, undefined if there is none, where

@@ -72,13 +72,13 @@ export class Failure extends Error {
     return this.options.unquoted ?? this.message
   }
 
-  /** Whether the same message may succeed later. A status that is passed on decides instead of the table. */
+  /** True if the same message may succeed later. A status that is passed on decides instead of the table. */
   get retry(): boolean {
     return this.options.status === undefined ? this.kind.retry : this.options.status >= 500
   }
 }
 
-/** Whether the load alone is to blame: the same work may go through in a moment. */
+/** The load alone is to blame: the same work may go through in a moment. */
 export const isOverload = (thrown: unknown): thrown is Failure =>
   thrown instanceof Failure && thrown.kind.shed === 'load'
 

@@ -23,7 +23,7 @@ export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
 /** The member of `Via` (RFC 9110 section 7.6.3) of every call of a document: it is not the call of a person or program here. */
 export const VIA = '1.1 crosswalk'
 
-/** Whether a header `Via` has the member of this service or of another of its kind. */
+/** True if a header `Via` has the member of this service or of another of its kind. */
 export const isViaDocument = (via: string | undefined): boolean =>
   via !== undefined && /(?:^|,)\s*1\.1\s+crosswalk\s*(?:$|[,(])/i.test(via)
 
@@ -52,7 +52,7 @@ export const RESERVED = ['/uptime', '/endpoints']
 export const reservedBy = (path: string): string | undefined =>
   RESERVED.find((reserved) => path === reserved || path.startsWith(`${reserved}/`))
 
-/** Undefined unless the text is `host:port`, with or without a path: a URL that lacks its scheme. */
+/** The fault of a text that is `host:port`, with or without a path: a URL that lacks its scheme. */
 export const missingScheme = (text: string): string | undefined =>
   /^(?:\[[0-9a-f:.]+\]|[\w.-]+):\d+(?:\/|$)/i.test(text)
     ? `"${text}" has no scheme; did you mean http://${text}?`

@@ -16,7 +16,7 @@ export type Lint = Readonly<{
 export const isError = ({ severity }: Pick<Lint, 'severity'>): boolean => severity === 'error'
 export const isWarning = ({ severity }: Pick<Lint, 'severity'>): boolean => severity === 'warning'
 
-/** Whether a stored document with this fault cannot be an active endpoint. */
+/** A stored document with such a fault cannot be an active endpoint. */
 export const preventsActivation = ({ severity, toleratedInStored }: Lint): boolean =>
   isError({ severity }) && !toleratedInStored
 

@@ -24,7 +24,7 @@ export type Run = {
   readonly slot?: ProduceSlot | undefined
   /** What its records go to in place of the producer of the service: the transaction of the record that it processes. */
   readonly producer?: RecordProducer | undefined
-  /** The bytes of the incoming body; undefined if there is none. */
+  /** The bytes of the incoming body. */
   readonly body: Uint8Array | undefined
   /** `timestamps.lookupRequests` of the message, filled by the lookups. */
   readonly lookupTimes: Record<string, JsonObject>
@@ -39,8 +39,8 @@ export type Run = {
 }
 
 type LookupOutcome = {
-  /** The highest HTTP status that a lookup answered; undefined if none did. */
+  /** The highest HTTP status that a lookup answered. */
   highestStatus: number | undefined
-  /** Whether a lookup was refused, reset, unresolvable or timed out. */
+  /** A lookup was refused, reset, unresolvable or timed out. */
   networkError: boolean
 }

@@ -46,9 +46,9 @@ export type Notes = Readonly<{
   expects?: string
   /** The whole sentence for a wrong value, where the checks would write another one. */
   fault?: string | ((value: string) => string)
-  /** Whether a text is right; in a body in place of the pattern, which is for readers then. */
+  /** Checks a text; in a body in place of the pattern, which is for readers then. */
   is?(text: string): boolean
-  /** Whether the items of an array are right, if their schema is for readers only. */
+  /** Checks the items of an array, if their schema is for readers only. */
   areItems?(items: readonly Json[]): boolean
   /** Of a parameter that may be repeated although it is one text: the texts are joined by commas. */
   joined?: true

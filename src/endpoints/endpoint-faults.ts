@@ -14,7 +14,7 @@ export type FaultReason = (typeof FAULT_REASONS)[number]
 
 export type EndpointFaults = Readonly<{
   endpointId: string
-  /** Whether a document of the endpoint is active; while a compilation is pending, that is the earlier one. */
+  /** A document of the endpoint is active; while a compilation is pending, that is the earlier one. */
   active: boolean
   /** The version of the document that the faults belong to; absent if it is pending. */
   version?: number

@@ -157,7 +157,7 @@ function* splitIntoPages(listed: readonly ListedLength[]): Generator<readonly Li
 const describeChanges = (before: JsonObject, after: JsonObject): DocumentDiff['changes'] =>
   diffDocuments(withoutStamps(before), withoutStamps(after)).map(describeChange)
 
-/** Whether a document matches all filters (`EndpointReads.list`). Fails with FILTER_INVALID. */
+/** A document must match all filters (`EndpointReads.list`). Fails with FILTER_INVALID. */
 export function compileFilters(filters: Filters): (document: JsonObject) => boolean {
   const tests = filters.map(([path, values]) => compileFilter(path, values))
   return (document) => tests.every((test) => test(document))

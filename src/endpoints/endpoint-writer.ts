@@ -29,7 +29,7 @@ export type TestsForChange = Readonly<{
    * the change. Fails with OVERLOADED or SHUTTING_DOWN if the tests cannot run now.
    */
   run(endpointId: string, document: StoredDocument): Promise<readonly Lint[]>
-  /** Differs where the stored tests differ; undefined without any. */
+  /** Differs where the stored tests differ. */
   readVersion(endpointId: string): Promise<string | undefined>
 }>
 
@@ -44,7 +44,6 @@ export type EndpointWriterOptions = Readonly<{
   clock: Clock
   newId: () => string
   logger: Logger
-  /** Undefined if no tests run at changes. */
   changeTests?: ChangeTests | undefined
 }>
 
@@ -53,7 +52,7 @@ export type EndpointChange = Readonly<{
   /** Its index among the operations of a batch. */
   operation: number
   method: ChangeMethod
-  /** Undefined for an endpoint that is new. */
+  /** A new endpoint has none. */
   id?: string
   /** The If-Match header of the change. */
   ifMatch?: string | undefined

@@ -53,7 +53,7 @@ export class Reconciler {
     this.stored = new StoredEndpoints({ ...options, refused: this.inactive.refused })
   }
 
-  /** Undefined if the store is not shared. */
+  /** Set for a shared store only. */
   get version(): number | undefined {
     return this.#options.changes && this.#version
   }

@@ -20,7 +20,7 @@ export interface RouteTable<Target> {
 }
 
 type Node<Target> = {
-  /** Undefined if there is none: most nodes are leaves. */
+  /** Made when the first is added: most nodes are leaves. */
   literals: Map<string, Node<Target>> | undefined
   parameter: Node<Target> | undefined
   leaf: Leaf<Target> | undefined

@@ -44,7 +44,7 @@ export type SummaryQuery = Readonly<{
   sort: SummarySort
   descending: boolean
   limit: number
-  /** Whether only endpoints with faults are listed. */
+  /** Only endpoints with faults are listed. */
   isFaulty: boolean
   /** Where the page before ended. */
   after: SortPosition | undefined

@@ -22,7 +22,7 @@ export type Codec = Readonly<{
   profiles: Readonly<Record<string, Readonly<{ mediaType: string; accept?: string; holdsFhir?: true }>>>
   /** Further media types that are read. */
   aliases: readonly string[]
-  /** The structured suffix (RFC 6839) of media types that are read, without the `+`; undefined if there is none. */
+  /** The structured suffix (RFC 6839) of media types that are read, without the `+`. */
   suffix: string | undefined
   /** `Accept` of a request that sends this format and names no `Accept` of its own (RFC 9110 section 12.5.1). */
   accept: string
@@ -56,6 +56,6 @@ export type Codec = Readonly<{
 
   /** Keys that mappings may write although they fail `keyFault`, because the format gives them another meaning. */
   markers: readonly string[]
-  /** Why a member of an object cannot have this key, as a sentence; undefined if it can. */
+  /** Why a member of an object cannot have this key, as a sentence. */
   keyFault(key: string): string | undefined
 }>

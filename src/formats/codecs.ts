@@ -23,7 +23,7 @@ export const MEDIA_TYPES = Object.fromEntries([
 
 export const FORMATS = Object.keys(MEDIA_TYPES) as readonly Format[]
 
-/** Whether bodies of the format are resources of FHIR. */
+/** True if bodies of the format are resources of FHIR. */
 export const holdsFhir = (format: Format): boolean => FHIR_FORMATS.has(format)
 
 /** For sentences: "neither JSON nor XML". */
@@ -47,7 +47,7 @@ const READ = ALL.map((codec) => ({
 
 export const codecForFormat = (format: Format): Codec => BY_FORMAT.get(format) as Codec
 
-/** The codec of a media type, by its structured suffix too (RFC 6839, RFC 7303 section 8); undefined if there is none. */
+/** The codec of a media type, by its structured suffix too (RFC 6839, RFC 7303 section 8). */
 export function findCodec({ type, subtype }: MediaType): Codec | undefined {
   // Loops without an allocation: this runs for each message.
   for (const { codec, types, ending } of READ) {
@@ -57,7 +57,7 @@ export function findCodec({ type, subtype }: MediaType): Codec | undefined {
   return undefined
 }
 
-/** The codec of a `Content-Type` header; undefined if there is none. */
+/** The codec of a `Content-Type` header. */
 export function codecForHeader(contentType: string | undefined): Codec | undefined {
   const declared = contentType === undefined ? undefined : parseMediaType(contentType)
   return declared && findCodec(declared)

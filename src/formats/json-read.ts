@@ -39,7 +39,7 @@ export function parseJson(text: string, levels = MAX_DEPTH, limits?: NameLimits)
 }
 
 /**
- * Whether a value is nested deeper than `levels` or has an infinite number. A text has far more characters than values.
+ * True if a value is nested deeper than `levels` or has an infinite number. A text has far more characters than values.
  * Throws Unreadable for an object with more than `maxNames`.
  */
 function isBeyond(value: Json, levels: number, maxNames: number): boolean {

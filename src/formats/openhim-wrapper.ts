@@ -14,7 +14,7 @@ export type OpenhimWrapper = Readonly<{
   members: JsonObject
   /** The member of that name. */
   response: JsonObject
-  /** Undefined if the wrapper leaves it out. */
+  /** The wrapper may leave it out. */
   status: number | undefined
   /** Lower-case names. */
   headers: Readonly<Record<string, string | readonly string[]>>

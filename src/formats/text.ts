@@ -31,7 +31,7 @@ export function decodeText(bytes: Uint8Array, charset: string | undefined): stri
   }
 }
 
-/** Whether `decodeText` knows the charset: an unknown one is a wrong media type rather than a broken body. */
+/** An unknown charset is a wrong media type rather than a broken body. */
 export function isKnownCharset(charset: string): boolean {
   return findDecoder(charset.trim().toLowerCase(), new Uint8Array(0)) !== undefined
 }

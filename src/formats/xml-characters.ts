@@ -53,8 +53,8 @@ const NC_NAME = `[${NAME_START}][${NAME_START}.0-9\\u{B7}\\u{300}-\\u{36F}\\u{20
 const XML_NAME = new RegExp(`^${NC_NAME}(?::${NC_NAME})?$`, 'u')
 
 /**
- * Whether an element or attribute can have this name: an XML 1.0 name with at most one colon, between a prefix and a
- * local part (Namespaces in XML 1.0 §4). Whether the prefix is declared is not checked.
+ * Elements and attributes can have such a name: an XML 1.0 name with at most one colon, between a prefix and a
+ * local part (Namespaces in XML 1.0 §4). The prefix need not be declared.
  */
 export function isXmlName(name: string): boolean {
   return XML_NAME.test(name)

@@ -11,18 +11,18 @@ export type CompletedMessage = Outcome &
     outcome: OutcomeName
     /** Empty if nothing failed. */
     code: string
-    /** Undefined if no endpoint listens. */
+    /** A request that no endpoint listens to has none. */
     compiled: CompiledEndpoint | undefined
-    /** Undefined if the message was refused before it was read. */
+    /** A message that was refused before it was read has none. */
     incoming: Incoming | undefined
     /** Milliseconds since the epoch. */
     startedAt: number
     /** Milliseconds until the answer, the writing of state included; 0 if the message did not reach the pipeline. */
     ms: number
-    /** Undefined if the message did not reach the pipeline. */
+    /** A message that was refused before the pipeline has none. */
     trace: Trace | undefined
   }>
 
-/** Whether the consumer tries the record again, as another message. */
+/** The consumer tries the record again as another message. */
 export const isTriedAgain = ({ incoming, failure }: Pick<CompletedMessage, 'incoming' | 'failure'>): boolean =>
   incoming?.triesAgain === true && failure?.retry === true

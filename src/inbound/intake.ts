@@ -80,15 +80,15 @@ export class Intake {
     return this.#queued.size
   }
 
-  /** Whether the intake rejects every new message because the service stops. */
+  /** The intake rejects every new message because the service stops. */
   get isDraining(): boolean {
     return this.#isDraining
   }
 
   /**
-   * Whether the message of a request may be accepted; asked once, before its body is read. The cheapest check first, but the
-   * rate last: a request without good credentials must not use up the rate of others. Out: undefined if the caller left
-   * meanwhile. A promise only if the endpoint authenticates its callers.
+   * Checks a request once, before its body is read. The cheapest check first, but the rate last: a request without good
+   * credentials must not use up the rate of others. Out: undefined if the caller left meanwhile. A promise only if the
+   * endpoint authenticates its callers.
    */
   admit(compiled: CompiledEndpoint, arrival: Arrival): Awaitable<RequestAdmission | undefined> {
     const failure = this.#refusal(compiled, true)

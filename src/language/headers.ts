@@ -1,12 +1,12 @@
 /** The syntax of HTTP headers, and the headers of a response that may be passed on. */
 type HeaderValues = Readonly<Record<string, string | readonly string[]>>
 
-/** Whether the text is a token (RFC 9110 section 5.6.2). */
+/** A token (RFC 9110 section 5.6.2). */
 export const isHeaderName = (name: string): boolean => /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)
 
 /**
- * Whether the text can be a header's value: no control characters but the tab, nothing above U+00FF (RFC 9110 section 5.5).
- * Whitespace at its ends is accepted; receivers drop it.
+ * The value has no control characters but the tab, and nothing above U+00FF (RFC 9110 section 5.5). Whitespace at its ends
+ * is accepted; receivers drop it.
  */
 export const isHeaderValue = (value: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
 

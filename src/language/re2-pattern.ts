@@ -8,7 +8,7 @@ import { fault, found, type Result } from '../core/lint.ts'
 type PatternMatch = Readonly<{ text: string; start: number; groups: readonly (string | undefined)[] }>
 
 export type Pattern = Readonly<{
-  /** Whether the pattern matches anywhere in the text, in time linear in its length. */
+  /** True if the pattern matches anywhere in the text, in time linear in its length. */
   test(text: string): boolean
   /** About the nanoseconds that testing a character may take. */
   unitsPerCharacter: number

@@ -119,7 +119,7 @@ export function createCoreAnswers(settings: CoreAnswerSettings, logger: Logger):
 const readContentType = ({ headers: { 'content-type': type } }: Answer): string | undefined =>
   typeof type === 'string' ? type : undefined
 
-/** Undefined if the core could not give the same bytes to its caller. */
+/** Gives up if the core could not give the same bytes to its caller. */
 function decodeBody({ body, headers }: Answer): string | undefined {
   if (typeof body === 'string') return body
   if (headers['content-encoding'] !== undefined || !isUtf8(body)) return undefined

@@ -42,10 +42,7 @@ type AuthMethod = Readonly<{
 
 type Auth = NonNullable<Endpoint['auth']>
 
-/**
- * Undefined if the endpoint has no `auth`. Lints, as warnings: secrets that are missing now, and keys on a host that
- * egress denies.
- */
+/** Lints, as warnings: secrets that are missing now, and keys on a host that egress denies. */
 export function compileAuth({ auth }: Endpoint, services: AuthServices, lint: LintSink): EndpointAuth | undefined {
   if (auth === undefined) return undefined
   const methods = [

@@ -4,7 +4,7 @@ import type { Awaitable } from '../core/json.ts'
 import type { Answer, Received } from '../core/message.ts'
 import type { Run } from '../core/run.ts'
 
-/** `failure`: the reason for the answer, undefined if nothing failed. */
+/** `failure`: the reason for the answer. */
 export type Outcome = Readonly<{ answer: Answer; failure: Failure | undefined }>
 
 /** Runs one message; never throws or rejects. Returns a promise only if a stage does. */

@@ -11,7 +11,7 @@ import type { Outcome } from './outcome.ts'
 /** What an endpoint says of its failures. */
 type FailureForm = Pick<Endpoint, 'failures' | 'transformation'>
 
-/** Whether all failures of an endpoint are answered as an OperationOutcome; undefined: those of lookups that ask for it. */
+/** True if all failures are answered as an OperationOutcome; undefined: those of lookups that ask for it. */
 export function answersInFhir({ failures, transformation: { output } }: FailureForm): boolean | undefined {
   if (failures !== undefined) return failures === 'fhir'
   return holdsFhir(output) ? true : undefined

@@ -16,7 +16,7 @@ export type Program = Readonly<{
   expressions: readonly (readonly [name: string, text: string])[]
   /** `inputValidation`. */
   schema: JsonObject | undefined
-  /** Whether each message brings the time and chance of its expressions. */
+  /** Each message brings the time and chance of its expressions. */
   isAmbient?: true
 }>
 
@@ -42,7 +42,7 @@ export type Transformation =
  * free.
  */
 export type SandboxedProgram = Readonly<{
-  /** Undefined if every call runs in the sandbox. Else the program is compiled here, and `expressions` and `lints` are empty. */
+  /** Set if the program is compiled here; `expressions` and `lints` are empty then. Else every call runs in the sandbox. */
   local?: LocalRuns | undefined
   /** By name; a fault is the message of its result. */
   expressions: ReadonlyMap<string, Result<Reads>>
@@ -62,7 +62,7 @@ export type SandboxedProgram = Readonly<{
 
 /** The calls of a program on the thread of messages. One that is stopped there, and those after it, run in the sandbox. */
 export type LocalRuns = Readonly<{
-  /** Whether the next call runs here. */
+  /** True if the next call runs here. */
   isQuick(): boolean
   /**
    * Runs evaluations one after the other, with a pause for other work after a long one; an evaluation that reaches its limit
@@ -76,6 +76,6 @@ export type LocalRuns = Readonly<{
 export interface Sandbox {
   /** Faults of the program are in the result. Rejects with OVERLOADED if neither a process nor a thread is free in time. */
   compile(program: Program): Promise<SandboxedProgram>
-  /** Whether the program is compiled on the thread of messages, which needs no process; by default none is. */
+  /** True if the program is compiled on the thread of messages, which needs no process; by default none is. */
   compilesHere?(program: Program): boolean
 }

@@ -17,7 +17,7 @@ const BANS: Backoff = { firstMs: 1_000, maxMs: 600_000 }
 export type CpuQuota = {
   /** Processor time of the last call; undefined before the first. */
   cpuMs: number | undefined
-  /** Whether its calls run in the quick pool. */
+  /** Its calls run in the quick pool. */
   quick: boolean
   /** Processor time of its slow calls, less what is forgiven. */
   debtMs: number

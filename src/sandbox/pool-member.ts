@@ -99,7 +99,7 @@ export function startPoolProcess(memoryMb: number, options: ProgramOptions, even
   }
 }
 
-/** Undefined if the system has no descriptors, memory or process for one more. */
+/** Gives none if the system has no descriptors, memory or process for one more. */
 function spawned(memoryMb: number): ChildProcessByStdio<Writable, Readable, null> | undefined {
   try {
     const child = spawn(process.execPath, [...flags(memoryMb), fileURLToPath(PROGRAM)], {
@@ -176,7 +176,7 @@ export function startPoolThread(options: ProgramOptions, events: PoolMemberEvent
   }
 }
 
-/** Undefined if the system has no memory or thread for one more. */
+/** Gives none if the system has no memory or thread for one more. */
 function started(): Worker | undefined {
   try {
     return new Worker(PROGRAM, { env: {} })

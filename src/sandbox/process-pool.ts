@@ -19,7 +19,7 @@ type PoolCall = {
   limitMs: number
   /** Milliseconds since the epoch. A call that has not started by then does not start. */
   deadlineAt: number
-  /** Whether another process killed the first process of this call. */
+  /** The first process of this call was killed by another process. */
   isRetry: boolean
   /** Runs until its deadline while it is queued. */
   deadlineTimer: NodeJS.Timeout | undefined

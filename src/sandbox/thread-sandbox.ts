@@ -92,7 +92,7 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
         'Expressions or the schema of an endpoint take too long for the thread of messages, and run on a thread of their own for now',
       )
     }
-    /** Whether processor time of the next validation is read: that costs more than the clock, which the last one exceeded. */
+    /** The last validation exceeded the clock, so the processor time of the next one is read, which costs more. */
     let isWatched = false
     const noteCompleted = (cpuMs: number) => {
       if (cpuMs > COMPLETED_BUDGET_MS) leave()
@@ -194,7 +194,6 @@ const stopped = () => new ExpressionFault('The run was stopped', undefined, unde
 
 /** Evaluations that start together would take turns at every step, and each would take the time of all. */
 function createRunLock(): <T>(work: () => Promise<T>) => Promise<T> {
-  /** Undefined while no evaluation runs. */
   let last: Promise<void> | undefined
 
   const run = async <T>(work: () => Promise<T>): Promise<T> => {

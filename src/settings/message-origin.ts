@@ -17,6 +17,6 @@ export function messageOrigin(
   return `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${serverPort}`
 }
 
-/** Undefined if the header is absent or malformed. An IPv6 address is in brackets. */
+/** The header may be absent or malformed. An IPv6 address is in brackets. */
 const nameIn = (calledAs: string | undefined): string | undefined =>
   calledAs === undefined ? undefined : URL.parse(`http://${calledAs}`)?.hostname

@@ -25,12 +25,12 @@ export class ApiFailure extends Error {
     this.retryAfter = given.retryAfter
   }
 
-  /** Whether no answer came, so that the same call may work when the service is back. */
+  /** No answer arrived, so the same call may work when the service is back. */
   get isAway(): boolean {
     return this.status === 0
   }
 
-  /** Whether the service would refuse the same call each time, because of what it asks for. */
+  /** The service would refuse the same call each time, because of what it asks for. */
   get isRefusal(): boolean {
     return REFUSALS.has(this.status)
   }

@@ -1,4 +1,4 @@
-/** Whether the service answers, as the calls of the page found out. */
+/** Reachability of the service, as the calls of the page found out. */
 import { createStore } from './store.ts'
 
 /** `since`: when the first call without an answer ended, in ms since the epoch. */

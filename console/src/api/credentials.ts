@@ -17,7 +17,7 @@ const readStored = (): string | undefined => {
 
 let key = readStored()
 
-/** Why the service refused the last call for want of a key, in its own sentence; undefined if it did not. */
+/** Why the service refused the last call for want of a key, in its own sentence. */
 export const refusal = createStore<string | undefined>(undefined)
 
 export const currentKey = (): string | undefined => key
@@ -37,7 +37,7 @@ export function forgetKey(): void {
   forgetStored()
 }
 
-/** Whether everything was cleared: a page that is left must store nothing more. */
+/** Everything was cleared: a page that is left must store nothing more. */
 export const isStorageCleared = (): boolean => isCleared
 
 let isCleared = false

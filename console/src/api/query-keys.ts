@@ -50,7 +50,7 @@ export const queryParts = {
 
 export const queryKeys = {
   endpointRows: (search: Parameters) => pagesKey<EndpointRow>('endpoints', 'list', 'rows', search),
-  /** The row of one endpoint; null if there is none. */
+  /** The row of one endpoint. */
   endpointRow: (id: string) => answerKey<EndpointRow | null>('endpoints', 'list', 'row', id),
   /** The first rows that a text finds. */
   endpointsFound: (q: string, limit: number) => answerKey<EndpointPage>('endpoints', 'list', 'found', q, limit),

@@ -68,7 +68,7 @@ refusal.subscribe(() => {
 
 export const useMe = (): Me | undefined => readMe(useStore(session))
 
-/** Why the user may not do what needs a role; undefined if that is allowed. For the `refused` of a Button. */
+/** Why the user may not do what needs a role. For the `refused` of a Button. */
 export function useRefusal(role: Role): string | undefined {
   const me = useMe()
   if (me === undefined || me.may.includes(role)) return undefined

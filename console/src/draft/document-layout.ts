@@ -40,7 +40,7 @@ function layOut(raw: string, node: Node, indent: string, column: number, isOpen 
   return `${open}\n${lines.join(',\n')}\n${indent}${close}`
 }
 
-/** Undefined if it takes more than `room` characters. */
+/** Gives up beyond `room` characters. */
 function onOneLine(raw: string, node: Node, room: number): string | undefined {
   const children = node.children ?? []
   if (children.length === 0) {

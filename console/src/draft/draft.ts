@@ -11,14 +11,14 @@ export type Edit = Readonly<{ from: number; to?: number; insert?: string }>
 export type DraftBase = Readonly<{
   /** Laid out as the editor shows it. */
   text: string
-  /** Undefined of an endpoint that is not stored yet. */
+  /** An endpoint that is not stored yet has none. */
   etag?: string | undefined
 }>
 
 export type DraftNow = Readonly<{
   text: string
   base: DraftBase
-  /** Whether the text is another one than that of the base. */
+  /** The text differs from that of the base. */
   isDirty: boolean
   canUndo: boolean
   canRedo: boolean

@@ -12,7 +12,6 @@ export type KeptDraft = Readonly<{
   base: Readonly<{ text: string; etag?: string | undefined }>
 }>
 
-/** Undefined if there is none of this caller. */
 export function readKeptDraft(id: string, who: string): KeptDraft | undefined {
   try {
     const read: unknown = JSON.parse(sessionStorage.getItem(PREFIX + id) ?? 'null')

@@ -48,7 +48,7 @@ type Part = Readonly<{ text: string; node: Node | undefined }>
 
 const parsePart = (text: string): Part => ({ text, node: readTree(text) })
 
-/** The tokens of the value; undefined if there is none. Blanks between tokens make no difference. */
+/** The tokens of the value. Blanks between tokens make no difference. */
 function joinTokens({ text, node }: Part): string | undefined {
   if (node === undefined) return undefined
   const { children } = node

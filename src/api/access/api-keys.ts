@@ -21,7 +21,7 @@ export interface ApiKeys {
   /** Oldest first, including revoked ones. */
   list(): Promise<readonly StoredKey[]>
   revoke(id: string, toAuditEntry?: ToAuditEntry): Promise<void>
-  /** Whether a key was ever created. `store`: the name in the failure, as a call without a key asks for something else. */
+  /** True if a key was ever created. `store`: the name in the failure, as a call without a key asks for something else. */
   exist(store: string): Promise<boolean>
   /**
    * Out: the caller that a key identifies, and why the key is not accepted any more; undefined if the text is not a key.

@@ -4,11 +4,11 @@ import { isIP } from 'node:net'
 export type CallOrigin = Readonly<{
   /** The remote address of the socket. */
   address: string
-  /** The Host header without its port; undefined if there is none. */
+  /** The Host header without its port. */
   host: string | undefined
-  /** Whether a header shows that a proxy forwards the call. */
+  /** A header shows that a proxy forwards the call. */
   forwarded: boolean
-  /** Whether the call is one that an endpoint of this or another service makes. */
+  /** An endpoint of this or another service makes the call. */
   ofDocument: boolean
 }>
 
@@ -23,7 +23,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Out: the reason why a call is not from this machine, as a part of a sentence; undefined if it is.
+ * Out: the reason why a call is not from this machine, as a part of a sentence.
  *
  * The address alone is not enough: a browser on this machine also sends calls of foreign pages, whose host name resolves
  * to 127.0.0.1 (DNS rebinding), and a proxy on this machine forwards calls of others.

@@ -8,7 +8,7 @@ import type { TokenVerifier } from '../../core/ports/token-verifier-port.ts'
 export type OidcOptions = Readonly<{
   issuer: string
   audience: string
-  /** Undefined: found through the issuer (OpenID Connect Discovery 1.0 §4). */
+  /** By default found through the issuer (OpenID Connect Discovery 1.0 §4). */
   jwksUrl: string | undefined
   /** Dotted path of the claim that lists the roles. */
   rolesClaim: string

@@ -56,14 +56,14 @@ export async function startPrimary(options: PrimaryOptions): Promise<Primary> {
 
 /** A worker as the primary sees it. */
 class WorkerHandle {
-  /** Whether it answers questions. */
+  /** It answers questions. */
   joined = false
   /** When it started to take messages, on the clock of `performance.now()`. */
   listeningSince: number | undefined
   administers = false
-  /** Whether it completed its messages after a stop. */
+  /** It completed its messages after a stop. */
   stopped = false
-  /** Whether it is restarted because it asked for a port that no other worker holds now. */
+  /** It is restarted because it asked for a port that no other worker holds now. */
   recalled = false
   /** Its last exposition. */
   metrics = ''

@@ -118,10 +118,7 @@ export function settingsForWorker(settings: Settings, workerSlot: WorkerSlot): S
   }
 }
 
-/**
- * Whether this worker consumes for an endpoint. One worker does, so that the limits of the endpoint do not depend on the
- * number of workers.
- */
+/** One worker consumes for an endpoint, so that the limits of the endpoint do not depend on the number of workers. */
 export function consumesFor(endpointId: string, { slot, workers }: WorkerSlot): boolean {
   const milliseconds = Number.parseInt(endpointId.slice(0, 12), 16)
   const count = Number.parseInt(endpointId.slice(12, 16), 16)

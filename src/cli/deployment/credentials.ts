@@ -69,7 +69,7 @@ const mayHoldCredentials = ([field, ...names]: readonly string[]): boolean =>
 
 const REQUEST_TEXTS = ['url', 'headers', 'prefix', 'postfix']
 
-/** Whether the whole text is a credential, whatever it looks like. */
+/** The whole text there is a credential, whatever it looks like. */
 function isSecretLocation([field, ...names]: readonly string[]): boolean {
   if (field === 'constants') return names.some(isSecretName)
   if (field === 'auth') return names.includes('keys') || names.includes('users') || names.at(-1) === 'secret'

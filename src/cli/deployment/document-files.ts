@@ -54,7 +54,7 @@ export const manifestText = (manifest: Manifest): string =>
 
 export const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex')
 
-/** Whether an import wrote the document at `path`; people may have changed it since. */
+/** True if an import wrote the document at `path`; people may have changed it since. */
 export const wroteDocument = (manifest: Manifest, path: string): boolean =>
   manifest.get(basename(path))?.kind === 'document'
 

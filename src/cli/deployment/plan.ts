@@ -17,7 +17,7 @@ export type IdentifiedDocument = Readonly<{
 
 export type StoredEndpoints = ReadonlyMap<string, JsonObject>
 
-/** Whether an earlier version of the endpoint with this id had this name. */
+/** True if an earlier version of the endpoint with this id had this name. */
 export type HadName = (id: string, name: string) => Promise<boolean>
 
 export type EndpointMatches<T> = Readonly<{
@@ -54,7 +54,7 @@ export type DeploymentPlan = Readonly<{
 
 export type PlanOptions = Readonly<{
   labels: Readonly<Record<string, string>>
-  /** Whether endpoints of the project without a document are deleted. */
+  /** Endpoints of the project without a document are deleted. */
   prune: boolean
   hadName: HadName
 }>
@@ -198,7 +198,7 @@ function followRenames<T extends IdentifiedDocument>(
   return { documents, end: 'taken' }
 }
 
-/** Whether the renames are to be made now; undefined if some of a circle were made. */
+/** True if the renames are to be made now; undefined if some of a circle were made. */
 async function isChainMade<T extends IdentifiedDocument>(
   { documents, end }: RenameChain<T>,
   renamed: ReadonlySet<T>,

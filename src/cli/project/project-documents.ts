@@ -25,7 +25,7 @@ export type FileDocument = Readonly<{
 /** A document as it is sent to a target. */
 export type ProjectDocument = FileDocument &
   Readonly<{
-    /** Undefined if the file is no JSON. With errors among the lints, it must not be sent. */
+    /** A file that is no JSON has none. With errors among the lints, it must not be sent. */
     document: Json | undefined
     /** Its identity within the project; undefined if it has none that could be one. */
     name: string | undefined
@@ -84,7 +84,7 @@ function isOwnFile(path: string, folder: string): boolean {
   return (kind === undefined || kind === 'document') && tryStat(path)?.isFile() === true
 }
 
-/** Undefined for a path that leads nowhere, in a circle, or into a folder that may not be read. */
+/** The path may lead nowhere, in a circle, or into a folder that may not be read. */
 function tryStat(path: string): Stats | undefined {
   try {
     return statSync(path)

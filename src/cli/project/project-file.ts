@@ -71,7 +71,7 @@ const PROJECT: Field = {
   },
 }
 
-/** The nearest `crosswalk.json`, from `folder` upwards; undefined if there is none. Both are absolute. */
+/** The nearest `crosswalk.json`, from `folder` upwards. Both are absolute. */
 export function findProject(folder: string): string | undefined {
   const file = join(folder, PROJECT_FILE)
   if (existsSync(file)) return file
@@ -168,7 +168,7 @@ export function newDocumentFolder({ folder, endpoints }: Project): string {
 export type ProjectGiven = Readonly<{ project: string | undefined }>
 
 /**
- * In: the files and folders that the command names. Out: the absolute path of the project's file; undefined if there is none.
+ * In: the files and folders that the command names. Out: the absolute path of the project's file.
  * Throws CommandFault if files belong to different projects, or there is no such project.
  */
 export function locateProject(given: readonly string[], { project }: ProjectGiven): string | undefined {

@@ -24,7 +24,7 @@ export interface ManagementClient {
 
 /** A sentence for people; `details`: the faults of the documents or operations that were sent. */
 export class ServiceFault extends Error {
-  /** Of the answer that is a failure; undefined if there was none. */
+  /** Of the answer that is a failure. */
   readonly status: number | undefined
   readonly details: readonly JsonObject[]
   constructor(message: string, status?: number, details: readonly JsonObject[] = []) {

@@ -17,7 +17,7 @@ export const cursor = noted(described(text, '`next` of the page before.'), {
   fault: 'cursor must be what an earlier page gave as "next"; leave it out for the first page.',
 })
 
-/** The id at which the page before ended; undefined without a cursor. */
+/** The id at which the page before ended. */
 export const readCursor = (written: string | undefined): string | undefined =>
   written === undefined ? undefined : decodeCursor(written)
 
@@ -40,7 +40,7 @@ const MAX_CURSOR_CHARACTERS = 4_000
 export const encodePosition = ({ sort, key, id }: SortPosition): string =>
   Buffer.from(JSON.stringify([sort, key, id])).toString('base64url')
 
-/** Where the page before ended; undefined without a cursor. Fails with FILTER_INVALID, also for a cursor of another sort. */
+/** Where the page before ended. Fails with FILTER_INVALID, also for a cursor of another sort. */
 export function decodePositionCursor(written: string | undefined, sort: string): SortPosition | undefined {
   if (written === undefined) return undefined
   const position = written.length <= MAX_CURSOR_CHARACTERS ? decodePosition(written) : undefined

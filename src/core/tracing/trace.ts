@@ -17,7 +17,7 @@ export const roundMs = (ms: number): number => Math.round(ms * 1_000) / 1_000
 type SentRequest = Readonly<{
   /** Lower-case names. */
   headers: Readonly<Record<string, string>>
-  /** Undefined if there is no body, or no room to keep it. */
+  /** Left out if there is no room to keep it. */
   body: string | Uint8Array | undefined
   /** Bytes of the body, kept or not. */
   size: number
@@ -33,14 +33,13 @@ export type CallSpan = {
   readonly method: string
   /** A URL with its query, which may contain secrets, or `kafka:` and a topic. */
   readonly target: string
-  /** Undefined if the message is not traced. */
+  /** Set for a traced message only. */
   readonly spanId: string | undefined
   readonly startMs: number
-  /** Undefined unless the trace keeps what its calls send. */
+  /** Set only if the trace keeps what its calls send. */
   sent: SentRequest | undefined
   /** NaN while the call is in progress. */
   endMs: number
-  /** Undefined if there is no answer. */
   answer: OutboundAnswer | undefined
   /** A note on an accepted answer: a sentence that does not quote its body. */
   remark: string | undefined
@@ -58,9 +57,9 @@ export type Trace = {
   readonly calls: CallSpan[]
   /** The message (core/message.ts) after its last successful stage; undefined until it is completed. */
   reached: object | undefined
-  /** Undefined if the message is not traced. */
+  /** Set for a traced message only. */
   readonly context: TraceContext | undefined
-  /** The secrets that the message used; undefined if it used none. */
+  /** The secrets that the message used. */
   secrets: Map<string, string> | undefined
   /** How many bytes of bodies that calls send may still be kept; undefined if nothing of what they send is kept. */
   sentBytesLeft: number | undefined
@@ -122,7 +121,6 @@ const SHOWN_CHARACTERS = 2_048
 export const shownTarget = (target: string): string =>
   target.length <= SHOWN_CHARACTERS ? target : `${target.slice(0, SHOWN_CHARACTERS)}…`
 
-/** Whether the trace keeps what its calls send. */
 export const keepsSent = ({ sentBytesLeft }: Trace): boolean => sentBytesLeft !== undefined
 
 /** Keeps what a call sends, if the trace keeps it. */

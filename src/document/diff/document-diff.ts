@@ -51,7 +51,7 @@ export function diffDocuments(before: Json, after: Json): readonly LocatedChange
 
 type Changes = readonly LocatedChange[]
 
-/** Undefined if there are more changes than `budget`. */
+/** Gives up beyond `budget` changes. */
 function changes(before: Json, after: Json, field: Field | undefined, location: DocumentLocation, budget: number) {
   const parts = pairNamedParts(before, after, field)
   if (parts !== undefined) return partChanges(parts, location, (spent) => budget - spent)

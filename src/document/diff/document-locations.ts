@@ -22,7 +22,7 @@ export function formatLocation(location: DocumentLocation): string {
 /** The parts of a value that are compared with those of another by name or id. */
 export type NamedParts = Readonly<{
   parts: ReadonlyMap<string, Json>
-  /** Whether another order would be another document. */
+  /** Another order would be another document. */
   isOrdered: boolean
   toSegment(name: string): LocationSegment
   findField(name: string): Field | undefined
@@ -53,7 +53,7 @@ function namedMembers(value: JsonObject, field: Field | undefined): NamedParts {
 
 const isKnownById = (field: Field | undefined): boolean => field?.items?.required?.includes('id') === true
 
-/** Undefined if an element has no id, or two have the same. */
+/** Every element needs an id of its own. */
 function requestsById(elements: readonly Json[], field: Field | undefined): NamedParts | undefined {
   const parts = new Map(
     elements.flatMap((element): [string, Json][] =>

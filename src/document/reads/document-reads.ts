@@ -92,7 +92,6 @@ export function collectDocumentReads(endpoint: Endpoint): DocumentReads {
   return { reads: [...places.values()], isWhole }
 }
 
-/** Whether the document reads something below this root. */
 export const readsRoot = (endpoint: Endpoint, root: string): boolean =>
   listReferences(endpoint).some(({ text, stage }) => {
     if (stage !== 'transform') return text.startsWith(root) && /^(?:$|[.[])/.test(text.slice(root.length))
@@ -100,7 +99,7 @@ export const readsRoot = (endpoint: Endpoint, root: string): boolean =>
     return roots === undefined || roots.has(root)
   })
 
-/** Whether the path leads to the headers of a lookup: few documents read them, and each answer has many. */
+/** Few documents read the headers of a lookup, and each answer has many. */
 export function isLookupHeaders(steps: readonly PathStep[]): boolean {
   const [root, , each] = steps
   const last = steps.at(-1)

@@ -13,7 +13,7 @@ export type FieldNotes = Readonly<{
   expects?: string
   /** The whole sentence for a wrong value, where "must be" is not enough. */
   fault?: string
-  /** Whether a text is right, in place of the pattern, which is for readers then. */
+  /** Checks a text in place of the pattern, which is for readers then. */
   is?(text: string): boolean
   /** Names that belong elsewhere than in this object, with the sentence that says where. */
   misplaced?: Readonly<Record<string, string>>

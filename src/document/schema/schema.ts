@@ -244,15 +244,14 @@ export type LookupRequest = Endpoint['requests']['lookup'][number]
 export type ResponseRequest = Endpoint['requests']['response'][number]
 export type ParameterSpec = Fixed<Static<ParameterSchema>>
 
-/** Whether the messages of the endpoint can have a body. */
 export const hasBody = ({ endpoint: { method }, kafkaConsumerTopic }: Endpoint): boolean =>
   method === 'POST' || method === 'PUT' || kafkaConsumerTopic !== undefined
 
-/** Whether a response request is marked primary, in either field. */
+/** It may be marked in either field. */
 export const isMarkedPrimary = (request: ResponseRequest): boolean =>
   request.primary === true || request.config?.primary === true
 
-/** Whether the answer of a request is returned alone. A request with `forEach` has many answers and is never primary. */
+/** The answer of a primary request is returned alone. A request with `forEach` has many answers and is never primary. */
 export const isPrimary = (request: ResponseRequest): boolean =>
   request.forEach === undefined && isMarkedPrimary(request)
 

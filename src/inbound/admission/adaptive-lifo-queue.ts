@@ -20,7 +20,7 @@ interface AdaptiveLifoQueue<Entry> {
   /** Out: the entries that have waited too long. */
   expire(workedMs: number): readonly Entry[]
   readonly size: number
-  /** Whether an entry was shed since the queue was empty. */
+  /** An entry was shed since the queue was empty. */
   readonly overloaded: boolean
 }
 

@@ -24,16 +24,16 @@ export type Owner = PermitPool | string
 export type Waiter = Readonly<{ start(): void; displace(): void }>
 
 export interface ConcurrencyLimiter {
-  /** Whether there was a permit to acquire. */
+  /** False if there was no permit to acquire. */
   acquire(pool: PermitPool | undefined): boolean
   /** Releases a permit and starts the messages that can have it. */
   release(pool: PermitPool | undefined): void
   hasPermit(pool: PermitPool | undefined): boolean
-  /** Whether `wait` accepts one more message. */
+  /** True if `wait` accepts one more message. */
   canWait(owner: Owner): boolean
   /** Queues a message for which there is no permit now; false if the queue is full. */
   wait(owner: Owner, waiter: Waiter): boolean
-  /** Whether the waiter was in the queue that it leaves. */
+  /** False if the waiter was not in the queue that it leaves. */
   leave(owner: Owner, waiter: Waiter): boolean
   /** Gives a pool other bounds and starts the messages that these admit. */
   change(pool: PermitPool, bounds: Bounds): void

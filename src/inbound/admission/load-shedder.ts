@@ -15,7 +15,7 @@ import { createEventLoop, type EventLoop } from './event-loop.ts'
 type WaitingRequest = Readonly<{ start(): void; shed(failure: Failure): void }>
 
 export interface LoadShedder {
-  /** Whether a request may start at once; else it has to `wait`. Asked once for each request. */
+  /** True if a request may start at once; else it has to `wait`. Asked once for each request. */
   passes(): boolean
   /** To be called for each new connection. */
   connected(): void

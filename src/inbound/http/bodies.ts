@@ -232,7 +232,7 @@ export function askForBody(request: IncomingMessage): void {
   if (request.headers.expect !== undefined) expecting.get(request)?.writeContinue()
 }
 
-/** Whether the length of a body says that it is larger than a limit. */
+/** Trusts the length that the body declares. */
 export const isTooLong = ({ headers }: Pick<IncomingMessage, 'headers'>, limitBytes: number): boolean =>
   Number(headers['content-length'] ?? 0) > limitBytes
 

@@ -19,7 +19,7 @@ import { fromFastify, type MessageSide, wasRefused } from './server.ts'
 
 /** What the listener asks about callers that may be an OpenHIM core, and how it answers those that are. */
 export type CoreAnswers = Readonly<{
-  /** Whether the caller of a request gets its answer in a wrapper. */
+  /** True if the caller of a request gets its answer in a wrapper. */
   isFromCore(
     request: Readonly<{
       headers: Readonly<Record<string, string | readonly string[] | undefined>>
@@ -43,9 +43,9 @@ type ListenerOptions = Readonly<{
   intake: Intake
   shedder: LoadShedder
   readBody: ReadBody
-  /** Whether connections are to end with their next answer. */
+  /** True if connections are to end with their next answer. */
   isStopping: () => boolean
-  /** Gives callers that are an OpenHIM core their answers; undefined if there is none. */
+  /** Gives callers that are an OpenHIM core their answers. */
   coreAnswers?: CoreAnswers | undefined
 }>
 
@@ -97,7 +97,7 @@ export function createMessageListener(options: ListenerOptions): MessageListener
 
 type MessageListener = Readonly<{
   listen: RequestListener
-  /** The endpoint of the request whose body still arrives on a connection; undefined if there is none. */
+  /** The endpoint of the request whose body still arrives on a connection. */
   findEndpoint(socket: Socket): CompiledEndpoint | undefined
 }>
 

@@ -190,10 +190,7 @@ function answerUnparsed(error: NodeJS.ErrnoException, socket: Socket, answer: An
   endAndRead(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`)
 }
 
-/**
- * Whether the request was refused before the parser came to its fault: a caller could take a second answer for that of its
- * next request.
- */
+/** The request is answered already: a caller could take a second answer for that of its next request. */
 const isAnswering = (socket: Socket & { _httpMessage?: ServerResponse | null }): boolean =>
   socket._httpMessage?.headersSent === true
 

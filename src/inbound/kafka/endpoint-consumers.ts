@@ -18,7 +18,7 @@ type StartedRecords = Readonly<{
   retrying: number
   /** Gaps of records that are not done, before the last record that is done. */
   holes: number
-  /** When the oldest record that is not done was started; undefined without one. */
+  /** When the oldest record that is not done was started. */
   oldestAt?: string
 }>
 
@@ -164,7 +164,7 @@ export class EndpointConsumer {
   /** The group has committed offsets of the topic, so that a partition without one is new, as in a topic created again. */
   #isStarted = false
   #lastError: ConsumerStatus['lastError']
-  /** What fails now; undefined if nothing does. Logged when it changes. */
+  /** What fails now. Logged when it changes. */
   #trouble: string | undefined
   #pauseMs = 0
   #changed = Promise.withResolvers<void>()
@@ -198,7 +198,7 @@ export class EndpointConsumer {
     this.#supervising = this.#supervise()
   }
 
-  /** Whether the consumer can stay for the endpoint: under another order, records may run beside each other that must not any more. */
+  /** True if the consumer can stay: under another order, records may run beside each other that must not any more. */
   consumes({ endpoint }: CompiledEndpoint): boolean {
     const { topic, order, exactlyOnce } = this.#options
     return (
@@ -338,7 +338,7 @@ export class EndpointConsumer {
   }
 }
 
-/** Whether what is produced for a record and its offset are one transaction. */
+/** What is produced for a record and its offset are one transaction. */
 const isExactlyOnce = ({ kafka }: CompiledEndpoint['endpoint']): boolean => kafka?.exactlyOnce === true
 
 /** The start that `kafkaConsumerStart` names. */

@@ -346,7 +346,7 @@ class GroupMembership {
     return metadata.startsWith(mark) ? metadata.slice(mark.length) : ''
   }
 
-  /** Whether the group has committed an offset of any partition of the topic. */
+  /** True if the group has committed an offset of any partition of the topic. */
   async hasCommitted(): Promise<boolean> {
     const committed = await this.committedOffsets([...Array(this.#partitionCount).keys()])
     return [...committed.values()].some((offset) => offset !== undefined)

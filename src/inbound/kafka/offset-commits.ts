@@ -200,7 +200,7 @@ export type CommitSnapshot = Readonly<{ offset: bigint; note: CommitNote; versio
 /** A partition with offsets to commit. */
 interface Committable {
   readonly partition: number
-  /** Whether something is done that is not committed. */
+  /** Something is done that is not committed. */
   readonly isDue: boolean
   snapshot(): CommitSnapshot
   committed(snapshot: CommitSnapshot): void

@@ -16,7 +16,6 @@ import {
 
 type PartitionQueueOptions = Readonly<{
   partition: number
-  /** Undefined if nothing is committed. */
   committed: CommittedOffset | undefined
   order: RecordOrder
   semaphore: RecordSemaphore
@@ -40,7 +39,7 @@ type QueueFigures = Readonly<{
   retrying: number
   /** Gaps of offsets that are not done, before the last offset that is. */
   holes: number
-  /** When the oldest record that is not done was started, in milliseconds since the epoch; undefined without one. */
+  /** When the oldest record that is not done was started, in milliseconds since the epoch. */
   oldestAt: number | undefined
 }>
 
@@ -97,7 +96,7 @@ export class PartitionQueue {
     this.#endOffset = start
   }
 
-  /** Whether anything of it was ever committed or handed over. */
+  /** True once anything of it was committed or handed over. */
   get isStarted(): boolean {
     return this.#isStarted
   }
@@ -112,7 +111,7 @@ export class PartitionQueue {
     return this.#tracker.doneOffset
   }
 
-  /** Whether something is done that is not committed. */
+  /** True if something is done that is not committed. */
   get isDue(): boolean {
     return this.#tracker.version !== this.#committedVersion || this.#tracker.doneOffset !== this.committedOffset
   }

@@ -24,7 +24,7 @@ export type ProcessRecordOptions = Readonly<{
   /** Of the partition, if what is produced for its records and their offsets are to be committed together. */
   transactions?: RecordTransactions | undefined
   logger: Logger
-  /** Undefined: a record that cannot be processed stops its partition. */
+  /** Without it, a record that cannot be processed stops its partition. */
   deadLetterTopic: string | undefined
   /** The pause before each retry of a failure that may pass. */
   retryPausesMs: readonly number[]
@@ -212,8 +212,8 @@ export function nullBody({ endpoint }: CompiledEndpoint): Buffer | undefined {
 }
 
 /**
- * Whether a tombstone is refused: an endpoint with a schema takes null only if the schema names the type. JSON Schema
- * alone would let null pass every rule for objects that does not name the type as well.
+ * An endpoint with a schema takes a tombstone only if the schema names the type null. JSON Schema alone would let null pass
+ * every rule for objects that does not name the type as well.
  */
 export function refusesNull({ endpoint }: CompiledEndpoint): boolean {
   const schema = endpoint.inputValidation

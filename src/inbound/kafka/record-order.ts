@@ -180,7 +180,7 @@ export class RecordChains {
     }
   }
 
-  /** Undefined: the record is a chain of its own. Records without a key are one chain. */
+  /** Without one, the record is a chain of its own. Records without a key are one chain. */
   #chainName({ key }: ConsumedRecord): string | undefined {
     if (this.#order !== 'key') return undefined
     return key === null ? '' : `=${key.toString('latin1')}`
@@ -250,7 +250,7 @@ export class ProduceQueue {
     return this.#state.failedAt < Number.POSITIVE_INFINITY
   }
 
-  /** Whether all of the last message is handed over; true before the first one. */
+  /** True if all of the last message is handed over, and before the first one. */
   get isOpen(): boolean {
     return this.#last?.isHanded !== false
   }

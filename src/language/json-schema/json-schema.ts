@@ -92,7 +92,7 @@ function once<T>(make: () => T): () => T {
 }
 
 /**
- * Whether the schema may name a field that every object inherits. Only then does Ajv check that a field is the message's
+ * True if the schema may name a field that every object inherits. Only then does Ajv check that a field is the message's
  * own, which takes a third of the time of a validation.
  */
 function namesInherited(schema: JsonObject): boolean {
@@ -141,7 +141,7 @@ function validate(data: Json, compiled: Compiled, limitMs: number | undefined): 
 const isTooMuch = (thrown: unknown): boolean => thrown instanceof TooMuchWork || thrown instanceof RangeError
 
 /**
- * Undefined if there are too many errors to gather. Empty if ajv-errors fails: it looks fields up in plain objects, which
+ * Gives none if there are too many errors to gather. Empty if ajv-errors fails: it looks fields up in plain objects, which
  * inherit `toString`, so that it fails at a field of the message with this name.
  */
 function listAll(data: Json, compiled: Compiled) {

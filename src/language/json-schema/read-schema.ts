@@ -18,7 +18,7 @@ type Reading = {
   readonly references: { schema: JsonObject; lint: LintSink }[]
   /** Schemas read so far. */
   count: number
-  /** Whether keywords for people only, such as `title`, stay: Ajv does not need them. */
+  /** Keywords for people only, such as `title`, stay: Ajv does not need them. */
   readonly keepsNotes?: true
 }
 

@@ -13,14 +13,14 @@ export type SchemaFault = Readonly<{
   pointer: string
   /** Continues the pointer, or is a whole sentence if `custom`. */
   message: string
-  /** Whether the message is from `errorMessage`, or about the message as a whole. */
+  /** The message is from `errorMessage`, or about the message as a whole. */
   custom: boolean
   /**
    * A missing field, a wrong value, or a broken rule between values; undefined if the fault is about the message as a
    * whole.
    */
   issue?: 'required' | 'value' | 'invariant'
-  /** Whether it only says that no alternative matches: the faults of the alternatives say why. */
+  /** It only says that no alternative matches: the faults of the alternatives say why. */
   ofAlternatives?: true
 }>
 

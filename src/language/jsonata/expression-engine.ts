@@ -247,7 +247,7 @@ const READING = new Set(['name', 'wildcard', 'number'])
 
 /**
  * Hardens the tree and adds its marks. Out: one sentence for the first regular expression or function signature that
- * cannot run in bounded time; undefined if there is none.
+ * cannot run in bounded time.
  */
 function harden(tree: Node, { growing, patterns }: Marks): string | undefined {
   let wrong: string | undefined
@@ -323,7 +323,7 @@ function termArguments({ expression, descending }: { expression: Node; descendin
 }
 
 /**
- * Whether parsing the text would take exponential time. The engine copies the left side of `?:` and `??`, so a chain
+ * True if parsing the text would take exponential time. The engine copies the left side of `?:` and `??`, so a chain
  * nested to the left, `((a ?? b) ?? c) ?? d`, doubles with every level.
  */
 function doublesTooOften(text: string): boolean {

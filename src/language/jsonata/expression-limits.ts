@@ -16,7 +16,7 @@ export class ExpressionFault extends Error {
   readonly code: string | undefined
   /** Index in the expression's text, shortly after the part that failed. */
   readonly position: number | undefined
-  /** Whether the expression reached its time limit. */
+  /** The expression reached its time limit. */
   readonly isTimeout: boolean
 
   constructor(message: string, code?: string, position?: number, isTimeout = code === TIMEOUT) {
@@ -105,7 +105,7 @@ function withoutData(text: string, values: readonly unknown[]): string {
 /** The 1 of "2012" does not stand for the value 1. */
 const wordPart = (before: string, after: string): boolean => /[\w.]$/.test(before) || /^\w/.test(after)
 
-/** Undefined for functions: they contain themselves, and no text quotes them. */
+/** Gives none for functions: they contain themselves, and no text quotes them. */
 function json(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)

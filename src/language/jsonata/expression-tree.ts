@@ -110,7 +110,7 @@ export function walk(node: Node, visit: (node: Node, inner: boolean, depth: numb
   for (const part of listParts(node)) walk(part.node, visit, inner || part.inner, depth + 1)
 }
 
-/** Whether an object of the expression has a key that may find nothing. */
+/** True if an object of the expression has a key that may find nothing. */
 export function hasComputedKey(tree: Node): boolean {
   let found = false
   walk(tree, ({ lhs, group }) => {
@@ -120,7 +120,7 @@ export function hasComputedKey(tree: Node): boolean {
   return found
 }
 
-/** Whether the expression always gives a text, or fails. `guarded`: what exists where it is evaluated. */
+/** True if the expression always gives a text, or fails. `guarded`: what exists where it is evaluated. */
 function givesText(node: Node, guarded?: Node): boolean {
   if (node.type === 'string' || (node.type === 'binary' && node.value === '&')) return true
   if (guarded !== undefined && isSame(node, guarded)) return true
@@ -231,7 +231,7 @@ export function unknownName(tree: Node, builtIns: readonly string[]): string | u
 const near = (position: number | undefined) => (position === undefined ? '' : ` (near character ${position})`)
 
 /**
- * Whether the expression may write to its input, so that it must get a copy.
+ * True if the expression may write to its input, so that it must get a copy.
  *
  * JSONata marks arrays that `[]` keeps, pushes to empty arrays that it groups or that are the context of an object
  * constructor, marks a value that is called and is no function, and relies on `$clone` even if the expression binds it.

@@ -246,7 +246,7 @@ function readFrom(from: unknown, names: readonly string[]): unknown {
   }
 }
 
-/** Whether a built-in takes a value: those that run here skip the engine's check of signatures at each call. */
+/** True if a built-in takes a value: those that run here skip the engine's check of signatures at each call. */
 type Is = (value: unknown) => boolean
 
 const isText: Is = (value) => typeof value === 'string' && value.length <= SHORT_TEXT
@@ -374,7 +374,7 @@ function negated(value: unknown): number | undefined {
   throw ENGINE_NEEDED
 }
 
-/** Whether both sides have a value. Throws ENGINE_NEEDED for lists and objects. */
+/** True if both sides have a value. Throws ENGINE_NEEDED for lists and objects. */
 function areFound(left: unknown, right: unknown): boolean {
   if (left === undefined || right === undefined) return false
   if ((typeof left === 'object' && left !== null) || (typeof right === 'object' && right !== null)) throw ENGINE_NEEDED

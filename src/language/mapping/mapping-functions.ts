@@ -5,7 +5,7 @@ import { nearest } from '../../core/nearest.ts'
 import { isArray } from '../paths/path-read.ts'
 
 /**
- * In: the value at a path, undefined for none. Out: the value to write; null to write nothing; undefined if there is no
+ * In: the value at a path. Out: the value to write; null to write nothing; undefined if there is no
  * value, or one that cannot be converted.
  */
 export type Convert = (value: Json | undefined) => Json | undefined

@@ -9,7 +9,7 @@ export type Plan = Readonly<{
   target: MappingTarget
   function: MappingFunction | undefined
   fill: Json | undefined
-  /** Whether the document has a default, also one of null that writes nothing. */
+  /** The document has a default, which may be a null that writes nothing. */
   hasDefault: boolean
   sink: LintSink
 }>
@@ -66,7 +66,7 @@ function readParts(parts: Parts, sink: LintSink, keySink: LintSink, transformSin
 /** Stands in for the key of a function that writes to no place of its own. */
 const UNUSED_KEY = 'unused'
 
-/** Whether the target has no place of its own. */
+/** True if the target has no place of its own. */
 const writesToRoot = (transform: Json | undefined): boolean =>
   (isObject(transform) ? transform.function : transform) === 'passThroughObject'
 

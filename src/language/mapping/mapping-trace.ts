@@ -17,7 +17,7 @@ export type TracedTarget = Readonly<{
   /** The target as the document writes it. */
   target: string
   hasDefault: boolean
-  /** Undefined if the mapping failed before it. */
+  /** Absent if the mapping failed before it. */
   wrote: TargetWrote | undefined
   /** How many places it wrote; `defaults` of them got the default of the target. */
   count: number
@@ -31,7 +31,7 @@ export type TracedEntry = Readonly<{
   path: string
   /** The path that it reads. */
   source: string
-  /** Whether the path gave a value: neither null, nor an array of nothing but null. Undefined if the entry did not run. */
+  /** The path gave a value: neither null, nor an array of nothing but null. Undefined if the entry did not run. */
   found: boolean | undefined
   targets: readonly TracedTarget[]
 }>
@@ -76,7 +76,7 @@ function traceTarget(traced: Counted, noteFound: (found: boolean) => void): Targ
   /** Of each list that the target loops over: the element that is written. */
   const elements: number[] = []
   let isFallback = false
-  /** Whether the element that is written was missing, so that the default stands in for it. */
+  /** The element that is written was missing, so the default replaces it. */
   let isMissing = false
   return {
     read: (value) => {
@@ -112,7 +112,7 @@ function traceTarget(traced: Counted, noteFound: (found: boolean) => void): Targ
 
 const isNothing = (value: Json | undefined): boolean => value === undefined || value === null
 
-/** Whether what a path gave is a value. Arrays of several levels stay aligned by nulls, too. */
+/** True if what a path gave is a value. Arrays of several levels stay aligned by nulls, too. */
 export function isFound(value: Json | undefined): boolean {
   if (isNothing(value)) return false
   return !isArray(value) || value.length === 0 || value.some(isFound)

@@ -79,7 +79,7 @@ export function compileMapping(inputMapping: JsonObject, lint: LintSink, trace?:
 /** One path and what it is written to. */
 type Entry = Readonly<{
   read: SourcePath['read']
-  /** Undefined for a path that only `read` reads whole. */
+  /** A path that only `read` reads whole has none. */
   field: SourceField | undefined
   /** Where the elements of a list can be written one by one. */
   each: Each | undefined

@@ -15,16 +15,16 @@ export type Output = { [name: string]: Json }
 export type Container = Output | Json[]
 
 export type TargetNode = Readonly<{
-  /** Undefined for a field of the output. */
+  /** A field of the output has none. */
   parent: TargetNode | undefined
   /** The field or element; undefined for each element of a list in turn. */
   key: string | number | undefined
-  /** Whether every object inherits something of that name. */
+  /** Every object inherits something of that name. */
   isInherited: boolean
   isList: boolean
-  /** Whether what is there may belong to the message too, or stand in the output twice: a write copies it first. */
+  /** The value there may belong to the message too, or be in the output twice: a write copies it first. */
   isShared: boolean
-  /** Whether nothing is there until an entry has come to this place. */
+  /** Nothing is there until an entry reaches this place. */
   isNew: boolean
   /** Its number among the places of the mapping. */
   number: number
@@ -128,7 +128,6 @@ export const findOrMake = (
   added: AddedBytes,
 ) => find(within, key, node, entry, added) ?? make(within, key, node, entry, added)
 
-/** Undefined if nothing is there. */
 export function find(
   within: Container,
   key: string | number,
@@ -203,7 +202,7 @@ export function put(
  * before they write.
  */
 export type Written = {
-  /** Whether a whole value was written here. */
+  /** A whole value was written here. */
   whole: boolean
   /** Of an array: the elements that the indexes of targets make. */
   length: number
@@ -344,7 +343,7 @@ export type Entry = Readonly<{
   documentPath: string
   /** The text of its target. */
   target: string
-  /** Whether its target has a default, so that it replaces what it meets. */
+  /** Its target has a default, so it replaces what it meets. */
   replaces: boolean
 }>
 

@@ -40,7 +40,7 @@ export type WriteEach = (elements: readonly Json[], read: Read, run: Run) => boo
 
 export type Writer = Readonly<{
   write: Write
-  /** Undefined where each element needs more than to be set, or the target spreads none. */
+  /** Absent where each element needs more than to be set, or the target spreads none. */
   writeEach: WriteEach | undefined
 }>
 
@@ -120,11 +120,11 @@ type Plan = Readonly<{
   last: string | number | undefined
   /** The same, if it is a field that has only to be set: there is nothing to check, and no one to tell. */
   field: string | undefined
-  /** Whether every object inherits something of that name. */
+  /** Every object inherits something of that name. */
   isInherited: boolean
-  /** Whether an earlier entry may have written there. */
+  /** An earlier entry may have written there. */
   isWritten: boolean
-  /** Whether the elements of an array are appended, not the array. */
+  /** The elements of an array are appended, not the array. */
   joins: boolean
   entry: Entry
   observer: WriteObserver | undefined

@@ -11,7 +11,7 @@ export type MappingTarget = Readonly<{
   text: string
   /** At least one, the first a name. */
   steps: readonly TargetStep[]
-  /** Whether the text ends in `?`. */
+  /** The text ends in `?`. */
   takesNull: boolean
 }>
 const INDEX_MAX = 10_000
@@ -42,7 +42,7 @@ export function parseTarget(text: string): Result<MappingTarget> {
   return found({ text, steps: [...steps], takesNull })
 }
 
-/** Whether the text ends in a `?` that no backslash escapes. */
+/** No backslash escapes the `?` at the end. */
 function endsInMark(text: string): boolean {
   if (!text.endsWith('?')) return false
   let backslashes = 0
@@ -50,7 +50,7 @@ function endsInMark(text: string): boolean {
   return backslashes % 2 === 0
 }
 
-/** Whether an array is spread over elements of this target: a name or an index follows one of its `[]`. */
+/** An array is spread over elements of this target: a name or an index follows one of its `[]`. */
 export const spreads = (target: MappingTarget): boolean => spreadStep(target.steps) !== -1
 
 /**

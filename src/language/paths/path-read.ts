@@ -7,7 +7,7 @@ const NESTING_MAX = 256
 
 export const isArray = (value: unknown): value is readonly Json[] => Array.isArray(value)
 
-/** Whether every object inherits something of that name, such as `toString` or `__proto__`: only then `ownField` is needed. */
+/** Every object inherits something of that name, such as `toString` or `__proto__`: only then `ownField` is needed. */
 export const isInherited = (name: string): boolean => name in Object.prototype
 
 export const ownField = (object: JsonObject, name: string): Json | undefined =>
@@ -20,7 +20,7 @@ type Step = Readonly<{
   isInherited: boolean
   index: number
   next: Step | undefined
-  /** Whether arrays within the result are joined to one; the same for all steps of a path. */
+  /** Arrays within the result are joined to one; the same for all steps of a path. */
   joins: boolean
 }>
 

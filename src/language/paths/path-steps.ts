@@ -13,7 +13,7 @@ export type PathStep = Readonly<
 /** https://tc39.es/ecma262/#array-index */
 const INDEX_BELOW = 2 ** 32 - 1
 
-/** Whether a name in a path is the index of an array element, such as `0` or `12`, but not `007`. */
+/** True if a name in a path is the index of an array element, such as `0` or `12`, but not `007`. */
 export const isElementName = (name: string): boolean => /^(?:0|[1-9][0-9]*)$/.test(name) && Number(name) < INDEX_BELOW
 
 /** Twice the nesting of a message (64); it bounds the recursion that reads and writes a path. */

@@ -14,7 +14,6 @@ export type PathNode<T> = {
   readonly length: number
   readonly fields: Map<string, PathNode<T>>
   each: PathNode<T> | undefined
-  /** Undefined until something is noted here. */
   noted: T | undefined
 }
 

@@ -17,7 +17,7 @@ export type SourcePath = Readonly<{
   /** The steps after the root. */
   steps: readonly PathStep[]
   /**
-   * The value at this path, undefined for none. Reads own fields only; never throws, never changes the source. A value
+   * The value at this path. Reads own fields only; never throws, never changes the source. A value
    * that the last step names is the source's own, not a copy.
    */
   read(source: PathSource): Json | undefined

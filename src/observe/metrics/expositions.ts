@@ -97,7 +97,7 @@ const LINES_READ_A_TURN = 2_000
 type Combine = (one: number, other: number) => number
 type ReadFamily = { head: string; type: string; combine: Combine; series: Map<string, number> }
 
-/** Whether a series of a lost process counts. In: the series with its labels. */
+/** True if a series of a lost process, given with its labels, counts. */
 type Keeps = (series: string) => boolean
 
 /** As `mergeExpositions`, as one text without the number of omitted samples. */

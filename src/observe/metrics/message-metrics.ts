@@ -190,7 +190,6 @@ export type Histogram = Readonly<{
   sumMs: number
 }>
 
-/** Undefined for a row without durations. */
 function readDurations(durations: Float64Array, row: number): Histogram | undefined {
   const start = row * WIDTH
   const cumulative: number[] = []

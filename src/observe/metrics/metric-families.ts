@@ -25,7 +25,7 @@ export type MetricsSource = Readonly<{
   messageLog: () => Readonly<{ written: number; dropped: Readonly<Record<MessageRecord['outcome'], number>> }>
   /** Circuits and retries of the HTTP client. */
   httpClient: () => OutboundHealth
-  /** Undefined if the service is not a mediator; its result is undefined in processes that do not register it. */
+  /** Set if the service is a mediator; its result is undefined in processes that do not register it. */
   mediator?: (() => MediatorStatus | undefined) | undefined
 }>
 

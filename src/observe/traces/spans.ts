@@ -31,7 +31,7 @@ export type TracedMessage = Readonly<{
   startedAt: number
   /** Milliseconds until the answer. */
   ms: number
-  /** Undefined if the message did not reach the pipeline. */
+  /** A message that was refused before the pipeline has none. */
   trace: Trace | undefined
   answer: Pick<Answer, 'status' | 'repeats'>
   incoming: Readonly<{ isRecord?: boolean }> | undefined

@@ -53,7 +53,7 @@ const TOO_MANY = 'More redirects came than are followed.'
 const TO_HTTP = 'It redirects from https to http, which is never followed.'
 const AWAY = 'It redirects to another origin; set "followRedirects" to follow it there.'
 
-/** Undefined if the answer names no http or https URL. */
+/** The http or https URL that the answer names. */
 function redirectTarget(from: string, { headers: { location } }: OutboundAnswer): URL | undefined {
   const target = typeof location === 'string' ? URL.parse(location, from) : null
   return target !== null && /^https?:$/.test(target.protocol) ? target : undefined

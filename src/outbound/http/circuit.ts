@@ -55,7 +55,7 @@ export const closedCircuit = (): Circuit => ({
 })
 
 /**
- * Undefined if nothing may be sent now. Otherwise one of the functions below records the outcome of the attempt.
+ * Gives none if nothing may be sent now. Otherwise one of the functions below records the outcome of the attempt.
  * If no probe was sent until `maxPauseMs` after it was due, the circuit closes, but the next failure opens it again.
  */
 export function enter(circuit: Circuit, now: number, { failures, maxPauseMs }: CircuitOptions): Pass | undefined {

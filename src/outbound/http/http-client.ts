@@ -56,7 +56,7 @@ export type HttpClientOptions = Readonly<{
   egress?: EgressGuard
   /** What every request adds to the header `Via`; nothing unless given. */
   via?: string
-  /** Whether the certificates of servers are not checked; default false. */
+  /** The certificates of servers are not checked; default false. */
   acceptAnyCertificate?: boolean
 }> &
   Pick<UpstreamOptions, 'circuit' | 'retryBudgetPercent' | 'logger'>
@@ -240,7 +240,7 @@ class Exchange {
   }
 
   /**
-   * Whether a kept-alive connection was closed under the request, and it may be sent again: because it is idempotent (RFC
+   * True if a kept-alive connection was closed under the request, and it may be sent again: because it is idempotent (RFC
    * 9110 section 9.2.2), or because none of it was sent.
    */
   private isStale(outcome: AttemptOutcome): boolean {

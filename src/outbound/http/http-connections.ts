@@ -46,7 +46,7 @@ class EgressDenied extends Error {
 export type HttpConnections = Readonly<{
   connect: Connector
   /**
-   * Whether the error ended a connection on which an earlier exchange had succeeded: a server may close an idle connection
+   * True if the error ended a connection on which an earlier exchange had succeeded: a server may close an idle connection
    * while a request is sent on it, which says nothing about the request.
    */
   endedUsed(error: unknown): boolean
@@ -216,24 +216,24 @@ export function outboundError(subject: string, error: unknown, connectTimeoutMs:
   return new OutboundError('unreachable', `${subject} got no complete answer: ${describeCause(error)}.`, options)
 }
 
-/** Whether connecting took too long, or the connection went silent. */
+/** True if connecting took too long, or the connection went silent. */
 export const isTimeout = (error: unknown): boolean =>
   /^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/.test(findErrorCode(error))
 
 /** Why a connection was lost, without the request: for the log. */
 export const whyLost = (error: unknown): string => (isTimeout(error) ? 'no connection in time' : describeCause(error))
 
-/** Whether undici or the egress rules refused the request, so that nothing was sent. */
+/** True if undici or the egress rules refused the request, so that nothing was sent. */
 const isRefusedHere = (error: unknown): boolean =>
   error instanceof EgressDenied ||
   error instanceof errors.InvalidArgumentError ||
   error instanceof errors.NotSupportedError
 
-/** Whether the error is one of the origin, not of this service. */
+/** True for an error of the origin, not of this service. */
 export const isOfOrigin = (error: unknown): boolean =>
   !isRefusedHere(error) && !/^UND_ERR_(?:CLOSED|DESTROYED)$/.test(findErrorCode(error))
 
-/** Whether another attempt may succeed: not if the request itself or the trust in its target is at fault. */
+/** True if another attempt may succeed: not if the request itself or the trust in its target is at fault. */
 export const isTransient = (error: unknown): boolean => !isRefusedHere(error) && !TLS.test(findErrorCode(error))
 
 function describeCause(error: unknown): string {

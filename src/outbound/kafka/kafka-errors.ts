@@ -19,13 +19,13 @@ export const TOPIC_REPLACED = 'the topic was deleted and created again'
 export const isProtocolError = (error: unknown, id: string): boolean =>
   error instanceof Error && findErrorBy(error, 'apiId', id) !== null
 
-/** Whether the group has moved on from the generation or member that the request named. */
+/** True if the group has moved on from the generation or member that the request named. */
 export const isFenced = (error: unknown): boolean =>
   ['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'REBALANCE_IN_PROGRESS', 'FENCED_INSTANCE_ID'].some((id) =>
     isProtocolError(error, id),
   )
 
-/** Why a retry cannot help; undefined if it can. */
+/** Why a retry cannot help. */
 export const explainRefusal = (error: unknown): string | undefined => {
   const id = Object.keys(REFUSALS).find((name) => isProtocolError(error, name))
   return id === undefined ? undefined : REFUSALS[id]

@@ -8,7 +8,7 @@ import type { Outcome } from '../outcome.ts'
 const TRANSIENT: ReadonlySet<number> = new Set([401, 403, 407, 408, 425, 429])
 
 /**
- * Whether a repetition of the message gets this response: the message was processed, at least in part, or rejected for its
+ * A repetition of the message gets this response: the message was processed, at least in part, or rejected for its
  * content. A message that may succeed later is processed again; so is one whose lookup another system refused, as that
  * system may know the data later.
  */

@@ -8,12 +8,12 @@ type CleanupOptions = Readonly<{
   logger: Logger
   /** The most that all cached responses may take. */
   maxBytes: number
-  /** Whether this process removes expired responses, for all processes that share the store. */
+  /** This process removes expired responses, for all processes that share the store. */
   purges: boolean
 }>
 
 export interface IdempotencyCleanup {
-  /** Whether the responses of an endpoint take as much as is left: so there is room for those of others, whatever one stores. */
+  /** True if the responses of an endpoint take as much as is left: so there is room for those of others, whatever one stores. */
   isFull(endpointId: string): boolean
   /** Reports that a response of so many bytes was cached. */
   noteCached(endpointId: string, bytes: number): void

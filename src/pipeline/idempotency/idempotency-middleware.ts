@@ -19,7 +19,7 @@ export type KeyedHandle = (message: Received, run: Run, caller?: string) => Awai
 const HOUR_MS = 3_600_000
 const DEFAULT_HOURS = 24
 
-/** Undefined if the endpoint has no `idempotency`. `id`: of the endpoint; `handle` runs its messages. */
+/** `id`: of the endpoint; `handle` runs its messages. Out: undefined if the endpoint has no `idempotency`. */
 export function compileIdempotency(
   endpoint: Endpoint,
   id: string,

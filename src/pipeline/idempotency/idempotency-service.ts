@@ -53,7 +53,7 @@ const CACHE_RETRY_MS = 100
 /** The message of this process that holds a key. */
 type KeyHolder = Readonly<{
   fingerprint: string
-  /** Whether it claimed the key; false if another message had it before. */
+  /** False if another message had claimed the key before. */
   isOwner: Promise<boolean>
   /** The response for the waiting messages; undefined if they must ask the store. */
   response: Promise<CachedResponse | undefined>

@@ -265,7 +265,7 @@ export type RequestCall = Readonly<{
   allowed: StatusSet
   /** Content-Type of the request's configured headers. */
   contentType: string | undefined
-  /** The items of its forEach; undefined if it has none. Fails with FOREACH_INVALID. */
+  /** The items of its forEach. Fails with FOREACH_INVALID. */
   items: ((message: CallScope) => readonly Json[]) | undefined
   concurrency: number
   /** Builds the request but its body. Fails with PARAMETER_INVALID, SECRET_UNAVAILABLE and what `run.budget` fails with. */
@@ -297,7 +297,7 @@ export type PreparedRequest = Readonly<{
   key: string | null
   /** The URL with references in place of secrets, for records and messages. */
   shownUrl: string
-  /** Secrets of the URL and the headers; undefined if they refer to none. */
+  /** Secrets of the URL and the headers. */
   secrets: SecretValues | undefined
 }>
 export type Body = Readonly<{ content: string | Uint8Array; contentType: string }>

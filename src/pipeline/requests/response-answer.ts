@@ -107,7 +107,7 @@ const isWritable = (value: Json, codec: Codec, run: Reported): boolean => tryWri
 const convert = ({ value, unreadable }: Content, codec: Codec, run: Reported): string | undefined =>
   unreadable === undefined ? tryWrite(value, codec, run) : undefined
 
-/** Undefined if the format cannot hold the value, or its text is longer than the budget allows. */
+/** Gives up if the format cannot hold the value, or its text is longer than the budget allows. */
 function tryWrite(value: Json, codec: Codec, { budget }: Reported): string | undefined {
   try {
     return write(value, codec, undefined, budget)

@@ -66,7 +66,6 @@ export function lintReferences(text: string, source: SecretSource, lint: LintSin
   }
 }
 
-/** Undefined if the text has no references. */
 function compileText(text: string, path: string): ((resolve: ResolveSecret) => string) | undefined {
   const parts = parseReferences(text)
   return parts && ((resolve) => parts.map((part) => (typeof part === 'string' ? part : resolve(part, path))).join(''))
@@ -74,7 +73,7 @@ function compileText(text: string, path: string): ((resolve: ResolveSecret) => s
 
 type SecretHeaders = (resolve: ResolveSecret) => Readonly<Record<string, string>>
 
-/** Undefined if no header has references. In: headers as written, with `lint` at them. Out: lower-case names. */
+/** In: headers as written, with `lint` at them. Out: lower-case names; undefined if no header has references. */
 export function compileHeaders(
   headers: Readonly<Record<string, string>>,
   source: SecretSource,
@@ -122,7 +121,7 @@ export const collectUrlSecrets =
     throw new Failure('SECRET_UNAVAILABLE', `The secret "${reference.text}" ${read.message}.`, { path })
   }
 
-/** Resolves the constants for one message; undefined if they have no references. Fails with SECRET_UNAVAILABLE. */
+/** Resolves the constants for one message. Fails with SECRET_UNAVAILABLE. */
 export function compileConstants(
   constants: JsonObject,
   source: SecretSource,

@@ -21,7 +21,7 @@ export type Content = Readonly<{
   value: Json
   /** The format of the bytes; undefined for other text and for no body. */
   codec: Codec | undefined
-  /** Whether the bytes may be passed on with a media type without a charset. */
+  /** The bytes may be passed on with a media type without a charset. */
   portable: boolean
   /** Why the body cannot be converted to another format, as a sentence that quotes nothing of it. */
   unreadable?: string
@@ -162,7 +162,7 @@ const isList =
   (value) =>
     Array.isArray(value) && value.every(isItem)
 
-/** Whether a value is an object whose members are known and pass. */
+/** True if a value is an object whose members are known and pass. */
 const isElement =
   (members: Readonly<Record<string, IsValid>>): IsValid =>
   (value) =>

@@ -38,7 +38,7 @@ const UNPAID_VALUES_BYTES = 256 * 1024
 const ENVELOPE_BYTES = 64 * 1024
 
 /**
- * Whether the output may be larger than what the message may still make. Only then its size is measured before it is
+ * True if the output may be larger than what the message may still make. Only then its size is measured before it is
  * written: that takes a third of the time of writing it. An output holds no value more often than there are targets.
  */
 function compileMayBeLarge(endpoint: Endpoint, stateLimitBytes: number): (run: Run) => boolean {

@@ -16,7 +16,7 @@ import type { PipelineSettings } from '../services.ts'
 
 const PATH = 'state'
 
-/** Whether messages of this endpoint read or leave state. */
+/** True if messages of this endpoint read or leave state. */
 export const usesState = (endpoint: Endpoint): boolean =>
   endpoint.state.extract !== undefined || readsRoot(endpoint, 'state')
 

@@ -96,7 +96,7 @@ function isEmpty(object: JsonObject): boolean {
   return true
 }
 
-/** Whether the schema, or a schema that it applies to the same data, names one of PARTS at its top level. */
+/** True if the schema, or a schema that it applies to the same data, names one of PARTS at its top level. */
 export function namesParts(schema: Json | undefined, root: JsonObject, seen = new Set<Json>()): boolean {
   if (!isObject(schema) || seen.has(schema)) return false
   seen.add(schema)

@@ -14,7 +14,6 @@ type DriftReportOptions = Readonly<{
   /** The current hour and those before it. */
   hours: number
   endpointId: string
-  /** Undefined if the endpoint is not active. */
   active: CompiledEndpoint | undefined
 }>
 

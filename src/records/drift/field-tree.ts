@@ -42,7 +42,7 @@ interface UnreadFields {
   /** Clears the counts of these slots, and removes what has no counts. */
   clear(slots: readonly number[]): void
   leaves(): readonly Readonly<{ keys: FieldKeys; types: number; counts: Uint32Array }>[]
-  /** Whether there was no room for a field. */
+  /** There was no room for a field. */
   readonly isFull: boolean
 }
 
@@ -224,9 +224,9 @@ export const TYPES = ['string', 'number', 'boolean', 'null', 'array', 'object'] 
 type MessageShape = Readonly<{
   /** A text names the type of a value. */
   shape: Readonly<Record<string, Json>>
-  /** Whether a part of the message was left out. */
+  /** A part of the message was left out. */
   isCut: boolean
-  /** Whether there were too many values, so that a field that is not in the shape may be in the message. */
+  /** False if there were too many values: a field that is not in the shape may be in the message. */
   hasAllValues: boolean
   /** Containers whose content was left out. */
   unfilled: ReadonlySet<unknown>

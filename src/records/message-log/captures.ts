@@ -33,7 +33,7 @@ export interface MessageCaptures {
    * a time that is too late or over.
    */
   start(endpointId: string, request: CaptureRequest, by: string): Promise<CaptureView>
-  /** The last capture of the endpoint, under way or ended; null if it has none. */
+  /** The last capture of the endpoint, under way or ended. */
   get(endpointId: string): Promise<CaptureView | null>
   /** Ends and forgets it. Also fails with CAPTURE_UNKNOWN. */
   end(endpointId: string): Promise<void>

@@ -12,7 +12,6 @@ export function groupKeyText({ endpointId, stage, code, path }: GroupKey): strin
 export const groupKeyFor = ({ outcome, endpointId, stage, code, path }: MessageRecord): string | undefined =>
   outcome === 'done' ? undefined : groupKeyText({ endpointId, stage, code, path })
 
-/** Undefined if the text is not a key. */
 export function readGroupKey(text: string): GroupKey | undefined {
   try {
     const parts: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())

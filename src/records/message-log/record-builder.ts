@@ -49,9 +49,9 @@ export type MessageLogSettings = NameLimits &
 type RecordPlan = {
   readonly policy: Policy
   readonly keys: ReturnType<typeof compileKeys>
-  /** Whether a line holds all that is kept of a message that ended done. */
+  /** A line holds all that is kept of a message that ended done. */
   readonly inLines: boolean
-  /** Whether values of the message fill the URLs of calls. */
+  /** Values of the message fill the URLs of calls. */
   readonly fillsUrls: boolean
   /** Of the last line: most messages of an endpoint share it. */
   head: Head | undefined
@@ -293,7 +293,7 @@ const MAX_VALUE_CHARACTERS = 200
 
 const NO_KEYS: Keys = {}
 
-/** Builds the reader of an endpoint's keys; undefined if it has none. Its paths were checked at registration. */
+/** Builds the reader of an endpoint's keys. Its paths were checked at registration. */
 export function compileKeys({ messageKeys }: Endpoint): ((reached: object | undefined) => Keys) | undefined {
   const paths = Object.entries(messageKeys ?? {}).flatMap(([name, text]) => {
     const path = parsePath(text)

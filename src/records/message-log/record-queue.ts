@@ -18,7 +18,7 @@ export interface RecordQueue {
    * `acknowledge`.
    */
   take(limits: QueueLimits): Readonly<{ batch: readonly Recorded[]; bytes: number }>
-  /** Gives the oldest lines; undefined if there are none. They count as queued until `acknowledgeDone`. */
+  /** Gives the oldest lines. They count as queued until `acknowledgeDone`. */
   takeDone(): Lines | undefined
   /** Removes the first `count` of the records that `take` gave. */
   acknowledge(count: number): void
@@ -26,7 +26,7 @@ export interface RecordQueue {
   acknowledgeDone(lines: Lines): void
   /** Puts what was taken and not acknowledged back to the front. */
   requeue(): void
-  /** Whether the store took the last batch; true at first. */
+  /** The store took the last batch; true at first. */
   readonly isAnswering: boolean
   setAnswering(isAnswering: boolean): void
   readonly size: number
@@ -47,7 +47,7 @@ const FAILURE_RECORDS_FACTOR = 10
 const FAILURE_BYTES_FACTOR = 2
 
 /**
- * Whether a record may be dropped before others. That of a replay may not, or the replay would be repeated, and that of a
+ * True if a record may be dropped before others. That of a replay may not, or the replay would be repeated, and that of a
  * captured message has taken one of few places.
  */
 function isDroppable({ outcome, endpointId, code, replayOf, captured }: Droppable): boolean {
@@ -286,7 +286,7 @@ export type Lines = Readonly<{ bytes: Uint8Array; count: number }>
 
 interface RecordBuffer {
   add(line: string): void
-  /** Gives the oldest lines, a thousand or so; undefined if there are none. They count as queued until `acknowledge`. */
+  /** Gives the oldest lines, a thousand or so. They count as queued until `acknowledge`. */
   take(): Lines | undefined
   /** Removes `lines`, the first of those that were taken. */
   acknowledge(lines: Lines): void

@@ -19,7 +19,7 @@ export type Redaction = Readonly<{
 /**
  * Compiles paths to a redaction. A path holds at any depth of a body, as one value occurs at many paths on its way through a
  * message: `ssn` redacts every field of that name, `patient.name` every name in a patient. Names on arrays hold for every
- * element, and a number (`list.0`) for that element. Paths that do not parse are left out; undefined if none is left.
+ * element, and a number (`list.0`) for that element. Paths that do not parse are left out.
  */
 export function compileRedaction(paths: readonly string[]): Redaction | undefined {
   const compiled = paths.flatMap((text) => {
@@ -154,7 +154,7 @@ const MIN_SECRET_CHARACTERS = 6
 /** A JSON Web Token: its first letters show it, whatever the name of its header or parameter. */
 const TOKEN = /(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/g
 
-/** Whether a header holds a JSON Web Token, and so is a credential. */
+/** A header that holds a JSON Web Token is a credential. */
 export const holdsToken = (value: string | readonly string[]): boolean =>
   [value].flat().some((one) => tokensIn(one).length > 0)
 

@@ -15,7 +15,7 @@ import { type Claims, rememberSuccess, succeededAmong } from './replay-history.t
 interface PlanRuns {
   /** Runs a plan whose lease this instance has taken, at `takenAt` on the clock of `performance.now()`. Does not wait. */
   start(plan: StoredPlan, takenAt: number): void
-  /** Whether a run of the plan has not ended here, even if its lease is lost. */
+  /** True until the run of the plan has ended here, even if its lease is lost. */
   has(planId: string): boolean
   /** Resolves when a run that is about to end here has ended; at the latest after a second. */
   ending(planId: string): Promise<void>

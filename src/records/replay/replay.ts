@@ -16,7 +16,7 @@ import { callMessageLog } from '../message-log/message-search.ts'
 export type Replayed =
   | Readonly<{
       completed: CompletedMessage
-      /** Whether headers, query and URL parameters were not recorded, so that the message ran without them. */
+      /** Headers, query and URL parameters were not recorded, so the message ran without them. */
       bodyOnly: boolean
     }>
   | Readonly<{ blocker: ReplayBlocker }>
@@ -26,7 +26,7 @@ export interface Replay {
   findBlocker(record: MessageRecord): ReplayBlocker | undefined
   /** The blocker that the record, its recorded request or the present endpoint shows. Fails with STORE_UNAVAILABLE. */
   check(record: MessageRecord): Promise<ReplayBlocker | undefined>
-  /** Whether a message that has a blocker can be replayed with another body. */
+  /** True if a message that has a blocker can be replayed with another body. */
   takesBody(record: MessageRecord): boolean
   /** Fails with STORE_UNAVAILABLE, OVERLOADED or SHUTTING_DOWN; the message has not run then. */
   run(record: MessageRecord, edited?: EditedBody): Promise<Replayed>

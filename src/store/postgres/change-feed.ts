@@ -26,7 +26,7 @@ const ANSWER_TIMEOUT_MS = 2_000
 const BACKOFF: Backoff = { firstMs: 100, maxMs: 2_000 }
 
 type SinceRow = Readonly<{
-  /** Null in a database without its row of `configuration`. */
+  /** A database without its row of `configuration` has none. */
   version: string | null
   id: string | null
   document: string | null

@@ -228,7 +228,7 @@ export function sessionText({ statementTimeoutMs = 0, idleTimeoutMs }: SessionSe
   ].join('; ')
 }
 
-/** Whether the session is read-only. It may stay so after the server has become writable. */
+/** The session may stay read-only after the server has become writable. */
 export const READS_ONLY = `pg_is_in_recovery() or current_setting('transaction_read_only')::boolean`
 
 /**
@@ -258,10 +258,10 @@ const sqlState = (thrown: unknown): string | undefined =>
 
 export const isLasting = (thrown: unknown): boolean => LASTING.some((code) => sqlState(thrown)?.startsWith(code))
 
-/** Whether the user lacks a right. Without any right on a schema, PostgreSQL reports that there is no schema (3F000). */
+/** True if the user lacks a right. Without any right on a schema, PostgreSQL reports that there is no schema (3F000). */
 export const isDenied = (thrown: unknown): boolean => ['42501', '3F000'].includes(sqlState(thrown) ?? '')
 
-/** Whether the server rejected a query and the connection is still usable. */
+/** True if the server rejected a query and the connection is still usable. */
 const isRefusal = (thrown: unknown): boolean => {
   const code = sqlState(thrown)
   return code !== undefined && !/^(?:08|57P)/.test(code)
@@ -274,7 +274,6 @@ export class TakesNoWrites extends StoreUnavailable {
   }
 }
 
-/** Whether the error came from a read-only session: it may stay read-only after the server has become writable. */
 const isReadOnly = (thrown: unknown): boolean => thrown instanceof TakesNoWrites || sqlState(thrown) === '25006'
 
 /** The unique index that a write violated; undefined for any other error. */

@@ -80,7 +80,7 @@ export const migratePostgres = (options: StartOptions): Promise<readonly string[
     return ran
   })
 
-/** Whether the database holds a store of any version; makes none. Rejects as `openPostgresStore` does. */
+/** True if the database holds a store of any version; makes none. Rejects as `openPostgresStore` does. */
 export const holdsPostgresStore = (options: StartOptions): Promise<boolean> =>
   whenReachable(options, () => hasTables(options.url))
 
@@ -159,7 +159,7 @@ export function migrate({ url, migrations, lockTimeoutMs }: MigrateOptions): Pro
 const CREATE_VERSIONS =
   'create table if not exists schema_version (version integer not null primary key, name text not null)'
 
-/** Whether the database has the tables of a store, of any version. Throws StoreUnavailable, or what the driver throws. */
+/** True if the database has the tables of a store, of any version. Throws StoreUnavailable, or what the driver throws. */
 export const hasTables = (url: string): Promise<boolean> => connected(url, hasVersions)
 
 async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {

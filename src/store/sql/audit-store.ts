@@ -48,7 +48,7 @@ export type AuditFilter = Readonly<{
   to?: number
 }>
 
-/** Whether the call was refused: unauthenticated callers can cause any number of these. */
+/** Unauthenticated callers can cause any number of refused calls. */
 export const isRefused = ({ status }: Pick<AuditEntry, 'status'>): boolean => status === 401 || status === 403
 
 type Row = Tables['audit']

@@ -25,9 +25,9 @@ export function* step<Values extends SqlValues, Row>(
 
 /** Every call rejects, or throws where it is synchronous, with StoreUnavailable if the database does not answer. */
 export interface Database {
-  /** Whether other processes write to the database too. */
+  /** Other processes write to the database too. */
   readonly isShared: boolean
-  /** Whether a read costs no round trip and gives its rows without a promise. */
+  /** A read costs no round trip and gives its rows without a promise. */
   readonly isEmbedded: boolean
   /** The most rows that one statement writes. */
   readonly rowsPerWrite: number

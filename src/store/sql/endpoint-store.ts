@@ -382,7 +382,6 @@ export type EndpointTestStore = ReturnType<typeof compileEndpointTestStore>
  */
 export function compileEndpointTestStore(database: Database) {
   return {
-    /** Undefined if the endpoint has no tests, or does not exist. */
     get: async (id: string): Promise<string | undefined> => (await database.read(GET_TESTS, { id }))[0]?.tests,
     /** The ids of the endpoints that have tests. */
     endpoints: async (): Promise<ReadonlySet<string>> =>

@@ -26,7 +26,7 @@ export type CachedResponse = Pick<Answer, 'status' | 'headers' | 'partial' | 're
     messageId: string
     /** Code of the failure that the response reports; absent if there was none. */
     code?: string
-    /** Undefined if it was too large to cache: then only the fact is known that the message was processed. */
+    /** A body too large to cache is left out: then only the fact is known that the message was processed. */
     body: Uint8Array | undefined
   }>
 

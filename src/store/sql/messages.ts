@@ -39,11 +39,11 @@ export type MessageFilter = Readonly<{
   to?: number
   replayOf?: readonly string[]
   /**
-   * Whether a replay, or a replay of a replay, has the outcome done. Both values select only messages whose outcome is not
+   * A replay, or a replay of a replay, has the outcome done. Both values select only messages whose outcome is not
    * done and that are not replays.
    */
   replayed?: boolean
-  /** Whether a capture recorded the message. */
+  /** A capture recorded the message. */
   captured?: boolean
 }>
 

@@ -14,9 +14,9 @@ export type StateRecord = Readonly<{
    * lookups. May be computed when it is read; a store reads it once, when it writes it.
    */
   values: JsonObject
-  /** The highest HTTP status of the message's lookups; undefined if none of them answered. */
+  /** The highest HTTP status of the message's lookups. */
   lookupStatus: number | undefined
-  /** Undefined only in a dry run whose caller leaves it out. */
+  /** Only a dry run whose caller leaves it out has none. */
   networkError: boolean | undefined
 }>
 

@@ -70,7 +70,7 @@ export class GroupCommit {
   #flushing = 0
   #flushedOffThread = 0
   /**
-   * Whether a successful flush means that the whole log is on the disk. Not after a failed flush; and not at first, as the
+   * A successful flush means that the whole log is on the disk. Not after a failed flush; and not at first, as the
    * process before may have ended after one.
    */
   #isWhole: boolean

@@ -389,7 +389,7 @@ function messagesFromLines({ lines }: LinesRow, filter: MessageFilter): MessageR
   return [...messagesIn(lines)].filter((one) => one.id >= first && one.id < end && isAmong(one, filter))
 }
 
-/** Whether a done record can pass the filter: it has no failure, no replay, no business key and no capture. */
+/** True if a done record can pass the filter: it has no failure, no replay, no business key and no capture. */
 const mayPassDone = ({
   outcome,
   code,

@@ -19,9 +19,9 @@ type SqliteStoreOptions = Readonly<{
   busyTimeoutMs?: number
   /** The free space of the disk that the message log leaves to the store; a default of its own if undefined. */
   messageReserveBytes?: number | undefined
-  /** Whether other processes of the service work on the file too. */
+  /** Other processes of the service work on the file too. */
   shared?: boolean
-  /** Whether another process serves the file: its tables stay unchanged and must be those of this version. */
+  /** Another process serves the file: its tables stay unchanged and must be those of this version. */
   beside?: boolean
 }>
 

@@ -40,7 +40,7 @@ export function prepare<Values extends SqlValues, Row>(
 type SqliteDatabaseOptions = Readonly<{
   db: DatabaseSync
   writer: GroupCommit
-  /** Whether other processes of the service work on the file too. */
+  /** Other processes of the service work on the file too. */
   shared: boolean
 }>
 

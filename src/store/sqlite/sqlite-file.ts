@@ -152,7 +152,7 @@ const toColumnKind = (type: string): Columns[string] => {
   return name === 'blob' ? 'bytes' : name === 'integer' ? 'integer' : 'text'
 }
 
-/** Whether the file holds a store of any version of the service. Throws what SQLite throws. */
+/** True if the file holds a store of any version of the service. Throws what SQLite throws. */
 export function holdsStore(path: string): boolean {
   const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
   try {

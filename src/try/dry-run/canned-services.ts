@@ -33,7 +33,7 @@ export type Sent = Readonly<{
 
 export type CannedServices = Readonly<{
   services: Services
-  /** Undefined if the message ran out of time before the call. */
+  /** A message that ran out of time before the call sent nothing. */
   sent(call: CallSpan): Sent | undefined
   /** The root `state` that the next message would have seen. */
   kept(): JsonObject | undefined
@@ -157,7 +157,7 @@ export const encodeBody = (body: Json | undefined): Uint8Array =>
 
 // Secrets where the real ones must not be used: values that the caller gives, else the name of the secret.
 
-/** `given`: the value that the caller gives for a name or path; undefined if there is none. */
+/** `given`: the value that the caller gives for a name or path. */
 export const createStandInSecrets = (given: (name: string) => string | undefined): SecretSource => ({
   resolve: (text) =>
     parseReferences(text)

@@ -45,7 +45,7 @@ export type DryRunOptions = Readonly<{
   services: Services
   settings: PipelineSettings & DocumentBounds & Partial<Readonly<{ redactHeaders: readonly string[] }>>
   clock: Clock
-  /** Undefined where there is no message log. */
+  /** Set if there is a message log. */
   recorded?: RecordedMessages | undefined
 }>
 
@@ -172,7 +172,7 @@ function demandRoles({ endpoint, messageId, live }: DryRunRequest, roles: readon
   }
 }
 
-/** The recorded message that is asked for; undefined if none is. */
+/** The recorded message that is asked for. */
 async function readOriginal(
   { messageId }: DryRunRequest,
   recorded: RecordedMessages | undefined,

@@ -19,7 +19,7 @@ const UNREAD_SHOWN = 200
 /** The roots whose leaves a document is expected to read: what comes with the message, and what it made of that itself. */
 const ROOTS_READ = ['requestBody', 'query', 'urlParams', 'state', 'lookupRequests', 'transforms'] as const
 
-/** Undefined for a document without a mapping, and for a message that failed before it. */
+/** Of a document with a mapping, and a message that reached it. */
 export function mappingReport(recording: StageRecording, endpoint: Endpoint): JsonObject | undefined {
   const { entries } = recording.mapping
   const source = recording.stage('map')?.before

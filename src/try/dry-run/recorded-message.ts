@@ -20,7 +20,6 @@ import { groupKeyFor } from '../../records/message-log/group-key.ts'
 import { callMessageLog, type MessageSearch } from '../../records/message-log/message-search.ts'
 import type { MessageStore } from '../../store/sql/messages.ts'
 
-/** Undefined parts of an answer are those of a canned one. */
 export type RecordedAnswer = Readonly<{
   status: number
   headers: Readonly<Record<string, string>>

@@ -5,7 +5,6 @@ import { compileReferences, type SecretValues, withReferences } from '../../core
 import { REPORT_LIMIT } from '../../document/checks/dry-run-request.ts'
 import { childNode, createPathTree, type PathNode, pathTo } from '../../language/paths/path-tree.ts'
 
-/** Undefined if the message got none. */
 type Secrets = SecretValues | undefined
 
 /** The most characters of one value of a stage, or of the answer. */

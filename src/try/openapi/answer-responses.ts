@@ -110,9 +110,9 @@ type Place = {
   readonly elements: Map<number, Place>
   /** All elements alike. */
   each: Place | undefined
-  /** Whether what is written there depends on more than its own entry. */
+  /** What is written there depends on more than its own entry. */
   isOpen: boolean
-  /** Whether every message writes there. */
+  /** Every message writes there. */
   isAlways: boolean
 }
 
@@ -147,7 +147,6 @@ function describeOutput(inputMapping: JsonObject, findSourceSchema: (path: Sourc
   return toSchema(root, { type: 'object' })
 }
 
-/** Undefined if nothing is ever written. */
 function writtenBy({ target, function: applied, fill }: TargetPlan, source: SourceSchema): Written | undefined {
   const isSpread = spreads(target)
   if (source.kind === 'constant') {

@@ -20,7 +20,7 @@ import {
 type PublishedExample = Readonly<{
   name: string
   summary?: string
-  /** The body of the request as it is sent; undefined if it has none. */
+  /** The body of the request as it is sent. */
   request?: JsonObject[string]
   status?: number
   /** The body of the answer. */

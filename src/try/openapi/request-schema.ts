@@ -20,12 +20,11 @@ export type RequestSchemas = Readonly<{
   components: JsonObject
   /** Of `requestBody`; undefined if nothing is known of it. */
   body: LocatedSchema | undefined
-  /** Whether a request without a body, which is read as `{}`, is surely refused. */
+  /** A request without a body, which is read as `{}`, is surely refused. */
   needsBody: boolean
   /** The members of `query` and `lookupRequests` that the schema describes. */
   query: Members
   lookupRequests: Members
-  /** Whether the schema requires `query`. */
   needsQuery: boolean
   /** Why `inputValidation` could not be published, or what the schema of the body leaves out. */
   note: string | undefined
@@ -106,11 +105,11 @@ export function joined(all: readonly LocatedSchema[]): JsonObject {
 type Members = Readonly<{
   members: ReadonlyMap<string, readonly LocatedSchema[]>
   required: ReadonlySet<string>
-  /** Whether the schemas say nothing else of an object. */
+  /** The schemas say nothing else of an object. */
   isWhole: boolean
   /** The same, but that they say something of members that they do not name. */
   isClosed: boolean
-  /** Whether no object passes them. */
+  /** No object passes them. */
   isNever: boolean
 }>
 
@@ -169,7 +168,7 @@ function createFollow(root: Readonly<{ schema: JsonObject; location: string }>):
   return follow
 }
 
-/** Whether the schema surely refuses `{}`. */
+/** True if the schema surely refuses `{}`. */
 function refusesEmpty(located: LocatedSchema, follow: RequestSchemas['follow']): boolean {
   const { schema } = follow(located)
   if (!isObject(schema)) return schema === false

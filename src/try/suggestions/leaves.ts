@@ -11,7 +11,7 @@ export type Leaf = Readonly<{
   /** Without the `[]` at the end of a list of scalars. */
   steps: readonly PathStep[]
   path: string
-  /** Whether the place holds a list of scalars. */
+  /** The place holds a list of scalars. */
   isList: boolean
   /** Empty if no type is known. */
   types: ReadonlySet<LeafType>
@@ -30,7 +30,7 @@ type LeafCollector = Readonly<{
   below(place: LeafNode | undefined, step: PathStep): LeafNode | undefined
   /** Adds a leaf, or types to the leaf at the same place, which is that of the elements for a list of scalars. */
   add(place: LeafNode, types: readonly LeafType[]): void
-  /** Whether one more value or subschema may be looked at; each call counts. */
+  /** True if one more value or subschema may be looked at; each call counts. */
   look(): boolean
   readonly isFull: boolean
   /** Some leaves are left out. */
@@ -182,7 +182,7 @@ export function similarity(one: ReadonlySet<string>, other: ReadonlySet<string>)
 export type TypeMatch = Readonly<{
   /** From 0 to 1. */
   score: number
-  /** The function that converts the value; undefined if none is needed. */
+  /** The function that converts the value. */
   transform?: 'stringify' | 'numberify' | 'booleanify' | 'dateTimeToDate'
   reason: string
 }>

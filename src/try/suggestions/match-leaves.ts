@@ -123,7 +123,7 @@ function compare(from: Named, to: Named): Candidate | undefined {
 
 type PathMatch = Readonly<{ cost: number; reason?: string }>
 
-/** Whether a mapping can write one place from the other, element by element. */
+/** How a mapping can write one place from the other, element by element. */
 function comparePaths(from: Named, to: Named): PathMatch | undefined {
   // Lists within a list are joined to one when they are read.
   if (from.leaf.isList && (!to.leaf.isList || from.names.lists > 0)) return undefined

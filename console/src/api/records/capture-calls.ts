@@ -5,7 +5,7 @@ export type Capture = Schemas['Capture']
 
 const of = (id: string) => ({ params: { path: { id } } })
 
-/** The last capture of an endpoint; null if it has none. Fails with an ApiFailure. */
+/** The last capture of an endpoint. Fails with an ApiFailure. */
 export const readCapture = (id: string, signal?: AbortSignal): Promise<Capture | null> =>
   readData(api.GET('/endpoints/{id}/capture', { ...of(id), ...(signal && { signal }) }))
 

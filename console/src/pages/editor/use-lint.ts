@@ -7,7 +7,7 @@ const LINT_AFTER_MS = 300
 
 export type LintState = Readonly<{
   faults: readonly DocumentFault[]
-  /** Whether these are the faults of the text as it is now. */
+  /** These are the faults of the text as it is now. */
   isChecked: boolean
 }>
 

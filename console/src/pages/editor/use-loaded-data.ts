@@ -8,7 +8,7 @@ import type { EditorSearch } from './editor-search.ts'
 import type { RunData } from './run/run-data.ts'
 
 export type LoadedData = Readonly<{
-  /** Undefined if the URL names none, or it has not been read yet. */
+  /** Set once the data that the URL names has been read. */
   data: Exclude<RunData, { kind: 'typed' }> | undefined
   failure: unknown
   /** The name of a test that the endpoint does not have. */

@@ -137,7 +137,7 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
   )
 }
 
-/** Undefined once no fault is left. */
+/** Leaves no failure once all its faults are gone. */
 function withoutFaultsAt(failure: ApiFailure, locations: readonly string[]): ApiFailure | undefined {
   const { status, code, details } = failure
   const left = details.filter(({ path = '' }) => !locations.includes(path))

@@ -8,7 +8,7 @@ import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 export type RevokeDialogProps = Readonly<{
   apiKey: Readonly<{ id: string; name: string }>
-  /** Whether it is the key that this page uses. */
+  /** It is the key that this page uses. */
   isOwn: boolean
   onClose(): void
 }>

@@ -6,7 +6,7 @@ import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 export type ShownKeyProps = Readonly<{
   made: Readonly<{ name: string; key: string }>
-  /** Whether the page asks for a key from now on. */
+  /** The page asks for a key from now on. */
   isFirst: boolean
   onClose(): void
 }>

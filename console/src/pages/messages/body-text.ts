@@ -1,7 +1,7 @@
 /** The bytes of a body as text, and what its file is called. */
 import type { BodySummary } from '../../api/records/record-types.ts'
 
-/** In: the bytes of a body and its type. Out: its text in the character set that it has; undefined if it is none. */
+/** In: the bytes of a body and its type. Out: its text in the character set that it has. */
 export function decodeBodyText(bytes: ArrayBuffer, contentType: string): string | undefined {
   const [, named] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType) ?? []
   for (const charset of ['utf-8', ...(named === undefined ? [] : [named])]) {

@@ -45,7 +45,7 @@ export function soundSearch(search: MessagesSearch): MessagesSearch {
   return { ...kept, from: LAST_DAY }
 }
 
-/** Whether a search in the text of errors is narrowed to the last day by nothing but the text. */
+/** True if a search in the text of errors is narrowed to the last day by nothing but the text. */
 export const isOfLastDay = (search: MessagesSearch): boolean =>
   search.error !== undefined &&
   search.from === LAST_DAY &&
@@ -68,7 +68,7 @@ const LISTS: ReadonlySet<string> = new Set([
   'replayOf',
 ])
 
-/** In: the text of a field. Out: the values of its parameter; undefined if there are none. */
+/** In: the text of a field. Out: the values of its parameter. */
 export function splitFilterValues(name: string, text: string): readonly string[] | undefined {
   const values = LISTS.has(name) ? text.split(',').map((one) => one.trim()) : [text.trim()]
   const given = values.filter((one) => one !== '')

@@ -7,7 +7,7 @@ export type WaterfallRow = Readonly<{
   /** In ms after the message. */
   startMs: number
   ms: number
-  /** Whether the message failed here. */
+  /** The message failed here. */
   failed: boolean
   call?: MessageRecord['calls'][number]
 }>

@@ -23,7 +23,7 @@ export type TestCardProps = Readonly<{
   isRunning: boolean
   onRun(): void
   onEdit(): void
-  /** Undefined runs the test again. */
+  /** `reason`: undefined runs the test again. */
   onSkip(reason: string | undefined): Promise<void>
   onDelete(): void
 }>

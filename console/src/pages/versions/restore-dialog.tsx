@@ -85,7 +85,7 @@ function RestoreFailure({ failure, onRead }: Readonly<{ failure: ApiFailure; onR
   return <FailureNotice failure={failure} onRetry={failure.status === 412 ? onRead : undefined} />
 }
 
-/** Undefined if the endpoint is deleted. */
+/** A deleted endpoint has none. */
 async function readEtag(id: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     return (await readDocument(id, signal)).etag

@@ -5,9 +5,9 @@ import { Focusable, Tooltip, TooltipTrigger } from 'react-aria-components/Toolti
 export type ButtonProps = Readonly<{
   children: ReactNode
   onPress?: (() => void) | undefined
-  /** Why it does nothing now, such as what `useRefusal` returns; undefined if it works. */
+  /** Why it does nothing now, such as what `useRefusal` returns. */
   refused?: string | undefined
-  /** Whether its work is under way: it cannot be pressed again until then. */
+  /** Its work is in progress: it cannot be pressed again until then. */
   busy?: boolean
   tone?: 'plain' | 'primary' | 'danger' | 'quiet'
   type?: 'button' | 'submit'

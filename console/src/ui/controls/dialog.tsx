@@ -14,7 +14,7 @@ export type DialogProps = Readonly<{
   /** Its buttons, the one that goes on last. */
   actions?: ReactNode
   size?: 'small' | 'large'
-  /** Whether a click outside closes it; not where that would lose what was typed. */
+  /** A click outside closes it; not where that would lose what was typed. */
   isDismissable?: boolean
 }>
 

@@ -13,7 +13,6 @@ export type CurlRequest = Readonly<{
   method: string
   url: string
   headers: readonly (readonly [name: string, value: string])[]
-  /** Undefined if the message had none. */
   body: Uint8Array | undefined
 }>
 

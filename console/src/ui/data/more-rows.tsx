@@ -6,7 +6,7 @@ export type FreshRowsProps = Readonly<{
   fresh: number
   /** Rows that are shown, and that the service no longer has. */
   gone?: number
-  /** Whether there may be more than `fresh`. */
+  /** There may be more than `fresh`. */
   orMore?: boolean
   onShow(): void
 }>

@@ -35,7 +35,7 @@ export type RowPages<Row> = ReturnType<typeof useRowPages<Row>>
 export const flattenRows = <Row,>({ data }: RowPages<Row>): readonly Row[] =>
   data?.pages.flatMap(({ rows }) => rows) ?? []
 
-/** Whether the rows are those of the filters, and not older than the view. */
+/** True if the rows are those of the filters, and not older than the view. */
 const isCurrent = <Row,>({ isPlaceholderData, isFetchedAfterMount }: RowPages<Row>): boolean =>
   !isPlaceholderData && isFetchedAfterMount
 

@@ -54,7 +54,7 @@ const PAGES = [
 
 export type EndpointNavigationProps = Readonly<{
   id: string
-  /** Null for an endpoint that was deleted, and undefined until that is known. */
+  /** Null for an endpoint that was deleted; undefined until that is known. */
   row: EndpointRow | null | undefined
   /** What the editor and the mapping view run on: they keep it from one to the other. */
   data?: Readonly<{ message?: string; test?: string }> | undefined

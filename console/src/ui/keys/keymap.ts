@@ -25,7 +25,7 @@ const readSingleKeys = (): boolean => {
 }
 const singleKeys = createStore(readSingleKeys())
 
-/** Whether single keys work, and switching them on or off for this browser. */
+/** Single keys can be switched off for this browser. */
 export function useSingleKeys(): readonly [on: boolean, set: (on: boolean) => void] {
   return [
     useStore(singleKeys),

@@ -6,7 +6,7 @@ import { FaultDetails } from './fault-details.tsx'
 
 export type FailureNoticeProps = Readonly<{
   failure: ApiFailure
-  /** Undefined if trying again makes no sense here. */
+  /** Left out if trying again makes no sense. */
   onRetry?: (() => void) | undefined
   /** Goes to the place of a detail. */
   onOpenPath?: ((path: string) => void) | undefined

@@ -18,7 +18,7 @@ export const typedAnswer = ({ answer }: RunCall): TypedAnswer => ({
   body: answer?.body ?? '',
 })
 
-/** Why a typed answer cannot be used; undefined if it can. */
+/** Why a typed answer cannot be used. */
 export function statusFault(status: string): string | undefined {
   const value = Number(status)
   return Number.isInteger(value) && value >= 100 && value <= 599 ? undefined : 'A status is a number from 100 to 599.'

@@ -32,7 +32,7 @@ export function typedFrom(test: StoredTest): TypedMessage {
   }
 }
 
-/** Why a text of a typed message cannot be sent; undefined if it can. Nothing at all is no object, and fine. */
+/** Why a text of a typed message cannot be sent. Nothing at all is no object, and fine. */
 export function objectFault(text: string): string | undefined {
   if (text.trim() === '') return undefined
   try {

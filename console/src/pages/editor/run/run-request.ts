@@ -13,7 +13,7 @@ export type EditedAnswers = Readonly<{ lookups: CannedAnswers; responses: Canned
 export const NO_EDITED_ANSWERS: EditedAnswers = { lookups: {}, responses: {} }
 
 export type RunPlan = Readonly<{
-  /** Undefined of an endpoint that is not stored yet. */
+  /** An endpoint that is not stored yet has none. */
   endpointId: string | undefined
   runOn: RunOn
   /** The text of the draft. */
@@ -28,7 +28,7 @@ export type RunPlan = Readonly<{
 /** Characters of a report: less than what the page may parse. */
 const REPORT_CHARACTERS = 800_000
 
-/** Undefined while the data or the draft are no JSON. */
+/** The data and the draft must be JSON. */
 export function runRequest(plan: RunPlan): string | undefined {
   const { data, runOn, answers, live } = plan
   const document = documentPart(plan)

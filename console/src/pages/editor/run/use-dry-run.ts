@@ -10,9 +10,9 @@ export type DryRunState = Readonly<{
   request: string | undefined
   failure: ApiFailure | undefined
   isRunning: boolean
-  /** Whether the report is that of an earlier request: the newest one runs, or is about to. */
+  /** The report is that of an earlier request: the newest one runs, or is about to. */
   isOld: boolean
-  /** Whether the report is that of an earlier request, and nothing runs: there is no request now. */
+  /** The report is that of an earlier request, and nothing runs: there is no request now. */
   isStale: boolean
   /** Runs at once. */
   run(): void

@@ -21,7 +21,7 @@ export type Runs = Readonly<{
   compared: Readonly<{ name: string; report: RunReport | undefined }>
   /** The request of the shown run as it would be now; undefined while it cannot run. */
   request: string | undefined
-  /** Whether it does not run because its method takes a body, and none is there. */
+  /** It does not run because its method takes a body, and none is there. */
   wantsMessage: boolean
 }>
 
@@ -31,13 +31,13 @@ export type RunsOptions = Readonly<{
   /** The stored document; '' of an endpoint that is not stored yet. */
   current: string
   isDirty: boolean
-  /** Undefined while a message is typed. */
+  /** Set unless a message is typed. */
   loaded: Exclude<RunData, { kind: 'typed' }> | undefined
 }>
 
 const WITHOUT_BODY = /^(?:GET|DELETE)$/i
 
-/** Whether messages of a document have a body: its method is POST unless it says another one. */
+/** The method is POST unless the document says another one. */
 function takesBody(text: string): boolean {
   const method: unknown = memberNamed(memberNamed(readTree(text), 'endpoint'), 'method')?.value
   return typeof method !== 'string' || !WITHOUT_BODY.test(method)

@@ -44,7 +44,7 @@ type Made = Readonly<{
   source: Given | undefined
   snapshot: Given
   notReproduced: readonly Readonly<{ path: string; reason: string }>[]
-  /** Whether the message ends otherwise with pseudonyms: a test of that would expect what never happened. */
+  /** The message ends otherwise with pseudonyms: a test of that would expect what never happened. */
   endsOtherwise: boolean
 }>
 

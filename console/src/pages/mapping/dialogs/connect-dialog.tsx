@@ -19,7 +19,7 @@ export type ConnectDialogProps = Readonly<{
   targets: FieldTree
   mapping: MappingText
   requestFor: RequestFor
-  /** Out: why it was not done; undefined if it was. */
+  /** Out: why it was not done. */
   onConnect(source: string, target: NewTarget): string | undefined
   onClose(): void
 }>

@@ -11,7 +11,7 @@ import { computeCoverage, describeResult, type LineResult, lineName } from '../m
 
 export type Preview = Readonly<{ result?: LineResult | undefined; why?: string | undefined; isRunning: boolean }>
 
-/** The request of a dry run of a draft on the loaded message; undefined if there is none. */
+/** The request of a dry run of a draft on the loaded message. */
 export type RequestFor = ((document: string) => string) | undefined
 
 /** In: entries that may be added. Out: for each, what it would write; undefined where there is no message to try it on. */

@@ -12,7 +12,7 @@ import { VisibleText } from '../../../ui/text/visible-text.tsx'
 export type SuggestDialogProps = Readonly<{
   /** As JSON text. */
   request: string
-  /** Whether there is a sample or a schema of the output. */
+  /** There is a sample or a schema of the output. */
   hasTarget: boolean
   onAdd(suggestions: readonly SuggestedEntry[]): void
   onClose(): void

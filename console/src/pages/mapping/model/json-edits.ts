@@ -21,7 +21,7 @@ function colonStyle(text: string, member: Node | undefined): string {
 const findStyleModel = (object: Node): Node | undefined =>
   object.children?.at(-1) ?? (object.parent?.type === 'property' ? object.parent : undefined)
 
-/** Whether texts here have white space after commas and colons. */
+/** True if texts here have white space after commas and colons. */
 export const isSpaced = (text: string, object: Node): boolean => /\s/.test(colonStyle(text, findStyleModel(object)))
 
 /** In: names with values as JSON text. Out: an object on one line. */

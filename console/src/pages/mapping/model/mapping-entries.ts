@@ -40,7 +40,7 @@ export type MappingLine = Readonly<{
 export type MappingText = Readonly<{
   text: string
   root: Node
-  /** The value of `inputMapping`; undefined if the document has none. */
+  /** The value of `inputMapping`. */
   object: Node | undefined
   entries: readonly MappingEntry[]
   lines: readonly MappingLine[]

@@ -17,7 +17,6 @@ function toSegments(steps: readonly PathStep[]): readonly Segment[] {
   return segments
 }
 
-/** Undefined if the text is no path. */
 export function sourceSegments(path: string): readonly Segment[] | undefined {
   const steps = parseSteps(path, 'path')
   return steps.ok ? toSegments(steps.value) : undefined

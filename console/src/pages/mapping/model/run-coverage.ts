@@ -47,7 +47,7 @@ export type Coverage = Readonly<{
   unread: ReadonlyMap<string, number>
   source: readonly SampleField[]
   output: readonly SampleField[]
-  /** Whether fields were left out of a report. */
+  /** Fields were left out of a report. */
   isCut: boolean
 }>
 

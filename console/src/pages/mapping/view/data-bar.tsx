@@ -18,7 +18,7 @@ export type DataBarProps = Readonly<{
   /** Why messages cannot be loaded. */
   refused: string | undefined
   hasTyped: boolean
-  /** Undefined where nothing ran. */
+  /** Set once something ran. */
   counts: CoverageCounts | undefined
   onChange(changes: Partial<Record<keyof MappingSearch, string | number | undefined>>): void
   onType(): void

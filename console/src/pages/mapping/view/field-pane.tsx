@@ -21,7 +21,7 @@ export type FieldPaneProps = Readonly<{
   title: string
   tree: FieldTree
   marks: Marks
-  /** Whether a message says which fields there are. */
+  /** A message says which fields there are. */
   isLoaded: boolean
   expanded: ReadonlySet<string>
   onExpanded(expanded: ReadonlySet<string>): void
