@@ -86,12 +86,7 @@ describe('entries that write beside each other', () => {
     ],
     [
       'one value for all elements, and what comes after it',
-      {
-        'r.a': 'x[0].a',
-        'r.b': 'x[1].b',
-        'r.c': { key: 'x[].c', transform: 'oneToAllElements' },
-        'r.d': 'x[0].d',
-      },
+      { 'r.a': 'x[0].a', 'r.b': 'x[1].b', 'r.c': { key: 'x[].c', transform: 'oneToAllElements' }, 'r.d': 'x[0].d' },
       [
         ['{"a":1,"b":2,"c":3,"d":4}', '{"x":[{"a":1,"c":3,"d":4},{"b":2,"c":3}]}'],
         ['{"c":3}', '{}'],

@@ -98,11 +98,7 @@ describe('bounds of what a mapping adds', () => {
     ],
     [
       'copies of one object in all elements',
-      {
-        'b.many': 'a[].x',
-        'b.wide': { key: 'a[].y', transform: all },
-        'b.few[0]': { key: 'a[].y.z', transform: all },
-      },
+      { 'b.many': 'a[].x', 'b.wide': { key: 'a[].y', transform: all }, 'b.few[0]': { key: 'a[].y.z', transform: all } },
       'b.few[0]',
     ],
   ]
