@@ -116,13 +116,7 @@ describe('lint', () => {
       stderr: /no target "prd".*did you mean "prod"/,
     },
     { name: 'an unknown file', args: ['none.json'], code: 3, stderr: /There is no file none\.json/ },
-    {
-      name: 'nothing',
-      args: [],
-      code: 3,
-      stderr: /There is no crosswalk\.json here or above/,
-      without: true,
-    },
+    { name: 'nothing', args: [], code: 3, stderr: /There is no crosswalk\.json here or above/, without: true },
   ]
   describe('says', () => {
     for (const { name, args, code = 1, stdout = [], stderr, without } of cases) {

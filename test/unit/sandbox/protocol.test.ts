@@ -31,61 +31,22 @@ describe('frames', () => {
 })
 
 describe('a quota', () => {
-  const after = (...calls: readonly (readonly [cpuMs: number, at: number])[]) => {
+  type Call = readonly [cpuMs: number, at: number]
+  const after = (...calls: readonly Call[]) => {
     const quota = newCpuQuota()
     for (const [cpuMs, at] of calls) addCall(quota, cpuMs, at)
     return quota.quick
   }
-  const cases: readonly { name: string; calls: readonly (readonly [number, number])[]; quick: boolean }[] = [
-    { name: 'is earned by a quick call', calls: [[1, 0]], quick: true },
-    { name: 'is not earned by a slow one', calls: [[900, 0]], quick: false },
-    {
-      name: 'outlives one hiccup',
-      calls: [
-        [1, 0],
-        [100, 10],
-      ],
-      quick: true,
-    },
-    {
-      name: 'does not outlive a call that is slow',
-      calls: [
-        [1, 0],
-        [900, 10],
-      ],
-      quick: false,
-    },
-    {
-      name: 'is not earned again at once',
-      calls: [
-        [1, 0],
-        [900, 10],
-        [1, 500],
-      ],
-      quick: false,
-    },
-    {
-      name: 'is earned again after a second',
-      calls: [
-        [1, 0],
-        [900, 10],
-        [1, 1_100],
-      ],
-      quick: true,
-    },
-    {
-      name: 'takes twice as long the next time',
-      calls: [
-        [1, 0],
-        [900, 10],
-        [1, 1_100],
-        [900, 1_200],
-        [1, 2_500],
-      ],
-      quick: false,
-    },
+  const cases: readonly (readonly [name: string, quick: boolean, ...calls: Call[]])[] = [
+    ['is earned by a quick call', true, [1, 0]],
+    ['is not earned by a slow one', false, [900, 0]],
+    ['outlives one hiccup', true, [1, 0], [100, 10]],
+    ['does not outlive a call that is slow', false, [1, 0], [900, 10]],
+    ['is not earned again at once', false, [1, 0], [900, 10], [1, 500]],
+    ['is earned again after a second', true, [1, 0], [900, 10], [1, 1_100]],
+    ['takes twice as long the next time', false, [1, 0], [900, 10], [1, 1_100], [900, 1_200], [1, 2_500]],
   ]
-  for (const { name, calls, quick } of cases) test(name, () => assert.equal(after(...calls), quick))
+  for (const [name, quick, ...calls] of cases) test(name, () => assert.equal(after(...calls), quick))
 })
 
 describe('what waits', () => {

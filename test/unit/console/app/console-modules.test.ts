@@ -16,33 +16,25 @@ import { splitText } from '../../../../console/src/ui/text/text-parts.ts'
 import fc from '../../../support/fast-check.ts'
 
 describe('events of a stream', () => {
-  const cases = [
-    { name: 'one', text: 'id: 1\nevent: open\ndata: {}\n\n', events: [{ id: '1', type: 'open', data: '{}' }] },
-    { name: 'with CRLF', text: 'event: a\r\ndata: 1\r\n\r\n', events: [{ id: '', type: 'a', data: '1' }] },
-    { name: 'with CR', text: 'event: a\rdata: 1\r\r\n', events: [{ id: '', type: 'a', data: '1' }] },
-    {
-      name: 'with several lines of data',
-      text: 'data: 1\ndata:2\n\n',
-      events: [{ id: '', type: 'message', data: '1\n2' }],
-    },
-    { name: 'a comment is none', text: ': heartbeat\n\n', events: [] },
-    { name: 'no data is none', text: 'event: a\n\ndata: 1\n\n', events: [{ id: '', type: 'message', data: '1' }] },
-    { name: 'an unfinished one is none', text: 'data: 1\n', events: [] },
-    {
-      name: 'the id stays',
-      text: 'id: 7\ndata: 1\n\ndata: 2\n\n',
-      events: [
+  const cases: readonly (readonly [name: string, text: string, events: readonly object[]])[] = [
+    ['one', 'id: 1\nevent: open\ndata: {}\n\n', [{ id: '1', type: 'open', data: '{}' }]],
+    ['with CRLF', 'event: a\r\ndata: 1\r\n\r\n', [{ id: '', type: 'a', data: '1' }]],
+    ['with CR', 'event: a\rdata: 1\r\r\n', [{ id: '', type: 'a', data: '1' }]],
+    ['with several lines of data', 'data: 1\ndata:2\n\n', [{ id: '', type: 'message', data: '1\n2' }]],
+    ['a comment is none', ': heartbeat\n\n', []],
+    ['no data is none', 'event: a\n\ndata: 1\n\n', [{ id: '', type: 'message', data: '1' }]],
+    ['an unfinished one is none', 'data: 1\n', []],
+    [
+      'the id stays',
+      'id: 7\ndata: 1\n\ndata: 2\n\n',
+      [
         { id: '7', type: 'message', data: '1' },
         { id: '7', type: 'message', data: '2' },
       ],
-    },
-    {
-      name: 'a colon in the data',
-      text: 'data: {"a": 1}\n\n',
-      events: [{ id: '', type: 'message', data: '{"a": 1}' }],
-    },
+    ],
+    ['a colon in the data', 'data: {"a": 1}\n\n', [{ id: '', type: 'message', data: '{"a": 1}' }]],
   ]
-  for (const { name, text, events } of cases) {
+  for (const [name, text, events] of cases) {
     test(name, () => assert.deepEqual(createEventParser().push(text), events))
   }
 

@@ -4,94 +4,69 @@ import { describe, test } from 'node:test'
 import { mergeDocuments } from '../../../../console/src/draft/merge-documents.ts'
 import fc from '../../../support/fast-check.ts'
 
-type Case = Readonly<{
-  name: string
-  base: string
-  mine: string
-  theirs: string
-  merged: string
-  conflicts?: readonly string[]
-  taken?: readonly string[]
-}>
+/** `taken` and `conflicts`: the paths of what is theirs, and of what both changed. */
+type Case = readonly [
+  name: string,
+  base: string,
+  mine: string,
+  theirs: string,
+  merged: string,
+  taken?: readonly string[],
+  conflicts?: readonly string[],
+]
 
 const CASES: readonly Case[] = [
-  {
-    name: 'takes what only they changed',
-    base: '{"a":1,"b":1}',
-    mine: '{"a":2,"b":1}',
-    theirs: '{"a":1,"b":2}',
-    merged: '{"a":2,"b":2}',
-    taken: ['b'],
-  },
-  { name: 'takes what both changed alike', base: '{"a":1}', mine: '{ "a": 2 }', theirs: '{"a":2}', merged: '{"a":2}' },
-  {
-    name: 'keeps mine where both changed, and says so',
-    base: '{"a":{"b.c":1}}',
-    mine: '{"a":{"b.c":2}}',
-    theirs: '{"a":{"b.c":3}}',
-    merged: '{"a":{"b.c":2}}',
-    conflicts: ['a.b\\.c'],
-  },
-  {
-    name: 'puts a new entry of theirs after the one before it there',
-    base: '{"m":{"x":"1","y":"2"}}',
-    mine: '{"m":{"x":"1","y":"2","mine":"3"}}',
-    theirs: '{"m":{"x":"1","theirs":"4","y":"2"}}',
-    merged: '{"m":{"x":"1","theirs":"4","y":"2","mine":"3"}}',
-    taken: ['m.theirs'],
-  },
-  {
-    name: 'removes what they removed',
-    base: '{"a":1,"b":1}',
-    mine: '{"a":2,"b":1}',
-    theirs: '{"a":1}',
-    merged: '{"a":2}',
-    taken: ['b'],
-  },
-  {
-    name: 'asks where one removed what the other changed',
-    base: '{"a":1,"b":1}',
-    mine: '{"a":1}',
-    theirs: '{"a":1,"b":2}',
-    merged: '{"a":1}',
-    conflicts: ['b'],
-  },
-  {
-    name: 'merges requests by their ids',
-    base: '{"r":[{"id":"p","n":1}]}',
-    mine: '{"r":[{"id":"p","n":1},{"id":"mine"}]}',
-    theirs: '{"r":[{"id":"p","n":2},{"id":"theirs"}]}',
-    merged: '{"r":[{"id":"p","n":2},{"id":"theirs"},{"id":"mine"}]}',
-    taken: ['r[p]', 'r[theirs]'],
-  },
-  {
-    name: 'takes their order of entries',
-    base: '{"m":{"a":1,"b":2}}',
-    mine: '{"m":{"a":1,"b":2,"c":3}}',
-    theirs: '{"m":{"b":2,"a":1}}',
-    merged: '{"m":{"b":2,"c":3,"a":1}}',
-    taken: ['m (order)'],
-  },
-  {
-    name: 'asks about the order that both changed',
-    base: '{"m":{"a":1,"b":2,"c":3}}',
-    mine: '{"m":{"b":2,"a":1,"c":3}}',
-    theirs: '{"m":{"a":1,"c":3,"b":2}}',
-    merged: '{"m":{"b":2,"a":1,"c":3}}',
-    conflicts: ['m (order)'],
-  },
-  {
-    name: 'asks about other lists as a whole',
-    base: '{"r":[1]}',
-    mine: '{"r":[1,2]}',
-    theirs: '{"r":[3,1]}',
-    merged: '{"r":[1,2]}',
-    conflicts: ['r'],
-  },
+  ['takes what only they changed', '{"a":1,"b":1}', '{"a":2,"b":1}', '{"a":1,"b":2}', '{"a":2,"b":2}', ['b']],
+  ['takes what both changed alike', '{"a":1}', '{ "a": 2 }', '{"a":2}', '{"a":2}'],
+  [
+    'keeps mine where both changed, and says so',
+    '{"a":{"b.c":1}}',
+    '{"a":{"b.c":2}}',
+    '{"a":{"b.c":3}}',
+    '{"a":{"b.c":2}}',
+    [],
+    ['a.b\\.c'],
+  ],
+  [
+    'puts a new entry of theirs after the one before it there',
+    '{"m":{"x":"1","y":"2"}}',
+    '{"m":{"x":"1","y":"2","mine":"3"}}',
+    '{"m":{"x":"1","theirs":"4","y":"2"}}',
+    '{"m":{"x":"1","theirs":"4","y":"2","mine":"3"}}',
+    ['m.theirs'],
+  ],
+  ['removes what they removed', '{"a":1,"b":1}', '{"a":2,"b":1}', '{"a":1}', '{"a":2}', ['b']],
+  ['asks where one removed what the other changed', '{"a":1,"b":1}', '{"a":1}', '{"a":1,"b":2}', '{"a":1}', [], ['b']],
+  [
+    'merges requests by their ids',
+    '{"r":[{"id":"p","n":1}]}',
+    '{"r":[{"id":"p","n":1},{"id":"mine"}]}',
+    '{"r":[{"id":"p","n":2},{"id":"theirs"}]}',
+    '{"r":[{"id":"p","n":2},{"id":"theirs"},{"id":"mine"}]}',
+    ['r[p]', 'r[theirs]'],
+  ],
+  [
+    'takes their order of entries',
+    '{"m":{"a":1,"b":2}}',
+    '{"m":{"a":1,"b":2,"c":3}}',
+    '{"m":{"b":2,"a":1}}',
+    '{"m":{"b":2,"c":3,"a":1}}',
+    ['m (order)'],
+  ],
+  [
+    'asks about the order that both changed',
+    '{"m":{"a":1,"b":2,"c":3}}',
+    '{"m":{"b":2,"a":1,"c":3}}',
+    '{"m":{"a":1,"c":3,"b":2}}',
+    '{"m":{"b":2,"a":1,"c":3}}',
+    [],
+    ['m (order)'],
+  ],
+  ['asks about other lists as a whole', '{"r":[1]}', '{"r":[1,2]}', '{"r":[3,1]}', '{"r":[1,2]}', [], ['r']],
 ]
 
 describe('a merge of documents', () => {
-  for (const { name, base, mine, theirs, merged, conflicts = [], taken = [] } of CASES) {
+  for (const [name, base, mine, theirs, merged, taken = [], conflicts = []] of CASES) {
     test(name, () => {
       const result = mergeDocuments(base, mine, theirs)
       assert.ok(result)

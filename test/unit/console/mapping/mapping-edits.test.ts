@@ -51,157 +51,137 @@ const line = (mapping: MappingText, at = 0) => {
 
 const LINES = '{\n  "name": "x",\n  "inputMapping": {\n    "requestBody.a": "b"\n  }\n}\n'
 
-type Case = Readonly<{ name: string; before: string; change: Change; after: string }>
+type Case = readonly [name: string, before: string, change: Change, after: string]
 const cases: readonly Case[] = [
-  {
-    name: 'adds an entry on a line of its own',
-    before: LINES,
-    change: (mapping) => addTarget(mapping, 'requestBody.c', { key: 'd' }),
-    after: '{\n  "name": "x",\n  "inputMapping": {\n    "requestBody.a": "b",\n    "requestBody.c": "d"\n  }\n}\n',
-  },
-  {
-    name: 'adds an entry in a document on one line',
-    before: '{"inputMapping":{"a":"b"}}',
-    change: (mapping) => addTarget(mapping, 'c', { key: 'd', transform: 'numberify' }),
-    after: '{"inputMapping":{"a":"b","c":{"key":"d","transform":"numberify"}}}',
-  },
-  {
-    name: 'adds the first entry',
-    before: '{\n\t"inputMapping": {}\n}',
-    change: (mapping) => addTarget(mapping, 'a', { key: 'b' }),
-    after: '{\n\t"inputMapping": {\n\t\t"a": "b"\n\t}\n}',
-  },
-  {
-    name: 'adds the mapping',
-    before: '{\n  "name": "x"\n}\n',
-    change: (mapping) => addTarget(mapping, 'a', { key: 'b' }),
-    after: '{\n  "name": "x",\n  "inputMapping": {\n    "a": "b"\n  }\n}\n',
-  },
-  {
-    name: 'adds the mapping on one line',
-    before: '{ "name": "x" }',
-    change: (mapping) => addTarget(mapping, 'a', { key: 'b' }),
-    after: '{ "name": "x", "inputMapping": { "a": "b" } }',
-  },
-  {
-    name: 'keeps line feeds of another system',
-    before: '{\r\n    "inputMapping": {}\r\n}',
-    change: (mapping) => addTarget(mapping, 'a', { key: 'b' }),
-    after: '{\r\n    "inputMapping": {\r\n        "a": "b"\r\n    }\r\n}',
-  },
-  {
-    name: 'makes a list of one target',
-    before: LINES,
-    change: (mapping) => addTarget(mapping, 'requestBody.a', { key: 'd' }),
-    after: '{\n  "name": "x",\n  "inputMapping": {\n    "requestBody.a": ["b", "d"]\n  }\n}\n',
-  },
-  {
-    name: 'adds to a list of targets',
-    before: '{"inputMapping":{"a": [["b", "numberify"], { "key": "c" }]}}',
-    change: (mapping) => addTarget(mapping, 'a', { key: 'd' }),
-    after: '{"inputMapping":{"a": [["b", "numberify"], { "key": "c" }, "d"]}}',
-  },
-  {
-    name: 'removes a target of several',
-    before: '{"inputMapping":{"a": [["b", "numberify"], { "key": "c" }]}}',
-    change: (mapping) => removeTarget(mapping, line(mapping)),
-    after: '{"inputMapping":{"a": [{ "key": "c" }]}}',
-  },
-  {
-    name: 'removes an entry',
-    before: '{\n  "inputMapping": {\n    "a": "b",\n    "c": "d"\n  }\n}',
-    change: (mapping) => removeTarget(mapping, line(mapping, 1)),
-    after: '{\n  "inputMapping": {\n    "a": "b"\n  }\n}',
-  },
-  {
-    name: 'changes a source, and keeps the order',
-    before: '{"inputMapping": {"a" : "b", "c": "d"}}',
-    change: (mapping) => changeSource(mapping, line(mapping), 'x"y'),
-    after: '{"inputMapping": {"x\\"y" : "b", "c": "d"}}',
-  },
-  {
-    name: 'moves a target to the entry of another source',
-    before: '{"inputMapping": {"a": "b", "c": "d"}}',
-    change: (mapping) => changeSource(mapping, line(mapping, 1), 'a'),
-    after: '{"inputMapping": {"a": ["b", "d"]}}',
-  },
-  {
-    name: 'moves one of several targets to an entry of its own',
-    before: '{"inputMapping": {"a": ["b", ["c", null, 1.50]]}}',
-    change: (mapping) => changeSource(mapping, line(mapping, 1), 'x'),
-    after: '{"inputMapping": {"a": ["b"], "x": { "key": "c", "default": 1.50 }}}',
-  },
-  {
-    name: 'changes the key of an object',
-    before: '{"inputMapping": {"a": {"default":  1.50, "key" : "b"}}}',
-    change: (mapping) => changeKey(mapping, line(mapping), 'c'),
-    after: '{"inputMapping": {"a": {"default":  1.50, "key" : "c"}}}',
-  },
-  {
-    name: 'gives a text a function',
-    before: '{"inputMapping": {"a": "b"}}',
-    change: (mapping) => changeTransform(mapping, line(mapping), 'numberify'),
-    after: '{"inputMapping": {"a": { "key": "b", "transform": "numberify" }}}',
-  },
-  {
-    name: 'gives a short form a default',
-    before: '{"inputMapping": {"a": [["b", "numberify"], "c"]}}',
-    change: (mapping) => changeFill(mapping, line(mapping), ' 12 '),
-    after: '{"inputMapping": {"a": [{ "key": "b", "transform": "numberify", "default": 12 }, "c"]}}',
-  },
-  {
-    name: 'removes a default',
-    before: '{"inputMapping": {"a": {"key": "b", "default": {"x": []}}}}',
-    change: (mapping) => changeFill(mapping, line(mapping), undefined),
-    after: '{"inputMapping": {"a": {"key": "b"}}}',
-  },
-  {
-    name: 'changes a function',
-    before: '{"inputMapping": {"a": {"key": "b", "transform": {"function": "stringify"}}}}',
-    change: (mapping) => changeTransform(mapping, line(mapping), 'numberify'),
-    after: '{"inputMapping": {"a": {"key": "b", "transform": "numberify"}}}',
-  },
+  [
+    'adds an entry on a line of its own',
+    LINES,
+    (mapping) => addTarget(mapping, 'requestBody.c', { key: 'd' }),
+    '{\n  "name": "x",\n  "inputMapping": {\n    "requestBody.a": "b",\n    "requestBody.c": "d"\n  }\n}\n',
+  ],
+  [
+    'adds an entry in a document on one line',
+    '{"inputMapping":{"a":"b"}}',
+    (mapping) => addTarget(mapping, 'c', { key: 'd', transform: 'numberify' }),
+    '{"inputMapping":{"a":"b","c":{"key":"d","transform":"numberify"}}}',
+  ],
+  [
+    'adds the first entry',
+    '{\n\t"inputMapping": {}\n}',
+    (mapping) => addTarget(mapping, 'a', { key: 'b' }),
+    '{\n\t"inputMapping": {\n\t\t"a": "b"\n\t}\n}',
+  ],
+  [
+    'adds the mapping',
+    '{\n  "name": "x"\n}\n',
+    (mapping) => addTarget(mapping, 'a', { key: 'b' }),
+    '{\n  "name": "x",\n  "inputMapping": {\n    "a": "b"\n  }\n}\n',
+  ],
+  [
+    'adds the mapping on one line',
+    '{ "name": "x" }',
+    (mapping) => addTarget(mapping, 'a', { key: 'b' }),
+    '{ "name": "x", "inputMapping": { "a": "b" } }',
+  ],
+  [
+    'keeps line feeds of another system',
+    '{\r\n    "inputMapping": {}\r\n}',
+    (mapping) => addTarget(mapping, 'a', { key: 'b' }),
+    '{\r\n    "inputMapping": {\r\n        "a": "b"\r\n    }\r\n}',
+  ],
+  [
+    'makes a list of one target',
+    LINES,
+    (mapping) => addTarget(mapping, 'requestBody.a', { key: 'd' }),
+    '{\n  "name": "x",\n  "inputMapping": {\n    "requestBody.a": ["b", "d"]\n  }\n}\n',
+  ],
+  [
+    'adds to a list of targets',
+    '{"inputMapping":{"a": [["b", "numberify"], { "key": "c" }]}}',
+    (mapping) => addTarget(mapping, 'a', { key: 'd' }),
+    '{"inputMapping":{"a": [["b", "numberify"], { "key": "c" }, "d"]}}',
+  ],
+  [
+    'removes a target of several',
+    '{"inputMapping":{"a": [["b", "numberify"], { "key": "c" }]}}',
+    (mapping) => removeTarget(mapping, line(mapping)),
+    '{"inputMapping":{"a": [{ "key": "c" }]}}',
+  ],
+  [
+    'removes an entry',
+    '{\n  "inputMapping": {\n    "a": "b",\n    "c": "d"\n  }\n}',
+    (mapping) => removeTarget(mapping, line(mapping, 1)),
+    '{\n  "inputMapping": {\n    "a": "b"\n  }\n}',
+  ],
+  [
+    'changes a source, and keeps the order',
+    '{"inputMapping": {"a" : "b", "c": "d"}}',
+    (mapping) => changeSource(mapping, line(mapping), 'x"y'),
+    '{"inputMapping": {"x\\"y" : "b", "c": "d"}}',
+  ],
+  [
+    'moves a target to the entry of another source',
+    '{"inputMapping": {"a": "b", "c": "d"}}',
+    (mapping) => changeSource(mapping, line(mapping, 1), 'a'),
+    '{"inputMapping": {"a": ["b", "d"]}}',
+  ],
+  [
+    'moves one of several targets to an entry of its own',
+    '{"inputMapping": {"a": ["b", ["c", null, 1.50]]}}',
+    (mapping) => changeSource(mapping, line(mapping, 1), 'x'),
+    '{"inputMapping": {"a": ["b"], "x": { "key": "c", "default": 1.50 }}}',
+  ],
+  [
+    'changes the key of an object',
+    '{"inputMapping": {"a": {"default":  1.50, "key" : "b"}}}',
+    (mapping) => changeKey(mapping, line(mapping), 'c'),
+    '{"inputMapping": {"a": {"default":  1.50, "key" : "c"}}}',
+  ],
+  [
+    'gives a text a function',
+    '{"inputMapping": {"a": "b"}}',
+    (mapping) => changeTransform(mapping, line(mapping), 'numberify'),
+    '{"inputMapping": {"a": { "key": "b", "transform": "numberify" }}}',
+  ],
+  [
+    'gives a short form a default',
+    '{"inputMapping": {"a": [["b", "numberify"], "c"]}}',
+    (mapping) => changeFill(mapping, line(mapping), ' 12 '),
+    '{"inputMapping": {"a": [{ "key": "b", "transform": "numberify", "default": 12 }, "c"]}}',
+  ],
+  [
+    'removes a default',
+    '{"inputMapping": {"a": {"key": "b", "default": {"x": []}}}}',
+    (mapping) => changeFill(mapping, line(mapping), undefined),
+    '{"inputMapping": {"a": {"key": "b"}}}',
+  ],
+  [
+    'changes a function',
+    '{"inputMapping": {"a": {"key": "b", "transform": {"function": "stringify"}}}}',
+    (mapping) => changeTransform(mapping, line(mapping), 'numberify'),
+    '{"inputMapping": {"a": {"key": "b", "transform": "numberify"}}}',
+  ],
 ]
 
 const TWICE = '{"inputMapping": {"a": "b", "a": "c"}}'
-const refusals: readonly Readonly<{ name: string; before: string; change: Change; why: RegExp }>[] = [
-  {
-    name: 'the same target again',
-    before: LINES,
-    change: (mapping) => addTarget(mapping, 'requestBody.a', { key: 'b' }),
-    why: /already/,
-  },
-  {
-    name: 'a source that stands twice',
-    before: TWICE,
-    change: (mapping) => removeTarget(mapping, line(mapping)),
-    why: /twice/,
-  },
-  {
-    name: 'more for a source that stands twice',
-    before: TWICE,
-    change: (mapping) => addTarget(mapping, 'a', { key: 'x' }),
-    why: /twice/,
-  },
-  {
-    name: 'a default that is no JSON',
-    before: LINES,
-    change: (mapping) => changeFill(mapping, line(mapping), 'x'),
-    why: /JSON/,
-  },
-  {
-    name: 'an entry of another form',
-    before: '{"inputMapping": {"a": 1}}',
-    change: (mapping) => addTarget(mapping, 'a', { key: 'x' }),
-    why: /editor/,
-  },
+const refusals: readonly (readonly [name: string, before: string, change: Change, why: RegExp])[] = [
+  ['the same target again', LINES, (mapping) => addTarget(mapping, 'requestBody.a', { key: 'b' }), /already/],
+  ['a source that stands twice', TWICE, (mapping) => removeTarget(mapping, line(mapping)), /twice/],
+  ['more for a source that stands twice', TWICE, (mapping) => addTarget(mapping, 'a', { key: 'x' }), /twice/],
+  ['a default that is no JSON', LINES, (mapping) => changeFill(mapping, line(mapping), 'x'), /JSON/],
+  [
+    'an entry of another form',
+    '{"inputMapping": {"a": 1}}',
+    (mapping) => addTarget(mapping, 'a', { key: 'x' }),
+    /editor/,
+  ],
 ]
 
 describe('an edit of the mapping view', () => {
-  for (const { name, before, change, after } of cases) {
+  for (const [name, before, change, after] of cases) {
     test(name, () => assert.equal(applied(before, change(read(before))), after))
   }
-  for (const { name, before, change, why } of refusals) {
+  for (const [name, before, change, why] of refusals) {
     test(`refuses ${name}`, () => {
       const edited = change(read(before))
       assert.ok(!edited.ok)

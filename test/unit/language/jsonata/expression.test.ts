@@ -323,36 +323,28 @@ describe('what does not compile', () => {
 })
 
 describe('faults', () => {
-  const cases = [
-    {
-      text: '1 + requestBody.name',
-      code: 'T2002',
-      part: 'right side of the "+" operator must evaluate to a number, near character 3',
-    },
-    {
-      text: '$number(requestBody.name)',
-      code: 'D3030',
-      part: 'Unable to cast value to a number: (string), near character 8',
-    },
-    { text: '$sqrt(-requestBody.count)', code: 'D3060', part: 'negative number: (number)' },
-    { text: '$power(10, 400 * requestBody.count)', code: 'D3061', part: 'base=(number), exponent=(number)' },
-    { text: 'requestBody.name < 1', code: 'T2009', part: '(string)' },
-    { text: '$error("no patient")', code: 'D3137', part: 'no patient, near character 7 of the expression.' },
-    { text: '$assert(false, "must hold")', code: 'D3141', part: 'must hold' },
-    { text: 'requestBody.name()', code: 'T1006', part: 'non-function' },
-    { text: '($f := function($x) { $x }; f(1))', code: 'T1005', part: 'Did you mean $f?' },
-    { text: '1 + function($x){ $x }', code: 'T2002', part: 'must evaluate to a number' },
-    { text: '$eval("1 +")', code: undefined, part: 'given to $eval does not parse' },
-    { text: '$eval("$nope()")', code: 'T1006', part: 'non-function' },
-    { text: 'requestBody.items^(detail)', code: undefined, part: 'must be numbers or texts' },
-    {
-      text: '($d := function($o, $n){ $n = 0 ? $o : $d($o & $o, $n - 1) }; $d("xxxxxxxx", 25))',
-      code: undefined,
-      part: 'text of more than 8,388,608 characters',
-    },
-    { text: '$sort([1, "a"])', code: undefined, part: 'list of numbers or a list of texts' },
+  const cases: readonly (readonly [text: string, code: string | undefined, part: string])[] = [
+    ['1 + requestBody.name', 'T2002', 'right side of the "+" operator must evaluate to a number, near character 3'],
+    ['$number(requestBody.name)', 'D3030', 'Unable to cast value to a number: (string), near character 8'],
+    ['$sqrt(-requestBody.count)', 'D3060', 'negative number: (number)'],
+    ['$power(10, 400 * requestBody.count)', 'D3061', 'base=(number), exponent=(number)'],
+    ['requestBody.name < 1', 'T2009', '(string)'],
+    ['$error("no patient")', 'D3137', 'no patient, near character 7 of the expression.'],
+    ['$assert(false, "must hold")', 'D3141', 'must hold'],
+    ['requestBody.name()', 'T1006', 'non-function'],
+    ['($f := function($x) { $x }; f(1))', 'T1005', 'Did you mean $f?'],
+    ['1 + function($x){ $x }', 'T2002', 'must evaluate to a number'],
+    ['$eval("1 +")', undefined, 'given to $eval does not parse'],
+    ['$eval("$nope()")', 'T1006', 'non-function'],
+    ['requestBody.items^(detail)', undefined, 'must be numbers or texts'],
+    [
+      '($d := function($o, $n){ $n = 0 ? $o : $d($o & $o, $n - 1) }; $d("xxxxxxxx", 25))',
+      undefined,
+      'text of more than 8,388,608 characters',
+    ],
+    ['$sort([1, "a"])', undefined, 'list of numbers or a list of texts'],
   ]
-  for (const { text, code, part } of cases) {
+  for (const [text, code, part] of cases) {
     test(text, async () => {
       const fault = await faultOf(text)
       assert.equal(fault.code, code)

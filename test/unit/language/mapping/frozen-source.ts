@@ -8,7 +8,7 @@ export function freeze<T extends Json>(value: T): T {
   return value
 }
 
-export type Case = Readonly<{ why: string; mapping: JsonObject; output: JsonObject }>
+export type Row = readonly [why: string, mapping: JsonObject, output: JsonObject]
 
 export const source: JsonObject = freeze({
   b: {

@@ -68,10 +68,7 @@ describe('any mapping of any source', () => {
     const mappings = fc.dictionary(
       path,
       fc.oneof(target, declared, fc.array(declared, { minLength: 1, maxLength: 2 })),
-      {
-        maxKeys: 6,
-        noNullPrototype: true,
-      },
+      { maxKeys: 6, noNullPrototype: true },
     )
     fc.assert(
       fc.property(mappings, object, (inputMapping, from) => {

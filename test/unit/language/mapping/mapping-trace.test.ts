@@ -29,82 +29,62 @@ const shown = ({ found, targets }: TracedEntry): string =>
   ].join(' | ')
 
 describe('the trace of a mapping', () => {
-  const cases: readonly Readonly<{ why: string; mapping: JsonObject; entries: readonly string[] }>[] = [
-    { why: 'a value', mapping: { 'b.name': 'a.b' }, entries: ['true | value 1 /a/b'] },
-    { why: 'nothing', mapping: { 'b.gone': 'a.b' }, entries: ['false | nothing 0'] },
-    { why: 'null', mapping: { 'b.nothing': 'a' }, entries: ['false | nothing 0'] },
-    { why: 'null written', mapping: { 'b.nothing': 'a?' }, entries: ['false | null 1 (1) /a'] },
-    { why: 'a default', mapping: { 'b.gone': { key: 'a', default: 7 } }, entries: ['false | default 1 (1) /a'] },
-    {
-      why: 'a default where the function gives nothing',
-      mapping: { 'b.name': { key: 'a', default: 7, transform: 'numberify' } },
-      entries: ['true | default 1 (1) /a'],
-    },
-    {
-      why: 'a function that cannot convert the value, with a default of nothing',
-      mapping: { 'b.name': { key: 'a', transform: 'numberify', default: null } },
-      entries: ['true | nothing 0'],
-    },
-    {
-      why: 'a function that gives a value for nothing',
-      mapping: { 'b.gone': [['a', { function: 'mapCodes', parameters: { null: 'N' } }]] },
-      entries: ['false | value 1 /a'],
-    },
-    { why: 'several targets', mapping: { 'b.name': ['x', 'y[1]'] }, entries: ['true | value 1 /x | value 1 /y/1'] },
-    {
-      why: 'an array, spread',
-      mapping: { 'b.rows.id': 'e[].id' },
-      entries: ['true | value 3 /e/0/id /e/1/id /e/2/id'],
-    },
-    {
-      why: 'an array with a missing element, spread',
-      mapping: { 'b.rows.code': 'e[].c' },
-      entries: ['true | value 2 /e/0/c /e/2/c'],
-    },
-    {
-      why: 'an array with a missing element, spread with a default',
-      mapping: { 'b.rows.code': { key: 'e[].c', default: '?' } },
-      entries: ['true | value 3 (1) /e/0/c /e/1/c /e/2/c'],
-    },
-    {
-      why: 'an array of missing elements',
-      mapping: { 'b.rows.gone': { key: 'e[].c', default: '?' } },
-      entries: ['false | default 3 (3) /e/0/c /e/1/c /e/2/c'],
-    },
-    { why: 'an empty array', mapping: { 'b.empty': 'e[].c' }, entries: ['true | nothing 0'] },
-    {
-      why: 'a single value where arrays are spread',
-      mapping: { 'b.name': 'e[].c' },
-      entries: ['true | value 1 /e/0/c'],
-    },
-    {
-      why: 'appended',
-      mapping: { 'b.name': 'e[]', 'b.age': 'e[]' },
-      entries: ['true | value 1 /e/0', 'true | value 1 /e/1'],
-    },
-    {
-      why: 'appended element by element',
-      mapping: { 'b.name': 'e[]', 'b.names': { key: 'e', transform: append } },
-      entries: ['true | value 1 /e/0', 'true | value 2 /e/1 /e/2'],
-    },
-    {
-      why: 'one value for all elements',
-      mapping: { 'b.rows.id': 'e[].id', 'b.name': { key: 'e[].n', transform: all } },
-      entries: ['true | value 3 /e/0/id /e/1/id /e/2/id', 'true | value 3 /e/0/n /e/1/n /e/2/n'],
-    },
-    {
-      why: 'one value for all elements, of which there are none',
-      mapping: { 'b.name': { key: 'e[].n', transform: all } },
-      entries: ['true | nothing 0'],
-    },
-    {
-      why: 'the fields of an object, but refused ones',
-      mapping: { 'b.hostile': { transform: through } },
-      entries: ['true | value 1 /a'],
-    },
-    { why: 'names with signs of JSON Pointer', mapping: { 'b.name': 'a/b~c' }, entries: ['true | value 1 /a~1b~0c'] },
+  const cases: readonly (readonly [why: string, mapping: JsonObject, entries: readonly string[]])[] = [
+    ['a value', { 'b.name': 'a.b' }, ['true | value 1 /a/b']],
+    ['nothing', { 'b.gone': 'a.b' }, ['false | nothing 0']],
+    ['null', { 'b.nothing': 'a' }, ['false | nothing 0']],
+    ['null written', { 'b.nothing': 'a?' }, ['false | null 1 (1) /a']],
+    ['a default', { 'b.gone': { key: 'a', default: 7 } }, ['false | default 1 (1) /a']],
+    [
+      'a default where the function gives nothing',
+      { 'b.name': { key: 'a', default: 7, transform: 'numberify' } },
+      ['true | default 1 (1) /a'],
+    ],
+    [
+      'a function that cannot convert the value, with a default of nothing',
+      { 'b.name': { key: 'a', transform: 'numberify', default: null } },
+      ['true | nothing 0'],
+    ],
+    [
+      'a function that gives a value for nothing',
+      { 'b.gone': [['a', { function: 'mapCodes', parameters: { null: 'N' } }]] },
+      ['false | value 1 /a'],
+    ],
+    ['several targets', { 'b.name': ['x', 'y[1]'] }, ['true | value 1 /x | value 1 /y/1']],
+    ['an array, spread', { 'b.rows.id': 'e[].id' }, ['true | value 3 /e/0/id /e/1/id /e/2/id']],
+    ['an array with a missing element, spread', { 'b.rows.code': 'e[].c' }, ['true | value 2 /e/0/c /e/2/c']],
+    [
+      'an array with a missing element, spread with a default',
+      { 'b.rows.code': { key: 'e[].c', default: '?' } },
+      ['true | value 3 (1) /e/0/c /e/1/c /e/2/c'],
+    ],
+    [
+      'an array of missing elements',
+      { 'b.rows.gone': { key: 'e[].c', default: '?' } },
+      ['false | default 3 (3) /e/0/c /e/1/c /e/2/c'],
+    ],
+    ['an empty array', { 'b.empty': 'e[].c' }, ['true | nothing 0']],
+    ['a single value where arrays are spread', { 'b.name': 'e[].c' }, ['true | value 1 /e/0/c']],
+    ['appended', { 'b.name': 'e[]', 'b.age': 'e[]' }, ['true | value 1 /e/0', 'true | value 1 /e/1']],
+    [
+      'appended element by element',
+      { 'b.name': 'e[]', 'b.names': { key: 'e', transform: append } },
+      ['true | value 1 /e/0', 'true | value 2 /e/1 /e/2'],
+    ],
+    [
+      'one value for all elements',
+      { 'b.rows.id': 'e[].id', 'b.name': { key: 'e[].n', transform: all } },
+      ['true | value 3 /e/0/id /e/1/id /e/2/id', 'true | value 3 /e/0/n /e/1/n /e/2/n'],
+    ],
+    [
+      'one value for all elements, of which there are none',
+      { 'b.name': { key: 'e[].n', transform: all } },
+      ['true | nothing 0'],
+    ],
+    ['the fields of an object, but refused ones', { 'b.hostile': { transform: through } }, ['true | value 1 /a']],
+    ['names with signs of JSON Pointer', { 'b.name': 'a/b~c' }, ['true | value 1 /a~1b~0c']],
   ]
-  for (const { why, mapping, entries } of cases) {
+  for (const [why, mapping, entries] of cases) {
     it(why, () => assert.deepEqual(trace(freeze(mapping), source).entries.map(shown), entries))
   }
 

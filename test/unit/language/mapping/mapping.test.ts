@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../../src/core/json.ts'
 import { collectInto, documentPath, type Lint } from '../../../../src/core/lint.ts'
 import { compileMapping } from '../../../../src/language/mapping/mapping.ts'
 import { outcomeOf } from '../../../support/any-mapping.ts'
-import { all, append, type Case, freeze, source, through } from './frozen-source.ts'
+import { all, append, freeze, type Row, source, through } from './frozen-source.ts'
 
 function apply(inputMapping: JsonObject, source: JsonObject): JsonObject {
   const lints: Lint[] = []
@@ -19,6 +19,7 @@ function apply(inputMapping: JsonObject, source: JsonObject): JsonObject {
 
 describe('worked examples of the contract', () => {
   const file = new URL('../../../data/mapping.json', import.meta.url)
+  type Case = Readonly<{ why: string; mapping: JsonObject; output: JsonObject }>
   const { source, cases }: { source: JsonObject; cases: readonly Case[] } = JSON.parse(readFileSync(file, 'utf8'))
   freeze(source)
   assert.ok(cases.length >= 70)
@@ -30,123 +31,87 @@ describe('worked examples of the contract', () => {
 const codes = { function: 'mapCodes', parameters: { F: 'female', M: 'male' } }
 
 describe('mapping', () => {
-  const cases: readonly Case[] = [
-    { why: 'nothing', mapping: {}, output: {} },
-    {
-      why: 'the same shape again',
-      mapping: { 'b.name': ['a', 'c.d'], 'b.age': ['a', 'c.d'] },
-      output: { a: '41', c: { d: '41' } },
-    },
-    { why: 'null gives way', mapping: { 'b.nothing': 'a?', 'b.age': 'a.b' }, output: { a: { b: '41' } } },
-    {
-      why: 'an entry with a default replaces what it meets',
-      mapping: { 'b.name': 'a', 'b.age': { key: 'a.b', default: null } },
-      output: { a: { b: '41' } },
-    },
-    {
-      why: 'names that are inherited',
-      mapping: { 'b.name': 'toString.valueOf' },
-      output: { toString: { valueOf: 'Jane' } },
-    },
-    { why: 'a mark in a name', mapping: { 'b.nothing': 'a\\?', 'b.name': 'b\\?' }, output: { 'b?': 'Jane' } },
-    { why: 'an escaped backslash before the mark', mapping: { 'b.nothing': 'a\\\\?' }, output: { 'a\\': null } },
-    { why: 'missing is not null', mapping: { 'b.gone': 'a?' }, output: {} },
-    { why: 'null appended', mapping: { 'b.nothing': 'a[]?' }, output: { a: [null] } },
-    { why: 'null appended with +', mapping: { 'b.nothing': 'a[]+?' }, output: { a: [null] } },
-    { why: 'null not appended', mapping: { 'b.nothing': 'a[]', 'b.gone': 'a[]+' }, output: {} },
-    { why: 'null makes nothing on the way', mapping: { 'b.nothing': 'a.b[3].c' }, output: {} },
-    { why: 'a default over null', mapping: { 'b.nothing': { key: 'a?', default: 'D' } }, output: { a: 'D' } },
-    { why: 'null as default', mapping: { 'b.gone': { key: 'a?', default: null } }, output: { a: null } },
-    { why: 'a default of false', mapping: { 'b.gone': { key: 'a', default: false } }, output: { a: false } },
-    { why: 'a default past the function', mapping: { 'b.gone': [['a', 'numberify', '7']] }, output: { a: '7' } },
-    {
-      why: 'a default where the function gives nothing',
-      mapping: { 'b.name': [['a', 'numberify', 0]] },
-      output: { a: 0 },
-    },
-    {
-      why: 'null where the function gives null',
-      mapping: { 'b.nothing': { key: 'a?', transform: codes } },
-      output: { a: null },
-    },
-    {
-      why: 'null as default where the function cannot convert',
-      mapping: { 'b.name': ['a', 'c?'].map((key) => ({ key, transform: codes, default: null })) },
-      output: { c: null },
-    },
-    {
-      why: 'a default for a list with an element that the function cannot convert',
-      mapping: { 'b.rows[].code': { key: 'a', transform: 'numberify', default: ['D'] } },
-      output: { a: ['D'] },
-    },
-    { why: 'short form, function by name', mapping: { 'b.age': [['a', 'numberify']] }, output: { a: 41 } },
-    {
-      why: 'short form, function with parameters',
-      mapping: { 'b.age': [['a', { function: 'numberify' }, 1]] },
-      output: { a: 41 },
-    },
-    { why: 'short form, key only', mapping: { 'b.age': [['a']] }, output: { a: '41' } },
-    {
-      why: 'elements that lack the field keep their place',
-      mapping: { 'b.rows[].code': 'a[].code' },
-      output: { a: [{ code: 'F' }, null, { code: 'X' }] },
-    },
-    {
-      why: 'and get the fields of other entries',
-      mapping: { 'b.rows[].code': 'a[].code', 'b.rows[].id': 'a[].id' },
-      output: { a: [{ code: 'F', id: 1 }, { id: 2 }, { code: 'X', id: 3 }] },
-    },
-    {
-      why: 'null in elements',
-      mapping: { 'b.rows[].code': 'a[].c?' },
-      output: { a: [{ c: 'F' }, { c: null }, { c: 'X' }] },
-    },
-    {
-      why: 'a default in elements',
-      mapping: { 'b.rows[].code': { key: 'a[].c', default: '-' } },
-      output: { a: [{ c: 'F' }, { c: '-' }, { c: 'X' }] },
-    },
-    {
-      why: 'a function in elements, then the default',
-      mapping: { 'b.rows[].code': { key: 'a[].c', transform: codes, default: '-' } },
-      output: { a: [{ c: 'female' }, { c: '-' }, { c: '-' }] },
-    },
-    { why: 'stringify of the array', mapping: { 'b.nested': [['a', 'stringify']] }, output: { a: '[[1,2],[3]]' } },
-    {
-      why: 'stringify in elements',
-      mapping: { 'b.nested': [['a[].x', 'stringify']] },
-      output: { a: [{ x: '[1,2]' }, { x: '[3]' }] },
-    },
-    { why: 'an array of none', mapping: { 'b.empty': 'a[].x' }, output: { a: [] } },
-    { why: 'a value into the first element', mapping: { 'b.name': 'a[].x' }, output: { a: [{ x: 'Jane' }] } },
-    { why: 'appended in each element', mapping: { 'b.names': 'a[].x[]' }, output: { a: [{ x: ['p'] }, { x: ['q'] }] } },
-    {
-      why: 'an index in each element',
-      mapping: { 'b.names': 'a[].x[1]' },
-      output: { a: [{ x: [null, 'p'] }, { x: [null, 'q'] }] },
-    },
-    {
-      why: 'the last [] of two that touch is the one to spread over',
-      mapping: { 'b.names': 'a[].b[].c' },
-      output: { a: [{ b: [{ c: 'p' }, { c: 'q' }] }] },
-    },
-    { why: 'spread over a matrix', mapping: { 'b.nested[]': 'a[].x' }, output: { a: [{ x: [1, 2] }, { x: [3] }] } },
-    { why: 'elements of elements', mapping: { 'b.name': 'a[1][0]' }, output: { a: [null, ['Jane']] } },
-    { why: 'oneToAllElements without elements', mapping: { 'b.name': { key: 'a[].x', transform: all } }, output: {} },
-    {
-      why: 'oneToAllElements of none',
-      mapping: { 'b.empty': 'a', 'b.name': { key: 'a[].x', transform: all } },
-      output: { a: [] },
-    },
-    {
-      why: 'oneToAllElements of an array, whole',
-      mapping: { 'b.rows.id': 'a[].id', 'b.names': { key: 'a[].n', transform: all } },
-      output: { a: [1, 2, 3].map((id) => ({ id, n: ['p', 'q'] })) },
-    },
-    {
-      why: 'oneToAllElements at each level',
-      mapping: { 'b.nested': 'a[].x', 'b.names': 'a[].y[].z', 'b.name': { key: 'a[].y[].n', transform: all } },
-      output: {
+  const cases: readonly Row[] = [
+    ['nothing', {}, {}],
+    ['the same shape again', { 'b.name': ['a', 'c.d'], 'b.age': ['a', 'c.d'] }, { a: '41', c: { d: '41' } }],
+    ['null gives way', { 'b.nothing': 'a?', 'b.age': 'a.b' }, { a: { b: '41' } }],
+    [
+      'an entry with a default replaces what it meets',
+      { 'b.name': 'a', 'b.age': { key: 'a.b', default: null } },
+      { a: { b: '41' } },
+    ],
+    ['names that are inherited', { 'b.name': 'toString.valueOf' }, { toString: { valueOf: 'Jane' } }],
+    ['a mark in a name', { 'b.nothing': 'a\\?', 'b.name': 'b\\?' }, { 'b?': 'Jane' }],
+    ['an escaped backslash before the mark', { 'b.nothing': 'a\\\\?' }, { 'a\\': null }],
+    ['missing is not null', { 'b.gone': 'a?' }, {}],
+    ['null appended', { 'b.nothing': 'a[]?' }, { a: [null] }],
+    ['null appended with +', { 'b.nothing': 'a[]+?' }, { a: [null] }],
+    ['null not appended', { 'b.nothing': 'a[]', 'b.gone': 'a[]+' }, {}],
+    ['null makes nothing on the way', { 'b.nothing': 'a.b[3].c' }, {}],
+    ['a default over null', { 'b.nothing': { key: 'a?', default: 'D' } }, { a: 'D' }],
+    ['null as default', { 'b.gone': { key: 'a?', default: null } }, { a: null }],
+    ['a default of false', { 'b.gone': { key: 'a', default: false } }, { a: false }],
+    ['a default past the function', { 'b.gone': [['a', 'numberify', '7']] }, { a: '7' }],
+    ['a default where the function gives nothing', { 'b.name': [['a', 'numberify', 0]] }, { a: 0 }],
+    ['null where the function gives null', { 'b.nothing': { key: 'a?', transform: codes } }, { a: null }],
+    [
+      'null as default where the function cannot convert',
+      { 'b.name': ['a', 'c?'].map((key) => ({ key, transform: codes, default: null })) },
+      { c: null },
+    ],
+    [
+      'a default for a list with an element that the function cannot convert',
+      { 'b.rows[].code': { key: 'a', transform: 'numberify', default: ['D'] } },
+      { a: ['D'] },
+    ],
+    ['short form, function by name', { 'b.age': [['a', 'numberify']] }, { a: 41 }],
+    ['short form, function with parameters', { 'b.age': [['a', { function: 'numberify' }, 1]] }, { a: 41 }],
+    ['short form, key only', { 'b.age': [['a']] }, { a: '41' }],
+    [
+      'elements that lack the field keep their place',
+      { 'b.rows[].code': 'a[].code' },
+      { a: [{ code: 'F' }, null, { code: 'X' }] },
+    ],
+    [
+      'and get the fields of other entries',
+      { 'b.rows[].code': 'a[].code', 'b.rows[].id': 'a[].id' },
+      { a: [{ code: 'F', id: 1 }, { id: 2 }, { code: 'X', id: 3 }] },
+    ],
+    ['null in elements', { 'b.rows[].code': 'a[].c?' }, { a: [{ c: 'F' }, { c: null }, { c: 'X' }] }],
+    [
+      'a default in elements',
+      { 'b.rows[].code': { key: 'a[].c', default: '-' } },
+      { a: [{ c: 'F' }, { c: '-' }, { c: 'X' }] },
+    ],
+    [
+      'a function in elements, then the default',
+      { 'b.rows[].code': { key: 'a[].c', transform: codes, default: '-' } },
+      { a: [{ c: 'female' }, { c: '-' }, { c: '-' }] },
+    ],
+    ['stringify of the array', { 'b.nested': [['a', 'stringify']] }, { a: '[[1,2],[3]]' }],
+    ['stringify in elements', { 'b.nested': [['a[].x', 'stringify']] }, { a: [{ x: '[1,2]' }, { x: '[3]' }] }],
+    ['an array of none', { 'b.empty': 'a[].x' }, { a: [] }],
+    ['a value into the first element', { 'b.name': 'a[].x' }, { a: [{ x: 'Jane' }] }],
+    ['appended in each element', { 'b.names': 'a[].x[]' }, { a: [{ x: ['p'] }, { x: ['q'] }] }],
+    ['an index in each element', { 'b.names': 'a[].x[1]' }, { a: [{ x: [null, 'p'] }, { x: [null, 'q'] }] }],
+    [
+      'the last [] of two that touch is the one to spread over',
+      { 'b.names': 'a[].b[].c' },
+      { a: [{ b: [{ c: 'p' }, { c: 'q' }] }] },
+    ],
+    ['spread over a matrix', { 'b.nested[]': 'a[].x' }, { a: [{ x: [1, 2] }, { x: [3] }] }],
+    ['elements of elements', { 'b.name': 'a[1][0]' }, { a: [null, ['Jane']] }],
+    ['oneToAllElements without elements', { 'b.name': { key: 'a[].x', transform: all } }, {}],
+    ['oneToAllElements of none', { 'b.empty': 'a', 'b.name': { key: 'a[].x', transform: all } }, { a: [] }],
+    [
+      'oneToAllElements of an array, whole',
+      { 'b.rows.id': 'a[].id', 'b.names': { key: 'a[].n', transform: all } },
+      { a: [1, 2, 3].map((id) => ({ id, n: ['p', 'q'] })) },
+    ],
+    [
+      'oneToAllElements at each level',
+      { 'b.nested': 'a[].x', 'b.names': 'a[].y[].z', 'b.name': { key: 'a[].y[].n', transform: all } },
+      {
         a: [
           {
             x: [1, 2],
@@ -158,88 +123,68 @@ describe('mapping', () => {
           { x: [3] },
         ],
       },
-    },
-    {
-      why: 'oneToAllElements appends in each',
-      mapping: { 'b.names': 'a[].x[]', 'b.name': { key: 'a[].x[]', transform: all } },
-      output: { a: [{ x: ['p', 'Jane'] }, { x: ['q', 'Jane'] }] },
-    },
-    {
-      why: 'appendArray of a single value',
-      mapping: { 'b.name': { key: 'a', transform: append } },
-      output: { a: ['Jane'] },
-    },
-    {
-      why: 'appendArray without []',
-      mapping: {
+    ],
+    [
+      'oneToAllElements appends in each',
+      { 'b.names': 'a[].x[]', 'b.name': { key: 'a[].x[]', transform: all } },
+      { a: [{ x: ['p', 'Jane'] }, { x: ['q', 'Jane'] }] },
+    ],
+    ['appendArray of a single value', { 'b.name': { key: 'a', transform: append } }, { a: ['Jane'] }],
+    [
+      'appendArray without []',
+      {
         'b.names': [
           ['a', 'appendArray'],
           ['a', 'appendArray'],
         ],
       },
-      output: { a: ['p', 'q', 'p', 'q'] },
-    },
-    {
-      why: 'appendArray into the first element',
-      mapping: { 'b.names': { key: 'a[].x[]', transform: append } },
-      output: { a: [{ x: ['p', 'q'] }] },
-    },
-    {
-      why: 'passThroughObject without a key',
-      mapping: { 'b.object': { transform: through } },
-      output: { x: { y: 1, z: 2 }, list: [{ n: 1 }, { n: 2 }] },
-    },
-    {
-      why: 'passThroughObject of a default',
-      mapping: { 'b.gone': { key: 'x', transform: through, default: { d: 1 } } },
-      output: { d: 1 },
-    },
-    {
-      why: 'passThroughObject leaves out refused names',
-      mapping: { 'b.hostile': { key: 'x', transform: through } },
-      output: { a: 1 },
-    },
+      { a: ['p', 'q', 'p', 'q'] },
+    ],
+    [
+      'appendArray into the first element',
+      { 'b.names': { key: 'a[].x[]', transform: append } },
+      { a: [{ x: ['p', 'q'] }] },
+    ],
+    [
+      'passThroughObject without a key',
+      { 'b.object': { transform: through } },
+      { x: { y: 1, z: 2 }, list: [{ n: 1 }, { n: 2 }] },
+    ],
+    ['passThroughObject of a default', { 'b.gone': { key: 'x', transform: through, default: { d: 1 } } }, { d: 1 }],
+    ['passThroughObject leaves out refused names', { 'b.hostile': { key: 'x', transform: through } }, { a: 1 }],
   ]
-  for (const { why, mapping, output } of cases) {
+  for (const [why, mapping, output] of cases) {
     it(why, () => assert.deepEqual(apply(freeze(mapping), source), output))
   }
 
-  const ending: readonly Readonly<{ mapping: JsonObject; at: string; says: RegExp }>[] = [
-    {
-      mapping: { 'b.name': 'a', 'b.age': 'a.b' },
-      at: 'b.age',
-      says: /^The target "a.b" needs an object where .* a single value \(string\)\. /,
-    },
-    {
-      mapping: { 'b.age': 'a.b', 'b.name': 'a' },
-      at: 'b.name',
-      says: /"a" needs a single value .* an object \(object\)/,
-    },
-    { mapping: { 'b.age': 'a.b', 'b.name': 'a[]' }, at: 'b.name', says: /"a\[\]" needs a list .* an object/ },
-    { mapping: { 'b.age': 'a[2]', 'b.name': 'a.b' }, at: 'b.name', says: /"a.b" needs an object .* a list/ },
-    { mapping: { 'b.name': 'a', 'b.names': 'a' }, at: 'b.names', says: /"a" needs a list .* a single value/ },
-    { mapping: { 'b.names': 'a', 'b.rows[].id': 'a[].b' }, at: 'b.rows[].id', says: /needs an object/ },
-    { mapping: { 'b.names': 'a', 'b.name': { key: 'a[].n', transform: all } }, at: 'b.name', says: /needs an object/ },
-    { mapping: { 'b.name': ['a', { key: 'a[].n', transform: all }] }, at: 'b.name', says: /needs a list/ },
-    { mapping: { 'b.name': ['a', { key: 'a', transform: append }] }, at: 'b.name', says: /needs a list/ },
-    { mapping: { 'b.name': 'x', 'b.object': { transform: through } }, at: 'b.object', says: /needs an object/ },
-    { mapping: { 'b.name': 'toString', 'b.age': 'toString.a' }, at: 'b.age', says: /needs an object/ },
-    {
-      mapping: { 'b.name': [['a', 'numberify']] },
-      at: 'b.name',
-      says: /^numberify cannot convert the string "Jane" that "b.name" gave\. .*default\.$/,
-    },
-    { mapping: { 'b.rows[].code': [['a', 'numberify']] }, at: 'b.rows[].code', says: /the array that/ },
-    { mapping: { 'b.rows[].code': [['a[].c', 'numberify']] }, at: 'b.rows[].code', says: /the string "F" that/ },
-    { mapping: { 'b.object': { key: 'a?', transform: 'dateTimeToDate' } }, at: 'b.object', says: /the object that/ },
-    {
-      mapping: { 'b.name': { key: 'a', transform: codes } },
-      at: 'b.name',
-      says: /"Jane".* Add the code, or "default", to its parameters/,
-    },
-    { mapping: { 'b.name': { transform: through } }, at: 'b.name', says: /^passThroughObject cannot/ },
+  const ending: readonly (readonly [mapping: JsonObject, at: string, says: RegExp])[] = [
+    [
+      { 'b.name': 'a', 'b.age': 'a.b' },
+      'b.age',
+      /^The target "a.b" needs an object where .* a single value \(string\)\. /,
+    ],
+    [{ 'b.age': 'a.b', 'b.name': 'a' }, 'b.name', /"a" needs a single value .* an object \(object\)/],
+    [{ 'b.age': 'a.b', 'b.name': 'a[]' }, 'b.name', /"a\[\]" needs a list .* an object/],
+    [{ 'b.age': 'a[2]', 'b.name': 'a.b' }, 'b.name', /"a.b" needs an object .* a list/],
+    [{ 'b.name': 'a', 'b.names': 'a' }, 'b.names', /"a" needs a list .* a single value/],
+    [{ 'b.names': 'a', 'b.rows[].id': 'a[].b' }, 'b.rows[].id', /needs an object/],
+    [{ 'b.names': 'a', 'b.name': { key: 'a[].n', transform: all } }, 'b.name', /needs an object/],
+    [{ 'b.name': ['a', { key: 'a[].n', transform: all }] }, 'b.name', /needs a list/],
+    [{ 'b.name': ['a', { key: 'a', transform: append }] }, 'b.name', /needs a list/],
+    [{ 'b.name': 'x', 'b.object': { transform: through } }, 'b.object', /needs an object/],
+    [{ 'b.name': 'toString', 'b.age': 'toString.a' }, 'b.age', /needs an object/],
+    [
+      { 'b.name': [['a', 'numberify']] },
+      'b.name',
+      /^numberify cannot convert the string "Jane" that "b.name" gave\. .*default\.$/,
+    ],
+    [{ 'b.rows[].code': [['a', 'numberify']] }, 'b.rows[].code', /the array that/],
+    [{ 'b.rows[].code': [['a[].c', 'numberify']] }, 'b.rows[].code', /the string "F" that/],
+    [{ 'b.object': { key: 'a?', transform: 'dateTimeToDate' } }, 'b.object', /the object that/],
+    [{ 'b.name': { key: 'a', transform: codes } }, 'b.name', /"Jane".* Add the code, or "default", to its parameters/],
+    [{ 'b.name': { transform: through } }, 'b.name', /^passThroughObject cannot/],
   ]
-  for (const { mapping, at, says } of ending) {
+  for (const [mapping, at, says] of ending) {
     it(`ends the message: ${JSON.stringify(mapping)}`, () => {
       const { apply } = compileMapping(freeze(mapping), collectInto([], 'inputMapping'))
       const outcome = outcomeOf(() => apply(source))

@@ -17,61 +17,43 @@ describe('counts of messages', () => {
   const failed = (count: number, code: string): MessageCount => ({ endpoint: 'a', outcome: 'failed', code, count })
   const of = (process: string, ...counts: MessageCount[]): ProcessCounts => ({ process, counts })
 
-  type Case = Readonly<{
-    name: string
-    first: readonly ProcessCounts[]
-    later: readonly ProcessCounts[]
-    done: number
-    failures: readonly (readonly [code: string, count: number, isNew: boolean])[]
-  }>
+  type Case = readonly [
+    name: string,
+    first: readonly ProcessCounts[],
+    later: readonly ProcessCounts[],
+    done: number,
+    failures: readonly (readonly [code: string, count: number, isNew: boolean])[],
+  ]
   const cases: readonly Case[] = [
-    {
-      name: 'are those since the reading before',
-      first: [of('p', done(5))],
-      later: [of('p', done(8))],
-      done: 3,
-      failures: [],
-    },
-    {
-      name: 'are added up over processes',
-      first: [of('p', done(1)), of('q', done(2))],
-      later: [of('q', done(3)), of('p', done(4))],
-      done: 4,
-      failures: [],
-    },
-    {
-      name: 'leave out what a new process had counted before',
-      first: [of('p', done(1))],
-      later: [of('p', done(2)), of('q', done(100))],
-      done: 1,
-      failures: [],
-    },
-    {
-      name: 'start again with a counter that started again',
-      first: [of('p', done(50))],
-      later: [of('p', done(2))],
-      done: 2,
-      failures: [],
-    },
-    {
-      name: 'have the failures, new ones marked, the largest first',
-      first: [of('p', failed(1, 'OLD'))],
-      later: [of('p', failed(2, 'OLD'), failed(3, 'NEW'))],
-      done: 0,
-      failures: [
+    ['are those since the reading before', [of('p', done(5))], [of('p', done(8))], 3, []],
+    ['are added up over processes', [of('p', done(1)), of('q', done(2))], [of('q', done(3)), of('p', done(4))], 4, []],
+    [
+      'leave out what a new process had counted before',
+      [of('p', done(1))],
+      [of('p', done(2)), of('q', done(100))],
+      1,
+      [],
+    ],
+    ['start again with a counter that started again', [of('p', done(50))], [of('p', done(2))], 2, []],
+    [
+      'have the failures, new ones marked, the largest first',
+      [of('p', failed(1, 'OLD'))],
+      [of('p', failed(2, 'OLD'), failed(3, 'NEW'))],
+      0,
+      [
         ['NEW', 3, true],
         ['OLD', 1, false],
       ],
-    },
-    {
-      name: 'mark no failure as new that one process knew',
-      first: [of('p', failed(1, 'X')), of('q')],
-      later: [of('p', failed(2, 'X')), of('q', failed(1, 'X'))],
-      done: 0,
-      failures: [['X', 2, false]],
-    },
+    ],
+    [
+      'mark no failure as new that one process knew',
+      [of('p', failed(1, 'X')), of('q')],
+      [of('p', failed(2, 'X')), of('q', failed(1, 'X'))],
+      0,
+      [['X', 2, false]],
+    ],
   ]
-  for (const { name, first, later, done: expected, failures } of cases) {
+  for (const [name, first, later, expected, failures] of cases) {
     test(name, async () => {
       const readings = [first, later, later]
       const source = createMessageEvents({
