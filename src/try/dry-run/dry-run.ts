@@ -20,7 +20,7 @@ import { findClashes, type Registry } from '../../endpoints/endpoint-registry.ts
 import type { EndpointService } from '../../endpoints/endpoint-service.ts'
 import * as failures from '../../endpoints/management-failures.ts'
 import { parseDocument } from '../../endpoints/parse-document.ts'
-import { MEDIA_TYPES } from '../../formats/codecs.ts'
+import { DEFAULT_FORMAT, MEDIA_TYPES } from '../../formats/codecs.ts'
 import type { Incoming } from '../../inbound/incoming-message.ts'
 import type { Intake } from '../../inbound/intake.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
@@ -206,8 +206,8 @@ export function toIncoming(
   const before = original?.requestHeaders ?? {}
   const assumed =
     typeof body === 'string'
-      ? (before['content-type'] ?? MEDIA_TYPES[endpoint.transformation.input ?? 'JSON'])
-      : MEDIA_TYPES.JSON
+      ? (before['content-type'] ?? MEDIA_TYPES[endpoint.transformation.input ?? DEFAULT_FORMAT])
+      : MEDIA_TYPES[DEFAULT_FORMAT]
   const type = contentType ?? given['content-type'] ?? assumed
   return {
     ...original,
