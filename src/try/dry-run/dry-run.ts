@@ -2,6 +2,7 @@
  * Runs a sample message through an endpoint and reports its course, without effects: the same compiler and intake as for
  * real messages, with canned answers in place of other systems.
  */
+
 import { setImmediate } from 'node:timers/promises'
 import { allows, type Role } from '../../core/access.ts'
 import { Failure } from '../../core/failure.ts'
@@ -9,6 +10,7 @@ import { isId, NO_ID } from '../../core/id.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { collectInto, isError, isWarning, type Lint, preventsActivation, toFaults } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
+import { HTTP } from '../../core/origin.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
 import type { Clock } from '../../core/run.ts'
 import { type CallSpan, startTrace, type Trace } from '../../core/tracing/trace.ts'
@@ -210,6 +212,7 @@ export function toIncoming(
       : MEDIA_TYPES[DEFAULT_FORMAT]
   const type = contentType ?? given['content-type'] ?? assumed
   return {
+    origin: HTTP,
     ...original,
     requestHeaders: {
       ...before,
