@@ -3,7 +3,9 @@
  * its line in the log, its spans.
  * `node bin/node.js bench/costs/account.ts` writes the lines of the log to standard output, and the figures to standard error.
  */
+
 import { emptyResource } from '@opentelemetry/resources'
+import { HTTP } from '../../src/core/origin.ts'
 import { endCall, endStage, newSpanId, newTraceId, startCall, startTrace } from '../../src/core/tracing/trace.ts'
 import { checkDocument } from '../../src/document/checks/check-document.ts'
 import type { CompiledEndpoint } from '../../src/endpoints/compiled-endpoint.ts'
@@ -79,7 +81,7 @@ function finishedMessage(name: string): CompletedMessage {
   })
   endCall(call, { status: 200, headers: {}, body: new Uint8Array() })
   for (const stage of ['lookup', 'validate', 'map', 'serialise'] as const) endStage(trace, stage)
-  const incoming = { requestHeaders: {}, query: {}, urlParams: {}, body: undefined }
+  const incoming = { origin: HTTP, requestHeaders: {}, query: {}, urlParams: {}, body: undefined }
   return {
     answer,
     failure: undefined,

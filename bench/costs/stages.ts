@@ -5,6 +5,7 @@
 
 import { createIsoTime } from '../../src/core/iso-time.ts'
 import { collectInto, type Lint } from '../../src/core/lint.ts'
+import { DOORS } from '../../src/core/origin.ts'
 import type { Run } from '../../src/core/run.ts'
 import { startTrace } from '../../src/core/tracing/trace.ts'
 import { checkDocument } from '../../src/document/checks/check-document.ts'
@@ -63,7 +64,7 @@ function runOf(body: Uint8Array): Run {
     clock: Date.now,
     startedAt: Date.now(),
     deadlineAt: Date.now() + settings.messageTimeoutMs,
-    isRecord: false,
+    door: DOORS.http,
     mayWait: false,
     body,
     budget: unboundedBytes(),

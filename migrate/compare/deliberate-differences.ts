@@ -3,7 +3,7 @@
 import { type FailureCode, kindForCode } from '../../src/core/failure-table.ts'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { Unwritable } from '../../src/formats/body-faults.ts'
-import { codecForFormat, MEDIA_TYPES } from '../../src/formats/codecs.ts'
+import { CODECS } from '../../src/formats/codecs.ts'
 import { attempt } from '../attempt.ts'
 import { listRequestPaths } from '../import/lookup-forms.ts'
 import { sharedConstants } from '../import/shared-constants.ts'
@@ -413,8 +413,8 @@ function decoded(url: string): string {
 function isSentAsXml(peer: Json | undefined, here: Json | undefined): boolean {
   if (peer === undefined) return false
   try {
-    const xml = Buffer.from(codecForFormat('XML').build(peer))
-    return isSame(readBody(xml, readMediaType(MEDIA_TYPES.XML)).value, here)
+    const xml = Buffer.from(CODECS.xml.build(peer))
+    return isSame(readBody(xml, readMediaType(CODECS.xml.mediaType)).value, here)
   } catch (thrown) {
     if (thrown instanceof Unwritable) return false
     throw thrown
@@ -466,7 +466,7 @@ function isRandom(segments: readonly string[], { mapping, comparison: { document
 
 /** True if the place is empty with the peer and missing here, or elements of an array around it are. */
 function isEmptyParent({ peer, here, comparison }: Case, location: BodyLocation): boolean {
-  const isXml = comparison.peer.answer.mediaType === 'application/xml'
+  const isXml = comparison.peer.answer.mediaType === CODECS.xml.mediaType
   const isEmpty = (value: Json | undefined) =>
     (typeof value === 'object' && value !== null && isHollow(value, isXml)) || (isXml && value === '')
   if ((here ?? null) === null && isEmpty(peer)) return true

@@ -5,7 +5,8 @@ import { kindForCode } from '../../src/core/failure-table.ts'
 import { FRAMING_HEADERS } from '../../src/core/http.ts'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { isSecretParameter, REDACTED } from '../../src/core/secrets/secrets.ts'
-import { MEDIA_TYPES } from '../../src/formats/codecs.ts'
+import { DEFAULT_FORMAT, MEDIA_TYPES } from '../../src/formats/codecs.ts'
+import { OPENHIM_MEDIA_TYPE } from '../../src/formats/openhim-wrapper.ts'
 import { attempt } from '../attempt.ts'
 import {
   type CallGroup,
@@ -158,8 +159,9 @@ function normalizeAnswerHeaders(
   { transformation }: EndpointDocument,
 ): TransactionAnswer['headers'] {
   const output = isObject(transformation) ? String(transformation.output).toUpperCase() : ''
-  if (!headers['content-type']?.startsWith(MEDIA_TYPES['JSON+OPENHIM']) || output === 'JSON+OPENHIM') return headers
-  return { ...headers, 'content-type': (MEDIA_TYPES as Readonly<Record<string, string>>)[output] ?? MEDIA_TYPES.JSON }
+  const outputType = (MEDIA_TYPES as Readonly<Record<string, string>>)[output] ?? MEDIA_TYPES[DEFAULT_FORMAT]
+  if (!headers['content-type']?.startsWith(OPENHIM_MEDIA_TYPE) || outputType === OPENHIM_MEDIA_TYPE) return headers
+  return { ...headers, 'content-type': outputType }
 }
 
 type CallsById = Readonly<Record<string, readonly Orchestration[]>>

@@ -4,6 +4,7 @@ import { isObject, type Json } from '../../src/core/json.ts'
 import { checkReference } from '../../src/document/checks/path-roots.ts'
 import { EndpointField } from '../../src/document/schema/schema.ts'
 import type { Field } from '../../src/document/schema/schema-fields.ts'
+import { DEFAULT_FORMAT } from '../../src/formats/codecs.ts'
 import { parseExpression } from '../../src/language/jsonata/expression.ts'
 import { withoutLastSlash } from '../../src/language/route-pattern.ts'
 import { parseStatusSet } from '../../src/language/status-set.ts'
@@ -50,7 +51,11 @@ export function convertRoute(draft: DocumentPart): void {
   const hasBody = method === 'POST' || method === 'PUT' || draft.at('kafkaConsumerTopic').value
   for (const format of [formats.at('output'), ...(hasBody ? [formats.at('input')] : [])]) {
     if (format.value !== undefined) continue
-    format.set('JSON', 'differs', 'Without this format, every message failed there; here it is JSON.')
+    format.set(
+      DEFAULT_FORMAT,
+      'differs',
+      `Without this format, every message failed there; here it is ${DEFAULT_FORMAT}.`,
+    )
   }
 }
 

@@ -20,6 +20,7 @@ import {
   text,
   whole,
 } from '../core/schema.ts'
+import { FORMATS } from '../formats/codecs.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
 import {
   DraftRequest,
@@ -58,7 +59,14 @@ export const Vocabulary = named(
     mappingFunctions: list(object({ name: text }, { signature: text, means: text, needsParameters: flag })),
     expressionFunctions: list(object({ name: text }, { parameters: list(text), signature: text })),
     failures: list(object({ code: text }, { status: whole, retry: flag, means: text })),
-    formats: list(object({ name: text, mediaType: text })),
+    formats: list(
+      object({
+        name: enumSchema(FORMATS),
+        title: described(text, 'What people call it.'),
+        mediaType: text,
+        sample: described(text, 'A message as simple as one can be.'),
+      }),
+    ),
   },
   {
     contentTypes: list(object({ format: text, types: list(text) }, { suffix: text })),

@@ -1,8 +1,9 @@
 /** `/messages` and the captures of endpoints: recorded messages. Bodies may hold confidential data about people. */
 import type { FastifyReply } from 'fastify'
 import Type, { type Static, type TSchema } from 'typebox'
+import { SOURCES } from '../core/origin.ts'
 import { cursor } from '../core/records/cursor.ts'
-import { type BodySummary, MASK_CAUSES, OUTCOMES, type RecordedBody, SOURCES } from '../core/records/message-record.ts'
+import { type BodySummary, MASK_CAUSES, OUTCOMES, type RecordedBody } from '../core/records/message-record.ts'
 import {
   described,
   either,

@@ -92,7 +92,7 @@ export function createServers(options: ServersOptions): Servers {
   const { settings, logger } = options
   const answer = (failure: Failure) => {
     if (failure.kind.bug) logger.error({ err: failure.cause }, failure.message)
-    return answerFailure(failure, 'JSON')
+    return answerFailure(failure)
   }
   const { registry, version, storedTests } = options
   const origin = messageOrigin(settings)

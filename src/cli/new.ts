@@ -8,14 +8,14 @@ import type { Lint } from '../core/lint.ts'
 import { checkFiles } from '../endpoints/check-files.ts'
 import { Unreadable } from '../formats/body-faults.ts'
 import { codecForFormat, MEDIA_TYPES } from '../formats/codecs.ts'
-import { decodeText } from '../formats/text.ts'
 import { createLogger } from '../observe/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
 import {
   createTest,
   newDocument,
+  readSample,
   type SampleMessage,
-  SMALLEST,
+  smallestMessage,
   withoutFaults,
 } from '../try/suggestions/draft-endpoint.ts'
 import {
@@ -37,7 +37,7 @@ export async function run({ name, sample, ...given }: Given<'new'>, terminal: Te
   const settings = requireSettings(terminal)
   const project = openProject([], given)
   const [slug = ''] = nameFiles([{ name, earlier: undefined }])
-  const message = sample === undefined ? SMALLEST : readSample(sample, settings)
+  const message = sample === undefined ? smallestMessage(settings) : readSampleFile(sample, settings)
   const document = await soundDocument(newDocument(name, `/${slug}`, message), project, settings)
   const path = join(project === undefined ? process.cwd() : newDocumentFolder(project), slug)
   const files = { [`${path}.json`]: document, [`${path}.tests.json`]: await createTests(document, message, settings) }
@@ -66,20 +66,15 @@ async function createTests(
   }
 }
 
-function readSample(file: string, settings: Settings): SampleMessage {
+function readSampleFile(file: string, settings: Settings): SampleMessage {
   const bytes = readBytes(file)
   if (bytes.length > settings.parserLimitBytes) {
     throw new CommandFault(
       `${file} has ${bytes.length} bytes; PARSER_LIMIT is ${settings.parserLimitBytes}. Give a smaller sample.`,
     )
   }
-  const format = /^(?:\ufeff)?\s*</.test(bytes.toString()) ? 'XML' : 'JSON'
   try {
-    return {
-      value: codecForFormat(format).read(bytes, undefined, settings),
-      format,
-      text: decodeText(bytes, undefined),
-    }
+    return readSample(bytes, settings)
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     throw new CommandFault(`${file}: ${thrown.message}`)

@@ -13,7 +13,7 @@ import { didYouMean } from '../core/nearest.ts'
 import { checkDocument } from '../document/checks/check-document.ts'
 import { CANNED_FAULTS } from '../document/checks/dry-run-request.ts'
 import { Unreadable } from '../formats/body-faults.ts'
-import { MEDIA_TYPES } from '../formats/codecs.ts'
+import { codecForFile } from '../formats/codecs.ts'
 import { decodeText } from '../formats/text.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
 import { createLogger } from '../observe/log/logger.ts'
@@ -226,7 +226,7 @@ function parseCannedAnswer(option: string, text: string): readonly [string, Json
       `${option} ${id}: There is no file ${rest}, and no such fault; the faults are ${CANNED_FAULTS.join(', ')}.`,
     )
   }
-  const type = { '.json': MEDIA_TYPES.JSON, '.xml': MEDIA_TYPES.XML }[extname(rest).toLowerCase()]
+  const type = codecForFile(extname(rest))?.mediaType
   const headers = type === undefined ? {} : { headers: { 'content-type': type } }
   return [id, { ...code, ...headers, body: readText(rest) }]
 }

@@ -1,6 +1,7 @@
 /** The account of one running message: stages report to it, and it bounds them. Two messages never share one. */
 import type { JsonObject } from './json.ts'
 import type { MessageBudget } from './message-budget.ts'
+import type { DoorTraits } from './origin.ts'
 import type { ProduceSlot, RecordProducer } from './ports/record-producer.ts'
 import type { Trace } from './tracing/trace.ts'
 
@@ -16,8 +17,8 @@ export type Run = {
   readonly deadlineAt: number
   /** The bytes that the message may still make. */
   readonly budget: MessageBudget
-  /** The message is a record of a topic: it has no caller to read an answer, so a refusal of a target fails it. */
-  readonly isRecord: boolean
+  /** What the door of the message, or that of the message it replays, is like. */
+  readonly door: DoorTraits
   /** Its caller does not wait on a connection: a record or a replay. */
   readonly mayWait: boolean
   /** Its turn, if it is one of several records that must be written in their order. */

@@ -13,22 +13,30 @@ export type ParserSettings = NameLimits &
 export type Codec = Readonly<{
   /** The name in endpoint documents (`transformation.input`, `transformation.output`) and in messages to users. */
   name: string
+  /** What people call it, as a choice in a list. */
+  title: string
   /** The media type of what the service writes. */
   mediaType: string
   /**
    * Formats with names and media types of their own that are read and written the same way. `accept`: in place of that below;
    * `holdsFhir`: for resources of FHIR, so that failures are answered as one.
    */
-  profiles: Readonly<Record<string, Readonly<{ mediaType: string; accept?: string; holdsFhir?: true }>>>
+  profiles: Readonly<Record<string, Readonly<{ title: string; mediaType: string; accept?: string; holdsFhir?: true }>>>
   /** Further media types that are read. */
   aliases: readonly string[]
   /** The structured suffix (RFC 6839) of media types that are read, without the `+`. */
   suffix: string | undefined
+  /** Of the names of files that hold it, with the dot. */
+  fileEndings: readonly string[]
+  /** A message as simple as one can be, which drafts and requests start from. */
+  sample: string
   /** `Accept` of a request that sends this format and names no `Accept` of its own (RFC 9110 section 12.5.1). */
   accept: string
 
   /** Parses a body. `charset`: of its media type, undefined if that names none. Throws Unreadable. */
   read(bytes: Uint8Array, charset: string | undefined, settings: ParserSettings): Json
+  /** Whether a text begins as those of the format do. */
+  looksLike(text: string): boolean
   /** Parses a text without a known media type; undefined if the text is not surely of this format. */
   detect(text: string): Json | undefined
   /**
@@ -38,6 +46,14 @@ export type Codec = Readonly<{
   build(value: Json, limitLength?: number): string
   /** Writes the body of a failure, which may quote any character: never throws. */
   buildFailure(body: JsonObject): string
+  /** The name around a message as text that `read` leaves out, and `build` needs; undefined if the format has none. */
+  findRoot(text: string): string | undefined
+  /** Its values have the types of JSON, so a schema can be drafted from a sample. */
+  hasTypes: boolean
+  /** What callers need to know beside the schema of a value that is read or written; undefined if the schema says it all. */
+  schemaNotes: Readonly<{ read: string; written: string }> | undefined
+  /** Keywords of OpenAPI for the schema of a failure. */
+  failureKeywords: JsonObject
   /** The answer in place of an empty answer of an upstream; '' leaves it empty. */
   emptyAnswer: string
   /** The body that stands for null: what a record without a value is read as. Undefined if the format has no null. */

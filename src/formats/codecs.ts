@@ -15,13 +15,35 @@ export type Format = NamesIn<Row>
 
 const ALL: readonly Codec[] = Object.values(CODECS)
 
-/** The media type of a body that the service writes in a format. */
-export const MEDIA_TYPES = Object.fromEntries([
-  ...ALL.map(({ name, mediaType }) => [name, mediaType]),
-  ...ALL.flatMap(({ profiles }) => Object.entries(profiles).map(([name, { mediaType }]) => [name, mediaType])),
-]) as Readonly<Record<Format, string>>
+const NAMED = [
+  ...ALL.map((codec) => ({ ...codec, holdsFhir: false, codec })),
+  ...ALL.flatMap((codec) =>
+    Object.entries(codec.profiles).map(([name, { holdsFhir = false, ...profile }]) => ({
+      ...profile,
+      name,
+      holdsFhir,
+      codec,
+    })),
+  ),
+] as readonly Readonly<{ name: Format; title: string; mediaType: string; holdsFhir: boolean; codec: Codec }>[]
 
-export const FORMATS = Object.keys(MEDIA_TYPES) as readonly Format[]
+export const FORMATS = NAMED.map(({ name }) => name)
+
+/** The media type of a body that the service writes in a format. */
+export const MEDIA_TYPES = Object.fromEntries(NAMED.map(({ name, mediaType }) => [name, mediaType])) as Readonly<
+  Record<Format, string>
+>
+
+/** For editors: what people call a format, and a message to start from. */
+export const DESCRIBED_FORMATS = NAMED.map(({ name, title, mediaType, codec: { sample } }) => ({
+  name,
+  title,
+  mediaType,
+  sample,
+}))
+
+/** What a body is in where nothing says it. */
+export const DEFAULT_FORMAT = CODECS.json.name
 
 /** True if bodies of the format are resources of FHIR. */
 export const holdsFhir = (format: Format): boolean => FHIR_FORMATS.has(format)
@@ -29,14 +51,8 @@ export const holdsFhir = (format: Format): boolean => FHIR_FORMATS.has(format)
 /** For sentences: "neither JSON nor XML". */
 export const NO_FORMAT = `neither ${ALL.map(({ name }) => name).join(' nor ')}`
 
-const FHIR_FORMATS: ReadonlySet<string> = new Set(
-  ALL.flatMap(({ profiles }) =>
-    Object.entries(profiles).flatMap(([name, profile]) => (profile.holdsFhir ? [name] : [])),
-  ),
-)
-const BY_FORMAT: ReadonlyMap<string, Codec> = new Map(
-  ALL.flatMap((codec) => [codec.name, ...Object.keys(codec.profiles)].map((name) => [name, codec])),
-)
+const FHIR_FORMATS: ReadonlySet<string> = new Set(NAMED.flatMap(({ name, holdsFhir }) => (holdsFhir ? [name] : [])))
+const BY_FORMAT: ReadonlyMap<string, Codec> = new Map(NAMED.map(({ name, codec }) => [name, codec]))
 const READ = ALL.map((codec) => ({
   codec,
   types: [codec.mediaType, ...codec.aliases, ...Object.values(codec.profiles).map(({ mediaType }) => mediaType)].map(
@@ -62,6 +78,16 @@ export function codecForHeader(contentType: string | undefined): Codec | undefin
   const declared = contentType === undefined ? undefined : parseMediaType(contentType)
   return declared && findCodec(declared)
 }
+
+/** The codec of a text that begins as those of a format do; undefined if none does. */
+export const sniff = (text: string): Codec | undefined => ALL.find((codec) => codec.looksLike(text))
+
+/** What a text without a media type is in, by how it begins. */
+export const guessFormat = (text: string): Format => (sniff(text)?.name ?? DEFAULT_FORMAT) as Format
+
+/** The codec of a file by the ending of its name, which has the dot; undefined if there is none. */
+export const codecForFile = (ending: string): Codec | undefined =>
+  ALL.find(({ fileEndings }) => fileEndings.includes(ending.toLowerCase()))
 
 /** The value of a text without a known media type, if one of the formats is sure of it. */
 export function detect(text: string): Readonly<{ value: Json; codec: Codec }> | undefined {

@@ -7,23 +7,32 @@ import { decodeText } from './text.ts'
 
 export const JSON_CODEC = {
   name: 'JSON',
+  title: 'JSON',
   mediaType: 'application/json',
   // `json+openhim` is older than the rules for suffixes (RFC 6839).
   profiles: {
     'FHIR+JSON': {
+      title: 'FHIR, as JSON',
       mediaType: 'application/fhir+json',
       accept: 'application/fhir+json, application/json;q=0.9, */*;q=0.8',
       holdsFhir: true,
     },
-    'JSON+OPENHIM': { mediaType: 'application/json+openhim' },
+    'JSON+OPENHIM': { title: 'JSON with the wrapper of OpenHIM', mediaType: 'application/json+openhim' },
   },
   aliases: ['text/json'],
   suffix: 'json',
+  fileEndings: ['.json'],
+  sample: '{ "id": "17" }',
   accept: 'application/json, */*;q=0.8',
   read: (bytes, charset, settings?: NameLimits) => parseJson(decodeText(bytes, charset), MAX_DEPTH, settings),
+  looksLike: (text) => /^\s*[{[]/.test(text),
   detect,
   build: (value) => JSON.stringify(value),
   buildFailure: (body) => JSON.stringify(body),
+  findRoot: () => undefined,
+  hasTypes: true,
+  schemaNotes: undefined,
+  failureKeywords: {},
   emptyAnswer: '',
   nullBody: Buffer.from('null'),
   rewrite,
@@ -33,7 +42,7 @@ export const JSON_CODEC = {
 
 /** Objects and arrays only: other texts are JSON by chance. */
 function detect(text: string): Json | undefined {
-  if (!/^\s*[{[]/.test(text)) return undefined
+  if (!JSON_CODEC.looksLike(text)) return undefined
   try {
     return parseJson(text)
   } catch (thrown) {

@@ -10,10 +10,13 @@ const WHOLE = { trim: false, explicitRoot: true, explicitArray: false }
 
 export const XML_CODEC = {
   name: 'XML',
+  title: 'XML',
   mediaType: 'application/xml',
   profiles: {},
   aliases: ['text/xml'],
   suffix: 'xml',
+  fileEndings: ['.xml'],
+  sample: '<message><id>17</id></message>',
   accept: 'application/xml, application/json;q=0.9, */*;q=0.8',
   read: (bytes, charset, settings) =>
     readXml(bytes, charset, {
@@ -23,9 +26,19 @@ export const XML_CODEC = {
       parserMaxNames: settings.parserMaxNames,
       parserMaxNamesPerObject: settings.parserMaxNamesPerObject,
     }),
+  looksLike: (text) => /^\s*</.test(text),
   detect: () => undefined,
   build: buildXml,
   buildFailure: (body) => buildXml(changeTexts({ root: body }, withoutForbidden)),
+  // Comments and processing instructions may come before it.
+  findRoot: (text) => /<([^\s<>/!?]+)/.exec(text.replace(/<!--[\s\S]*?-->|<\?[\s\S]*?\?>/g, ''))?.[1],
+  hasTypes: false,
+  schemaNotes: {
+    read: 'The schema describes the value that the XML is read as: the root element is left out, attributes stand under `$`, text beside them under `_`, every other value is a string, and an element that is repeated is a list.',
+    written:
+      'The schema describes the value that is written as XML: a member is an element, `$` holds attributes and `_` text; several top-level members stand in `<root>`.',
+  },
+  failureKeywords: { xml: { name: 'root' } },
   emptyAnswer: buildXml({}),
   nullBody: undefined,
   rewrite: (bytes, charset, change, limits?: NameLimits) => {

@@ -1,8 +1,9 @@
 /** A completed message, as metrics, the log, records and spans get it. */
+import { isReplay, type Source } from '../core/origin.ts'
 import type { Trace } from '../core/tracing/trace.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { Outcome, OutcomeName } from '../pipeline/outcome.ts'
-import type { Incoming, Source } from './incoming-message.ts'
+import type { Incoming } from './incoming-message.ts'
 
 export type CompletedMessage = Outcome &
   Readonly<{
@@ -24,5 +25,8 @@ export type CompletedMessage = Outcome &
   }>
 
 /** The consumer tries the record again as another message. */
-export const isTriedAgain = ({ incoming, failure }: Pick<CompletedMessage, 'incoming' | 'failure'>): boolean =>
-  incoming?.triesAgain === true && failure?.retry === true
+export function isTriedAgain({ incoming, failure }: Pick<CompletedMessage, 'incoming' | 'failure'>): boolean {
+  const origin = incoming?.origin
+  if (origin === undefined || origin.door !== 'kafka' || isReplay(origin)) return false
+  return origin.triesAgain && failure?.retry === true
+}

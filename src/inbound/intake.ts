@@ -2,11 +2,13 @@
  * The one way into the pipeline for requests, records, replays and dry runs: gives a message its id and deadline, bounds
  * how many run at once, rejects messages while the service stops, and reports how each one ended.
  */
+
 import { Failure } from '../core/failure.ts'
 import { createIsoTime } from '../core/iso-time.ts'
 import type { Awaitable } from '../core/json.ts'
 import type { Headers, Received } from '../core/message.ts'
 import { type BudgetLimits, createBudgets } from '../core/message-budget.ts'
+import { classifySource, DOORS, HTTP, isReplay, type Origin } from '../core/origin.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock, Run } from '../core/run.ts'
 import { startTrace, type Trace, type TraceContext, traceSoFar } from '../core/tracing/trace.ts'
@@ -17,7 +19,7 @@ import { failedOutcome } from '../pipeline/reply.ts'
 import { type Admission, type AdmissionLimits, type CallerConnection, createAdmission } from './admission/admission.ts'
 import type { PermitPool } from './admission/concurrency-limiter.ts'
 import type { CompletedMessage } from './completed-message.ts'
-import { classifySource, type Incoming } from './incoming-message.ts'
+import type { Incoming } from './incoming-message.ts'
 import { createMessageLines, type MessageLogging } from './message-line.ts'
 import { stoppedBefore, stopping } from './shutdown.ts'
 
@@ -110,12 +112,12 @@ export class Intake {
       compiled,
       incoming,
       pool,
-      handle: handleKeyed === undefined || !isRequest(incoming) ? handle : handleKeyed,
+      handle: handleKeyed === undefined || !isRequest(incoming.origin) ? handle : handleKeyed,
     }
-    if (isConsumed(incoming) || this.#admission.acquire(pool)) {
+    if (isConsumed(incoming.origin) || this.#admission.acquire(pool)) {
       return this.#run(admitted, this.#options.clock(), this.#startTrace(incoming), this.#report)
     }
-    const failure = this.#admission.refusal(compiled, incoming.replayOf === undefined)
+    const failure = this.#admission.refusal(compiled, !isReplay(incoming.origin))
     return failure === undefined ? this.#queue(admitted, connection) : this.refuse(compiled, failure, incoming)
   }
 
@@ -229,16 +231,18 @@ export class Intake {
     const { clock, newId, messageTimeoutMs } = this.#options
     this.#inFlight += 1
     const messageId = newId()
+    const { origin } = incoming
+    const records = origin.door === 'kafka' && !isReplay(origin) ? origin : undefined
     const run: Run = {
       messageId,
       clock,
       startedAt,
       deadlineAt: startedAt + messageTimeoutMs,
       budget: this.#newBudget(),
-      isRecord: incoming.isRecord ?? false,
-      mayWait: !isRequest(incoming),
-      slot: incoming.slot,
-      producer: incoming.producer,
+      door: DOORS[origin.door],
+      mayWait: !isRequest(origin),
+      slot: records?.slot,
+      producer: records?.producer,
       body: incoming.body,
       lookupTimes: {},
       responseTimes: {},
@@ -258,7 +262,7 @@ export class Intake {
 
   #complete({ compiled, incoming, pool }: Admitted, run: Run, result: Outcome): CompletedMessage {
     this.#inFlight -= 1
-    if (!isConsumed(incoming)) this.#admission.release(pool)
+    if (!isConsumed(incoming.origin)) this.#admission.release(pool)
     if (this.#inFlight + this.#queued.size === 0) this.#whenIdle?.()
     const { messageId, startedAt, trace, budget } = run
     budget.release()
@@ -290,10 +294,10 @@ export class Intake {
 }
 
 /** A record from its consumer. The replay of a record does not count: its caller waits for it, as for a request. */
-const isConsumed = ({ isRecord, replayOf }: Incoming): boolean => isRecord === true && replayOf === undefined
+const isConsumed = (origin: Origin): boolean => !isReplay(origin) && !DOORS[origin.door].isRequest
 
 /** The `Idempotency-Key` counts for requests only: a replay is to run again, and the offset of a record identifies it. */
-const isRequest = ({ isRecord, replayOf }: Incoming): boolean => isRecord !== true && replayOf === undefined
+const isRequest = (origin: Origin): boolean => !isReplay(origin) && DOORS[origin.door].isRequest
 
 type Circumstances = Pick<CompletedMessage, 'messageId' | 'compiled' | 'incoming' | 'startedAt' | 'trace'>
 
@@ -314,7 +318,7 @@ const toCompletedMessage = (
   answer: result.answer,
   failure: result.failure,
   messageId,
-  source: incoming === undefined ? 'http' : classifySource(incoming),
+  source: classifySource(incoming?.origin ?? HTTP),
   outcome: classifyOutcome(result),
   code: outcomeCode(result),
   compiled,

@@ -1,10 +1,11 @@
 /** The log line of a completed message. */
+
+import type { Source } from '../core/origin.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import { roundMs } from '../core/tracing/trace.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { OutcomeName } from '../pipeline/outcome.ts'
 import type { CompletedMessage } from './completed-message.ts'
-import type { Source } from './incoming-message.ts'
 import { createShedLines } from './shed-lines.ts'
 
 /** The sentences for messages without a failure. */

@@ -4,7 +4,7 @@ import { asFailure, type Failure, type FailureDetail } from '../core/failure.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Answer } from '../core/message.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
-import { codecForFormat, type Format, holdsFhir, MEDIA_TYPES } from '../formats/codecs.ts'
+import { codecForFormat, DEFAULT_FORMAT, type Format, holdsFhir, MEDIA_TYPES } from '../formats/codecs.ts'
 import { OUTCOME_MEDIA_TYPE, toOperationOutcome } from './operation-outcome.ts'
 import type { Outcome } from './outcome.ts'
 
@@ -22,7 +22,7 @@ export function answersInFhir({ failures, transformation: { output } }: FailureF
  *
  * `messageId`: undefined for management calls. The answer never has the cause.
  */
-export function answerFailure(failure: Failure, format: Format, messageId?: string): Answer {
+export function answerFailure(failure: Failure, format: Format = DEFAULT_FORMAT, messageId?: string): Answer {
   const body = codecForFormat(format).buildFailure(describe(failure, messageId))
   return { status: failure.status, headers: { ...failureHeaders(failure), 'content-type': MEDIA_TYPES[format] }, body }
 }
@@ -39,7 +39,7 @@ export function failedOutcome(thrown: unknown, endpoint: FailureForm | undefined
   const inFhir = endpoint !== undefined && (answersInFhir(endpoint) ?? failure.options.fhir === true)
   const answer = inFhir
     ? answerOutcome(failure, messageId)
-    : answerFailure(failure, endpoint?.transformation.output ?? 'JSON', messageId)
+    : answerFailure(failure, endpoint?.transformation.output, messageId)
   return { answer, failure }
 }
 

@@ -52,7 +52,3 @@ export function readTestInput(tests: readonly StoredTest[], name: string): objec
 
 type Given = Readonly<{ message?: object; state?: object; lookups?: object; responses?: object }>
 type StoredGiven = Readonly<{ name?: string; given?: Given; steps?: readonly Readonly<{ given?: Given }>[] }>
-
-/** Words of documents; they change with the version of the service only. */
-export const readVocabulary = (signal?: AbortSignal): Promise<Schemas['Vocabulary']> =>
-  readData(api.GET('/endpoints/vocabulary', signal === undefined ? {} : { signal }))

@@ -1,4 +1,5 @@
 /** The records of the message log. */
+import type { Source } from '../origin.ts'
 import type { StageName } from '../tracing/stages.ts'
 import type { CallSpan, StageSpan } from '../tracing/trace.ts'
 
@@ -22,9 +23,6 @@ export type RecordedCall = Readonly<
 export const OUTCOMES = ['done', 'partial', 'refused', 'failed'] as const
 export type RecordedOutcome = (typeof OUTCOMES)[number]
 
-export const SOURCES = ['http', 'broker', 'replay'] as const
-export type RecordedSource = (typeof SOURCES)[number]
-
 export type MessageRecord = Readonly<{
   /** Time-ordered (core/id.ts). */
   id: string
@@ -33,7 +31,7 @@ export type MessageRecord = Readonly<{
   /** Its name when the message arrived. */
   endpoint?: string
   endpointVersion?: number
-  source: RecordedSource
+  source: Source
   /** ISO 8601 with milliseconds and `Z`: the time in its id, which stores keep only once. */
   startedAt: string
   ms: number
@@ -112,7 +110,7 @@ type DoneLine = Readonly<{
 /** The part of a line that the messages of an endpoint share: all between the id and the duration. */
 export function doneHead(
   endpointId: string,
-  source: RecordedSource,
+  source: Source,
   status: number,
   endpoint: string | undefined,
   version: number | undefined,

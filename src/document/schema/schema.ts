@@ -4,7 +4,7 @@
  */
 import Type, { type Static, type TSchema } from 'typebox'
 import type { Json } from '../../core/json.ts'
-import { FORMATS } from '../../formats/codecs.ts'
+import { DEFAULT_FORMAT, FORMATS } from '../../formats/codecs.ts'
 import { AuthSchema } from './schema-auth.ts'
 import {
   anyObject,
@@ -101,13 +101,13 @@ export const EndpointSchema = record(
         input: optional(
           Type.Enum([...FORMATS], {
             description: 'Format of incoming messages; required for POST and PUT.',
-            examples: ['JSON'],
+            examples: [DEFAULT_FORMAT],
           }),
         ),
         output: Type.Enum([...FORMATS], {
           description: 'Format of the outgoing message and of the answer.',
           examples: ['FHIR+JSON'],
-          fallback: 'JSON',
+          fallback: DEFAULT_FORMAT,
         }),
       },
       { description: 'The formats of the messages.' },

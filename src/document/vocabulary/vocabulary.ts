@@ -7,9 +7,10 @@ import { ROLES } from '../../core/access.ts'
 import type { FailureKind } from '../../core/failure-kind.ts'
 import { FAILURES } from '../../core/failure-table.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { OUTCOMES, SOURCES } from '../../core/records/message-record.ts'
+import { SOURCES } from '../../core/origin.ts'
+import { OUTCOMES } from '../../core/records/message-record.ts'
 import { STAGE_NAMES } from '../../core/tracing/stages.ts'
-import { CODECS, MEDIA_TYPES } from '../../formats/codecs.ts'
+import { CODECS, DESCRIBED_FORMATS } from '../../formats/codecs.ts'
 import { describeBuiltIns } from '../../language/jsonata/expression-engine.ts'
 import { FUNCTIONS } from '../../language/mapping/mapping-functions.ts'
 import { PATH_ROOTS } from '../checks/path-roots.ts'
@@ -36,7 +37,7 @@ export function describeVocabulary(): JsonObject {
       retry,
       means,
     })),
-    formats: Object.entries(MEDIA_TYPES).map(([name, mediaType]) => ({ name, mediaType })),
+    formats: DESCRIBED_FORMATS,
     contentTypes: Object.values(CODECS).map(({ name, mediaType, aliases, suffix }) => ({
       format: name,
       types: [mediaType, ...aliases],

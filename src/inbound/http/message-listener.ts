@@ -1,4 +1,5 @@
 /** The dynamic routes of the message port: every path that is not reserved for the service belongs to the registry. */
+
 import { type IncomingMessage, type RequestListener, type ServerResponse, validateHeaderValue } from 'node:http'
 import type { Socket } from 'node:net'
 import { parse as parseQuery } from 'node:querystring'
@@ -7,6 +8,7 @@ import { Failure } from '../../core/failure.ts'
 import { isBodiless, MESSAGE_ID_HEADER, MESSAGE_PORT_HEADERS, RESERVED, reservedBy } from '../../core/http.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Answer, Headers } from '../../core/message.ts'
+import { HTTP } from '../../core/origin.ts'
 import { MASK } from '../../core/secrets/secrets.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Match, Registry } from '../../endpoints/endpoint-registry.ts'
@@ -145,7 +147,7 @@ function serve(arrived: Arrived, options: ListenerOptions): void {
     isForCore = isFromCore(request, coreAnswers, caller)
     const sentBytes = isForCore ? coreAnswers?.sentBytes : undefined
     readBody(request, fail, (body?: Uint8Array) => {
-      const incoming = { requestHeaders, query: parseUrlQuery(url), urlParams, body, caller, sentBytes }
+      const incoming = { origin: HTTP, requestHeaders, query: parseUrlQuery(url), urlParams, body, caller, sentBytes }
       const completed = intake.accept(compiled, incoming, request.socket)
       if (completed instanceof Promise) completed.then(sendOrFail)
       else sendOrFail(completed)

@@ -107,15 +107,17 @@ function attempt(
   if (compiled === undefined) return 'gone'
   if (intake.isDraining) return 'busy'
   const incoming: Incoming = {
+    origin: {
+      door: 'kafka',
+      triesAgain: options.retryPausesMs[attempts] !== undefined || options.deadLetterTopic === undefined,
+      slot,
+      producer: options.transactions?.open(record.offset + 1n, compiled.produces ?? 0),
+    },
     requestHeaders: readHeaders(record),
     query: {},
     urlParams: {},
     // A format without null leaves a tombstone without a body, which fails with BODY_UNREADABLE.
     body: record.value ?? nullBody(compiled),
-    isRecord: true,
-    triesAgain: options.retryPausesMs[attempts] !== undefined || options.deadLetterTopic === undefined,
-    slot,
-    producer: options.transactions?.open(record.offset + 1n, compiled.produces ?? 0),
   }
   const refusal = refuseTombstone(record, compiled, options)
   return refusal === undefined ? intake.accept(compiled, incoming) : intake.refuse(compiled, refusal, incoming)

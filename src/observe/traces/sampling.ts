@@ -1,5 +1,6 @@
 /** Decides which trace a message belongs to, the caller's or a new one, and whether the collector gets its spans. */
 import type { Headers } from '../../core/message.ts'
+import { isReplay, type Origin } from '../../core/origin.ts'
 import { newSpanId, newTraceId, readParent, type TraceContext } from '../../core/tracing/trace.ts'
 
 export type Sampler =
@@ -10,8 +11,7 @@ export type Sampler =
   | 'parentbased_always_off'
   | 'parentbased_traceidratio'
 
-/** `replayOf`: the id of the message that this one repeats. */
-export type SampledMessage = Readonly<{ requestHeaders: Headers; replayOf?: string }>
+export type SampledMessage = Readonly<{ requestHeaders: Headers; origin: Origin }>
 
 /** `ratio`: the share of traces that the `traceidratio` samplers take, 0 to 1. */
 export function createSampling(sampler: Sampler, ratio: number): (incoming: SampledMessage) => TraceContext {
@@ -20,9 +20,9 @@ export function createSampling(sampler: Sampler, ratio: number): (incoming: Samp
     if (sampler.endsWith('always_on')) return true
     return sampler.endsWith('traceidratio') && isWithin(traceId, ratio)
   }
-  return ({ requestHeaders, replayOf }) => {
+  return ({ requestHeaders, origin }) => {
     // A replayed message does not belong to the trace of its first caller.
-    const parent = replayOf === undefined ? readParent(requestHeaders) : undefined
+    const parent = isReplay(origin) ? undefined : readParent(requestHeaders)
     const traceId = parent?.traceId ?? newTraceId()
     const sampled = followsParent && parent !== undefined ? parent.sampled : decide(traceId)
     return { traceId, spanId: newSpanId(), parentId: parent?.parentId, sampled, state: parent?.state }

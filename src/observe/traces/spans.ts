@@ -5,6 +5,7 @@
  * Spans leave the service: they have names of the document, statuses and times, but no body, no header, and no path or query
  * of a URL.
  */
+
 import {
   type Attributes,
   createTraceState,
@@ -18,6 +19,7 @@ import type { InstrumentationScope } from '@opentelemetry/core'
 import type { Resource } from '@opentelemetry/resources'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import type { Answer } from '../../core/message.ts'
+import type { Origin } from '../../core/origin.ts'
 import { type CallSpan, newSpanId, type StageSpan, type Trace, type TraceContext } from '../../core/tracing/trace.ts'
 
 /** The parts of a completed message that its spans show. */
@@ -34,7 +36,7 @@ export type TracedMessage = Readonly<{
   /** A message that was refused before the pipeline has none. */
   trace: Trace | undefined
   answer: Pick<Answer, 'status' | 'repeats'>
-  incoming: Readonly<{ isRecord?: boolean }> | undefined
+  incoming: Readonly<{ origin: Origin }> | undefined
   compiled:
     | Readonly<{
         document: Readonly<{ name: string }>
@@ -71,7 +73,7 @@ function messageSpan(message: TracedMessage, { startMs }: Trace, traced: Traced)
   const { name = '' } = compiled?.document ?? {}
   const { method = '', pattern = '' } = compiled?.endpoint.endpoint ?? {}
   const topic = compiled?.endpoint.kafkaConsumerTopic ?? ''
-  const isRecord = incoming?.isRecord === true
+  const isRecord = incoming?.origin.door === 'kafka'
   const { spanId, parentId } = traced.context
   return {
     ...spanIn(traced, spanId, parentId, startMs, startMs + ms),

@@ -29,7 +29,7 @@ export function compileParse(endpoint: Endpoint, settings: PipelineSettings): St
   if (format === undefined || (bodiless && !consumes)) return { adds: { requestBody: {} } }
   const codec = codecForFormat(format)
   return (message, run) => {
-    if (!run.isRecord && (bodiless || run.body === undefined || run.body.byteLength === 0)) {
+    if (!run.door.alwaysHasBody && (bodiless || run.body === undefined || run.body.byteLength === 0)) {
       return { ...message, requestBody: {} }
     }
     const { 'content-type': contentType, 'content-encoding': coding } = message.requestHeaders

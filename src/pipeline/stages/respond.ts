@@ -53,7 +53,7 @@ export function compileRespond(
   const alone = sole === undefined ? -1 : requests.indexOf(sole)
 
   const answer = (message: Serialised, run: Run, outcomes: readonly (RequestResult | RequestResult[])[]): Answered => {
-    if (run.isRecord) refuseFailed(responses, outcomes)
+    if (!run.door.isAnswered) refuseFailed(responses, outcomes)
     const outcome = alone < 0 ? undefined : (outcomes[alone] as RequestResult)
     if (outcome instanceof Failure) throw outcome
     refuseUnproduced(requests, outcomes)

@@ -79,12 +79,12 @@ function compileApply(
   }
 }
 
-/** The parts that a message has, so that `required` finds missing ones. A record always has a body. */
+/** The parts that a message has, so that `required` finds missing ones. */
 function compileParts(method: string | undefined): (message: Enriched, run: Run) => JsonObject {
   const bodiless = method === 'GET' || method === 'DELETE'
   return ({ requestBody, query, lookupRequests }, run) => {
     const parts: Record<string, Json> = {}
-    if (!bodiless || run.isRecord) parts.requestBody = requestBody
+    if (!bodiless || run.door.alwaysHasBody) parts.requestBody = requestBody
     if (!isEmpty(query)) parts.query = query
     if (!isEmpty(lookupRequests)) parts.lookupRequests = lookupRequests
     return parts

@@ -5,6 +5,7 @@
 
 import { isObject, type Json, type JsonObject, jsonLength } from '../../core/json.ts'
 import type { Headers, Mapped } from '../../core/message.ts'
+import { type Door, doorOf, HTTP } from '../../core/origin.ts'
 import type { BodyName, MaskCause, MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
 import type { CallSpan } from '../../core/tracing/trace.ts'
 import type { Codec } from '../../formats/codec.ts'
@@ -36,14 +37,14 @@ export function captureBodies(
 }
 
 function captureIncoming(
-  { requestHeaders, query, urlParams, isRecord, body }: NonNullable<CompletedMessage['incoming']>,
+  { origin: { door }, requestHeaders, query, urlParams, body }: NonNullable<CompletedMessage['incoming']>,
   capture: BodyCapture,
   secretHeaders: ReadonlySet<string>,
 ): void {
   const headers = Object.fromEntries(
     Object.entries(requestHeaders).filter(([name, value]) => !secretHeaders.has(name) && !holdsToken(value)),
   )
-  capture.addValue('request', { requestHeaders: headers, query, urlParams, ...(isRecord ? { isRecord } : {}) })
+  capture.addValue('request', { requestHeaders: headers, query, urlParams, ...(door === HTTP.door ? {} : { door }) })
   if (body !== undefined) capture.addBody('incoming', requestHeaders['content-type'] ?? '', body)
 }
 
@@ -73,7 +74,8 @@ export type RecordedRequest = Readonly<{
   requestHeaders: Headers
   query: JsonObject
   urlParams: JsonObject
-  isRecord?: boolean
+  /** HTTP without it, but for a record of a message of another door. */
+  door?: Door
 }>
 
 /** Nothing is known of a request that is cut. */
@@ -87,9 +89,9 @@ export function readRequest({ summary, content }: RecordedBody): RecordedRequest
 /** A log entry as the message of a replay: it does not wait for a caller, and is not the record of a consumer. */
 export const toReplay = (
   { id, source }: MessageRecord,
-  { requestHeaders, query, urlParams, isRecord = source === 'broker' }: RecordedRequest,
+  { requestHeaders, query, urlParams, door = doorOf(source) }: RecordedRequest,
   body: Uint8Array | undefined,
-): Incoming => ({ requestHeaders, query, urlParams, body, isRecord, replayOf: id })
+): Incoming => ({ origin: { door, replayOf: id }, requestHeaders, query, urlParams, body })
 
 const firstValue = (header: string | readonly string[] | undefined): string => [header ?? []].flat()[0] ?? ''
 

@@ -5,7 +5,8 @@ import { FAILURES } from '../../core/failure-table.ts'
 import { isId } from '../../core/id.ts'
 import { readTime } from '../../core/iso-time.ts'
 import { didYouMean } from '../../core/nearest.ts'
-import { OUTCOMES, SOURCES } from '../../core/records/message-record.ts'
+import { SOURCES } from '../../core/origin.ts'
+import { OUTCOMES } from '../../core/records/message-record.ts'
 import {
   described,
   enumSchema,

@@ -2,6 +2,7 @@
 import { timeFromId } from '../../core/id.ts'
 import { createIsoTime } from '../../core/iso-time.ts'
 import type { Json } from '../../core/json.ts'
+import { isReplay, type Source } from '../../core/origin.ts'
 import {
   doneHead,
   doneLine,
@@ -18,7 +19,6 @@ import type { Endpoint } from '../../document/schema/schema.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { NameLimits } from '../../formats/name-limits.ts'
 import { type CompletedMessage, isTriedAgain } from '../../inbound/completed-message.ts'
-import type { Source } from '../../inbound/incoming-message.ts'
 import { type PathSource, parsePath } from '../../language/paths/path.ts'
 import { captureBodies, createBodyCapture } from './bodies.ts'
 import {
@@ -173,7 +173,7 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
       const { outcome, trace, compiled, incoming, messageId } = completed
       if (!plan.inLines || outcome !== 'done' || trace === undefined || trace.calls.length > quickCalls)
         return undefined
-      if (compiled === undefined || incoming?.replayOf !== undefined) return undefined
+      if (compiled === undefined || (incoming !== undefined && isReplay(incoming.origin))) return undefined
       if (plan.fillsUrls && findRecordSecrets(completed).length > 0) return undefined
       const head = headFor(plan, compiled, completed)
       const rest =
@@ -233,7 +233,7 @@ function toMessageRecord(
   if (callsOmitted > 0) record.callsOmitted = callsOmitted
   if (isTriedAgain(completed)) record.triedAgain = true
   if (answer.repeats !== undefined) record.answerOf = answer.repeats
-  if (incoming?.replayOf !== undefined) record.replayOf = incoming.replayOf
+  if (incoming !== undefined && isReplay(incoming.origin)) record.replayOf = incoming.origin.replayOf
   if (isCaptured) record.captured = true
   return record
 }

@@ -98,7 +98,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
   function recordByPolicy(completed: CompletedMessage): void {
     const plan = builder.planFor(completed.compiled)
-    const isSuccessfulReplay = completed.outcome === 'done' && completed.incoming?.replayOf !== undefined
+    const isSuccessfulReplay = completed.outcome === 'done' && completed.source === 'replay'
     // Without a record of a successful replay, its message would be replayed again.
     if (plan.policy === 'off' && !isSuccessfulReplay) return
     const line = builder.quickLine(plan, completed)

@@ -173,10 +173,10 @@ function maskedBlocker(causes: readonly MaskCause[] | undefined): ReplayBlocker 
 /** The blocker that the present endpoint causes: its route or topic may have changed since the message came. */
 function endpointBlocker(
   compiled: CompiledEndpoint,
-  { urlParams, isRecord, body }: Incoming,
+  { origin, urlParams, body }: Incoming,
   acceptsNull: boolean,
 ): ReplayBlocker | undefined {
-  if (isRecord) {
+  if (origin.door === 'kafka') {
     if (!consumes(compiled)) return blocker('no-topic')
     const isNull = body !== undefined && nullBody(compiled)?.equals(body)
     return isNull && !acceptsNull && refusesNull(compiled) ? blocker('tombstone') : undefined

@@ -1,5 +1,7 @@
 /** The message log of both databases: what it can be asked, its rows, and the queries of its records. */
+
 import { idFrom, timeFromId } from '../../core/id.ts'
+import type { Source } from '../../core/origin.ts'
 import {
   type BodyName,
   detailStart,
@@ -8,7 +10,6 @@ import {
   type Recorded,
   type RecordedBody,
   type RecordedOutcome,
-  type RecordedSource,
   type RecordedStage,
   type RecordRest,
   restText,
@@ -30,7 +31,7 @@ export type MessageFilter = Readonly<{
   error?: readonly string[]
   /** Of the endpoint. */
   version?: readonly number[]
-  source?: readonly RecordedSource[]
+  source?: readonly Source[]
   status?: readonly number[]
   /** A business key with exactly this value; without a name, any key. */
   key?: readonly Readonly<{ name?: string; value: string }>[]

@@ -2,6 +2,7 @@
  * Runs a sample message through an endpoint and reports its course, without effects: the same compiler and intake as for
  * real messages, with canned answers in place of other systems.
  */
+
 import { setImmediate } from 'node:timers/promises'
 import { allows, type Role } from '../../core/access.ts'
 import { Failure } from '../../core/failure.ts'
@@ -9,6 +10,7 @@ import { isId, NO_ID } from '../../core/id.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { collectInto, isError, isWarning, type Lint, preventsActivation, toFaults } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
+import { HTTP } from '../../core/origin.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
 import type { Clock } from '../../core/run.ts'
 import { type CallSpan, startTrace, type Trace } from '../../core/tracing/trace.ts'
@@ -20,7 +22,7 @@ import { findClashes, type Registry } from '../../endpoints/endpoint-registry.ts
 import type { EndpointService } from '../../endpoints/endpoint-service.ts'
 import * as failures from '../../endpoints/management-failures.ts'
 import { parseDocument } from '../../endpoints/parse-document.ts'
-import { MEDIA_TYPES } from '../../formats/codecs.ts'
+import { DEFAULT_FORMAT, MEDIA_TYPES } from '../../formats/codecs.ts'
 import type { Incoming } from '../../inbound/incoming-message.ts'
 import type { Intake } from '../../inbound/intake.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
@@ -206,10 +208,11 @@ export function toIncoming(
   const before = original?.requestHeaders ?? {}
   const assumed =
     typeof body === 'string'
-      ? (before['content-type'] ?? MEDIA_TYPES[endpoint.transformation.input ?? 'JSON'])
-      : MEDIA_TYPES.JSON
+      ? (before['content-type'] ?? MEDIA_TYPES[endpoint.transformation.input ?? DEFAULT_FORMAT])
+      : MEDIA_TYPES[DEFAULT_FORMAT]
   const type = contentType ?? given['content-type'] ?? assumed
   return {
+    origin: HTTP,
     ...original,
     requestHeaders: {
       ...before,

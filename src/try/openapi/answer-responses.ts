@@ -16,9 +16,6 @@ import { joined, type LocatedSchema, type PublishSettings, type RequestSchemas }
 const MESSAGE_ID = { 'X-Crosswalk-Message-Id': { $ref: '#/components/headers/MessageId' } }
 const STATUS = { 'X-Crosswalk-Status': { $ref: '#/components/headers/Status' } }
 
-const IN_XML =
-  'The schema describes the value that is written as XML: a member is an element, `$` holds attributes and `_` text; several top-level members stand in `<root>`.'
-
 /** Schemas of bodies that are passed on, or that a request replaces: nothing says what they are. */
 const UNKNOWN: JsonObject = {}
 
@@ -27,7 +24,8 @@ export function describeAnswer(endpoint: Endpoint, request: RequestSchemas, sett
   const { response } = endpoint.requests
   const { output } = endpoint.transformation
   const content = (schema: JsonObject): JsonObject => ({ content: { [MEDIA_TYPES[output]]: { schema } } })
-  const note = codecForFormat(output).name === 'XML' ? ` ${IN_XML}` : ''
+  const { schemaNotes } = codecForFormat(output)
+  const note = schemaNotes === undefined ? '' : ` ${schemaNotes.written}`
   if (response.length === 0) {
     const schema = outputSchema(endpoint, request, settings)
     return { 200: { description: `The output.${note}`, headers: MESSAGE_ID, ...content(schema) } }

@@ -102,12 +102,12 @@ function createResponse(
 const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` })
 
 function plainSchema(codes: readonly MessageFailureCode[], output: Endpoint['transformation']['output']): JsonObject {
-  const schema = {
+  return {
     allOf: [ref('Failure')],
     properties: { code: { enum: [...codes] } },
     'x-crosswalk-source': 'failures',
+    ...codecForFormat(output).failureKeywords,
   }
-  return codecForFormat(output).name === 'XML' ? { ...schema, xml: { name: 'root' } } : schema
 }
 
 const text = { type: 'string' }

@@ -47,9 +47,6 @@ type PublishedOperation = Readonly<{
   components: Readonly<Record<'schemas' | 'responses' | 'securitySchemes', JsonObject>>
 }>
 
-const IN_XML =
-  'The schema describes the value that the XML is read as: the root element is left out, attributes stand under `$`, text beside them under `_`, every other value is a string, and an element that is repeated is a list.'
-
 /** Where callers reach an endpoint. */
 export function describeRoute({ endpoint: { pattern, method } }: Endpoint): PublishedRoute {
   const segments = splitPattern(pattern)
@@ -111,7 +108,7 @@ function describeBody(
     one.request === undefined ? [] : [[one.name, toOpenApiExample(one, one.request)] as const],
   )
   const media = { schema, ...(given.length === 0 ? {} : { examples: named(given) }) }
-  const notes = [codec.name === 'XML' ? IN_XML : undefined, request.note].filter((one) => one !== undefined)
+  const notes = [codec.schemaNotes?.read, request.note].filter((one) => one !== undefined)
   return {
     ...(notes.length === 0 ? {} : { description: notes.join(' ') }),
     ...(request.needsBody ? { required: true } : {}),

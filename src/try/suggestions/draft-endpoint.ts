@@ -3,7 +3,8 @@ import { isObject, type Json, type JsonObject, typeName } from '../../core/json.
 import { documentPath, type Lint, toFaults } from '../../core/lint.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { ParserSettings } from '../../formats/codec.ts'
-import { codecForFormat, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
+import { codecForFormat, DEFAULT_FORMAT, type Format, guessFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
+import { decodeText } from '../../formats/text.ts'
 import { type DraftRequest, invalid } from './suggest-request.ts'
 
 /** `faults`: those of the document that its fields cannot leave out, such as a name that is taken; there is no test then. */
@@ -30,9 +31,11 @@ export function createDraftEndpoint({ settings, dryRun }: DraftEndpointOptions):
     return [...errors, ...clashes]
   }
   return async ({ name, pattern, format, sample }) => {
-    const message =
-      sample === undefined ? { ...SMALLEST, format: format ?? 'JSON' } : readSample(sample, format, settings)
-    if ('severity' in message) throw invalid([...(await lintDocument(newDocument(name, pattern, SMALLEST))), message])
+    const message = sample === undefined ? smallestMessage(settings, format) : readDraftSample(sample, format, settings)
+    if ('severity' in message) {
+      const smallest = newDocument(name, pattern, smallestMessage(settings, format))
+      throw invalid([...(await lintDocument(smallest)), message])
+    }
     const { document, lints } = await withoutFaults(newDocument(name, pattern, message), lintDocument)
     const faults = toFaults(lints)
     if (sample === undefined || faults.length > 0) return { document, faults }
@@ -49,10 +52,9 @@ export function createDraftEndpoint({ settings, dryRun }: DraftEndpointOptions):
 }
 
 /** Out: the message, or why it cannot be read. */
-function readSample(text: string, given: Format | undefined, settings: ParserSettings): SampleMessage | Lint {
-  const format = given ?? (/^(?:\ufeff)?\s*</.test(text) ? 'XML' : 'JSON')
+function readDraftSample(text: string, format: Format | undefined, settings: ParserSettings): SampleMessage | Lint {
   try {
-    return { value: codecForFormat(format).read(Buffer.from(text), undefined, settings), format, text }
+    return readSample(Buffer.from(text), settings, format)
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     return { path: 'sample', message: thrown.message, severity: 'error' }
@@ -67,35 +69,36 @@ export type SampleMessage = Readonly<{ value: Json; format: Format; text: string
 /** Types of JSON Schema; a null says nothing about the values of other messages. */
 const SCHEMA_TYPES: readonly string[] = ['object', 'array', 'string', 'number', 'boolean']
 
+/** `format`: what it begins like, unless given. Throws Unreadable. */
+export function readSample(bytes: Uint8Array, settings: ParserSettings, given?: Format): SampleMessage {
+  const text = decodeText(bytes, undefined)
+  const format = given ?? guessFormat(text)
+  return { value: codecForFormat(format).read(bytes, undefined, settings), format, text }
+}
+
 /** A message as simple as one can be. */
-export const SMALLEST: SampleMessage = { value: { id: '17' }, format: 'JSON', text: '{ "id": "17" }' }
+export const smallestMessage = (settings: ParserSettings, format: Format = DEFAULT_FORMAT): SampleMessage =>
+  readSample(Buffer.from(codecForFormat(format).sample), settings, format)
 
 /** `pattern`: of the route. Out: a document, of which some entries may have faults. */
-export function newDocument(
-  name: string,
-  pattern: string,
-  { value, format, text }: Pick<SampleMessage, 'value' | 'format'> & Partial<Pick<SampleMessage, 'text'>>,
-): JsonObject {
-  const mapping = toMapping(value, format === 'XML' ? findRootElement(text) : undefined)
+export function newDocument(name: string, pattern: string, { value, format, text }: SampleMessage): JsonObject {
+  const codec = codecForFormat(format)
+  const mapping = toMapping(value, codec.findRoot(text))
   return {
     name,
     endpoint: { pattern, method: 'POST' },
     transformation: { input: format, output: format },
-    ...(format === 'JSON' && isObject(value) ? { inputValidation: toSchema(value) } : {}),
+    ...(codec.hasTypes && format === codec.name && isObject(value) ? { inputValidation: toSchema(value) } : {}),
     ...(mapping.length === 0 ? {} : { inputMapping: Object.fromEntries(mapping) }),
   }
 }
 
-/** `root`: the name of the element that an XML message is in, which the body of the message does not have. */
+/** `root`: the name around a message, which its value does not have. */
 function toMapping(value: Json, root: string | undefined): readonly (readonly [source: string, target: string])[] {
   const around = root === undefined ? [] : [root]
   if (!isObject(value)) return root === undefined ? [] : [['requestBody', documentPath('', root)]]
   return Object.keys(value).map((field) => [documentPath('', 'requestBody', field), documentPath('', ...around, field)])
 }
-
-/** In: well-formed XML. Comments and processing instructions may come before its root. */
-const findRootElement = (text = ''): string | undefined =>
-  /<([^\s<>/!?]+)/.exec(text.replace(/<!--[\s\S]*?-->|<\?[\s\S]*?\?>/g, ''))?.[1]
 
 function toSchema(value: JsonObject): JsonObject {
   const typed = Object.entries(value).filter(([, field]) => SCHEMA_TYPES.includes(typeName(field)))

@@ -1,7 +1,9 @@
 /** What a recorded message had, as the `given` of a test. */
+
 import { FRAMING_HEADERS } from '../../core/http.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { documentPath } from '../../core/lint.ts'
+import { HTTP } from '../../core/origin.ts'
 import { isSecretParameter, REDACTED, withoutSecretHeaders } from '../../core/secrets/secrets.ts'
 import { CANNED_FAULTS } from '../../document/checks/dry-run-request.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
@@ -29,7 +31,7 @@ export function testInputFromLogEntry({ record, incoming, exchanges }: RecordedM
   if (incoming.body !== undefined && body === undefined && incoming.body.byteLength > 0) {
     losses.push({ path: 'message.body', reason: NO_TEXT })
   }
-  if (incoming.isRecord === true) {
+  if (incoming.origin.door !== HTTP.door) {
     losses.push({ path: 'message', reason: 'The message is a record of a topic; the test sends it as a request.' })
   }
   const masked = (part: 'headers' | 'query', values: JsonObject): JsonObject => {

@@ -7,7 +7,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { MASK, REDACTED } from '../../core/secrets/secrets.ts'
 import { STAMPS } from '../../core/stored-document.ts'
 import { Unreadable, Unwritable } from '../../formats/body-faults.ts'
-import { CODECS } from '../../formats/codecs.ts'
+import { sniff } from '../../formats/codecs.ts'
 import { expectationFromRun, type WrittenExpectation } from './expectation-of-record.ts'
 
 type WrittenTest = Readonly<{ given: JsonObject }> & WrittenExpectation
@@ -209,11 +209,10 @@ export function createPseudonyms(key: Uint8Array, kept: ReadonlySet<string>) {
   return { value, shiftMs: days * 86_400_000 }
 }
 
-/** Changes the values in a text that is JSON or XML; undefined for any other text. */
+/** Changes the values in a text of a known format; undefined for any other text. */
 function changeNested(text: string, change: (value: Json) => Json): string | undefined {
-  const codec = /^\s*[{[]/.test(text) ? CODECS.json : /^\s*</.test(text) ? CODECS.xml : undefined
   try {
-    const changed = codec?.rewrite(Buffer.from(text), undefined, change)
+    const changed = sniff(text)?.rewrite(Buffer.from(text), undefined, change)
     return changed && Buffer.from(changed).toString()
   } catch (thrown) {
     if (thrown instanceof Unreadable || thrown instanceof Unwritable) return undefined

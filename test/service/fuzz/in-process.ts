@@ -11,6 +11,7 @@ import type { Api } from '../../../src/api/services.ts'
 import { ROLES } from '../../../src/core/access.ts'
 import { createIds } from '../../../src/core/id.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { HTTP } from '../../../src/core/origin.ts'
 import type { HttpClient, OutboundRequest } from '../../../src/core/ports/http-client-port.ts'
 import { compileDocument } from '../../../src/endpoints/compiled-endpoint.ts'
 import { createEndpointRegistry } from '../../../src/endpoints/endpoint-registry.ts'
@@ -33,7 +34,7 @@ import { silent } from '../../support/silent.ts'
 /** A document that is compiled and not stored: messages to it, or undefined where it has faults. */
 export type Tried = ((incoming: Partial<Incoming>) => Promise<Outcome>) | undefined
 
-const NOTHING: Incoming = { requestHeaders: {}, query: {}, urlParams: {}, body: undefined }
+const NOTHING: Incoming = { origin: HTTP, requestHeaders: {}, query: {}, urlParams: {}, body: undefined }
 const STAMP = {
   version: 1,
   _id: '0'.repeat(24),

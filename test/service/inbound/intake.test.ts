@@ -1,9 +1,11 @@
 /** What lets messages in: bounds, stopping, and the account of each. */
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Failure } from '../../../src/core/failure.ts'
 import type { FailureCode } from '../../../src/core/failure-table.ts'
 import type { Received } from '../../../src/core/message.ts'
+import { HTTP } from '../../../src/core/origin.ts'
 import type { Run } from '../../../src/core/run.ts'
 import { endStage, startTrace } from '../../../src/core/tracing/trace.ts'
 import { checkDocument } from '../../../src/document/checks/check-document.ts'
@@ -30,6 +32,7 @@ function endpointWith(handle: Handle, output = 'JSON'): CompiledEndpoint {
 }
 
 const incoming: Incoming = {
+  origin: HTTP,
   requestHeaders: { a: 'b' },
   query: { q: '1' },
   urlParams: { u: '2' },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { collectInto, type Lint } from '../../../src/core/lint.ts'
+import { HTTP } from '../../../src/core/origin.ts'
 import type { HttpClient } from '../../../src/core/ports/http-client-port.ts'
 import type { Logger } from '../../../src/core/ports/logger-port.ts'
 import { checkDocument } from '../../../src/document/checks/check-document.ts'
@@ -48,7 +49,7 @@ function compile(changes: JsonObject, services: Partial<Services> = {}): { send:
   const send: Send = (body) =>
     intake.accept(
       { version: 1, document, endpoint, routeKey: '', handle },
-      { requestHeaders: {}, query: {}, urlParams: {}, body: Buffer.from(JSON.stringify(body)) },
+      { origin: HTTP, requestHeaders: {}, query: {}, urlParams: {}, body: Buffer.from(JSON.stringify(body)) },
     )
   return { send, log }
 }

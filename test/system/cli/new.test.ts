@@ -106,7 +106,10 @@ describe('new', () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (sample) => {
         const value: Json = JSON.parse(JSON.stringify(sample))
-        const { lints } = await withoutFaults(newDocument('Any', '/any', { value, format: 'JSON' }), check)
+        const { lints } = await withoutFaults(
+          newDocument('Any', '/any', { value, format: 'JSON', text: JSON.stringify(value) }),
+          check,
+        )
         assert.deepEqual(lints, [])
       }),
       { numRuns: 200 },

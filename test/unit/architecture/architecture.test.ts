@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { DESCRIBED_FORMATS } from '../../../src/formats/codecs.ts'
 import * as rules from './rules.ts'
 
 /**
@@ -105,6 +106,10 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
   'files have names in kebab-case': rules.namesNotInKebabCase(all),
   'files and folders are not named after nothing': rules.namesThatSayNothing(all),
   'files have at most 600 lines': rules.longFiles(all, 600),
+  'only formats/ compares with the name or the media type of a format': rules.comparisonsWith(
+    DESCRIBED_FORMATS.flatMap(({ name, mediaType }) => [name, mediaType]),
+    [...all.filter(({ path }) => !path.startsWith('formats/')), ...rules.readSources(`${root}/console/src`)],
+  ),
   'types are checked everywhere': rules.evasions(all),
 }
 

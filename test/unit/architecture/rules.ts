@@ -130,6 +130,13 @@ export const namesThatSayNothing = (files: readonly Source[]): string[] =>
 export const longFiles = (files: readonly Source[], most: number): string[] =>
   pathsOf(files.filter((source) => linesOf(source) > most))
 
+/** Comparisons with one of these texts. */
+export function comparisonsWith(texts: readonly string[], files: readonly Source[]): string[] {
+  const quoted = texts.map((text) => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')).join('|')
+  const comparison = new RegExp(`(?:[!=]==|\\bcase)\\s*['"](?:${quoted})['"]`, 'g')
+  return files.flatMap(({ path, text }) => Array.from(text.matchAll(comparison), ([found]) => `${path}: ${found}`))
+}
+
 /** `any` as a type, and the comments that turn the compiler off; texts and comments may speak of any. */
 export const evasions = (files: readonly Source[]): string[] => files.flatMap(evasionsOf)
 

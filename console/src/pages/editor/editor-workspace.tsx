@@ -1,11 +1,10 @@
 /** The editor of a draft that is open: its two panes, its dialogs, and what goes from one to the other. */
-import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import type { UseQueryResult } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
-import { api, readData } from '../../api/client.ts'
 import type { StoredText } from '../../api/document-calls.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
+import { useVocabulary } from '../../api/vocabulary.ts'
 import { faultSpan } from '../../draft/document-faults.ts'
 import { type Draft, NEW } from '../../draft/draft.ts'
 import { memberNamed, readTree } from '../../draft/json-places.ts'
@@ -46,10 +45,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
   const now = useDraftNow(draft)
   const refusal = useRefusal('author')
   const loaded = useLoadedData(id, search)
-  const { data: vocabulary } = useQuery({
-    ...keyed(queryKeys.vocabulary, ({ signal }) => readData(api.GET('/endpoints/vocabulary', { signal }))),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
+  const { data: vocabulary } = useVocabulary()
   const { faults, isChecked } = useLint(now.text, isNew ? undefined : id, refusal === undefined)
   const runs = useRuns({
     id,

@@ -6,6 +6,7 @@ import { ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { createFromDraft, type DraftFormat, type DraftRequest, draftEndpoint } from '../../api/changes/draft-calls.ts'
 import { queryParts } from '../../api/query-keys.ts'
 import { useMe } from '../../api/session.ts'
+import { useVocabulary } from '../../api/vocabulary.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Dialog } from '../../ui/controls/dialog.tsx'
 import { Checkbox, type Choice, SelectField, TextField } from '../../ui/controls/fields.tsx'
@@ -16,13 +17,7 @@ import { suggestPattern } from './pattern-of.ts'
 /** `sample`: the format that the message has. */
 type GivenFormat = 'sample' | DraftFormat
 
-const FORMATS: readonly Choice<GivenFormat>[] = [
-  { value: 'sample', label: 'Same as the message' },
-  { value: 'JSON', label: 'JSON' },
-  { value: 'XML', label: 'XML' },
-  { value: 'FHIR+JSON', label: 'FHIR, as JSON' },
-  { value: 'JSON+OPENHIM', label: 'JSON with the wrapper of OpenHIM' },
-]
+const SAME: Choice<GivenFormat> = { value: 'sample', label: 'Same as the message' }
 
 /** Places of faults that have a field here. */
 const OWN_FIELDS = ['name', 'endpoint.pattern', 'sample']
@@ -38,6 +33,7 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
   const [isKept, setKept] = useState(true)
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<ApiFailure>()
+  const { data: formats } = useVocabulary((vocabulary) => vocabulary.formats)
   const form = useRef<HTMLFormElement>(null)
   const [refusals, setRefusals] = useState(0)
   useEffect(() => {
@@ -114,7 +110,7 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
         <SelectField<GivenFormat>
           label="Format"
           value={format}
-          choices={FORMATS}
+          choices={[SAME, ...(formats ?? []).map(({ name, title }) => ({ value: name, label: title }))]}
           onChange={(value) => {
             setFormat(value)
             changed('sample')

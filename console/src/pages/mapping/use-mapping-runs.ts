@@ -3,7 +3,7 @@ import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import type { ApiFailure } from '../../api/api-failure.ts'
 import { asFailure } from '../../api/api-failure.ts'
-import { type MappingRun, readTestInput, readVocabulary, recentMessages, runMapping } from '../../api/mapping-calls.ts'
+import { type MappingRun, readTestInput, recentMessages, runMapping } from '../../api/mapping-calls.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { readTests } from '../../api/run-calls.ts'
 import { useMe } from '../../api/session.ts'
@@ -86,10 +86,4 @@ export const useTestData = (id: string, test: string | undefined) =>
     ...keyed(queryKeys.endpointTests(id), ({ signal }) => readTests(id, signal)),
     select: ({ file }) => readTestInput(file.tests, test ?? '') ?? null,
     enabled: id !== NEW && test !== undefined,
-  })
-
-export const useVocabulary = () =>
-  useQuery({
-    ...keyed(queryKeys.vocabulary, ({ signal }) => readVocabulary(signal)),
-    staleTime: Number.POSITIVE_INFINITY,
   })

@@ -6,7 +6,6 @@ export type RecordedRequest = Readonly<{
   /** As node:querystring gives it: a list for a repeated name. */
   query?: Readonly<Record<string, unknown>>
   urlParams?: Readonly<Record<string, unknown>>
-  isRecord?: boolean
 }>
 
 export type CurlRequest = Readonly<{

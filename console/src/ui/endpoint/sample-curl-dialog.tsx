@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { EndpointRow } from '../../api/endpoint-calls.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { readTests } from '../../api/run-calls.ts'
+import { useVocabulary } from '../../api/vocabulary.ts'
 import { Button } from '../controls/button.tsx'
 import { Dialog } from '../controls/dialog.tsx'
 import { curlCommand } from '../data/curl-command.ts'
@@ -23,6 +24,7 @@ export function SampleCurlDialog({ row, origin, onClose }: SampleCurlDialogProps
     ...keyed(queryKeys.endpointTests(row.id), ({ signal }) => readTests(row.id, signal)),
     select: ({ file }) => file.tests[0] ?? null,
   })
+  const formats = useVocabulary((vocabulary) => vocabulary.formats)
   return (
     <Dialog title="Copy as curl" size="large" onClose={onClose} actions={<Button onPress={onClose}>Close</Button>}>
       <QueryView query={query} what="Loading the tests of the endpoint">
@@ -30,7 +32,7 @@ export function SampleCurlDialog({ row, origin, onClose }: SampleCurlDialogProps
           <>
             <p>
               {test === null ? (
-                'The endpoint has no test: put a message in place of the empty one.'
+                'The endpoint has no test: put a message in place of the sample.'
               ) : (
                 <>
                   It sends the message of the test “
@@ -40,11 +42,15 @@ export function SampleCurlDialog({ row, origin, onClose }: SampleCurlDialogProps
               )}{' '}
               Add the credentials that the endpoint asks for. What the command sends is a real message.
             </p>
-            <TextViewer
-              text={curlCommand(sampleRequest(test ?? undefined, row, origin))}
-              label="Command"
-              fileName={`${row.id}-curl.sh`}
-            />
+            <QueryView query={formats} what="Loading the formats">
+              {(formats) => (
+                <TextViewer
+                  text={curlCommand(sampleRequest(test ?? undefined, row, origin, formats))}
+                  label="Command"
+                  fileName={`${row.id}-curl.sh`}
+                />
+              )}
+            </QueryView>
           </>
         )}
       </QueryView>

@@ -2,29 +2,24 @@
 import { isRecord, readGiven, type TestParts } from '../../api/given-parts.ts'
 import { type CurlRequest, toCurlRequest } from '../data/curl-command.ts'
 
-/** The media type of each input format, and the smallest body of it. */
-const FORMATS: Readonly<Record<string, readonly [type: string, body: string]>> = {
-  JSON: ['application/json', '{}'],
-  'JSON+OPENHIM': ['application/json+openhim', '{}'],
-  'FHIR+JSON': ['application/fhir+json', '{}'],
-  XML: ['application/xml', '<root/>'],
-}
+export type Format = Readonly<{ name: string; mediaType: string; sample: string }>
 
-/** In: the test, or undefined for an empty message; the endpoint; the origin of the message port. */
+/** In: the test, or undefined for the sample of its format; the endpoint; the origin of the message port; the formats. */
 export function sampleRequest(
   test: TestParts | undefined,
-  { method, pattern, input = 'JSON' }: Readonly<{ method: string; pattern: string; input?: string }>,
+  { method, pattern, input }: Readonly<{ method: string; pattern: string; input?: string }>,
   origin: string,
+  formats: readonly Format[],
 ): CurlRequest {
   const { body, contentType, headers, query, urlParams } = test === undefined ? {} : readGiven(test).message
-  const [formatType = '', empty = ''] = FORMATS[input] ?? []
+  const format = formats.find(({ name }) => name === input) ?? formats[0]
   const given = Object.entries(isRecord(headers) ? headers : {}).map(([name, value]) => [name, String(value)] as const)
   const isType = ([name]: readonly [string, string]) => name.toLowerCase() === 'content-type'
   // As the service takes the body of a test: a text has the input format, any other value is JSON.
   const isText = typeof body === 'string' || body === undefined
-  const type = contentType ?? given.find(isType)?.[1] ?? (isText ? formatType : 'application/json')
+  const type = contentType ?? given.find(isType)?.[1] ?? (isText ? (format?.mediaType ?? '') : 'application/json')
   const others = given.filter((header) => !isType(header))
-  const written = isText ? (body ?? empty) : JSON.stringify(body)
+  const written = isText ? (body ?? format?.sample ?? '') : JSON.stringify(body)
   const hasBody = method !== 'GET' && method !== 'DELETE'
   return toCurlRequest(
     {

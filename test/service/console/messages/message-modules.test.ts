@@ -21,6 +21,7 @@ import { createWaterfall } from '../../../../console/src/pages/messages/waterfal
 import { checkLimits, DEFAULT_LIMITS, toRunLimits } from '../../../../console/src/pages/replays/run-limits.ts'
 import { type CurlRequest, curlCommand, toCurlRequest } from '../../../../console/src/ui/data/curl-command.ts'
 import { sampleRequest } from '../../../../console/src/ui/endpoint/sample-request.ts'
+import { DESCRIBED_FORMATS } from '../../../../src/formats/codecs.ts'
 import { FILTER_NAMES } from '../../../../src/records/message-log/message-filter.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
@@ -55,14 +56,18 @@ describe('the message of a test as a request', () => {
     },
     { what: 'its first step', steps: [{ given: { message: { body: { n: 1 } } } }, {}], body: '{"n":1}' },
     { what: 'no body by GET', given: { message: { query: { a: 'b' } } }, row: { method: 'GET' }, url: '/orders?a=b' },
-    { what: 'an empty object without a message', body: '{}' },
-    { what: 'an empty element without a message', row: { input: 'XML' }, type: 'application/xml', body: '<root/>' },
+    ...DESCRIBED_FORMATS.map(({ name, mediaType, sample }) => ({
+      what: `the sample of ${name} without a message`,
+      row: { input: name },
+      type: mediaType,
+      body: sample,
+    })),
   ]
   for (const { what, given, steps, row, type = 'application/json', body, url = '/orders', headers = [] } of cases) {
     test(`has ${what}`, () => {
       const stored = given === undefined && steps === undefined ? undefined : { given, steps }
       const endpoint = { method: 'POST', pattern: '/orders', input: 'JSON', ...row }
-      const request = sampleRequest(stored, endpoint, origin)
+      const request = sampleRequest(stored, endpoint, origin, DESCRIBED_FORMATS)
       assert.deepEqual(
         { ...request, body: request.body && new TextDecoder().decode(request.body) },
         {

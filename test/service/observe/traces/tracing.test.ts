@@ -1,8 +1,10 @@
 /** Traces: what a collector gets to see of messages over HTTP, and what other systems get to see of the trace. */
+
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { after, beforeEach, describe, test } from 'node:test'
+import { HTTP } from '../../../../src/core/origin.ts'
 import { readParent } from '../../../../src/core/tracing/trace.ts'
 import { createSampling, type Sampler } from '../../../../src/observe/traces/sampling.ts'
 import { until } from '../../../support/broker/broker.ts'
@@ -54,7 +56,7 @@ describe('sampling', () => {
       ]
     for (const [sampler, ratio, flags, is] of cases) {
       const requestHeaders = flags === undefined ? {} : { traceparent: `00-${TRACE}-${CALLER}-${flags}` }
-      const { sampled, traceId } = createSampling(sampler, ratio)({ requestHeaders })
+      const { sampled, traceId } = createSampling(sampler, ratio)({ requestHeaders, origin: HTTP })
       assert.deepEqual([sampled, traceId === TRACE], [is, flags !== undefined], `${sampler} ${ratio} ${flags}`)
     }
   })
@@ -63,9 +65,9 @@ describe('sampling', () => {
     const [one, other] = [createSampling('traceidratio', 0.25), createSampling('traceidratio', 0.25)]
     let taken = 0
     for (let n = 0; n < 4_000; n += 1) {
-      const begun = one({ requestHeaders: {} })
+      const begun = one({ requestHeaders: {}, origin: HTTP })
       const requestHeaders = { traceparent: `00-${begun.traceId}-${begun.spanId}-00` }
-      assert.equal(other({ requestHeaders }).sampled, begun.sampled)
+      assert.equal(other({ requestHeaders, origin: HTTP }).sampled, begun.sampled)
       if (begun.sampled) taken += 1
     }
     assert.ok(taken > 800 && taken < 1_200, String(taken))

@@ -1,8 +1,10 @@
 /** Which messages are examined, how long they count, what bounds hold, and that no value of a message is kept. */
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Failure } from '../../../../src/core/failure.ts'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
+import { HTTP } from '../../../../src/core/origin.ts'
 import { startTrace } from '../../../../src/core/tracing/trace.ts'
 import type { SampledCompletion } from '../../../../src/records/drift/drift.ts'
 import { timesAsCostly } from '../../../support/cpu-time.ts'
@@ -60,7 +62,7 @@ describe('the sample', () => {
     assert.deepEqual(unread.map(({ path }) => path).sort(), ['requestBody.a', 'requestBody.b'])
   })
 
-  const incoming = { requestHeaders: {}, query: {}, urlParams: {}, body: undefined }
+  const incoming = { origin: HTTP, requestHeaders: {}, query: {}, urlParams: {}, body: undefined }
   const others: readonly Readonly<{ name: string; counts: boolean; changes: Partial<SampledCompletion> }>[] = [
     { name: 'a record of a topic', counts: true, changes: { source: 'broker' } },
     {
@@ -75,7 +77,7 @@ describe('the sample', () => {
       counts: false,
       changes: {
         source: 'broker',
-        incoming: { ...incoming, isRecord: true, triesAgain: true },
+        incoming: { ...incoming, origin: { door: 'kafka', triesAgain: true } },
         failure: new Failure('LOOKUP_UNREACHABLE', 'It was away.'),
       },
     },

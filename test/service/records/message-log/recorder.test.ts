@@ -1,9 +1,11 @@
 /** Messages whose records are not made yet hold their bodies: they are bounded too, and never hold up the thread. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { HTTP } from '../../../../src/core/origin.ts'
 import type { CompletedMessage } from '../../../../src/inbound/completed-message.ts'
 import { createActiveCaptures } from '../../../../src/records/message-log/captures.ts'
 import { createRecorder, type Recorder } from '../../../../src/records/message-log/recorder.ts'
@@ -50,7 +52,7 @@ const finishedAt = (ms: number, changes: Partial<CompletedMessage> = {}): Comple
 })
 
 const withBody = (bytes: number): Pick<CompletedMessage, 'incoming'> => ({
-  incoming: { requestHeaders: {}, query: {}, urlParams: {}, body: new Uint8Array(bytes) },
+  incoming: { origin: HTTP, requestHeaders: {}, query: {}, urlParams: {}, body: new Uint8Array(bytes) },
 })
 
 /** Not `caughtUp`, which gives up after a second: a loaded machine takes longer. */

@@ -1,6 +1,8 @@
 /** Completed messages for tests of drift: of a checked document, with what the message held at its end. */
+
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../../src/core/json.ts'
+import { HTTP } from '../../../../src/core/origin.ts'
 import { startTrace } from '../../../../src/core/tracing/trace.ts'
 import { checkDocument } from '../../../../src/document/checks/check-document.ts'
 import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoint.ts'
@@ -52,7 +54,7 @@ export const completedOf = (
   changes: Partial<SampledCompletion> = {},
 ): SampledCompletion => ({
   compiled,
-  incoming: { requestHeaders: {}, query: {}, urlParams: {}, body: undefined },
+  incoming: { origin: HTTP, requestHeaders: {}, query: {}, urlParams: {}, body: undefined },
   failure: undefined,
   source: 'http',
   startedAt,

@@ -4,12 +4,13 @@ import { Failure } from '../../../../src/core/failure.ts'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { collectInto, type Lint } from '../../../../src/core/lint.ts'
 import type { Enriched } from '../../../../src/core/message.ts'
+import { DOORS, type DoorTraits } from '../../../../src/core/origin.ts'
 import type { Run } from '../../../../src/core/run.ts'
 import { compileValidate } from '../../../../src/pipeline/stages/validate.ts'
 
 const settings = { validationAcceptNullValues: false, validationCoerceTypes: false }
 
-const run = { isRecord: false } as Run
+const run = { door: DOORS.http as DoorTraits } as Run
 
 function messageWith(parts: Partial<Enriched>): Enriched {
   return {
@@ -116,7 +117,7 @@ describe('what a schema is applied to', () => {
     )
     assert.ok(typeof step === 'function')
     const message = messageWith({ requestBody: 1 })
-    assert.equal(step(message, { ...run, isRecord: true }), message)
+    assert.equal(step(message, { ...run, door: DOORS.kafka }), message)
     assert.throws(() => step(message, run), Failure)
   })
 })

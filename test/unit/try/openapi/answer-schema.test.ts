@@ -6,6 +6,7 @@ import { registerSchema, unregisterSchema, validate } from '@hyperjump/json-sche
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { collectInto, type Lint } from '../../../../src/core/lint.ts'
 import type { Enriched, Transformed } from '../../../../src/core/message.ts'
+import { DOORS, type DoorTraits } from '../../../../src/core/origin.ts'
 import type { Run } from '../../../../src/core/run.ts'
 import { compileMap } from '../../../../src/pipeline/stages/map.ts'
 import { compileValidate } from '../../../../src/pipeline/stages/validate.ts'
@@ -132,7 +133,7 @@ async function check({ inputMapping, messages }: Case): Promise<void> {
         requestBody,
         lookupRequests: {},
       }
-      pass(received as unknown as Enriched, { isRecord: false } as Run)
+      pass(received as unknown as Enriched, { door: DOORS.http as DoorTraits } as Run)
       const outcome = outcomeOf(() => map(received as unknown as Transformed, {} as Run))
       if ('failure' in outcome) continue
       const { responseBody } = (await outcome.gives) as { responseBody: Json }

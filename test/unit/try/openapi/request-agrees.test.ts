@@ -1,4 +1,5 @@
 /** The published schema of requests accepts a message exactly where the service does not answer VALIDATION_FAILED. */
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
@@ -7,6 +8,7 @@ import {
   unregisterSchema,
   validate,
 } from '@hyperjump/json-schema/draft-2020-12'
+import { DOORS, type DoorTraits } from '../../../../src/core/origin.ts'
 import '@hyperjump/json-schema/formats'
 import { Failure } from '../../../../src/core/failure.ts'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
@@ -60,7 +62,10 @@ async function compareBoth(
   }
   const service: Service = (message) => {
     try {
-      step({ query: {}, lookupRequests: {}, ...message } as unknown as Enriched, { isRecord: false } as Run)
+      step(
+        { query: {}, lookupRequests: {}, ...message } as unknown as Enriched,
+        { door: DOORS.http as DoorTraits } as Run,
+      )
       return true
     } catch (thrown) {
       assert.ok(thrown instanceof Failure && thrown.code === 'VALIDATION_FAILED', String(thrown))

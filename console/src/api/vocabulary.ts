@@ -1,0 +1,22 @@
+/** What documents can say, as the service has it; it changes with the version of the service only. */
+import { useQuery } from '@tanstack/react-query'
+import { api, readData, type Schemas } from './client.ts'
+import { keyed, queryKeys } from './query-keys.ts'
+
+type Vocabulary = Schemas['Vocabulary']
+
+/** In: takes a part of it. */
+export const useVocabulary = <Part = Vocabulary>(select?: (vocabulary: Vocabulary) => Part) =>
+  useQuery({
+    ...keyed(queryKeys.vocabulary, ({ signal }) => readData(api.GET('/endpoints/vocabulary', { signal }))),
+    staleTime: Number.POSITIVE_INFINITY,
+    ...(select && { select }),
+  })
+
+const NO_CODES: readonly string[] = []
+
+/** The codes of failures; none until the service has answered. */
+export function useCodes(): readonly string[] {
+  const { data } = useVocabulary(({ failures }) => failures.map(({ code }) => code).sort())
+  return data ?? NO_CODES
+}

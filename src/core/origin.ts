@@ -1,0 +1,56 @@
+/** Where messages come from. Whatever else depends on it is a column of DOORS, so that a new door is one row. */
+import type { ProduceSlot, RecordProducer } from './ports/record-producer.ts'
+
+/** What brings messages from other systems. */
+export type Door = keyof typeof DOORS
+
+export type Origin = HttpOrigin | TopicOrigin | ReplayOrigin
+
+type HttpOrigin = Readonly<{ door: 'http'; replayOf?: undefined }>
+
+type TopicOrigin = Readonly<{
+  door: 'kafka'
+  replayOf?: undefined
+  /** The consumer retries this message itself after a failure that may succeed later. */
+  triesAgain: boolean
+  /** The slot of a record among those of its partition, if they do not wait for each other. */
+  slot?: ProduceSlot | undefined
+  /** What its records go to in place of the producer of the service. */
+  producer?: RecordProducer | undefined
+}>
+
+/** `door`: the one that the message came through at first; `replayOf`: its id. */
+type ReplayOrigin = Readonly<{ door: Door; replayOf: string }>
+
+export type DoorTraits = Readonly<{
+  /** How records of messages name it. */
+  source: string
+  /** Every message has a body; otherwise its method and its sender decide. */
+  alwaysHasBody: boolean
+  /** The sender reads the answer; without one, a refusal of a target fails the message. */
+  isAnswered: boolean
+  /** A sender waits on a connection and may name an `Idempotency-Key`. */
+  isRequest: boolean
+}>
+
+export const DOORS = {
+  http: { source: 'http', alwaysHasBody: false, isAnswered: true, isRequest: true },
+  kafka: { source: 'broker', alwaysHasBody: true, isAnswered: false, isRequest: false },
+} as const satisfies Readonly<Record<string, DoorTraits>>
+
+export const HTTP: Origin = { door: 'http' }
+
+const REPLAY = 'replay'
+
+/** How messages arrive, as their records name it. */
+export type Source = (typeof DOORS)[Door]['source'] | typeof REPLAY
+
+export const SOURCES: readonly Source[] = [...Object.values(DOORS).map(({ source }) => source), REPLAY]
+
+export const isReplay = (origin: Origin): origin is ReplayOrigin => origin.replayOf !== undefined
+
+export const classifySource = (origin: Origin): Source => (isReplay(origin) ? REPLAY : DOORS[origin.door].source)
+
+/** The door of a recorded message, where its record names none. */
+export const doorOf = (source: Source): Door =>
+  (Object.keys(DOORS) as Door[]).find((door) => DOORS[door].source === source) ?? 'http'
