@@ -1,5 +1,5 @@
 /** What happens in the service, for the views of the page: answers that events concern are read again. */
-import { type Query, type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { type Query, type QueryClient, type QueryFilters, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
 import { queryParts } from '../api/query-keys.ts'
 import { createStore, useStore } from '../api/store.ts'
@@ -69,14 +69,27 @@ export function useLiveEvent(wanted: LiveType, onEvent: (data: unknown) => void)
 
 const isLiveType = (type: string): type is LiveType => Object.hasOwn(CONCERNED, type)
 
+/** A first answer that is under way may be older than what happened, and is not asked for anew: it is read again after it. */
+function readAgain(client: QueryClient, concerned: QueryFilters): void {
+  const underWay = client.getQueryCache().findAll({ ...concerned, fetchStatus: 'fetching' })
+  for (const query of underWay.filter(({ state }) => state.data === undefined)) {
+    const { queryKey } = query
+    query.fetch().then(
+      () => client.invalidateQueries({ queryKey, exact: true }),
+      () => {},
+    )
+  }
+  void client.invalidateQueries(concerned)
+}
+
 function createRefresher(client: QueryClient): ((type: LiveType) => void) & { stop(): void } {
   const waiting = new Map<LiveType, ReturnType<typeof setTimeout>>()
   const lastAt = new Map<LiveType, number>()
   const run = (type: LiveType) => {
     waiting.delete(type)
     lastAt.set(type, Date.now())
-    if (type === 'reset') void client.invalidateQueries()
-    else for (const queryKey of CONCERNED[type]) void client.invalidateQueries({ queryKey, predicate: isDue })
+    if (type === 'reset') readAgain(client, {})
+    else for (const queryKey of CONCERNED[type]) readAgain(client, { queryKey, predicate: isDue })
   }
   const refresh = (type: LiveType) => {
     if (waiting.has(type)) return

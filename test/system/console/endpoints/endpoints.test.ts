@@ -124,6 +124,36 @@ describe('/endpoints', { skip: NO_BROWSER }, () => {
     await page.getByText('250 of 251').waitFor()
   })
 
+  test('shows a change that was made while the list loaded for the first time', async (test) => {
+    const { service, page, open } = await openConsole(test)
+    await service.register({ name: 'Orders', endpoint: { pattern: '/orders' } })
+    await open('keys')
+    await page.evaluate(`fetch('/events').then(({ body }) => { window.events = body.getReader() })`)
+    const listed = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    const isList = (url: URL) => url.searchParams.get('limit') === '200'
+    await page.route(
+      isList,
+      async (route) => {
+        const response = await route.fetch()
+        listed.resolve()
+        await released.promise
+        await route.fulfill({ response })
+      },
+      { times: 1 },
+    )
+    await page.getByRole('link', { name: 'Endpoints', exact: true }).click()
+    await listed.promise
+    await service.register({ name: 'Results', endpoint: { pattern: '/results' } })
+    await page.evaluate(`(async () => {
+      const decoder = new TextDecoder()
+      for (let text = ''; !text.includes('event: endpoints'); ) text += decoder.decode((await window.events.read()).value)
+    })()`)
+    released.resolve()
+    const either = page.getByRole('button', { name: '1 new: show' }).or(page.getByText('2 of 2'))
+    await either.waitFor({ timeout: 20_000 })
+  })
+
   test('shows the failure of the service with its code, and tries again', async (test) => {
     const { service, page, open, checkAccessibility } = await openConsole(test)
     await service.register({ name: 'Orders', endpoint: { pattern: '/orders' } })
