@@ -198,66 +198,32 @@ describeServices('a dry run', {}, (stage) => {
     const respond = () => documentOf({ requests: { response: [{ id: 'up', config: to() }] } })
     const valid = () => documentOf({ inputValidation: { required: ['a'] } })
     const each = () => lookup({ forEach: { items: 'requestBody' } })
-    type Case = readonly [name: string, request: () => JsonObject, code: string, stage: string, outcome: string]
     const gone = { up: { fault: 'unreachable' } }
-    const cases: readonly Case[] = [
+    const late = { up: { fault: 'timeout' } }
+    const busy = { up: { status: 503, body: 'busy' } }
+    const items = () => ({ endpoint: each(), message: { body: [1, 2] }, lookups: { up: [{ body: 1 }] } })
+    /** `ends`: the outcome, the stage and the code. */
+    const cases: readonly (readonly [name: string, ends: string, request: () => JsonObject])[] = [
+      ['of validation', 'refused validate VALIDATION_FAILED', () => ({ endpoint: valid(), message: { body: {} } })],
+      ['of the body', 'refused parse BODY_UNREADABLE', () => ({ endpoint: documentOf({}), message: { body: '{' } })],
+      ['of a lookup said to refuse', 'failed lookup LOOKUP_REFUSED', () => ({ endpoint: lookup(), lookups: busy })],
+      ['of a lookup said away', 'failed lookup LOOKUP_UNREACHABLE', () => ({ endpoint: lookup(), lookups: gone })],
+      ['of a lookup said late', 'failed lookup LOOKUP_TIMED_OUT', () => ({ endpoint: lookup(), lookups: late })],
       [
-        'of validation',
-        () => ({ endpoint: valid(), message: { body: {} } }),
-        'VALIDATION_FAILED',
-        'validate',
-        'refused',
-      ],
-      [
-        'of the body',
-        () => ({ endpoint: documentOf({}), message: { body: '{' } }),
-        'BODY_UNREADABLE',
-        'parse',
-        'refused',
-      ],
-      [
-        'of a lookup that is said to refuse',
-        () => ({ endpoint: lookup(), lookups: { up: { status: 503, body: 'busy' } } }),
-        'LOOKUP_REFUSED',
-        'lookup',
-        'failed',
-      ],
-      [
-        'of a lookup that is said to be away',
-        () => ({ endpoint: lookup(), lookups: gone }),
-        'LOOKUP_UNREACHABLE',
-        'lookup',
-        'failed',
-      ],
-      [
-        'of a lookup that is said not to answer',
-        () => ({ endpoint: lookup(), lookups: { up: { fault: 'timeout' } } }),
-        'LOOKUP_TIMED_OUT',
-        'lookup',
-        'failed',
-      ],
-      [
-        'of a response that is said to be away',
+        'of a response said away',
+        'failed respond RESPONSE_UNREACHABLE',
         () => ({ endpoint: respond(), responses: gone }),
-        'RESPONSE_UNREACHABLE',
-        'respond',
-        'failed',
       ],
-      [
-        'of an item without a canned answer',
-        () => ({ endpoint: each(), message: { body: [1, 2] }, lookups: { up: [{ body: 1 }] } }),
-        'DRY_RUN_ANSWER_MISSING',
-        'lookup',
-        'refused',
-      ],
+      ['of an item without a canned answer', 'refused lookup DRY_RUN_ANSWER_MISSING', items],
     ]
-    for (const [name, request, code, stage, outcome] of cases) {
+    for (const [name, ends, request] of cases) {
       test(name, async () => {
         const report = await run(request())
-        assert.deepEqual([report.failure?.code, report.failure?.stage, report.outcome], [code, stage, outcome])
-        assert.equal(JSON.parse(report.answer.body).code, code)
-        const last = report.stages.at(-1)
-        assert.deepEqual([last?.stage, last?.failed], [stage, true])
+        const { outcome, failure, answer, stages } = report
+        assert.equal(`${outcome} ${failure?.stage} ${failure?.code}`, ends)
+        assert.equal(JSON.parse(answer.body).code, failure?.code)
+        const last = stages.at(-1)
+        assert.deepEqual([last?.stage, last?.failed], [failure?.stage, true])
         assert.deepEqual(upstream.received, [])
       })
     }

@@ -201,21 +201,13 @@ describe('the answer of the only response request', () => {
   })
 
   const html = `<html>${'x'.repeat(500)}</html>`
-  const refusals: { name: string; said: Said; status?: number; body?: string }[] = [
-    { name: 'as it came', said: { status: 422, body: '{"why":1.0}' } },
-    { name: 'a redirect', said: { status: 302, headers: { location: '/b' }, body: '{}' } },
-    {
-      name: 'with its whole body where it is not what it declares',
-      said: { status: 500, body: html },
-      body: JSON.stringify(html),
-    },
-    {
-      name: 'as a 502 where no caller could be answered with its status',
-      said: { status: 600, body: '{"a":1}' },
-      status: 502,
-    },
+  const refusals: [name: string, said: Said, body?: string | undefined, status?: number][] = [
+    ['as it came', { status: 422, body: '{"why":1.0}' }],
+    ['a redirect', { status: 302, headers: { location: '/b' }, body: '{}' }],
+    ['with its whole body where it is not what it declares', { status: 500, body: html }, JSON.stringify(html)],
+    ['as a 502 where no caller could be answered with its status', { status: 600, body: '{"a":1}' }, undefined, 502],
   ]
-  for (const { name, said, status = said.status, body = said.body } of refusals) {
+  for (const [name, said, body = said.body, status = said.status] of refusals) {
     it(`is passed on where it is a refusal: ${name}`, async () => {
       const reply = await answered({ type: 'application/json', ...said })
       const type = reply.headers.get('content-type')

@@ -40,95 +40,79 @@ describe('a message that needs more than its budget fails at the place that pass
   const state = (...names: string[]) => ({
     state: { extract: { requestBody: Object.fromEntries(names.map((name) => [name, 'text'])) } },
   })
-  type Case = {
-    name: string
-    document: () => JsonObject
-    body?: JsonObject
-    fails: readonly [status: number, code: string, path: string]
-    /** The most calls that are made. */
-    calls?: number
-  }
+  /** `calls`: the most calls that are made. */
+  type Case = readonly [
+    name: string,
+    document: () => JsonObject,
+    fails: readonly [status: number, code: string, path: string],
+    body?: JsonObject,
+    calls?: number,
+  ]
   const cases: readonly Case[] = [
-    {
-      name: 'a URL that is too long',
-      document: () => lookup({ params }),
-      body: { ward: 'x'.repeat(1_100) },
-      fails: [400, 'PARAMETER_INVALID', 'requests.lookup[0].config.params.query.ward'],
-    },
-    {
-      name: 'a URL that is too long once it is percent-encoded',
-      document: () => lookup({ params }),
-      body: { ward: 'å'.repeat(500) },
-      fails: [400, 'PARAMETER_INVALID', 'requests.lookup[0].config.url'],
-    },
-    {
-      name: 'the URLs of many items',
-      document: () => lookup({ params }, each),
-      body: { items: items(200), ward: 'x'.repeat(900) },
-      fails: CALL,
-    },
-    {
-      name: 'the bodies of many items',
-      document: () => lookup({ method: 'POST' }, { ...each, forwardExistingRequestBody: true }),
-      body: { items: items(200, 'x'.repeat(900)) },
-      fails: CALL,
-    },
-    {
-      name: 'the answers of many items',
-      document: () => lookup({ url: answering(10_000) }, each),
-      body: { items: items(200) },
-      fails: CALL,
-      calls: 14,
-    },
-    { name: 'one answer', document: () => lookup({ url: answering(150_000) }), fails: CALL, calls: 1 },
-    { name: 'one answer that is small compressed', document: () => lookup({ url: zipped() }), fails: CALL, calls: 1 },
-    {
-      name: 'an output of one field many times',
-      document: () => ({ inputMapping: { 'requestBody.text': copies }, ...respond() }),
-      body: { text: 'x'.repeat(20_000) },
-      fails: OUTPUT,
-    },
-    {
-      name: 'an output as XML, which writes the name of a list around each of its items',
-      document: () => ({
+    [
+      'a URL that is too long',
+      () => lookup({ params }),
+      [400, 'PARAMETER_INVALID', 'requests.lookup[0].config.params.query.ward'],
+      { ward: 'x'.repeat(1_100) },
+    ],
+    [
+      'a URL that is too long once it is percent-encoded',
+      () => lookup({ params }),
+      [400, 'PARAMETER_INVALID', 'requests.lookup[0].config.url'],
+      { ward: 'å'.repeat(500) },
+    ],
+    ['the URLs of many items', () => lookup({ params }, each), CALL, { items: items(200), ward: 'x'.repeat(900) }],
+    [
+      'the bodies of many items',
+      () => lookup({ method: 'POST' }, { ...each, forwardExistingRequestBody: true }),
+      CALL,
+      { items: items(200, 'x'.repeat(900)) },
+    ],
+    ['the answers of many items', () => lookup({ url: answering(10_000) }, each), CALL, { items: items(200) }, 14],
+    ['one answer', () => lookup({ url: answering(150_000) }), CALL, {}, 1],
+    ['one answer that is small compressed', () => lookup({ url: zipped() }), CALL, {}, 1],
+    [
+      'an output of one field many times',
+      () => ({ inputMapping: { 'requestBody.text': copies }, ...respond() }),
+      OUTPUT,
+      { text: 'x'.repeat(20_000) },
+    ],
+    [
+      'an output as XML, which writes the name of a list around each of its items',
+      () => ({
         transformation: { input: 'JSON', output: 'XML' },
         inputMapping: { 'requestBody.list': 'n'.repeat(500) },
         ...respond(),
       }),
-      body: { list: Array.from({ length: 500 }, () => 1) },
-      fails: OUTPUT,
-    },
-    {
-      name: 'the value of an expression',
-      document: () => ({ inputTransforms: { long: '$pad("", 200000, "x")' }, ...respond() }),
-      fails: [413, 'MESSAGE_TOO_COSTLY', 'inputTransforms.long'],
-    },
-    {
-      name: 'the bodies of many response requests',
-      document: () => respond(undefined, each),
-      body: { items: items(70, 'x'.repeat(900)) },
-      fails: RESPONSE,
-    },
-    {
-      name: 'the answer of the only response request',
-      document: () => respond(answering(150_000)),
-      fails: RESPONSE,
-      calls: 1,
-    },
-    {
-      name: 'a state of one field many times',
-      document: () => ({ ...state('one', 'two', 'three'), ...respond() }),
-      body: { text: 'x'.repeat(400) },
-      fails: [413, 'STATE_TOO_LARGE', 'state.extract'],
-    },
-    {
-      name: 'a state whose characters take many bytes',
-      document: () => ({ ...state('one'), ...respond() }),
-      body: { text: '\u0001'.repeat(200) },
-      fails: [413, 'STATE_TOO_LARGE', 'state.extract'],
-    },
+      OUTPUT,
+      { list: Array.from({ length: 500 }, () => 1) },
+    ],
+    [
+      'the value of an expression',
+      () => ({ inputTransforms: { long: '$pad("", 200000, "x")' }, ...respond() }),
+      [413, 'MESSAGE_TOO_COSTLY', 'inputTransforms.long'],
+    ],
+    [
+      'the bodies of many response requests',
+      () => respond(undefined, each),
+      RESPONSE,
+      { items: items(70, 'x'.repeat(900)) },
+    ],
+    ['the answer of the only response request', () => respond(answering(150_000)), RESPONSE, {}, 1],
+    [
+      'a state of one field many times',
+      () => ({ ...state('one', 'two', 'three'), ...respond() }),
+      [413, 'STATE_TOO_LARGE', 'state.extract'],
+      { text: 'x'.repeat(400) },
+    ],
+    [
+      'a state whose characters take many bytes',
+      () => ({ ...state('one'), ...respond() }),
+      [413, 'STATE_TOO_LARGE', 'state.extract'],
+      { text: '\u0001'.repeat(200) },
+    ],
   ]
-  for (const { name, document, body = {}, fails, calls = 0 } of cases) {
+  for (const [name, document, fails, body = {}, calls = 0] of cases) {
     it(name, async () => {
       const from = pipeline.upstream.received.length
       const { status, text } = await pipeline.send(document(), body)

@@ -153,21 +153,15 @@ describe('the body of a lookup that forwards what came', () => {
 
 describe('the body of a response request', () => {
   const [asJson, asXml] = ['{"m":{"a":[1,2]}}', '<m><a>1</a><a>2</a></m>']
-  const cases: { name: string; format: string; own?: string; body: string; type?: string }[] = [
-    { name: 'is the output', format: 'JSON', body: asJson, type: 'application/json' },
-    { name: 'is the output', format: 'XML', body: asXml, type: 'application/xml' },
-    { name: 'is the output', format: 'FHIR+JSON', body: asJson, type: 'application/fhir+json' },
-    { name: 'is JSON where it says so', format: 'XML', own: 'application/json', body: asJson },
-    { name: 'is XML where it says so', format: 'JSON', own: 'text/xml', body: asXml },
-    {
-      name: 'is the output where it says neither',
-      format: 'XML',
-      own: 'text/plain',
-      body: asXml,
-      type: 'application/xml',
-    },
+  const cases: [name: string, format: string, body: string, type?: string, own?: string][] = [
+    ['is the output', 'JSON', asJson, 'application/json'],
+    ['is the output', 'XML', asXml, 'application/xml'],
+    ['is the output', 'FHIR+JSON', asJson, 'application/fhir+json'],
+    ['is JSON where it says so', 'XML', asJson, 'application/json', 'application/json'],
+    ['is XML where it says so', 'JSON', asXml, 'text/xml', 'text/xml'],
+    ['is the output where it says neither', 'XML', asXml, 'application/xml', 'text/plain'],
   ]
-  for (const { name, format, own, body, type = own } of cases) {
+  for (const [name, format, body, type, own] of cases) {
     it(`${name}: ${format} and ${own}`, async () => {
       const headers = own === undefined ? {} : { 'Content-Type': own }
       const received = await receivedOf('response', [{ headers }], { format, body: { m: { a: [1, 2] } } })

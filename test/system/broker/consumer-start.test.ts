@@ -64,34 +64,23 @@ describe('where consuming starts', { skip: kafka.skip }, async () => {
     topics.committed(`mapping-mediator.${id}`, topic, partitions)
   const running = (id: string, on: Service = service) => consumerUntil(on, id, (status) => status.state === 'running')
 
-  const cases: readonly Readonly<{
-    name: string
-    start?: string
-    /** What the group that `start` names has committed; -1 for nothing. */
-    group?: readonly number[]
-    starts: readonly [number, number]
-    committedAtOnce: readonly number[]
-  }>[] = [
-    { name: 'without the field', starts: [0, 0], committedAtOnce: [-1, -1] },
-    { name: 'earliest', start: 'earliest', starts: [0, 0], committedAtOnce: [-1, -1] },
-    { name: 'latest', start: 'latest', starts: [6, 4], committedAtOnce: [6, 4] },
-    { name: 'a group', start: 'group:former', group: [5, 1], starts: [5, 1], committedAtOnce: [5, 1] },
-    {
-      name: 'a group without an offset of one partition',
-      start: 'group:partly',
-      group: [-1, 3],
-      starts: [0, 3],
-      committedAtOnce: [0, 3],
-    },
-    {
-      name: 'a group whose name has spaces',
-      start: 'group:Übergabe, alt ',
-      group: [6, 4],
-      starts: [6, 4],
-      committedAtOnce: [6, 4],
-    },
+  /** `group`: what the group that `start` names has committed; -1 for nothing. */
+  type Case = readonly [
+    name: string,
+    starts: readonly [number, number],
+    committedAtOnce: readonly number[],
+    start?: string,
+    group?: readonly number[],
   ]
-  for (const { name, start, group, starts, committedAtOnce } of cases) {
+  const cases: readonly Case[] = [
+    ['without the field', [0, 0], [-1, -1]],
+    ['earliest', [0, 0], [-1, -1], 'earliest'],
+    ['latest', [6, 4], [6, 4], 'latest'],
+    ['a group', [5, 1], [5, 1], 'group:former', [5, 1]],
+    ['a group without an offset of one partition', [0, 3], [0, 3], 'group:partly', [-1, 3]],
+    ['a group whose name has spaces', [6, 4], [6, 4], 'group:Übergabe, alt ', [6, 4]],
+  ]
+  for (const [name, starts, committedAtOnce, start, group] of cases) {
     test(`${name}: from there, and what comes later`, async () => {
       const topic = await topics.create(2)
       await produce(topic, range(0, 6), 0)

@@ -59,67 +59,58 @@ describe('lint', () => {
     'warned.json': WARNED,
     'target.json': { ...DOCUMENT, transformation: { input: 'JSON', output: '${value:OUT}' } },
   }
-  const cases: readonly Readonly<{
-    name: string
-    args: readonly string[]
-    /** 1 if it is left out. */
-    code?: number
-    stdout?: readonly string[]
-    stderr?: RegExp
-    without?: boolean
-  }>[] = [
-    { name: 'the project', args: [], code: 0, stderr: /^1 document, 0 errors, 0 warnings\n$/ },
-    {
-      name: 'faults at their lines',
-      args: ['broken.json'],
-      stdout: [
+  /** `without`: in a folder without any of the files. */
+  type Case = readonly [
+    name: string,
+    args: readonly string[],
+    code: number,
+    stdout?: readonly string[],
+    stderr?: RegExp,
+    without?: boolean,
+  ]
+  const HEADER = 'warned.json:21:13: warning: requests.lookup[0].config.headers.authorization: '
+  const cases: readonly Case[] = [
+    ['the project', [], 0, [], /^1 document, 0 errors, 0 warnings\n$/],
+    [
+      'faults at their lines',
+      ['broken.json'],
+      1,
+      [
         'broken.json:4:40: error: transformation.output: "transformation.output" must be one of ',
         'broken.json:7:5: error: inputMapping.requestbody\\.b: "requestbody" ',
       ],
-    },
-    {
-      name: 'clashes among the files',
-      args: ['endpoints', 'clash.json'],
-      stdout: [
+    ],
+    [
+      'clashes among the files',
+      ['endpoints', 'clash.json'],
+      1,
+      [
         'clash.json:2:3: error: name: endpoints/a.json has this name already; choose another one.',
         'clash.json:4:5: error: endpoint.pattern: "Greeting" (POST /greet) answers the same paths already; ',
       ],
-    },
-    {
-      name: 'warnings',
-      args: ['warned.json'],
-      code: 0,
-      stdout: ['warned.json:21:13: warning: requests.lookup[0].config.headers.authorization: '],
-    },
-    {
-      name: 'warnings as findings',
-      args: ['--strict', 'warned.json'],
-      stdout: ['warned.json:21:13: warning: requests.lookup[0].config.headers.authorization: '],
-    },
-    {
-      name: 'every target',
-      args: ['target.json'],
-      stdout: ['target.json:8:5: error: transformation.output: "transformation.output" must be one of '],
-      stderr: /1 error, /,
-    },
-    { name: 'one target', args: ['target.json', '--target', 'test'], code: 0 },
-    {
-      name: 'for GitHub',
-      args: ['--format', 'github', 'warned.json'],
-      code: 0,
-      stdout: ['::warning file=warned.json,line=21,col=13,title=requests.lookup[0].config.headers.authorization::'],
-    },
-    {
-      name: 'an unknown target',
-      args: ['--target', 'prd'],
-      code: 3,
-      stderr: /no target "prd".*did you mean "prod"/,
-    },
-    { name: 'an unknown file', args: ['none.json'], code: 3, stderr: /There is no file none\.json/ },
-    { name: 'nothing', args: [], code: 3, stderr: /There is no crosswalk\.json here or above/, without: true },
+    ],
+    ['warnings', ['warned.json'], 0, [HEADER]],
+    ['warnings as findings', ['--strict', 'warned.json'], 1, [HEADER]],
+    [
+      'every target',
+      ['target.json'],
+      1,
+      ['target.json:8:5: error: transformation.output: "transformation.output" must be one of '],
+      /1 error, /,
+    ],
+    ['one target', ['target.json', '--target', 'test'], 0],
+    [
+      'for GitHub',
+      ['--format', 'github', 'warned.json'],
+      0,
+      ['::warning file=warned.json,line=21,col=13,title=requests.lookup[0].config.headers.authorization::'],
+    ],
+    ['an unknown target', ['--target', 'prd'], 3, [], /no target "prd".*did you mean "prod"/],
+    ['an unknown file', ['none.json'], 3, [], /There is no file none\.json/],
+    ['nothing', [], 3, [], /There is no crosswalk\.json here or above/, true],
   ]
   describe('says', () => {
-    for (const { name, args, code = 1, stdout = [], stderr, without } of cases) {
+    for (const [name, args, code, stdout = [], stderr = /documents?, /, without] of cases) {
       test(name, async (context) => {
         const folder = without ? freshFolder(context) : folderOf(context, files)
         const linted = await runArguments(['lint', ...args], { cwd: folder })
@@ -127,7 +118,7 @@ describe('lint', () => {
         const lines = linted.stdout.split('\n').slice(0, -1)
         assert.equal(lines.length, stdout.length, linted.stdout)
         for (const [index, line] of lines.entries()) assert.ok(line.startsWith(stdout[index] ?? ' '), line)
-        assert.match(linted.stderr, stderr ?? /documents?, /)
+        assert.match(linted.stderr, stderr)
       })
     }
   })

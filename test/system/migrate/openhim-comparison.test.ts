@@ -198,26 +198,17 @@ describe('a transaction', () => {
     })
   }
 
-  const left: readonly Readonly<{ name: string; transactions: JsonObject[]; document?: JsonObject; says: RegExp }>[] = [
-    {
-      name: 'of another path',
-      transactions: [{ ...TRANSACTION, request: { ...TRANSACTION.request, path: '/x' } }],
-      says: /no endpoint has a pattern for POST \/x/,
-    },
-    {
-      name: 'without orchestrations',
-      transactions: [{ ...TRANSACTION, orchestrations: [] }],
-      says: /no answer of the lookup person/,
-    },
-    { name: 'without a status', transactions: [{ ...TRANSACTION, response: {} }], says: /no response with a status/ },
-    {
-      name: 'of a faulty document',
-      transactions: [TRANSACTION],
-      document: { ...DOCUMENT, inputMapping: { 'gone.x': 'y' } },
-      says: /faults: inputMapping/,
-    },
+  const left: readonly (readonly [name: string, transactions: JsonObject[], says: RegExp, document?: JsonObject])[] = [
+    [
+      'of another path',
+      [{ ...TRANSACTION, request: { ...TRANSACTION.request, path: '/x' } }],
+      /no endpoint has a pattern for POST \/x/,
+    ],
+    ['without orchestrations', [{ ...TRANSACTION, orchestrations: [] }], /no answer of the lookup person/],
+    ['without a status', [{ ...TRANSACTION, response: {} }], /no response with a status/],
+    ['of a faulty document', [TRANSACTION], /faults: inputMapping/, { ...DOCUMENT, inputMapping: { 'gone.x': 'y' } }],
   ]
-  for (const { name, transactions, document = DOCUMENT, says } of left) {
+  for (const [name, transactions, says, document = DOCUMENT] of left) {
     test(`${name} is left out with the reason`, async (context) => {
       const { messages, notCompared } = found(await replay(context, transactions, [document]))
       assert.equal(messages.length, 0)

@@ -328,3 +328,89 @@ test('a document broken in ten ways gives exactly those ten', () => {
     ].sort(),
   )
 })
+
+describe('parts of the message that a schema requires', () => {
+  const query = { required: ['page'] }
+  const requires = (...required: string[]): JsonObject => ({ inputValidation: { required } })
+  type Case = readonly [name: string, change: JsonObject, path?: string, says?: string]
+  const cases: readonly Case[] = [
+    ['a query whose fields are required', { inputValidation: { required: ['query'], properties: { query } } }],
+    ['a query that is described', { inputValidation: { properties: { query: { minProperties: 1 } } } }],
+    [
+      'fields of a query that need not be there',
+      { inputValidation: { required: ['requestBody'], properties: { query } } },
+      'properties.query',
+      'A request without any query passes this; add "query"',
+    ],
+    ['a body of a POST', requires('requestBody')],
+    [
+      'a body of a GET',
+      get(requires('requestBody')),
+      'required',
+      'Every message is refused: a GET has no "requestBody".',
+    ],
+    ['a body of records', get({ ...requires('requestBody'), kafkaConsumerTopic: 't' })],
+    ['lookups that there are', { ...requires('lookupRequests'), ...lookups({}) }],
+    [
+      'lookups that there are none of',
+      requires('lookupRequests'),
+      'required',
+      'Every message is refused: without lookups',
+    ],
+    ['what is no list of names', { inputValidation: { required: 'query', properties: [] } }],
+  ]
+  for (const [name, change, path, says = ''] of cases) {
+    test(`${name}: ${path === undefined ? 'sound' : 'a warning'}`, () => {
+      const [lint, ...others] = faultsOf({ ...SMALLEST, ...change })
+      assert.deepEqual(others, [])
+      assert.equal(lint?.path, path && `inputValidation.${path}`)
+      assert.ok(lint === undefined || (lint.severity === 'warning' && lint.message.startsWith(says)), lint?.message)
+    })
+  }
+})
+
+const lookupOf = (config: JsonObject): JsonObject => lookups({ config: { url: 'http://h/', ...config } })
+
+/** The paths of what is said of literals that look like credentials, and of nothing else. */
+function credentialsIn(changes: JsonObject): string[] {
+  const lints = faultsOf({ ...SMALLEST, ...changes })
+  assert.ok(lints.every(({ severity, message }) => severity === 'warning' && message.includes('${env:NAME}')))
+  return lints.map(({ path }) => path)
+}
+
+describe('a literal that looks like a credential is warned of', () => {
+  const AT = 'requests.lookup[0].config'
+  const cases: { document: JsonObject; path: string }[] = [
+    { document: lookupOf({ headers: { Authorization: 'Basic YTpi' } }), path: `${AT}.headers.Authorization` },
+    { document: lookupOf({ headers: { authorization: 'Bearer abc' } }), path: `${AT}.headers.authorization` },
+    { document: lookupOf({ headers: { 'X-Upstream': 'bearer abc' } }), path: `${AT}.headers.X-Upstream` },
+    { document: lookupOf({ headers: { 'X-Api-Key': 'abc' } }), path: `${AT}.headers.X-Api-Key` },
+    { document: lookupOf({ headers: { Cookie: 'session=1' } }), path: `${AT}.headers.Cookie` },
+    { document: lookupOf({ headers: { Authorization: '$${env:A}' } }), path: `${AT}.headers.Authorization` },
+    { document: lookupOf({ url: 'http://h/?a=1&api_key=abc' }), path: `${AT}.url` },
+    { document: { constants: { a: ['x', { b: 'Basic YTpi' }] } }, path: 'constants.a[1].b' },
+    { document: { constants: { db: 'postgres://user:pass@host/db' } }, path: 'constants.db' },
+    {
+      document: { requests: { response: { id: 'r', config: { url: 'http://h/', headers: { 'x-token': 'a' } } } } },
+      path: 'requests.response[0].config.headers.x-token',
+    },
+  ]
+  for (const { document, path } of cases) {
+    test(JSON.stringify(document), () => assert.deepEqual(credentialsIn(document), [path]))
+  }
+})
+
+describe('no credential is', () => {
+  const cases: JsonObject[] = [
+    lookupOf({
+      headers: { Authorization: 'Basic ${env:CROSSWALK_SECRET_A}', 'X-Api-Key': '${file:/run/secrets/crosswalk/a}' },
+    }),
+    lookupOf({ headers: { Accept: 'application/json', 'X-Basic': 'basically', Authorization: '' } }),
+    lookupOf({ url: 'http://h/?token=${env:A}&a=1' }),
+    lookupOf({ url: 'http://h/?token=:t', params: { url: { t: { path: 'query.t' } } } }),
+    { constants: { system: 'http://loinc.org', text: 'Basic', at: 'http://h/a:b@c', token: 'a' } },
+  ]
+  for (const document of cases) {
+    test(JSON.stringify(document), () => assert.deepEqual(credentialsIn(document), []))
+  }
+})

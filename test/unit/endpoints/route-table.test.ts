@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, it, test } from 'node:test'
+import { describe, it } from 'node:test'
 import { createRouteTable, type RouteTable } from '../../../src/endpoints/route-table.ts'
-import fc from '../../support/fast-check.ts'
-import { LONG } from '../../support/form.ts'
 
 function tableOf(patterns: readonly string[], method = 'GET'): RouteTable<string> {
   const table = createRouteTable<string>()
@@ -92,49 +90,4 @@ describe('a route', () => {
     table.remove('PUT', '/a/b')
     assert.equal(table.find('GET', '/a/b')?.target, '/a/b')
   })
-})
-
-const segment = fc.constantFrom('a', 'b', 'c', ':x', ':y-', ':z')
-const pattern = fc.tuple(fc.array(segment, { maxLength: 4 }), fc.constantFrom('', '/')).map(([segments, end]) => {
-  const named = segments.map((text, at) => (text.startsWith(':') ? `${text}${at}` : text))
-  return named.length === 0 ? '/' : `/${named.join('/')}${end}`
-})
-const url = fc
-  .array(fc.constantFrom('a', 'b', 'c', 'd', '%61', '%2F', '%25', '', 'é'), { maxLength: 5 })
-  .map((segments) => encodeURI(`/${segments.join('/')}`).replaceAll('%25', '%'))
-
-/** The pattern of a URL, said in plain code: the first of those that fit whose segments are literal for longest. */
-function expectedOf(patterns: readonly string[], text: string): string | undefined {
-  const segmentsOf = (one: string) =>
-    one === '/'
-      ? []
-      : one
-          .slice(1)
-          .replace(/(?<=.)\/$/, '')
-          .split('/')
-  const given = segmentsOf(text).map(decodeURIComponent)
-  const fitting = patterns.filter((one) => {
-    const segments = segmentsOf(one)
-    const fits = (part: string, at: number) => (part.startsWith(':') ? given[at] !== '' : part === given[at])
-    return segments.length === given.length && segments.every(fits)
-  })
-  const ranked = (one: string) =>
-    segmentsOf(one)
-      .map((part) => (part.startsWith(':') ? '1' : '0'))
-      .join('')
-  return fitting.toSorted((one, other) => (ranked(one) < ranked(other) ? -1 : 1))[0]
-}
-
-test('any table finds what looking through all patterns finds, whatever was removed before', () => {
-  fc.assert(
-    fc.property(fc.array(pattern), fc.array(pattern), fc.array(url, { minLength: 1 }), (kept, removed, urls) => {
-      const shapeOf = (text: string) => text.replaceAll(/:[\w-]+/g, ':').replace(/(?<=.)\/$/, '')
-      const patterns = [...new Map(kept.map((text) => [shapeOf(text), text])).values()]
-      const table = tableOf(removed)
-      for (const text of removed) table.remove('GET', text)
-      for (const text of patterns) table.add('GET', text, text)
-      for (const text of urls) assert.equal(table.find('GET', text)?.target, expectedOf(patterns, text), text)
-    }),
-    { numRuns: LONG ? 2_000 : 300 },
-  )
 })

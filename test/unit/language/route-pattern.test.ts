@@ -131,15 +131,19 @@ const pathSegment = fc.oneof(
 )
 const pathOf = fc.array(pathSegment, { minLength: 1, maxLength: 4 }).map((segments) => `/${segments.join('/')}`)
 
-test('the route table finds for a path what the contract says', () => {
+test('the route table finds for a path what the contract says, whatever was removed before', () => {
+  const patternsOf = fc.array(acceptedPattern, { minLength: 1, maxLength: 8 })
   fc.assert(
-    fc.property(fc.array(acceptedPattern, { minLength: 1, maxLength: 8 }), pathOf, (patterns, path) => {
+    fc.property(patternsOf, patternsOf, fc.array(pathOf, { minLength: 1 }), (patterns, removed, paths) => {
       const table = createRouteTable<string>()
       const distinct = [...new Map(patterns.map((pattern) => [keyOf(pattern), pattern])).values()]
-      for (const pattern of patterns) table.add('POST', pattern, pattern)
-      const found = table.find('POST', path)
-      const actual = found && { pattern: found.target, params: found.urlParams }
-      assert.deepEqual(actual, expectedMatch(distinct, path))
+      const kept = new Set(patterns.map(keyOf))
+      for (const pattern of [...removed, ...patterns]) table.add('POST', pattern, pattern)
+      for (const pattern of removed) if (!kept.has(keyOf(pattern))) table.remove('POST', pattern)
+      for (const path of paths) {
+        const found = table.find('POST', path)
+        assert.deepEqual(found && { pattern: found.target, params: found.urlParams }, expectedMatch(distinct, path))
+      }
     }),
     { numRuns: LONG ? 3_000 : 300 },
   )

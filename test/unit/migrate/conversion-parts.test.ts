@@ -15,45 +15,34 @@ const validating = (fields: JsonObject): JsonObject => ({
 })
 
 /** `form`: whether `data` is put below the lookups (bare), or nothing changes (wrapped), or the import asks. */
-const VERSIONS: Readonly<
-  Record<string, Readonly<{ set: readonly JsonObject[]; form: 'bare' | 'wrapped' | 'asks'; given?: Given }>>
-> = {
-  'a field of a lookup in a mapping': { set: [reading('lookupRequests.a.entry')], form: 'bare' },
-  'data in a mapping': { set: [reading('lookupRequests.a.data.entry')], form: 'wrapped' },
-  'a field in an expression': { set: [transforming('$count(lookupRequests.a.entry)')], form: 'bare' },
-  'a field in a schema': { set: [validating({ entry: {} })], form: 'bare' },
-  'one field decides for the set': {
-    set: [reading('lookupRequests.a'), reading('lookupRequests.a.entry', 'Other')],
-    form: 'bare',
-  },
-  'data decides for the set': {
-    set: [reading('lookupRequests.a'), reading('lookupRequests.a.data', 'Other')],
-    form: 'wrapped',
-  },
-  'a lookup as a whole': { set: [reading('lookupRequests.a')], form: 'asks' },
-  'a variable that is a lookup': { set: [transforming('($x := lookupRequests.a; $x.entry)')], form: 'asks' },
-  'no mapping': { set: [endpoint({ requests: { lookup: [lookup('a')] } })], form: 'asks' },
-  'a lookup that the document does not have': { set: [reading('state.lookupRequests.a.entry')], form: 'wrapped' },
-  'parameters of version 1': {
-    set: [
+type VersionCase = readonly [set: readonly JsonObject[], form: 'bare' | 'wrapped' | 'asks', given?: Given]
+const VERSIONS: Readonly<Record<string, VersionCase>> = {
+  'a field of a lookup in a mapping': [[reading('lookupRequests.a.entry')], 'bare'],
+  'data in a mapping': [[reading('lookupRequests.a.data.entry')], 'wrapped'],
+  'a field in an expression': [[transforming('$count(lookupRequests.a.entry)')], 'bare'],
+  'a field in a schema': [[validating({ entry: {} })], 'bare'],
+  'one field decides for the set': [[reading('lookupRequests.a'), reading('lookupRequests.a.entry', 'Other')], 'bare'],
+  'data decides for the set': [[reading('lookupRequests.a'), reading('lookupRequests.a.data', 'Other')], 'wrapped'],
+  'a lookup as a whole': [[reading('lookupRequests.a')], 'asks'],
+  'a variable that is a lookup': [[transforming('($x := lookupRequests.a; $x.entry)')], 'asks'],
+  'no mapping': [[endpoint({ requests: { lookup: [lookup('a')] } })], 'asks'],
+  'a lookup that the document does not have': [[reading('state.lookupRequests.a.entry')], 'wrapped'],
+  'parameters of version 1': [
+    [
       endpoint({
         requests: {
           lookup: [lookup('a', { config: { url: 'http://x.example.org', params: { q: { path: 'query.q' } } } })],
         },
       }),
     ],
-    form: 'bare',
-  },
-  'the option, before 3': {
-    set: [reading('lookupRequests.a.data.entry')],
-    form: 'bare',
-    given: { peerVersion: '2.3.1' },
-  },
-  'the option, from 3 on': { set: [reading('lookupRequests.a')], form: 'wrapped', given: { peerVersion: '3.0.0' } },
+    'bare',
+  ],
+  'the option, before 3': [[reading('lookupRequests.a.data.entry')], 'bare', { peerVersion: '2.3.1' }],
+  'the option, from 3 on': [[reading('lookupRequests.a')], 'wrapped', { peerVersion: '3.0.0' }],
 }
 
 describe('the version of a set', () => {
-  for (const [name, { set, form, given }] of Object.entries(VERSIONS)) {
+  for (const [name, [set, form, given]] of Object.entries(VERSIONS)) {
     test(`${name}: ${form}`, () => {
       if (form === 'asks') {
         assert.throws(
@@ -237,28 +226,16 @@ const SECOND = stored('2024-01-02T00:00:00.000Z', {
 })
 const THIRD = stored('2024-01-03T00:00:00.000Z', { query: { page: 3 }, lookupNetworkError: true })
 
-const STATES: Readonly<
-  Record<string, Readonly<{ config?: JsonObject; states: readonly FoundState[]; expect: JsonObject | undefined }>>
-> = {
-  'the newest, in any order': { states: [SECOND, THIRD, FIRST], expect: THIRD.state },
-  'that passes the filter of network errors': {
-    config: { networkErrors: 'exclude' },
-    states: [FIRST, SECOND, THIRD],
-    expect: SECOND.state,
-  },
-  'of statuses': { config: { includeStatuses: ['2xx', 404] }, states: [FIRST, SECOND, THIRD], expect: FIRST.state },
-  'or the newest if none passes': {
-    config: { includeStatuses: ['404'] },
-    states: [FIRST, SECOND],
-    expect: SECOND.state,
-  },
-  'of this endpoint alone': {
-    states: [FIRST, stored('2025-01-01T00:00:00.000Z', { query: { page: 9 } }, OTHER)],
-    expect: FIRST.state,
-  },
-  none: { states: [], expect: undefined },
-  'with the known fields, also by their early names': {
-    states: [
+type StateCase = readonly [states: readonly FoundState[], expect: JsonObject | undefined, config?: JsonObject]
+const STATES: Readonly<Record<string, StateCase>> = {
+  'the newest, in any order': [[SECOND, THIRD, FIRST], THIRD.state],
+  'that passes the filter of network errors': [[FIRST, SECOND, THIRD], SECOND.state, { networkErrors: 'exclude' }],
+  'of statuses': [[FIRST, SECOND, THIRD], FIRST.state, { includeStatuses: ['2xx', 404] }],
+  'or the newest if none passes': [[FIRST, SECOND], SECOND.state, { includeStatuses: ['404'] }],
+  'of this endpoint alone': [[FIRST, stored('2025-01-01T00:00:00.000Z', { query: { page: 9 } }, OTHER)], FIRST.state],
+  none: [[], undefined],
+  'with the known fields, also by their early names': [
+    [
       stored('2024-01-01T00:00:00.000Z', {
         httpStatus: 201,
         networkError: false,
@@ -278,7 +255,7 @@ const STATES: Readonly<
         colour: 'red',
       }),
     ],
-    expect: {
+    {
       requestBody: { a: 1 },
       responseBody: { b: 2 },
       lookupRequests: { c: { d: 3 } },
@@ -292,11 +269,11 @@ const STATES: Readonly<
       lookupHttpStatus: 201,
       lookupNetworkError: false,
     },
-  },
+  ],
 }
 
 describe('the state of an imported endpoint', () => {
-  for (const [name, { config, states, expect }] of Object.entries(STATES)) {
+  for (const [name, [states, expect, config]] of Object.entries(STATES)) {
     test(name, async () => {
       const { documents } = convertSet([endpoint({ _id: ID, ...(config ? { state: { config } } : {}) })], {}, states)
       assert.deepEqual(documents[0]?.state, expect)

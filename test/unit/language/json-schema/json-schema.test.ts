@@ -22,7 +22,8 @@ test('lengths are those of code points', () => {
 })
 
 describe('keywords', () => {
-  type Case = [schema: JsonObject, good: Json[], bad: [Json, ...string[]][]]
+  /** `bad`: what is said of the data, which is given as JSON. */
+  type Case = [schema: JsonObject, good: Json[], bad: Record<string, string | string[]>]
   const weight: JsonObject = {
     required: ['name'],
     properties: { name: { type: 'string' }, weight: { type: 'number', min: 0.1, max: 650 } },
@@ -31,70 +32,47 @@ describe('keywords', () => {
     [
       { items: [{ type: 'string' }, {}, {}], contains: { const: 'a' }, uniqueItems: true },
       [['a'], ['b', 'a']],
-      [
-        [[], 'must have at least 1 matching items'],
-        [['a', 'a'], 'must not have the same item twice (items 0 and 1)'],
-      ],
+      {
+        '[]': 'must have at least 1 matching items',
+        '["a","a"]': 'must not have the same item twice (items 0 and 1)',
+      },
     ],
     [
       weight,
       [{ name: 'a' }, { name: 'a', weight: 0.1 }, { name: 'a', weight: 650 }],
-      [
-        [{ weight: 651 }, '/name is required', '/weight must be at most 650'],
-        [{ name: 'a', weight: 0 }, '/weight must be at least 0.1'],
-        [{ name: 1 }, '/name must be a string, not a number'],
-      ],
+      {
+        '{"weight":651}': ['/name is required', '/weight must be at most 650'],
+        '{"name":"a","weight":0}': '/weight must be at least 0.1',
+        '{"name":1}': '/name must be a string, not a number',
+      },
     ],
-    [{ type: ['integer', 'null'] }, [1, null], [[1.5, 'must be an integer or null, not a number']]],
-    [{ enum: ['a', 1] }, ['a', 1], [['b', 'must be one of "a", 1']]],
+    [{ type: ['integer', 'null'] }, [1, null], { '1.5': 'must be an integer or null, not a number' }],
+    [{ enum: ['a', 1] }, ['a', 1], { '"b"': 'must be one of "a", 1' }],
     [
       { enum: [1, 'a', null, false] },
       [1, 'a', null, false],
-      [
-        [{}, 'must be one of 1, "a", null, false'],
-        ['1', 'must be one of 1, "a", null, false'],
-      ],
+      { '{}': 'must be one of 1, "a", null, false', '"1"': 'must be one of 1, "a", null, false' },
     ],
-    [
-      { const: 0 },
-      [0, JSON.parse('-0')],
-      [
-        ['0', 'must be 0'],
-        [[0], 'must be 0'],
-      ],
-    ],
-    [{ const: { a: 1 } }, [{ a: 1 }], [[2, 'must be {"a":1}']]],
-    [
-      { exclusiveMinimum: 1, exclusiveMaximum: 3 },
-      [2],
-      [
-        [1, 'must be more than 1'],
-        [3, 'must be less than 3'],
-      ],
-    ],
-    [{ multipleOf: 5 }, [10], [[11, 'must be a multiple of 5']]],
+    [{ const: 0 }, [0, JSON.parse('-0')], { '"0"': 'must be 0', '[0]': 'must be 0' }],
+    [{ const: { a: 1 } }, [{ a: 1 }], { '2': 'must be {"a":1}' }],
+    [{ exclusiveMinimum: 1, exclusiveMaximum: 3 }, [2], { '1': 'must be more than 1', '3': 'must be less than 3' }],
+    [{ multipleOf: 5 }, [10], { '11': 'must be a multiple of 5' }],
     [
       { minLength: 1, maxLength: 2 },
       ['é', '😀😀'],
-      [
-        ['', 'must have at least 1 character'],
-        ['abc', 'must have at most 2 characters'],
-      ],
+      { '""': 'must have at least 1 character', '"abc"': 'must have at most 2 characters' },
     ],
-    [{ pattern: '^a+$' }, ['aa'], [['b', 'must match the pattern "^a+$"']]],
+    [{ pattern: '^a+$' }, ['aa'], { '"b"': 'must match the pattern "^a+$"' }],
     [
       { items: { type: 'string' } },
       [['a'], []],
-      [[['a', 1, true], '/1 must be a string, not a number', '/2 must be a string, not a boolean']],
+      { '["a",1,true]': ['/1 must be a string, not a number', '/2 must be a string, not a boolean'] },
     ],
-    [{ items: [{ type: 'string' }], additionalItems: false }, [['a']], [[['a', 1], 'must have at most 1 item']]],
+    [{ items: [{ type: 'string' }], additionalItems: false }, [['a']], { '["a",1]': 'must have at most 1 item' }],
     [
       { minItems: 1, maxItems: 2 },
       [[1]],
-      [
-        [[], 'must have at least 1 item'],
-        [[1, 2, 3], 'must have at most 2 items'],
-      ],
+      { '[]': 'must have at least 1 item', '[1,2,3]': 'must have at most 2 items' },
     ],
     [
       { uniqueItems: true },
@@ -105,58 +83,51 @@ describe('keywords', () => {
           { a: 1, b: 3 },
         ],
       ],
-      [
-        [[1, 2, 1], 'must not have the same item twice (items 0 and 2)'],
-        [
-          [
-            { a: 1, b: [2] },
-            { b: [2], a: 1 },
-          ],
-          'must not have the same item twice (items 0 and 1)',
-        ],
-      ],
+      {
+        '[1,2,1]': 'must not have the same item twice (items 0 and 2)',
+        '[{"a":1,"b":[2]},{"b":[2],"a":1}]': 'must not have the same item twice (items 0 and 1)',
+      },
     ],
-    [{ contains: { const: 1 } }, [[2, 1]], [[[2], '/0 must be 1', 'must have at least 1 matching items']]],
+    [{ contains: { const: 1 } }, [[2, 1]], { '[2]': ['/0 must be 1', 'must have at least 1 matching items'] }],
     [
       { additionalProperties: false, properties: { a: true } },
       [{ a: 1 }],
-      [[{ b: 1, 'c/d~': 2 }, '/b is not a field of this schema', '/c~1d~0 is not a field of this schema']],
+      { '{"b":1,"c/d~":2}': ['/b is not a field of this schema', '/c~1d~0 is not a field of this schema'] },
     ],
     [
       { patternProperties: { '^x': { type: 'number' } } },
       [{ x1: 1, y: 'a' }],
-      [[{ x1: 'a' }, '/x1 must be a number, not a string']],
+      { '{"x1":"a"}': '/x1 must be a number, not a string' },
     ],
     [
       { propertyNames: { maxLength: 2 } },
       [{ ab: 1 }],
-      [[{ abc: 1 }, 'must have at most 2 characters', 'has a field with a name that is not allowed, "abc"']],
+      { '{"abc":1}': ['must have at most 2 characters', 'has a field with a name that is not allowed, "abc"'] },
     ],
     [
       { minProperties: 1, maxProperties: 1 },
       [{ a: 1 }],
-      [
-        [{}, 'must have at least 1 field'],
-        [{ a: 1, b: 2 }, 'must have at most 1 field'],
-      ],
+      { '{}': 'must have at least 1 field', '{"a":1,"b":2}': 'must have at most 1 field' },
     ],
     [
       { dependencies: { a: ['b'], c: { required: ['d'] } } },
       [{}, { a: 1, b: 2 }],
-      [[{ a: 1, c: 1 }, '/b is required where "a" is given', '/d is required']],
+      { '{"a":1,"c":1}': ['/b is required where "a" is given', '/d is required'] },
     ],
     [
       { allOf: [{ required: ['a'] }, { required: ['b'] }] },
       [{ a: 1, b: 1 }],
-      [[{}, '/a is required', '/b is required']],
+      { '{}': ['/a is required', '/b is required'] },
     ],
     [
       { anyOf: [{ type: 'string' }, { minimum: 3 }] },
       ['a', 3],
-      [[2, 'must be a string, not a number', 'must be at least 3', 'must match at least one of the alternatives']],
+      {
+        '2': ['must be a string, not a number', 'must be at least 3', 'must match at least one of the alternatives'],
+      },
     ],
-    [{ oneOf: [{ minimum: 3 }, { maximum: 5 }] }, [1, 9], [[4, 'must match one of the alternatives only']]],
-    [{ not: { type: 'string' } }, [1], [['a', 'must not match what the schema excludes']]],
+    [{ oneOf: [{ minimum: 3 }, { maximum: 5 }] }, [1, 9], { '4': 'must match one of the alternatives only' }],
+    [{ not: { type: 'string' } }, [1], { '"a"': 'must not match what the schema excludes' }],
     [
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       { if: { properties: { a: { const: 1 } } }, then: { required: ['b'] }, else: { required: ['c'] } },
@@ -164,16 +135,13 @@ describe('keywords', () => {
         { a: 1, b: 1 },
         { a: 2, c: 1 },
       ],
-      [
-        [{ a: 1 }, '/b is required'],
-        [{ a: 2 }, '/c is required'],
-      ],
+      { '{"a":1}': '/b is required', '{"a":2}': '/c is required' },
     ],
-    [{ properties: { a: false } }, [{}], [[{ a: 1 }, '/a is not allowed']]],
+    [{ properties: { a: false } }, [{}], { '{"a":1}': '/a is not allowed' }],
     [
       { properties: { a: { $ref: '#/definitions/x~1y%20z' } }, definitions: { 'x/y z': { type: 'string' } } },
       [{ a: 'a' }],
-      [[{ a: 1 }, '/a must be a string, not a number']],
+      { '{"a":1}': '/a must be a string, not a number' },
     ],
     [
       {
@@ -182,66 +150,57 @@ describe('keywords', () => {
         definitions: { b: { $id: 'b.json', type: 'string' } },
       },
       [['a']],
-      [[[1], '/0 must be a string, not a number']],
+      { '[1]': '/0 must be a string, not a number' },
     ],
     [
       { properties: { next: { $ref: '#' } }, required: ['n'] },
       [{ n: 1, next: { n: 2 } }],
-      [[{ n: 1, next: { next: {} } }, '/next/n is required', '/next/next/n is required']],
+      { '{"n":1,"next":{"next":{}}}': ['/next/n is required', '/next/next/n is required'] },
     ],
     [
       { $ref: 'http://json-schema.org/draft-07/schema#' },
       [{ minLength: 1 }],
-      [[{ minLength: -1 }, '/minLength must be at least 0']],
+      { '{"minLength":-1}': '/minLength must be at least 0' },
     ],
-    [{ required: ['constructor', 'toString'] }, [], [[{}, '/constructor is required', '/toString is required']]],
-    [
-      { required: [''] },
-      [{ '': 1 }, 1, []],
-      [
-        [{}, '/ is required'],
-        [{ a: 1 }, '/ is required'],
-      ],
-    ],
+    [{ required: ['constructor', 'toString'] }, [], { '{}': ['/constructor is required', '/toString is required'] }],
+    [{ required: [''] }, [{ '': 1 }, 1, []], { '{}': '/ is required', '{"a":1}': '/ is required' }],
     [
       { required: ['', 'a'], errorMessage: { required: 'give both' } },
       [{ '': 1, a: 1 }],
-      [
-        [{ '': 1 }, '/a give both'],
-        [{ a: 1 }, '/ is required'],
-      ],
+      { '{"":1}': '/a give both', '{"a":1}': '/ is required' },
     ],
     [
       { $schema: DRAFT_2020, prefixItems: [{ type: 'string' }], items: false },
       [['a']],
-      [[['a', 1], 'must have at most 1 item']],
+      { '["a",1]': 'must have at most 1 item' },
     ],
     [
       { $schema: DRAFT_2020, properties: { a: true }, unevaluatedProperties: false },
       [{ a: 1 }],
-      [[{ b: 1 }, '/b is not a field of this schema']],
+      { '{"b":1}': '/b is not a field of this schema' },
     ],
     [
       { $schema: DRAFT_2020, dependentRequired: { a: ['b'] }, dependentSchemas: { c: { required: ['d'] } } },
       [{}],
-      [[{ a: 1, c: 1 }, '/b is required where "a" is given', '/d is required']],
+      { '{"a":1,"c":1}': ['/b is required where "a" is given', '/d is required'] },
     ],
     [
       { $schema: DRAFT_2020, items: { $ref: '#here' }, $defs: { n: { $anchor: 'here', min: 3 } } },
       [[3]],
-      [[[2], '/0 must be at least 3']],
+      { '[2]': '/0 must be at least 3' },
     ],
     [
       { $schema: DRAFT_2020, contains: { const: 1 }, minContains: 2, maxContains: 2 },
       [[1, 1]],
-      [[[1], 'must have 2 to 2 matching items']],
+      { '[1]': 'must have 2 to 2 matching items' },
     ],
   ]
   for (const [schema, good, bad] of cases) {
     test(JSON.stringify(schema).slice(0, 120), () => {
       const validator = sound(schema)
       for (const data of good) assert.deepEqual(validator(data), { ok: true, value: data })
-      for (const [data, ...expected] of bad) assert.deepEqual(faults(validator, data).sort(), expected.sort())
+      for (const [data, expected] of Object.entries(bad))
+        assert.deepEqual(faults(validator, JSON.parse(data)).sort(), [expected].flat().sort())
     })
   }
 })
@@ -582,58 +541,49 @@ describe('faults of a schema', () => {
 })
 
 /** Where validation is not as the drafts say, as docs/validation.md lists it: each row may only become exact. */
-type Deviation = Readonly<{ schema: JsonObject; data: Json; draft: boolean; service: boolean }>
-
-const deviations: Readonly<Record<string, Deviation>> = {
-  'draft-07 ignores keywords beside $ref': {
-    schema: {
+const deviations: readonly (readonly [name: string, schema: JsonObject, data: Json, isAccepted: boolean])[] = [
+  [
+    'draft-07 ignores keywords beside $ref',
+    {
       definitions: { list: { type: 'array' } },
       properties: { a: { $ref: '#/definitions/list', maxItems: 1 } },
     },
-    data: { a: [1, 2] },
-    draft: true,
-    service: false,
-  },
-  '$dynamicRef to an $anchor is as $ref': {
-    schema: {
+    { a: [1, 2] },
+    false,
+  ],
+  [
+    '$dynamicRef to an $anchor is as $ref',
+    {
       $schema: DRAFT_2020,
       $defs: { text: { $anchor: 'text', type: 'string' } },
       items: { $dynamicRef: '#text' },
       type: 'array',
     },
-    data: ['a'],
-    draft: true,
-    service: false,
-  },
-  'unevaluatedItems checks the elements that contains does not match': {
-    schema: { $schema: DRAFT_2020, prefixItems: [true], contains: { type: 'string' }, unevaluatedItems: false },
-    data: [1, 2, 'a'],
-    draft: false,
-    service: true,
-  },
-  'unevaluatedItems sees the items of an alternative': {
-    schema: {
-      $schema: DRAFT_2020,
-      unevaluatedItems: { type: 'boolean' },
-      anyOf: [{ items: { type: 'string' } }, true],
-    },
-    data: ['a', 'b'],
-    draft: true,
-    service: false,
-  },
-  'unevaluatedProperties sees an if without then and else': {
-    schema: { $schema: DRAFT_2020, if: { patternProperties: { a: { type: 'string' } } }, unevaluatedProperties: false },
-    data: { a: 'b' },
-    draft: true,
-    service: false,
-  },
-}
+    ['a'],
+    false,
+  ],
+  [
+    'unevaluatedItems checks the elements that contains does not match',
+    { $schema: DRAFT_2020, prefixItems: [true], contains: { type: 'string' }, unevaluatedItems: false },
+    [1, 2, 'a'],
+    true,
+  ],
+  [
+    'unevaluatedItems sees the items of an alternative',
+    { $schema: DRAFT_2020, unevaluatedItems: { type: 'boolean' }, anyOf: [{ items: { type: 'string' } }, true] },
+    ['a', 'b'],
+    false,
+  ],
+  [
+    'unevaluatedProperties sees an if without then and else',
+    { $schema: DRAFT_2020, if: { patternProperties: { a: { type: 'string' } } }, unevaluatedProperties: false },
+    { a: 'b' },
+    false,
+  ],
+]
 
 describe('not as the drafts say', () => {
-  for (const [name, { schema, data, draft, service }] of Object.entries(deviations)) {
-    test(name, () => {
-      assert.equal(sound(schema)(data).ok, service)
-      assert.notEqual(service, draft)
-    })
+  for (const [name, schema, data, isAccepted] of deviations) {
+    test(name, () => assert.equal(sound(schema)(data).ok, isAccepted))
   }
 })

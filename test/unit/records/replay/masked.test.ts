@@ -25,24 +25,15 @@ const capture = (body: string, paths: readonly string[], secrets: readonly strin
 describe('a message whose body is masked says why', () => {
   const start = 'Parts of its recorded request are masked: '
   const credential = 'they hold a credential, such as a token or a secret'
-  const cases = [
-    { body: '{"a":1}', paths: ['ssn'], secrets: ['swordfish'], says: undefined },
-    { body: '{"ssn":"1-2"}', paths: ['ssn'], secrets: [], says: `${start}REDACT_PATHS names them.` },
-    { body: '{"a":"swordfish"}', paths: [], secrets: ['swordfish'], says: `${start}${credential}.` },
-    {
-      body: '{"ssn":"1-2","a":"swordfish"}',
-      paths: ['ssn'],
-      secrets: ['swordfish'],
-      says: `${start}REDACT_PATHS names them; ${credential}.`,
-    },
-    {
-      body: '{"a":',
-      paths: ['ssn'],
-      secrets: [],
-      says: `${start}REDACT_PATHS is set, and the body could not be read to apply it.`,
-    },
+  type Case = readonly [body: string, says: string | undefined, paths: string[], secrets: string[]]
+  const cases: readonly Case[] = [
+    ['{"a":1}', undefined, ['ssn'], ['swordfish']],
+    ['{"ssn":"1-2"}', `${start}REDACT_PATHS names them.`, ['ssn'], []],
+    ['{"a":"swordfish"}', `${start}${credential}.`, [], ['swordfish']],
+    ['{"ssn":"1-2","a":"swordfish"}', `${start}REDACT_PATHS names them; ${credential}.`, ['ssn'], ['swordfish']],
+    ['{"a":', `${start}REDACT_PATHS is set, and the body could not be read to apply it.`, ['ssn'], []],
   ]
-  for (const { body, paths, secrets, says } of cases) {
+  for (const [body, says, paths, secrets] of cases) {
     test(body, () => assert.equal(whyNot(capture(body, paths, secrets)), says))
   }
 
