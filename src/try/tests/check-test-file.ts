@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject, REFUSED_NAMES } from '../../core/
 import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
 import { OUTCOMES } from '../../core/records/message-record.ts'
 import { checkField } from '../../document/checks/check-field.ts'
-import { checkCanned, checkQuery, MESSAGE_FIELDS } from '../../document/checks/dry-run-request.ts'
+import { cannedAnswers, checkQuery, MESSAGE_PARTS } from '../../document/checks/dry-run-request.ts'
 import type { Field } from '../../document/schema/schema-fields.ts'
 import { lintExpectation, newPatternRoom, type PatternRoom, parseOperator, parseTime } from './operators.ts'
 import {
@@ -28,9 +28,9 @@ const TEXTS: Field = { type: 'object', additionalProperties: TEXT }
 const GIVEN: Field = {
   type: 'object',
   properties: {
-    message: { type: 'object', properties: MESSAGE_FIELDS },
-    lookups: OBJECT,
-    responses: OBJECT,
+    message: { type: 'object', properties: MESSAGE_PARTS as Readonly<Record<string, Field>> },
+    lookups: cannedAnswers as Field,
+    responses: cannedAnswers as Field,
     state: OBJECT,
     now: TEXT,
     secrets: TEXTS,
@@ -167,7 +167,6 @@ function lintGiven(given: JsonObject, lint: LintSink): void {
     refuseFile(message.body, lint.at('message', 'body'))
   }
   for (const [group, answers] of Object.entries({ lookups, responses })) {
-    checkCanned(answers, lint.at(group))
     if (!isObject(answers)) continue
     for (const [id, answer] of Object.entries(answers)) {
       const sink = lint.at(group, id)
