@@ -4,6 +4,7 @@ import type * as parts from '../core/schema.ts'
 import type * as batchOperation from '../document/checks/batch-operation.ts'
 import type * as dryRunRequest from '../document/checks/dry-run-request.ts'
 import type * as suggestRequest from '../try/suggestions/suggest-request.ts'
+import type * as testFile from '../try/tests/test-file-schema.ts'
 import type * as access from './access.ts'
 import type * as authoring from './authoring.ts'
 import type * as dryRun from './dry-run.ts'
@@ -26,6 +27,7 @@ type Modules = typeof access &
   typeof parts &
   typeof replays &
   typeof suggestRequest &
+  typeof testFile &
   typeof tests
 
 /** The types of the schemas that OpenAPI lists by name. */
