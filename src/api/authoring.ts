@@ -28,9 +28,9 @@ import {
   SUGGESTION_INVALID,
   SuggestRequest,
 } from '../try/suggestions/suggest-request.ts'
+import { Test } from '../try/tests/test-file-schema.ts'
 import { Role } from './access.ts'
 import { answer, checkedBody, route } from './route.ts'
-import { Test } from './tests.ts'
 
 export const Vocabulary = named(
   'Vocabulary',

@@ -7,8 +7,7 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { collectInto, type Lint, type LintSink, toFaults } from '../core/lint.ts'
 import { didYouMean } from '../core/nearest.ts'
 import type { Notes, QueryOf } from '../core/schema.ts'
-import { checkField } from '../document/checks/check-field.ts'
-import type { Field } from '../document/schema/schema-fields.ts'
+import { checkSchema } from '../document/checks/check-field.ts'
 import { type ParsedDocument, parseDocument } from '../endpoints/parse-document.ts'
 import { hasBody } from '../inbound/http/replies.ts'
 import { readDocument } from './read-document.ts'
@@ -96,7 +95,7 @@ export function checkParsed({ raw, faults }: ParsedDocument, schema: TSchema, ch
   const { fault } = schema as Schema
   if (!isObject(raw) && fault !== undefined) lint.error(String(fault))
   else if (sentence === undefined) lints.push(...fieldFaults(schema as Schema, isObject(raw) ? raw : {}).map(asLint))
-  else checkField(schema as Field, raw, lint)
+  else checkSchema(schema, raw, lint)
   if (isObject(raw)) also?.(raw, lint)
   if (sentence === undefined) refuse(code, lints)
   else if (lints.length > 0) {

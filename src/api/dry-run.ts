@@ -1,17 +1,11 @@
 /** `/endpoints/dry-run`: what an endpoint would make of a message. */
 
-import Type from 'typebox'
 import { isId } from '../core/id.ts'
 import { OUTCOMES } from '../core/records/message-record.ts'
 import {
   anything,
-  both,
-  constant,
   described,
-  Endpoint,
-  either,
   enumSchema,
-  extend,
   Fault,
   flag,
   id,
@@ -19,12 +13,11 @@ import {
   named,
   number,
   object,
-  record,
   text,
   values,
   whole,
 } from '../core/schema.ts'
-import { CANNED_FAULTS, REPORT_LIMIT } from '../document/checks/dry-run-request.ts'
+import { DryRun, DryRunOfValue } from '../document/checks/dry-run-request.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
 import type { DryRunCaller } from '../try/dry-run/dry-run.ts'
 import { COVERAGE_KINDS } from '../try/dry-run/dry-run-report.ts'
@@ -34,62 +27,6 @@ import type { RecentReads } from './recent-reads.ts'
 import { answer, body, route } from './route.ts'
 
 const faults = list(Fault)
-
-export const CannedAnswer = named(
-  'CannedAnswer',
-  {},
-  {
-    status: extend(whole, { minimum: 100, maximum: 599 }),
-    headers: record(text),
-    body: described(anything, 'Text is sent unchanged, any other value as JSON.'),
-    fault: Type.Enum([...CANNED_FAULTS]),
-  },
-)
-const cannedAnswers = record(either([CannedAnswer, list(CannedAnswer)]))
-
-export const DryRunRequest = named(
-  'DryRun',
-  {},
-  {
-    endpoint: Endpoint,
-    endpointId: described(text, 'Of a stored endpoint; beside endpoint, the one it would replace.'),
-    messageId: described(
-      id,
-      'A recorded message, with what other systems answered it; needs the role operator besides.',
-    ),
-    version: described(
-      either([extend(whole, { minimum: 1 }), constant('recorded')]),
-      'Of the stored endpoint; recorded is the one that processed the message. By default the active one.',
-    ),
-    message: described(
-      object(
-        {},
-        {
-          body: described(anything, 'Text is sent unchanged, any other value as JSON.'),
-          contentType: text,
-          headers: record(text),
-          query: values,
-          urlParams: record(text),
-          state: described(values, 'What an earlier message left.'),
-        },
-      ),
-      'Beside messageId: what comes in place of the recorded parts.',
-    ),
-    lookups: cannedAnswers,
-    responses: cannedAnswers,
-    live: described(flag, 'Whether lookups without a given answer are made.'),
-    view: described(
-      constant('mapping'),
-      'The report has fields, and samples of what was written, in place of stages, calls, answer and state.',
-    ),
-    run: described(flag, 'False: the document is checked, and no message runs.'),
-    limit: extend(whole, {
-      minimum: 1_024,
-      maximum: REPORT_LIMIT,
-      description: 'The most characters of all values of the report together; of one value, an eighth of it.',
-    }),
-  },
-)
 
 export const DryRunStage = named(
   'DryRunStage',
@@ -241,7 +178,7 @@ export const dryRunRoutes = [
     path: '/endpoints/dry-run',
     role: 'operator or author',
     summary: 'What an endpoint would make of a message; nothing is sent on, and no state is written.',
-    body: body(DryRunRequest),
+    body: body(DryRun),
     answers: { 200: answer('The course of the message, and the faults of the document.', DryRunReport) },
     fails,
     leavesNoEntry: true,
@@ -253,9 +190,7 @@ export const dryRunRoutes = [
     path: '/endpoints/dry-run/value',
     role: 'operator or author',
     summary: 'One value of the report of a dry run in full, which the report has cut; the dry run is made again.',
-    body: body(
-      both([DryRunRequest, object({ at: described(text, 'The `at` of the value that was cut: a JSON Pointer.') })]),
-    ),
+    body: body(DryRunOfValue),
     answers: {
       200: {
         description: 'A value as JSON, a body as its bytes; at most 32 Mi characters.',

@@ -31,8 +31,8 @@ import {
   whole,
 } from '../core/schema.ts'
 import { CHANGE_METHODS } from '../core/stored-document.ts'
+import { Batch, op } from '../document/checks/batch-operation.ts'
 import { CHANGE_KINDS } from '../document/diff/document-diff.ts'
-import { MAX_OPERATIONS } from '../endpoints/batch.ts'
 import { FAULT_REASONS } from '../endpoints/endpoint-faults.ts'
 import type { Accepted } from '../endpoints/endpoint-service.ts'
 import { isKnownEtag } from '../endpoints/precondition.ts'
@@ -193,55 +193,6 @@ export const Drift = named(
     unreadUnknown: described(text, 'Why no field is known to be unread.'),
     unreadCut: described(constant(true), 'There are more fields than are kept.'),
     missingNotShown: whole,
-  },
-)
-
-const duration = object({}, { milliseconds: whole })
-export const EndpointState = named(
-  'EndpointState',
-  {},
-  {
-    requestBody: values,
-    responseBody: values,
-    query: values,
-    lookupRequests: record(values),
-    lookupHttpStatus: extend(whole, { minimum: 100, maximum: 599 }),
-    lookupNetworkError: flag,
-    system: object(
-      {},
-      {
-        timestamps: object(
-          {},
-          {
-            endpointStart: time,
-            endpointEnd: time,
-            endpointDuration: duration,
-            lookupRequests: record(object({}, { requestStart: time, requestEnd: time, requestDuration: duration })),
-          },
-        ),
-      },
-    ),
-  },
-)
-
-const op = enumSchema(['create', 'replace', 'delete'])
-export const BatchOperation = named(
-  'BatchOperation',
-  { op },
-  {
-    id: described(id, 'Of the endpoint to replace or delete.'),
-    ifMatch: described(text, 'As the header If-Match of a single change.'),
-    document: described(Endpoint, 'To create or replace.'),
-    state: described(EndpointState, 'What the next message reads under `state`.'),
-  },
-)
-
-export const Batch = named(
-  'Batch',
-  { operations: extend(list(BatchOperation), { maxItems: MAX_OPERATIONS }) },
-  {
-    dryRun: described(flag, 'Checks everything and stores nothing.'),
-    note: described(text, 'For the versions and the audit log; cut after 200 characters.'),
   },
 )
 

@@ -15,75 +15,16 @@ import {
   noted,
   number,
   object,
-  record,
   Said,
   text,
-  time,
   values,
   whole,
 } from '../core/schema.ts'
 import { TESTS_INVALID } from '../endpoints/management-failures.ts'
-import { MAX_STEPS, MAX_TEST_BYTES, MAX_TESTS } from '../try/tests/test-file.ts'
+import { MAX_TEST_BYTES } from '../try/tests/test-file.ts'
+import { Test, TestFile } from '../try/tests/test-file-schema.ts'
 import { setWarnings } from './answers.ts'
 import { answer, body, checkedBody, findsNoEndpoint, IfMatch, route } from './route.ts'
-
-const given = object(
-  {},
-  {
-    message: object(
-      {},
-      {
-        body: described(anything, 'Text is sent unchanged, any other value as JSON.'),
-        contentType: text,
-        headers: record(text),
-        query: values,
-        urlParams: record(text),
-      },
-    ),
-    lookups: described(values, 'Answers by the id of the lookup; an array has one for each item of a forEach.'),
-    responses: described(values, 'Answers by the id of the response request.'),
-    state: values,
-    now: time,
-    secrets: record(text),
-  },
-)
-
-const expect = object(
-  {},
-  {
-    outcome: anything,
-    answer: object({}, { status: anything, headers: values, body: anything }),
-    calls: anything,
-    failure: anything,
-    transforms: values,
-    mapped: anything,
-    state: values,
-    snapshot: flag,
-    todo: flag,
-  },
-)
-
-export const Test = named(
-  'Test',
-  { name: text },
-  {
-    source: values,
-    given,
-    expect,
-    steps: extend(list(object({}, { given, expect })), { minItems: 1, maxItems: MAX_STEPS }),
-    skip: text,
-    publish: flag,
-  },
-)
-
-export const TestFile = named(
-  'TestFile',
-  { tests: extend(list(Test), { maxItems: MAX_TESTS }) },
-  {
-    endpoint: described(text, 'The name of the endpoint, for files that do not stand beside its document.'),
-    ignore: described(list(text), 'JSON Pointers into the body of the answer.'),
-  },
-)
 
 export const TestRun = named(
   'TestRun',
@@ -133,9 +74,6 @@ export const TestReport = named(
   },
 )
 
-/** A file of tests, described by docs/testing.md and by the faults of the calls. */
-const storedTests = object({ tests: extend(list(values), { maxItems: MAX_TESTS }) })
-
 export const testRoutes = [
   route({
     method: 'POST',
@@ -156,7 +94,7 @@ export const testRoutes = [
     path: '/endpoints/:id/tests',
     role: 'viewer',
     summary: 'The stored tests of an endpoint, with an ETag of their own; without any, an empty list.',
-    answers: { 200: answer('The file of tests.', storedTests) },
+    answers: { 200: answer('The file of tests.', TestFile) },
     fails: findsNoEndpoint,
     sends: 'etag',
     handle: async ({ params }, { storedTests }) => storedTests.get(params.id),
@@ -167,9 +105,9 @@ export const testRoutes = [
     role: 'author',
     summary: 'Stores the tests of an endpoint in place of those before: at most 200, and 1 MiB.',
     headers: IfMatch,
-    body: body(storedTests),
+    body: body(TestFile),
     bodyLimit: { setting: 'the limit of tests', bytes: () => MAX_TEST_BYTES },
-    answers: { 200: answer('The file of tests.', storedTests) },
+    answers: { 200: answer('The file of tests.', TestFile) },
     fails: [...findsNoEndpoint, 'TESTS_INVALID', 'PRECONDITION_FAILED'],
     sends: 'etag',
     handle: async (call, { storedTests }) => {

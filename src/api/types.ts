@@ -1,7 +1,10 @@
 /** The types of the calls of the API for TypeScript callers, such as the console: derived from the table, in the form of openapi-fetch. */
 import type { Static, TSchema } from 'typebox'
 import type * as parts from '../core/schema.ts'
+import type * as batchOperation from '../document/checks/batch-operation.ts'
+import type * as dryRunRequest from '../document/checks/dry-run-request.ts'
 import type * as suggestRequest from '../try/suggestions/suggest-request.ts'
+import type * as testFile from '../try/tests/test-file-schema.ts'
 import type * as access from './access.ts'
 import type * as authoring from './authoring.ts'
 import type * as dryRun from './dry-run.ts'
@@ -15,13 +18,16 @@ import type * as tests from './tests.ts'
 
 type Modules = typeof access &
   typeof authoring &
+  typeof batchOperation &
   typeof dryRun &
+  typeof dryRunRequest &
   typeof endpoints &
   typeof messages &
   typeof operation &
   typeof parts &
   typeof replays &
   typeof suggestRequest &
+  typeof testFile &
   typeof tests
 
 /** The types of the schemas that OpenAPI lists by name. */

@@ -3,7 +3,7 @@ import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Failure } from '../core/failure.ts'
 import { collectInto, isWarning, type Lint, toFaults } from '../core/lint.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
-import { type BatchOperation, checkBatch, checkOperation } from '../document/checks/batch-operation.ts'
+import { type BatchOperation, checkBatch, checkOperation, MAX_OPERATIONS } from '../document/checks/batch-operation.ts'
 import { divideElements } from '../formats/json-elements.ts'
 import { MAX_DEPTH } from '../formats/json-read.ts'
 import type { Checked, EndpointChange, Faults } from './endpoint-writer.ts'
@@ -27,8 +27,6 @@ type Batch = Readonly<{
   dryRun: boolean
   note: string | undefined
 }>
-
-export const MAX_OPERATIONS = 1_000
 
 /** In a document the paths are those of the document; elsewhere they start at the batch. */
 const IN_DOCUMENT = 'document.'

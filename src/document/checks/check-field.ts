@@ -2,6 +2,7 @@
  * Checks a value against its part of the schema and keeps its valid parts. A ready-made validator reports faults only; here
  * the rest of the document must stay usable, so that one answer lists the faults of every stage.
  */
+import type { TSchema } from 'typebox'
 import { isObject, type Json, type JsonObject, REFUSED_NAMES, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
@@ -26,6 +27,11 @@ export function checkField(field: Field, raw: Json, lint: LintSink): Json | unde
   if (field.type === 'object') return isObject(raw) ? checkObject(field, raw, lint) : mismatch(field, raw, lint)
   if (field.type === 'array') return checkArray(field, raw, lint)
   return field.type === undefined || accepts(field, raw) ? raw : mismatch(field, raw, lint)
+}
+
+/** Lints the faults of a value of a call, by the schema that OpenAPI shows. */
+export const checkSchema = (schema: TSchema, raw: Json, lint: LintSink): void => {
+  checkField(schema as Field, raw, lint)
 }
 
 /** The object that has the properties of each. */

@@ -3,9 +3,9 @@
 import { isObject, type Json, type JsonObject, REFUSED_NAMES } from '../../core/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
 import { OUTCOMES } from '../../core/records/message-record.ts'
-import { checkField } from '../../document/checks/check-field.ts'
-import { checkCanned, checkQuery, MESSAGE_FIELDS } from '../../document/checks/dry-run-request.ts'
-import type { Field } from '../../document/schema/schema-fields.ts'
+import { json, list, object, text } from '../../core/schema.ts'
+import { checkSchema } from '../../document/checks/check-field.ts'
+import { checkQuery } from '../../document/checks/dry-run-request.ts'
 import { lintExpectation, newPatternRoom, type PatternRoom, parseOperator, parseTime } from './operators.ts'
 import {
   DEFAULT_NOW,
@@ -18,71 +18,16 @@ import {
   type TestFile,
   type TestStep,
 } from './test-file.ts'
+import { TestFile as FileSchema } from './test-file-schema.ts'
 
-const TEXT: Field = { type: 'string' }
-const OBJECT: Field = { type: 'object' }
-const FLAG: Field = { type: 'boolean' }
-const ANYTHING: Field = {}
-const TEXTS: Field = { type: 'object', additionalProperties: TEXT }
-
-const GIVEN: Field = {
-  type: 'object',
-  properties: {
-    message: { type: 'object', properties: MESSAGE_FIELDS },
-    lookups: OBJECT,
-    responses: OBJECT,
-    state: OBJECT,
-    now: TEXT,
-    secrets: TEXTS,
-  },
-}
-
-const EXPECT: Field = {
-  type: 'object',
-  properties: {
-    outcome: ANYTHING,
-    answer: { type: 'object', properties: { status: ANYTHING, headers: OBJECT, body: ANYTHING } },
-    calls: ANYTHING,
-    failure: ANYTHING,
-    transforms: OBJECT,
-    mapped: ANYTHING,
-    state: OBJECT,
-    snapshot: FLAG,
-    todo: FLAG,
-  },
-}
-
-const TEST: Field = {
-  type: 'object',
-  required: ['name'],
-  properties: {
-    name: {
-      type: 'string',
-      pattern: '\\S',
-      expects: 'a string that is not empty',
-      description: 'what the test shows.',
-    },
-    source: OBJECT,
-    given: GIVEN,
-    expect: EXPECT,
-    steps: { type: 'array', minItems: 1, items: { type: 'object', properties: { given: GIVEN, expect: EXPECT } } },
-    skip: { type: 'string', pattern: '\\S', expects: 'the reason, a string that is not empty' },
-    publish: FLAG,
-  },
-}
-
-const FILE: Field = {
-  type: 'object',
-  required: ['tests'],
-  properties: {
-    endpoint: TEXT,
-    ignore: { type: 'array', items: TEXT },
-    tests: { type: 'array', items: TEST, description: 'the tests, an array.' },
-  },
-}
-
-const FAILURE_NAMES = ['error', 'code', 'status', 'stage', 'path', 'details']
-const CALL_NAMES = ['kind', 'id', 'item', 'method', 'url', 'topic', 'key', 'headers', 'body']
+/** Parts of an expectation that may be an operator in place of these. */
+const EXPECTED_FAILURE = object({}, { error: json, code: json, status: json, stage: json, path: json, details: json })
+const EXPECTED_CALLS = list(
+  object(
+    { id: text },
+    { kind: json, item: json, method: json, url: json, topic: json, key: json, headers: json, body: json },
+  ),
+)
 
 type CheckedTestFile = Readonly<{ file: TestFile; lints: readonly Lint[] }>
 
@@ -95,7 +40,7 @@ export function checkTestFile(raw: Json): CheckedTestFile {
   const lint = collectInto(lints)
   const written = isObject(raw) ? raw : {}
   if (!isObject(raw)) lint.error('A file of tests is an object with "tests", an array.')
-  else checkField(FILE, raw, lint)
+  else checkSchema(FileSchema, raw, lint)
   if (Buffer.byteLength(JSON.stringify(raw)) > MAX_TEST_BYTES) {
     lint.error(`The tests have more than ${MAX_TEST_BYTES.toLocaleString('en')} bytes; use shorter messages, or fewer.`)
   }
@@ -167,7 +112,6 @@ function lintGiven(given: JsonObject, lint: LintSink): void {
     refuseFile(message.body, lint.at('message', 'body'))
   }
   for (const [group, answers] of Object.entries({ lookups, responses })) {
-    checkCanned(answers, lint.at(group))
     if (!isObject(answers)) continue
     for (const [id, answer] of Object.entries(answers)) {
       const sink = lint.at(group, id)
@@ -204,8 +148,7 @@ function lintExpected(expect: JsonObject, lint: LintSink, room: PatternRoom): vo
 
 function lintFailure(failure: Json, lint: LintSink, room: PatternRoom): void {
   if (parseOperator(failure) === undefined) {
-    const members = Object.fromEntries(FAILURE_NAMES.map((name) => [name, ANYTHING]))
-    checkField({ type: 'object', properties: members }, failure, lint)
+    checkSchema(EXPECTED_FAILURE, failure, lint)
   }
   lintExpectation(failure, lint, room)
 }
@@ -213,9 +156,7 @@ function lintFailure(failure: Json, lint: LintSink, room: PatternRoom): void {
 function lintCalls(calls: Json, lint: LintSink, room: PatternRoom): void {
   lintExpectation(calls, lint, room)
   if (parseOperator(calls) !== undefined) return
-  const members = Object.fromEntries(CALL_NAMES.map((name) => [name, name === 'id' ? TEXT : ANYTHING]))
-  const call: Field = { type: 'object', required: ['id'], properties: members }
-  checkField({ type: 'array', items: call }, calls, lint)
+  checkSchema(EXPECTED_CALLS, calls, lint)
   for (const [index, one] of asObjects(calls).entries()) refuseFile(one.body, lint.at(index, 'body'))
 }
 

@@ -1,0 +1,68 @@
+/** The schema of a file of tests, which checks it and describes it in OpenAPI. */
+import {
+  anything,
+  described,
+  extend,
+  flag,
+  list,
+  named,
+  noted,
+  object,
+  record,
+  text,
+  time,
+  values,
+} from '../../core/schema.ts'
+import { cannedAnswers, MESSAGE_PARTS } from '../../document/checks/dry-run-request.ts'
+import { MAX_STEPS, MAX_TESTS } from './test-file.ts'
+
+const notEmpty = (expects: string) => noted(extend(text, { pattern: '\\S' }), { expects })
+
+const given = object(
+  {},
+  {
+    message: object({}, MESSAGE_PARTS),
+    lookups: described(cannedAnswers, 'Answers by the id of the lookup; an array has one for each item of a forEach.'),
+    responses: described(cannedAnswers, 'Answers by the id of the response request.'),
+    state: values,
+    now: time,
+    secrets: record(text),
+  },
+)
+
+const expect = object(
+  {},
+  {
+    outcome: anything,
+    answer: object({}, { status: anything, headers: values, body: anything }),
+    calls: anything,
+    failure: anything,
+    transforms: values,
+    mapped: anything,
+    state: values,
+    snapshot: flag,
+    todo: flag,
+  },
+)
+
+export const Test = named(
+  'Test',
+  { name: described(notEmpty('a string that is not empty'), 'what the test shows.') },
+  {
+    source: values,
+    given,
+    expect,
+    steps: extend(list(object({}, { given, expect })), { minItems: 1, maxItems: MAX_STEPS }),
+    skip: notEmpty('the reason, a string that is not empty'),
+    publish: flag,
+  },
+)
+
+export const TestFile = named(
+  'TestFile',
+  { tests: described(extend(list(Test), { maxItems: MAX_TESTS }), 'the tests, an array.') },
+  {
+    endpoint: described(text, 'The name of the endpoint, for files that do not stand beside its document.'),
+    ignore: described(list(text), 'JSON Pointers into the body of the answer.'),
+  },
+)
