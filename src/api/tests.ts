@@ -3,8 +3,6 @@
 import {
   anything,
   described,
-  Endpoint,
-  either,
   enumSchema,
   extend,
   Fault,
@@ -21,23 +19,11 @@ import {
   whole,
 } from '../core/schema.ts'
 import { TESTS_INVALID } from '../endpoints/management-failures.ts'
+import { TestRun } from '../try/tests/requested-tests.ts'
 import { MAX_TEST_BYTES } from '../try/tests/test-file.ts'
-import { Test, TestFile } from '../try/tests/test-file-schema.ts'
+import { TestFile } from '../try/tests/test-file-schema.ts'
 import { setWarnings } from './answers.ts'
 import { answer, body, checkedBody, findsNoEndpoint, IfMatch, route } from './route.ts'
-
-export const TestRun = named(
-  'TestRun',
-  {},
-  {
-    endpoint: Endpoint,
-    endpointId: described(text, 'Of a stored endpoint.'),
-    tests: described(either([TestFile, list(Test)]), 'A file of tests, or its tests.'),
-    snapshots: described(values, 'By the names of the tests.'),
-    coverage: described(flag, 'Whether the report says which parts of the document the tests ran.'),
-    update: described(flag, 'Whether the report has the snapshots as they would be now.'),
-  },
-)
 
 const compared = described(anything, 'Left out if there is nothing. Long values are cut.')
 const faults = list(Fault)

@@ -3,7 +3,8 @@
 import type { Failure } from '../../core/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { collectInto, isError, type Lint } from '../../core/lint.ts'
-import { didYouMean } from '../../core/nearest.ts'
+import { described, Endpoint, either, flag, list, named, text, values } from '../../core/schema.ts'
+import { checkSchema } from '../../document/checks/check-field.ts'
 import type { DocumentBounds } from '../../document/checks/document-bounds.ts'
 import type { EndpointService } from '../../endpoints/endpoint-service.ts'
 import * as failures from '../../endpoints/management-failures.ts'
@@ -11,6 +12,7 @@ import { parseDocument } from '../../endpoints/parse-document.ts'
 import { checkTestFile } from './check-test-file.ts'
 import { type RunTests, withSnapshot } from './run-tests.ts'
 import type { Snapshots, TestReport } from './test-file.ts'
+import { Test, TestFile } from './test-file-schema.ts'
 
 /**
  * In: the request as JSON text. Out: the report.
@@ -31,17 +33,28 @@ type RequestedTestsOptions = Readonly<{
   storedTests?: (endpointId: string) => Promise<JsonObject>
 }>
 
-const NAMES = ['endpoint', 'endpointId', 'tests', 'snapshots', 'coverage', 'update'] as const
+export const TestRun = named(
+  'TestRun',
+  {},
+  {
+    endpoint: Endpoint,
+    endpointId: described(text, 'Of a stored endpoint.'),
+    tests: described(either([TestFile, list(Test)]), 'A file of tests, or its tests.'),
+    snapshots: described(values, 'By the names of the tests.'),
+    coverage: described(flag, 'Whether the report says which parts of the document the tests ran.'),
+    update: described(flag, 'Whether the report has the snapshots as they would be now.'),
+  },
+)
 
 /** Milliseconds for all tests of a request. */
 const LIMIT_MS = 30_000
 
 export function createRequestedTests(options: RequestedTestsOptions): RunRequestedTests {
   const { runTests, refusal, endpointService, settings, storedTests } = options
-  return async (text) => {
+  return async (body) => {
     const refused = refusal()
     if (refused !== undefined) throw refused
-    const { raw, faults } = parseDocument(text)
+    const { raw, faults } = parseDocument(body)
     const request = isObject(raw) ? raw : {}
     // Faults within the document are in the report, as those that a dry run finds.
     const wrong = [
@@ -80,22 +93,12 @@ function requestFaults(raw: Json, hasStored: boolean): readonly Lint[] {
     lint.error('Running tests takes an object with "endpoint" or "endpointId", and "tests".')
     return lints
   }
-  for (const name of Object.keys(raw)) {
-    if (!NAMES.some((known) => known === name)) lint.at(name).error(`Unknown field "${name}"${didYouMean(name, NAMES)}`)
-  }
-  const { endpoint, endpointId, tests, snapshots, coverage, update } = raw
+  const { tests, ...rest } = raw
+  checkSchema(TestRun, rest, lint)
+  const { endpoint, endpointId } = rest
   if (endpoint === undefined && endpointId === undefined) {
     lint.error('Give an "endpoint" (a document) or an "endpointId".')
   }
-  if (endpoint !== undefined && !isObject(endpoint)) lint.at('endpoint').error('"endpoint" must be an object.')
-  if (endpointId !== undefined && typeof endpointId !== 'string') {
-    lint.at('endpointId').error('"endpointId" must be a string.')
-  }
-  if (snapshots !== undefined && !isObject(snapshots)) lint.at('snapshots').error('"snapshots" must be an object.')
-  if (coverage !== undefined && typeof coverage !== 'boolean') {
-    lint.at('coverage').error('"coverage" must be true or false.')
-  }
-  if (update !== undefined && typeof update !== 'boolean') lint.at('update').error('"update" must be true or false.')
   if (tests === undefined && (!hasStored || endpointId === undefined)) {
     lint.at('tests').error('"tests" is required: a file of tests, or an array of tests.')
   }
