@@ -308,7 +308,7 @@ const BYTES_PER_VALUE = 8
 /** Deeper than any message; a deeper value counts as too heavy. */
 const NESTING_MAX = 256
 
-/** Adds to the account. Fails with OUTPUT_TOO_LARGE at `documentPath` if the account exceeds ADDED_BYTES_MAX. */
+/** Adds to the total. Fails with OUTPUT_TOO_LARGE at `documentPath` if it exceeds ADDED_BYTES_MAX. */
 export function charge(bytes: number, usage: TargetUsage, documentPath: string): void {
   usage.addedBytes += bytes
   if (usage.addedBytes <= ADDED_BYTES_MAX) return
