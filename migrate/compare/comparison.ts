@@ -130,7 +130,7 @@ export const isSame = (peer: Json | undefined, here: Json | undefined): boolean 
 const own = (value: Readonly<Record<string, Json>>, name: string): Json | undefined =>
   Object.hasOwn(value, name) ? value[name] : undefined
 
-/** An answer as it came. Names of headers are in lower case. */
+/** An answer as received. Names of headers are in lower case. */
 export type ReceivedAnswer = Readonly<{
   status: number
   headers: Readonly<Record<string, string>>
@@ -204,7 +204,7 @@ export const normalizeHeaders = (headers: JsonObject): Readonly<Record<string, s
       .map(([name, value]) => [name.toLowerCase(), String(value)]),
   )
 
-/** The requests of a document, of which a single one may stand without its array. */
+/** The requests of a document, of which a single one may be without its array. */
 export function listRequests({ requests }: EndpointDocument, kind: CallGroup): readonly JsonObject[] {
   const written = isObject(requests) ? requests[kind] : undefined
   return (Array.isArray(written) ? written : [written]).filter(isObject)

@@ -72,7 +72,7 @@ const isTexts = (query: Json): query is JsonObject & ComparedMessage['query'] =>
     Array.isArray(value) ? value.every((one) => typeof one === 'string') : typeof value === 'string',
   )
 
-/** A text is sent as it is, `{ "$file": … }` as the bytes of that file, any other value as JSON. */
+/** A text is sent unchanged, `{ "$file": … }` as the bytes of that file, any other value as JSON. */
 function readBody(body: Json | undefined, readFile: (path: string) => Uint8Array): Uint8Array | undefined {
   if (body === undefined) return undefined
   if (typeof body === 'string') return Buffer.from(body)

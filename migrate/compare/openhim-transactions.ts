@@ -8,7 +8,7 @@ import { CoreFault } from '../../src/openhim/core-port.ts'
 import { ComparisonImpossible, normalizeHeaders } from './comparison.ts'
 
 export type TransactionMessage = Readonly<{
-  /** Upper case; empty if the orchestration is no request. */
+  /** Upper case; empty if the orchestration isn't a request. */
   method: string
   host: string
   port: string

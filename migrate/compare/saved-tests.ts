@@ -60,7 +60,7 @@ function uniqueName(endpoint: string, taken: Set<string>): string {
   return name
 }
 
-/** A file names its endpoint, since it rarely stands beside the document under the same name. */
+/** A file names its endpoint, since it is rarely beside the document under the same name. */
 function splitIntoFiles(tests: readonly JsonObject[], endpoint: string) {
   const files: { endpoint: string; tests: JsonObject[] }[] = []
   let bytes = Number.POSITIVE_INFINITY
@@ -138,7 +138,7 @@ function createGiven({ replayed, differences }: SavedTest): JsonObject {
 }
 
 /**
- * The answers that the message asked for here: a test fails with one that nothing asks for. An empty one stands for a lookup
+ * The answers that the message asked for here: a test fails with one that nothing asks for. An empty one means a lookup
  * that the peer did not record, because another lookup had failed.
  */
 function askedAnswers(answers: JsonObject, kind: string, report: JsonObject): JsonObject {

@@ -1,4 +1,4 @@
-/** Fields of a document that one rule each converts: its route, formats, topic, state, expressions, and what stands for nothing. */
+/** Fields of a document that one rule each converts: its route, formats, topic, state, expressions, and what means nothing. */
 
 import { isObject, type Json } from '../../src/core/json.ts'
 import { checkReference } from '../../src/document/checks/path-roots.ts'
@@ -76,7 +76,7 @@ export function convertConsumer(draft: DocumentPart, consumerStart: string | und
   )
 }
 
-/** Paths that are no texts gave the whole part of the message. */
+/** Paths that aren't texts gave the whole part of the message. */
 const extractRule = (at: string): Rule =>
   drop(
     'lost',
@@ -225,7 +225,7 @@ function listFields(field: Field, draft: DocumentPart): readonly (readonly [Docu
   const { value } = draft
   if (Array.isArray(value)) return field.items ? draft.parts().map((part) => [part, field.items]) : []
   if (!isObject(value)) return []
-  // A single request stands for an array of one.
+  // A single request means an array of one.
   if (field.single && field.items) return listFields(field.items, draft)
   const { properties, additionalProperties } = field
   if (properties !== undefined) {

@@ -114,7 +114,7 @@ function setBasic(
 
 const decoded = (text: string): string => attempt(() => decodeURIComponent(text)) ?? text
 
-/** `http://host:30` is no prefix of `http://host:3003`. */
+/** `http://host:30` isn't a prefix of `http://host:3003`. */
 function rebased(url: string, { rebase }: UrlContext): string | undefined {
   const found = rebase.find(
     ({ from }) => url.startsWith(from) && (from.endsWith('/') || /^[/?#]?$/.test(url.charAt(from.length))),

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { collectInto, documentPath, isError, type Lint, type LintSink } from '../../src/core/lint.ts'
 
 /**
- * carried: taken as it is, and worth knowing; changed: written otherwise, with the same effect; differs: works, with an effect
+ * carried: taken unchanged, and worth knowing; changed: written otherwise, with the same effect; differs: works, with an effect
  * that differs from that of the peer; lost: has no counterpart.
  */
 export type ChangeLevel = 'carried' | 'changed' | 'differs' | 'lost'
@@ -24,7 +24,7 @@ export type Shown = Readonly<{ before?: Json | undefined; after?: Json | undefin
 type Segment = string | number
 type Draft = { tree: Json; readonly changes: DocumentChange[] }
 
-/** In: a document, which stays as it is. Out: its root as a part, and the list that the reports go to, in their order. */
+/** In: a document, which stays unchanged. Out: its root as a part, and the list that the reports go to, in their order. */
 export function openDraft(document: JsonObject): { root: DocumentPart; changes: readonly DocumentChange[] } {
   const draft: Draft = { tree: compact(document), changes: [] }
   return { root: new DocumentPart(draft, []), changes: draft.changes }
@@ -121,7 +121,7 @@ function readMember(value: Json | undefined, segment: Segment): Json | undefined
   return isObject(value) && Object.hasOwn(value, segment) ? value[String(segment)] : undefined
 }
 
-/** A copy without holes, and without parts that stand in two places. */
+/** A copy without holes, and without parts that are in two places. */
 function compact(value: Json): Json {
   if (Array.isArray(value)) return value.filter((item: Json | undefined) => item !== undefined).map(compact)
   if (!isObject(value)) return value

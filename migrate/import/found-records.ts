@@ -1,4 +1,4 @@
-/** What a source holds: documents and states of openhim-mediator-mapping ("the peer"), told from other JSON. */
+/** What a source holds: documents and states of openhim-mediator-mapping ("the peer"), distinguished from other JSON. */
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { documentPath } from '../../src/core/lint.ts'
 import type { DroppedMember } from '../../src/formats/json-read.ts'
@@ -31,7 +31,7 @@ export type FoundState = Readonly<{
 
 export type FoundSet = Readonly<{ documents: readonly FoundDocument[]; states: readonly FoundState[] }>
 
-/** A file or value that is no part of the import. `reason` is one sentence. */
+/** A file or value that isn't part of the import. `reason` is one sentence. */
 export type SkippedSource = Readonly<{ source: string; reason: string }>
 
 export type SourceReading = Readonly<{
@@ -174,7 +174,7 @@ const asDate: Plain = (value) => {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }
 
-/** The types that a record can have that came in as JSON, and those that MongoDB and the peer add. */
+/** The types that a record can have that were read as JSON, and those that MongoDB and the peer add. */
 const TYPES: ReadonlyMap<string, Plain> = new Map([
   ['$oid', asText],
   ['$date', asDate],

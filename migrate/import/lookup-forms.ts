@@ -44,7 +44,7 @@ function readFromPath(path: string, lookups: readonly Lookup[]): LookupRead | un
 const readFromName = (name: string): LookupRead => (name === 'data' || name === 'headers' ? 'parts' : 'beyond')
 
 /**
- * A path for answers of the bare form, as it reads the same of the wrapped form. Undefined if it stays as it is, or reads all
+ * A path for answers of the bare form, as it reads the same of the wrapped form. Undefined if it stays unchanged, or reads all
  * lookups together, which no path can read as before.
  */
 export function withData(path: string, lookups: readonly Lookup[]): string | undefined {
@@ -79,7 +79,7 @@ type Edit = Readonly<{ from: number; to: number; text: string }>
 
 /**
  * Rewrites an expression that reads answers of lookups in the bare form, so that it gives the same for the wrapped form:
- * `lookupRequests.a` becomes `lookupRequests.a.data` wherever it stands, so variables that it is bound to need no change, and
+ * `lookupRequests.a` becomes `lookupRequests.a.data` wherever it occurs, so variables that it is bound to need no change, and
  * `lookupRequests` as a whole becomes an object of the data.
  *
  * In: a text that parses. `isWhole`: the expression also reads the whole message, where this rewrites nothing.
@@ -154,10 +154,10 @@ const allData = (lookups: readonly Lookup[]): string =>
 /** Names that the language reads as something else. */
 const WORDS: ReadonlySet<string> = new Set(['and', 'or', 'in', 'true', 'false', 'null', 'function'])
 
-/** A name as a step of a path: as it is, or in quotes. */
+/** A name as a step of a path: bare or in quotes. */
 const quoted = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) && !WORDS.has(name) ? name : JSON.stringify(name))
 
-/** The engine gives the end of a name only. A name stands as it is, in backquotes, or in quotes. */
+/** The engine gives the end of a name only. A name is bare, in backquotes, or in quotes. */
 function findRange(text: string, { value, position = 0 }: Node): Readonly<{ from: number; to: number }> {
   const quote = text[position - 1] ?? ''
   if (text.slice(0, position).endsWith(String(value)) && !'`"\''.includes(quote)) {

@@ -30,7 +30,7 @@ import {
 
 export type ReadOptions = PeerOptions &
   Readonly<{
-    /** The folder that the import writes to; it is no source unless it is named as one. */
+    /** The folder that the import writes to; it isn't a source unless it is named as one. */
     output: string
   }>
 
@@ -116,7 +116,7 @@ async function readEntry(entry: Dirent, folder: Folder, manifest: Manifest): Pro
   return withOwnStates(await readFileSource({ path, source, manifest, isNamed: false }), folder.path, manifest)
 }
 
-/** A file of an earlier import that is no document. */
+/** A file of an earlier import that isn't a document. */
 const isOfImport = (name: string, manifest: Manifest): boolean =>
   name === MANIFEST_FILE || !['document', undefined].includes(manifest.get(name)?.kind)
 

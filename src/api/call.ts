@@ -38,7 +38,7 @@ export class Call<Param extends string = string, Query = unknown, Body = unknown
   declare readonly query: Query
   /** Checked by the route, if that says how; else the handler reads it. */
   declare readonly body: Body
-  /** What stands twice in the document of the body. */
+  /** What is twice in the document of the body. */
   declare readonly repeated: readonly Lint[]
   readonly request: FastifyRequest
   readonly reply: FastifyReply

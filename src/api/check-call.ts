@@ -26,7 +26,7 @@ export type BodyCheck = Readonly<{
   mayBeEmpty?: true
   /** Lints what a schema cannot say. */
   also?: (body: JsonObject, lint: LintSink) => void
-  /** The name of the document in the body: what stands twice in it is reported with its other faults, not here. */
+  /** The name of the document in the body: what is twice in it is reported with its other faults, not here. */
   document?: string
 }>
 
@@ -77,7 +77,7 @@ export function checkQuery<Q extends QuerySchemas>(
 }
 
 /**
- * Out: the body, and what stands twice in its document. Fails with BODY_UNREADABLE, BODY_TOO_DEEP, MEDIA_TYPE_WRONG, and with the
+ * Out: the body, and what is twice in its document. Fails with BODY_UNREADABLE, BODY_TOO_DEEP, MEDIA_TYPE_WRONG, and with the
  * code of the check.
  */
 export function checkBody(request: FastifyRequest, schema: TSchema, check: BodyCheck): CheckedBody {
@@ -85,7 +85,7 @@ export function checkBody(request: FastifyRequest, schema: TSchema, check: BodyC
   return checkParsed(isEmpty ? { raw: {}, faults: [] } : parseDocument(readDocument(request)), schema, check)
 }
 
-/** In: the body, and what stands twice in it. Fails with the code of the check. */
+/** In: the body, and what is twice in it. Fails with the code of the check. */
 export function checkParsed({ raw, faults }: ParsedDocument, schema: TSchema, check: BodyCheck): CheckedBody {
   const { code, sentence, also, document } = check
   const inside = `${document}.`

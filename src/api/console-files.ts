@@ -32,7 +32,7 @@ const CODINGS: readonly Readonly<{ coding: string; suffix: string }>[] = [
 const NONCE_PLACEHOLDER = '%STYLE_NONCE%'
 
 /**
- * The page runs its own files only, calls its own origin only, stands in no frame and cannot write HTML from text. Its editor
+ * The page runs its own files only, calls its own origin only, is in no frame and cannot write HTML from text. Its editor
  * adds styles, so these are allowed with the nonce of the answer.
  */
 const policyWith = (nonce: string): string =>

@@ -482,7 +482,7 @@ function sendOpenApi({ request, reply }: Call, { bytes, etag }: WrittenOpenApi):
 
 const CHUNK_BYTES = 65_536
 
-/** Gives out one chunk in a turn of the event loop: a connection to the same machine takes megabytes at once. */
+/** Gives out one chunk in an iteration of the event loop: a connection to the same machine takes megabytes at once. */
 async function* inChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let from = 0; from < bytes.byteLength; from += CHUNK_BYTES) {
     if (from > 0) await nextIteration()

@@ -18,7 +18,7 @@ export async function refuseForgedCalls(request: FastifyRequest): Promise<void> 
 }
 
 /**
- * The browser's own account of the page counts (https://www.w3.org/TR/fetch-metadata/), else `Origin`. For calls that read,
+ * The browser's own statement about the page counts (https://www.w3.org/TR/fetch-metadata/), else `Origin`. For calls that read,
  * too, where a page could use up what is bounded. Fails with MANAGEMENT_REFUSED.
  */
 export function refuseOtherPages({ headers }: Pick<FastifyRequest, 'headers'>): void {

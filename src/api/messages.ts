@@ -321,7 +321,7 @@ export const messageRoutes = [
   }),
 ]
 
-/** Sends a body as it was, but so that no browser shows or runs it. */
+/** Sends a body unchanged, but so that no browser shows or runs it. */
 function sendBody(reply: FastifyReply, id: string, { summary, content }: RecordedBody): FastifyReply {
   const marks = formatMarks(summary)
   return sendAnswer(reply, {
@@ -342,7 +342,7 @@ function sendBody(reply: FastifyReply, id: string, { summary, content }: Recorde
 const formatMarks = ({ cut, masked }: BodySummary): string =>
   [...(cut ? ['cut'] : []), ...(masked ? ['masked'] : [])].join(', ')
 
-/** The sender of the message wrote its type: only a well-formed one in ASCII may stand in a header of ours. */
+/** The sender of the message wrote its type: only a well-formed one in ASCII may be in a header of ours. */
 const safeContentType = (contentType: string): string =>
   parseMediaType(contentType) !== undefined && /^[\t\x20-\x7e]*$/.test(contentType)
     ? contentType

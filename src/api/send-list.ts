@@ -1,6 +1,6 @@
 /**
  * Sends endpoint documents as an array. All together may be too long for the memory, so a long list is read twice: once for
- * its ETag, and once more as it is sent. What was changed in between is sent as it was, from the versions, so that the ETag is
+ * its ETag, and once more as sent. What was changed in between is sent unchanged, from the versions, so that the ETag is
  * that of the body.
  */
 import { createHash } from 'node:crypto'

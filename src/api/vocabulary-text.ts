@@ -1,4 +1,4 @@
-/** The vocabulary as it is sent. Only a new version of the service changes it, so its text and ETag are made once. */
+/** The vocabulary as sent. Only a new version of the service changes it, so its text and ETag are made once. */
 import type { JsonObject } from '../core/json.ts'
 import { computeEtag } from '../endpoints/precondition.ts'
 

@@ -27,7 +27,7 @@ import { createServers, type ManagementRoute, openManagementAuth } from './serve
 import { createWatching } from './watching.ts'
 import { consumesFor, type WorkerCluster } from './workers/worker-cluster.ts'
 
-/** The bundle stands one folder below the root, this file two. */
+/** The bundle is one folder below the root, this file two. */
 const CONSOLE = new URL(
   extname(import.meta.url) === '.ts' ? '../../console/built/' : '../console/built/',
   import.meta.url,

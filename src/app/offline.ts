@@ -22,8 +22,8 @@ type LiveServices = Pick<Services, 'http' | 'secrets'>
 
 /**
  * In: the settings of messages, such as `PARSER_LIMIT`. Out: a dry run that never calls another system. Each reference to a
- * secret stands for its own name, so that no secret is needed and none can be shown. `live`: what lookups without a canned answer
- * use, if the caller wants them sent.
+ * secret is replaced by its own name, so that no secret is needed and none can be shown. `live`: for lookups without a
+ * canned answer, if the caller wants them sent.
  */
 export const createOfflineDryRun = (settings: Settings, logger: Logger, live?: LiveServices): DryRun =>
   createDryRun(offlineOptions(settings, logger, live))

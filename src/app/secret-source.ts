@@ -7,7 +7,7 @@ import { Failure } from '../core/failure.ts'
 import { parseReferences, type Reference, type SecretSource } from '../core/secrets/secrets.ts'
 
 type SecretsAllowed = Readonly<{
-  /** Names of variables; `*` stands for any characters. */
+  /** Names of variables; `*` matches any characters. */
   names: readonly string[]
   /** Absolute paths of folders: every file in them and below. */
   folders: readonly string[]

@@ -53,7 +53,7 @@ export class Terminal {
     this.#options = options
   }
 
-  /** Text as it is: the body of a message, or a report in a format of its own. */
+  /** Unchanged text: the body of a message, or a report in a format of its own. */
   write(text: string): void {
     this.#options.stdout.write(text)
   }

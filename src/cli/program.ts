@@ -106,7 +106,7 @@ export async function runProgram(
     await main.parseAsync(args, { from: 'user' })
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown
-    // A wrong argument is no finding.
+    // A wrong argument isn't a finding.
     return thrown.exitCode === 0 ? EXITS.done.code : EXITS.failed.code
   }
   return code

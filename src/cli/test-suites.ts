@@ -156,7 +156,7 @@ export type FilledTests = Readonly<{
   files: readonly string[]
 }>
 
-/** The members that a file may stand for. */
+/** The members that a file may replace. */
 const BODIES = new Set(['body', 'state', 'mapped'])
 
 /**

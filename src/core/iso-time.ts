@@ -38,7 +38,7 @@ export function readMoment(text: string): number | undefined {
 /**
  * Milliseconds since the epoch; undefined if the text is neither a moment nor a time before now.
  *
- * A space stands for the `+` of an offset: a query turns an unencoded `+` into a space.
+ * A space is read as the `+` of an offset: a query turns an unencoded `+` into a space.
  */
 export function readTime(text: string, nowMs: number): number | undefined {
   const [, count, unit] = AGO.exec(text) ?? []

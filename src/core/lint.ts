@@ -77,7 +77,7 @@ export const pointerName = (name: string): string =>
 const shortName = (name: string): string =>
   name.length > MAX_LOCATION_CHARACTERS ? name.slice(0, MAX_LOCATION_CHARACTERS + 1) : name
 
-/** What was cut stays as it is. */
+/** What was cut stays unchanged. */
 const joined = (place: string, more: string): string =>
   place.length > MAX_LOCATION_CHARACTERS ? place : shown(place + more)
 

@@ -52,7 +52,7 @@ export class MessageBudget {
   /** Takes bytes; false, and takes none, where the budget of the message or the bytes that all share do not suffice. */
   take(bytes: number): boolean {
     const spentBytes = this.spentBytes + bytes
-    // What goes on behind the end of a message must not take what nothing would give back.
+    // What continues after the end of a message must not take what nothing would give back.
     if (this.isReleased) return false
     if (spentBytes > this.limitBytes) {
       this.isOwnSpent = true

@@ -1,4 +1,4 @@
-/** The account of one running message: stages report to it, and it bounds them. Two messages never share one. */
+/** The state of one running message: stages report to it, and it bounds them. Two messages never share one. */
 import type { JsonObject } from './json.ts'
 import type { MessageBudget } from './message-budget.ts'
 import type { DoorTraits } from './origin.ts'
@@ -13,7 +13,7 @@ export type Run = {
   readonly clock: Clock
   /** Milliseconds since the epoch. */
   readonly startedAt: number
-  /** After this time no call starts, and calls under way are aborted. */
+  /** After this time no call starts, and calls in progress are aborted. */
   readonly deadlineAt: number
   /** The bytes that the message may still make. */
   readonly budget: MessageBudget
@@ -21,7 +21,7 @@ export type Run = {
   readonly door: DoorTraits
   /** Its caller does not wait on a connection: a record or a replay. */
   readonly mayWait: boolean
-  /** Its turn, if it is one of several records that must be written in their order. */
+  /** Its slot, if it is one of several records that must be written in their order. */
   readonly slot?: ProduceSlot | undefined
   /** What its records go to in place of the producer of the service: the transaction of the record that it processes. */
   readonly producer?: RecordProducer | undefined
@@ -33,7 +33,6 @@ export type Run = {
   readonly responseTimes: Record<string, JsonObject>
   /** The result of the lookups, which is stored with the state. */
   readonly lookups: LookupOutcome
-  /** The course of the message. */
   readonly trace: Trace
   /** The values of `state.extract`; undefined until the message is mapped. */
   extracted: JsonObject | undefined

@@ -1,7 +1,7 @@
-/** An endpoint document as it is stored, and the versions that its changes leave: to see, compare and undo them. */
+/** An endpoint document as stored, and the versions that its changes leave: to see, compare and undo them. */
 import type { JsonObject } from './json.ts'
 
-/** A checked document as it is stored and returned, with the fields that the service sets. */
+/** A checked document as stored and returned, with the fields that the service sets. */
 export type StoredDocument = JsonObject &
   Readonly<{
     /** 24 lower-case hex digits, time-ordered. */
@@ -38,7 +38,7 @@ export type Origin = Readonly<{
 
 export const NOTE_CHARACTERS = 200
 
-/** How a change came about. */
+/** The origin of a change. */
 export type Change = Readonly<{
   method: ChangeMethod
   /** ISO 8601 with milliseconds and `Z`. */

@@ -35,7 +35,7 @@ export async function checkFiles(
     names.set(_id, file)
     const { lints, compiled } = await checkOne(document, _id, services, settings)
     const faulty = new Set(known.flatMap(({ path, severity }) => (severity === 'error' ? [path] : [])))
-    // A text whose value is missing is no URL and no expression either; one fault is enough.
+    // A text whose value is missing is neither a URL nor an expression; one fault is enough.
     const all = [...known, ...lints.filter(({ path }) => path === '' || !faulty.has(path))]
     if (compiled !== undefined && hasNameAndRoute(lints)) {
       const clashes = findClashes(compiled, active, describeEndpoint)

@@ -172,7 +172,7 @@ function compileFilter(path: string, values: readonly string[]): (document: Json
   if (!parsed.ok) throw new Failure('FILTER_INVALID', `The filter "${path}" is not a field path: ${parsed.message}`)
   const { value: field } = parsed
   const matches = (value: Json | undefined): boolean => {
-    // Within an array, null also stands for an element without the field.
+    // Within an array, null also means an element without the field.
     if (Array.isArray(value)) return value.some((item) => item !== null && matches(item))
     return value !== undefined && !isObject(value) && values.includes(String(value))
   }

@@ -111,7 +111,7 @@ type Draft = Readonly<
   | { failure: Failure }
 >
 
-/** What comes of a change if its endpoint still has the document `current` and its stored tests. */
+/** The result of a change if its endpoint still has the document `current` and its stored tests. */
 type Prepared = Readonly<{
   current: StoredDocument | undefined
   draft: Draft

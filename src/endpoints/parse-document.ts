@@ -28,7 +28,7 @@ export function parseDocument(text: string, levels?: number): ParsedDocument {
   }
 }
 
-/** The failure of a management call whose body cannot be read; any other error is returned as it is. */
+/** The failure of a management call whose body cannot be read; any other error is returned unchanged. */
 export const unreadable = (thrown: unknown): unknown =>
   thrown instanceof Unreadable
     ? new Failure(thrown.reason === 'too-deep' ? 'BODY_TOO_DEEP' : 'BODY_UNREADABLE', thrown.message)

@@ -154,7 +154,7 @@ export class Reconciler {
     return version === this.#version && version === this.#seen
   }
 
-  /** An endpoint with the same document stays as it is: compiling it again would gain nothing. */
+  /** An endpoint with the same document stays unchanged: compiling it again would gain nothing. */
   #isNew(document: StoredDocument): boolean {
     const { _id } = document
     const text = JSON.stringify(document)

@@ -56,7 +56,7 @@ export type Codec = Readonly<{
   failureKeywords: JsonObject
   /** The answer in place of an empty answer of an upstream; '' leaves it empty. */
   emptyAnswer: string
-  /** The body that stands for null: what a record without a value is read as. Undefined if the format has no null. */
+  /** The body for null: what a record without a value is read as. Undefined if the format has no null. */
   nullBody: Buffer | undefined
 
   /**

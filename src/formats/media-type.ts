@@ -33,6 +33,6 @@ function parseCharset(header: string, start: number): string | undefined {
 const BINARY_TYPES: ReadonlySet<string> = new Set(['image', 'audio', 'video', 'font'])
 const BINARY_SUBTYPES: ReadonlySet<string> = new Set(['pdf', 'zip', 'gzip', 'dicom'])
 
-/** Bodies of such a type are no text, even if their bytes are valid UTF-8 by chance. */
+/** Bodies of such a type aren't text, even if their bytes are valid UTF-8 by chance. */
 export const isBinary = ({ type, subtype }: MediaType): boolean =>
   BINARY_TYPES.has(type) || (type === 'application' && BINARY_SUBTYPES.has(subtype))

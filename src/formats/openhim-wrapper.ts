@@ -22,7 +22,7 @@ export type OpenhimWrapper = Readonly<{
   orchestrations: readonly JsonObject[]
 }>
 
-/** Reads the body of an answer; undefined if it is no wrapper, or one whose parts have wrong types. Never throws. */
+/** Reads the body of an answer; undefined if it isn't a wrapper, or one whose parts have wrong types. Never throws. */
 export function readWrapper(contentType: string | undefined, body: Uint8Array): OpenhimWrapper | undefined {
   const type = contentType === undefined ? undefined : parseMediaType(contentType)
   if (type === undefined || `${type.type}/${type.subtype}` !== OPENHIM_MEDIA_TYPE) return undefined

@@ -31,7 +31,7 @@ type Writer = { xml: string; readonly path: (string | number)[]; readonly limit:
  * A single top-level name is the root; anything else is put under `<root>`: several names, none, an array, a scalar.
  * `$` holds attributes, `_` the text. An array repeats its element; an array within an array, or at the top, becomes
  * one element with `<item>` children. null, "" and {} are empty elements; numbers that are not finite too.
- * Throws Unwritable for names that are no XML names, characters that XML 1.0 cannot hold (§2.2), a `$` or `_` of the
+ * Throws Unwritable for names that aren't XML names, characters that XML 1.0 cannot hold (§2.2), a `$` or `_` of the
  * wrong type, and values beyond MAX_BUILD_DEPTH; TooLong beyond `limitLength` or MAX_BUILT_LENGTH.
  */
 export function buildXml(value: Json, limitLength = MAX_BUILT_LENGTH): string {

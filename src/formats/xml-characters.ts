@@ -19,12 +19,12 @@ const IN_TEXT: readonly (readonly [character: string, reference: string])[] = [
 ]
 const IN_ATTRIBUTES: typeof IN_TEXT = [...IN_TEXT, ['"', '&quot;'], ['\t', '&#9;'], ['\n', '&#10;']]
 
-/** The text as it is written between tags; undefined if it has a character that XML cannot hold. */
+/** The text as written between tags; undefined if it has a character that XML cannot hold. */
 export function escapeText(text: string): string | undefined {
   return PLAIN_TEXT.test(text) ? text : withReferences(text, IN_TEXT)
 }
 
-/** The text as it is written between double quotes; undefined if it has a character that XML cannot hold. */
+/** The text as written between double quotes; undefined if it has a character that XML cannot hold. */
 export function escapeAttribute(text: string): string | undefined {
   return PLAIN_ATTRIBUTE.test(text) ? text : withReferences(text, IN_ATTRIBUTES)
 }

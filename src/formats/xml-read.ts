@@ -159,7 +159,7 @@ function define(target: Content, name: string, value: Json): Content {
 }
 
 /**
- * White space between elements is no text, except as CDATA that is not trimmed. An element that is itself called `_`
+ * White space between elements isn't text, except as CDATA that is not trimmed. An element that is itself called `_`
  * shares that name with the text, as though both were repeated children.
  */
 function readElementValue({ text, hasCdata, content }: OpenElement, trim: boolean): Json {

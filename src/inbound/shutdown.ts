@@ -1,4 +1,4 @@
-/** How the intake stops: the failures of messages that come too late or do not end in time, and the wait for the others. */
+/** How the intake stops: the failures of messages that arrive too late or do not end in time, and the wait for the others. */
 
 import { Failure } from '../core/failure.ts'
 import { within } from '../core/within.ts'

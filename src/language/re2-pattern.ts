@@ -47,7 +47,7 @@ const PROGRAM_LIMIT = 10_000
 /**
  * Compiles an ECMAScript pattern to run on RE2. `flags` may hold `i` and `m`; others are ignored.
  *
- * Fails with one sentence for a text that is no ECMAScript pattern, for parts that RE2 lacks (look-ahead, look-behind,
+ * Fails with one sentence for a text that isn't an ECMAScript pattern, for parts that RE2 lacks (look-ahead, look-behind,
  * back-references, repeats over 1,000), and for programs that are too large. Two differences to ECMAScript remain: `\s`
  * and `.` only know the white space and the line ends of ASCII.
  * Source: https://github.com/google/re2/wiki/Syntax, ECMA-262 section 22.2.

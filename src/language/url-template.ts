@@ -8,7 +8,7 @@ import { parseReferences, type Reference } from '../core/secrets/secrets.ts'
 export type UrlTemplate = Readonly<{
   /** Names of the placeholders, each once, in the order of the URL. */
   placeholders: readonly string[]
-  /** Names of path segments `:name` that are no placeholders and stay in the URL, each once. */
+  /** Names of path segments `:name` that aren't placeholders and stay in the URL, each once. */
   undefinedNames: readonly string[]
   /** References to secrets, in the order of the URL. */
   references: readonly Reference[]
@@ -27,7 +27,7 @@ type ResolveSecret = (reference: Reference) => string
 
 type Base = Readonly<{
   reference: Reference
-  /** Fails if the value is no start of a URL, or the template cannot continue it; the text continues the name of the secret. */
+  /** Fails if the value isn't a start of a URL, or the template cannot continue it; the text continues the name of the secret. */
   read(value: string): Result<string>
 }>
 
@@ -62,7 +62,7 @@ export function parseUrlTemplate(authored: string, names: readonly string[]): Re
   return parse(parts.map(code).join(''), names, references)
 }
 
-/** A private character stands for each reference while the URL is split, since a reference has colons and slashes. */
+/** A private character replaces each reference while the URL is split, since a reference has colons and slashes. */
 const FIRST_STAND_IN = 0xe000
 const MAX_REFERENCES = 100
 const STAND_IN = /([\ue000-\ue063])/

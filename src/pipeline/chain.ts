@@ -30,7 +30,7 @@ export interface Chain<In extends object, Out extends object> {
   add<Next extends object>(name: StageName, step: Step<Out, Next>): Chain<In, Next>
   /**
    * The pipeline: runs without a promise as long as its stages do. Throws and rejects only where `ending` does.
-   * Fills the trace of the run: its stages, and how far the message came.
+   * Fills the trace of the run: its stages, and how far the message got.
    */
   build<Result>(ending: Ending<Out, Result>): Pipeline<In, Result>
 }

@@ -43,10 +43,10 @@ export const plainSpaces = (text: string): string => text.toWellFormed().replace
 
 const fhirText = (text: string): string => plainSpaces(text).trim()
 
-/** Words of FHIRPath that are no names (http://hl7.org/fhirpath/N1/grammar.html). */
+/** Words of FHIRPath that aren't names (http://hl7.org/fhirpath/N1/grammar.html). */
 const RESERVED = /^(?:and|div|false|implies|mod|or|true|xor)$/
 
-/** The elements of a JSON Pointer as FHIRPath; undefined for a pointer to the whole, or if a name cannot stand in it. */
+/** The elements of a JSON Pointer as FHIRPath; undefined for a pointer to the whole, or if it cannot hold a name. */
 function toFhirPath(pointer: string | undefined): string | undefined {
   if (pointer === undefined || pointer === '') return undefined
   let expression = ''

@@ -27,9 +27,9 @@ export type Services = Readonly<{
   sandbox?: Sandbox | undefined
   /** The program of the document, compiled in `sandbox`. */
   sandboxed?: SandboxedProgram | undefined
-  /** The schema's code is generated when a message needs it: the document was checked before, or no message will come. */
+  /** The schema's code is generated when a message needs it: the document was checked before, or no message will arrive. */
   generatesLater?: true | undefined
-  /** Of a dry run: gets the course of its message. */
+  /** Of a dry run: gets the steps of its message. */
   observer?: StageObserver | undefined
 }>
 

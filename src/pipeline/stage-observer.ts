@@ -1,5 +1,5 @@
 /**
- * The course of one message, for the report of a dry run. An observer wraps the stages of an endpoint when it is compiled,
+ * The steps of one message, for the report of a dry run. An observer wraps the stages of an endpoint when it is compiled,
  * so that an endpoint without one pays nothing.
  */
 import type { Json } from '../core/json.ts'

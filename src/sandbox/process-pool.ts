@@ -283,7 +283,7 @@ class ProgramCache {
 
 /**
  * The FIFO queues of calls that wait for a process, one for each program. The program whose last call took the least
- * processor time is next; programs with equal times take turns.
+ * processor time is next; programs with equal times alternate.
  */
 export class QuotaQueue<Call> {
   readonly #queues = new Map<number, { quota: CpuQuota; calls: Call[] }>()

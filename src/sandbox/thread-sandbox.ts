@@ -53,7 +53,7 @@ const SHORT_PROGRAM = 4_000
 const MAX_REPETITIONS = 200
 const REPETITION = /\{\s*(\d+)\s*,?\s*(\d*)/g
 
-/** After a turn of this length, other work runs before the next one. */
+/** After a run of this length, other work runs before the next one. */
 const LONG_RUN_MS = 5
 
 const REASONS = {
@@ -106,7 +106,7 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
       for (;;) {
         try {
           return await runExclusive(async () => {
-            // It may have become slow while the message waited for its turn.
+            // It may have become slow while the message waited for its slot.
             if (!quota.quick) throw stopped()
             const startCpuMs = threadCpuMs()
             try {
@@ -192,7 +192,7 @@ const isStopped = (verdict: Verdict): boolean => !verdict.ok && verdict.isStoppe
 /** It is not sent: the call runs again in the sandbox. */
 const stopped = () => new ExpressionFault('The run was stopped', undefined, undefined, true)
 
-/** Evaluations that start together would take turns at every step, and each would take the time of all. */
+/** Evaluations that start together would alternate at every step, and each would take the time of all. */
 function createRunLock(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<void> | undefined
 

@@ -8,7 +8,7 @@ import { resolve } from 'node:path'
 import { fault, found, type Result } from '../core/lint.ts'
 
 export type Kind<T> = Readonly<{
-  /** Completes "Give …" and stands in the documentation: `a whole number from 0 to 65535`. */
+  /** Completes "Give …" and is in the documentation: `a whole number from 0 to 65535`. */
   accepts: string
   /** In: a trimmed text. Out: its value, or the sentence for the operator. */
   parse(text: string): Result<T>

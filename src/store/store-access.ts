@@ -8,7 +8,7 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
 
-/** What one management call knows of the store. `isOver`: work that goes on after its answer asks the store again. */
+/** What one management call knows of the store. `isOver`: work that continues after its answer asks the store again. */
 export type StoreAccess = { lost: StoreUnavailable | undefined; isOver: boolean }
 
 const accesses = new AsyncLocalStorage<StoreAccess>()
@@ -21,7 +21,7 @@ const LONG_MS = 200
 
 /**
  * Runs one access to a shared store. For a management call it rejects with StoreUnavailable after `maxMs`, and at once if
- * the call has waited in vain before. The access itself goes on until its own timeouts.
+ * the call has waited in vain before. The access itself continues until its own timeouts.
  */
 export async function waitForStore<T>(maxMs: number, work: () => Promise<T>): Promise<T> {
   const access = accesses.getStore()
@@ -47,7 +47,7 @@ export function noteStoreLost(lost: StoreUnavailable): void {
 }
 
 /**
- * The failure to answer with if `thrown` is StoreUnavailable; any other error is returned as it is.
+ * The failure to answer with if `thrown` is StoreUnavailable; any other error is returned unchanged.
  *
  * In: the code and sentence of the failure; `path`: its path in the document, if it has one.
  */

@@ -5,7 +5,7 @@ export type FailureDetail = Schemas['FailureDetail']
 
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 413, 415, 422])
 
-/** `status` is 0 if the service did not answer. The message is the sentence of the API, to be shown as it is. */
+/** `status` is 0 if the service did not answer. The message is the sentence of the API, to be shown unchanged. */
 export class ApiFailure extends Error {
   readonly status: number
   readonly code: string | undefined

@@ -9,7 +9,7 @@ export type { Schemas }
 
 const TIMEOUT_MS = 30_000
 
-/** Sends a call with the key; `isEndless`: its answer does not end by itself. Fails with an ApiFailure of status 0 if no answer comes. */
+/** Sends a call with the key. `isEndless`: its answer does not end. Fails with an ApiFailure, of status 0 without an answer. */
 export async function callService(request: Request, { isEndless = false } = {}): Promise<Response> {
   const key = currentKey()
   const headers = new Headers(request.headers)

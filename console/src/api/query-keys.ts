@@ -66,7 +66,7 @@ export const queryKeys = {
   versionDiff: (id: string, from: number, to: number) =>
     answerKey<VersionDiff>('endpoints', 'version-diff', id, from, to),
   totals: answerKey<Schemas['Totals']>('counts', 'totals'),
-  /** Not below `messages`: a list that is read stays as it is, and `newerMessages` counts what came since. */
+  /** Not below `messages`: a list that is read stays unchanged, and `newerMessages` counts what arrived since. */
   messageRows: (search: Parameters, round: number) => pagesKey<ListedMessage>('message-list', 'rows', search, round),
   recentMessages: (endpointId: string) => answerKey<readonly ListedMessage[]>('message-list', 'recent', endpointId),
   newerMessages: (search: Parameters, newest: string | undefined) =>

@@ -86,7 +86,7 @@ const routes = [
     path: '/keys',
     component: lazyRouteComponent(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
   }),
-  // The list stays as it is while messages are opened beside it.
+  // The list stays unchanged while messages are opened beside it.
   messagesRoute.addChildren([messageRoute]),
   createRoute({
     getParentRoute,

@@ -14,7 +14,7 @@ import { NAVIGATION } from './navigation.ts'
 import { ServiceBar, ServiceLamp } from './service-state.tsx'
 import { SignInDialog, SignInPage, StartingPage } from './sign-in.tsx'
 
-/** A page that somebody works on stays as it is while the service wants another key. */
+/** A page that somebody works on stays unchanged while the service wants another key. */
 export function Shell() {
   const now = useStore(session)
   if (now.state === 'known') return <Frame me={now.me} />

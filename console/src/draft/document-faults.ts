@@ -13,7 +13,7 @@ export type DocumentFault = Readonly<{
   to: number
 }>
 
-/** The request that checks a draft only, as JSON text in which it stands as it was typed; undefined while it is no JSON object. */
+/** The request that checks a draft only, as JSON text with it as typed; undefined while it isn't a JSON object. */
 export function lintRequest(draft: string, endpointId: string | undefined): string | undefined {
   if (!isJsonObject(draft)) return undefined
   const id = endpointId === undefined ? '' : `"endpointId":${JSON.stringify(endpointId)},`

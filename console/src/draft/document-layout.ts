@@ -8,7 +8,7 @@ const KEPT_BY_THE_SERVICE: ReadonlySet<string> = new Set(['_id', 'createdAt', 'u
 const ONE_A_LINE: ReadonlySet<string> = new Set(['inputMapping', 'inputTransforms', 'requests'])
 const LINE_WIDTH = 80
 
-/** In: JSON text. Out: its tokens untouched, short arrays and objects on one line; the text itself if it is no object. */
+/** In: JSON text. Out: its tokens untouched, short arrays and objects on one line; the text itself if it isn't an object. */
 export function layOutDocument(raw: string): string {
   const root = readTree(raw)
   if (root?.type !== 'object') return raw

@@ -9,7 +9,7 @@ export type FoundValue = Readonly<{
   value: Node
   /** The value with its name, if it is a member. */
   span: Span
-  /** False if the path goes on beyond what the text has: the place is the deepest part that is there. */
+  /** False if the path continues beyond what the text has: the place is the deepest part that is there. */
   isWhole: boolean
 }>
 
@@ -18,7 +18,7 @@ export const readTree = (text: string): Node | undefined => parseTree(text)
 
 export const toSpan = ({ offset, length }: Node): Span => ({ from: offset, to: offset + length })
 
-/** The member `name: value` that a value is of; the value itself if it is no member. */
+/** The member `name: value` that a value is of; the value itself if it isn't a member. */
 export const enclosingMember = (value: Node): Node => (value.parent?.type === 'property' ? value.parent : value)
 
 export type Member = Readonly<{ name: string; key: Node; value: Node }>
@@ -31,7 +31,7 @@ export function listMembers(node: Node | undefined): readonly Member[] {
   )
 }
 
-/** The value of the last member of a name, as the service would read it if names could stand twice. */
+/** The value of the last member of a name, as the service would read it if names could be there twice. */
 export const memberNamed = (node: Node | undefined, name: string): Node | undefined =>
   listMembers(node).findLast((member) => member.name === name)?.value
 
@@ -95,7 +95,7 @@ export function toPath(node: Node): string {
     const { parent }: Node = now
     if (parent.type === 'array') path = `[${listItems(parent).indexOf(now)}]${joined(path)}`
     else if (parent.type === 'property') {
-      // The name of a member stands for its value.
+      // The name of a member means its value.
       path = `${pathName(String(parent.children?.[0]?.value))}${joined(path)}`
       now = parent
     }

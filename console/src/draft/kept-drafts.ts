@@ -17,7 +17,7 @@ export function readKeptDraft(id: string, who: string): KeptDraft | undefined {
     const read: unknown = JSON.parse(sessionStorage.getItem(PREFIX + id) ?? 'null')
     return isKeptDraft(read) && read.who === who ? read : undefined
   } catch {
-    // A browser may forbid storage, and anything may stand in it.
+    // A browser may forbid storage, and anything may be in it.
     return undefined
   }
 }

@@ -20,7 +20,7 @@ export type Merged = Readonly<{
   taken: readonly string[]
 }>
 
-/** In: three texts. Out: undefined if one of them is no JSON object. */
+/** In: three texts. Out: undefined if one of them isn't a JSON object. */
 export function mergeDocuments(
   base: string,
   mine: string,
@@ -117,7 +117,7 @@ function mergedNames(
 
 const memberNames = ({ node }: Part): readonly string[] => listMembers(node).map(({ name }) => name)
 
-/** The order of mine, with what only theirs has after what stands before it there. */
+/** The order of mine, with what only theirs has after what is before it there. */
 export function mergeOrder(mine: readonly string[], theirs: readonly string[]): readonly string[] {
   const order = [...mine]
   for (const [index, name] of theirs.entries()) {

@@ -8,7 +8,7 @@ import { isSecretName, isSecretParameter, REDACTED, referencesIn } from '../../c
 import type { LocatedChange } from '../../document/diff/document-diff.ts'
 import type { DocumentLocation } from '../../document/diff/document-locations.ts'
 
-/** In: a credential and its place. Out: the text that stands in for it. */
+/** In: a credential and its place. Out: the text that replaces it. */
 export type ReplaceCredential = (value: string, location: DocumentLocation) => string
 
 /** In: the value at a place of a document. Out: the value with each credential replaced. */

@@ -101,7 +101,7 @@ export function staleness(text: string, plan: DeploymentPlan, target: string): s
 
 const MAX_NAMES = 10
 
-/** The ETag stands for the document of the service, the digest for that of the file. */
+/** The ETag identifies the document of the service, the digest that of the file. */
 const operationKey = ({ op, id, ifMatch, name, digest }: JsonObject): string =>
   JSON.stringify([op, id ?? null, ifMatch ?? null, name ?? null, digest ?? null])
 

@@ -27,7 +27,7 @@ export type EndpointMatches<T> = Readonly<{
   renamed: ReadonlySet<T>
 }>
 
-/** A document of the project as it is sent, with the project's labels. */
+/** A document of the project as sent, with the project's labels. */
 export type DesiredDocument = IdentifiedDocument & Readonly<{ document: JsonObject }>
 
 export type PlannedOperation = Readonly<{
@@ -123,7 +123,7 @@ const identify = (stored: JsonObject): Readonly<{ id: string; ifMatch: string }>
   ifMatch: computeEtag(stored),
 })
 
-/** The batch that makes the plan, as it is sent. */
+/** The batch that makes the plan, as sent. */
 export const toBatch = ({ operations }: DeploymentPlan): readonly JsonObject[] =>
   operations.map(({ op, id, ifMatch, document }) => ({
     op,

@@ -10,7 +10,7 @@ import { type ReplaceCredential, replaceCredentials } from './credentials.ts'
 
 /** A file that is there already. */
 export type ExistingFile = Readonly<{
-  /** The document as it stands in the file. */
+  /** The document in the file. */
   written: JsonObject
   /** The same with the values of the target filled in. */
   filled: JsonObject
@@ -81,7 +81,7 @@ function withoutLabels(document: JsonObject, labels: PullOptions['labels']): Jso
 const readMember = (value: Json | undefined, name: string): Json | undefined =>
   isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 
-/** A single request may stand without its array. */
+/** A single request may be without its array. */
 const toElements = (value: Json | undefined): readonly Json[] =>
   Array.isArray(value) ? value : isObject(value) ? [value] : []
 

@@ -56,7 +56,7 @@ const LAST_NAME = /(?:^|\.)(?:\\.|[^.\\])*$/
 function findOffset(path: string, offsets: ReadonlyMap<string, number>): number {
   let left = path
   for (;;) {
-    // A single request may stand without its array, while paths count it as the first.
+    // A single request may be without its array, while paths count it as the first.
     const offset = offsets.get(left) ?? offsets.get(left.replace(/\[0\](?=\.|$)/, ''))
     if (offset !== undefined) return offset
     const shorter = left.replace(LAST_INDEX.test(left) ? LAST_INDEX : LAST_NAME, '')
@@ -99,7 +99,7 @@ function scanPositions(text: string): { offsets: ReadonlyMap<string, number>; fa
   return { offsets, fault }
 }
 
-/** The index of the first character after `index` that is no white space of JSON. */
+/** The index of the first character after `index` that isn't white space of JSON. */
 function startAfter(text: string, index: number): number {
   const found = /[^ \t\r\n]/g
   found.lastIndex = index + 1

@@ -16,16 +16,16 @@ export type FileDocument = Readonly<{
   path: string
   /** As shown to people. */
   file: string
-  /** As it is in the file; undefined if that is no JSON. */
+  /** As it is in the file; undefined if that isn't JSON. */
   written: Json | undefined
   lints: readonly Lint[]
   positions: JsonPositions
 }>
 
-/** A document as it is sent to a target. */
+/** A document as sent to a target. */
 export type ProjectDocument = FileDocument &
   Readonly<{
-    /** A file that is no JSON has none. With errors among the lints, it must not be sent. */
+    /** A file that isn't JSON has none. With errors among the lints, it must not be sent. */
     document: Json | undefined
     /** Its identity within the project; undefined if it has none that could be one. */
     name: string | undefined
@@ -33,7 +33,7 @@ export type ProjectDocument = FileDocument &
     renamedFrom: string | undefined
   }>
 
-/** Files that stand beside documents and are none. */
+/** Files beside documents that aren't documents. */
 const OTHER_FILES = /\.(?:tests|snapshots)\.json$/i
 /** Of a folder that holds other people's files. */
 export const FOREIGN = /(?:^|[\\/])(?:node_modules|\.[^\\/]+)(?:[\\/]|$)/
@@ -190,7 +190,7 @@ const ALMOST = /\$\{\s*value\s*:/i
 /** `missing`: the sentence for a value that there is none for. */
 export type TargetValues = Readonly<{ values: Readonly<Record<string, string>>; missing(name: string): string }>
 /**
- * Fills in the values. Out: the document without references; one without a value stays as it is.
+ * Fills in the values. Out: the document without references; one without a value stays unchanged.
  * Lints: each reference without a value, each that is misspelt, each in a name of a member.
  */
 export function fillValues(document: Json, target: TargetValues, lint: LintSink): Json {

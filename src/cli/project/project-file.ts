@@ -105,7 +105,7 @@ export function readJsonText(path: string): Result<string> {
   }
 }
 
-/** As the service parses a document that it is sent; `raw`: undefined if the text is no JSON. */
+/** As the service parses a document that it is sent; `raw`: undefined if the text isn't JSON. */
 export function parseText(text: string): Readonly<{ raw: Json | undefined; lints: readonly Lint[] }> {
   try {
     const { raw, faults } = parseDocument(text)

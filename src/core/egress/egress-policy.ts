@@ -1,6 +1,6 @@
 /**
  * Decides where requests of documents may go. An author names hosts, and the name servers of these hosts choose their
- * addresses: so a host is checked as it is written, and each address is checked again before the connection.
+ * addresses: so a host is checked as written, and each address is checked again before the connection.
  */
 
 /** A host or a range of addresses, with a range of ports, both bounds included. */

@@ -1,5 +1,5 @@
 /**
- * The rows of FAILURES (failure-table.ts) for messages that do not come in: rate, idempotency, load, and callers. A
+ * The rows of FAILURES (failure-table.ts) for messages that are refused admission: rate, idempotency, load, and callers. A
  * management call may fail with those of callers too.
  */
 import type { FailureKind } from '../failure-kind.ts'

@@ -1,6 +1,6 @@
 /** The port through which records are written to a topic of a broker; outbound/kafka/ implements it. */
 
-/** The content of a record; null stands for a missing key or value. */
+/** The content of a record; null for a missing key or value. */
 export type BrokerRecord = Readonly<{
   topic: string
   key: string | Uint8Array | null
@@ -39,7 +39,7 @@ export interface RecordProducer {
  */
 export interface RecordTransactions {
   /**
-   * For one attempt of one record; the records come in their order. In: the offset behind it, and how many records are produced
+   * For one attempt of one record; the records arrive in their order. In: the offset behind it, and how many records are produced
    * for it. Out: the producer for these. Its `produce` resolves when the transaction is committed. It rejects where the
    * transaction is aborted; if that is not known, the session ends.
    */

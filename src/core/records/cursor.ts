@@ -3,7 +3,7 @@ import { Failure } from '../failure.ts'
 import { isId } from '../id.ts'
 import { described, noted, text } from '../schema.ts'
 
-/** Opaque to callers, so that it may come to hold more. */
+/** Opaque to callers, so that it may hold more later. */
 const encodeCursor = (id: string): string => Buffer.from(id, 'hex').toString('base64url')
 
 function decodeCursor(cursor: string): string | undefined {

@@ -44,7 +44,7 @@ export type PlannedReplay = Readonly<{
 export type RunLimits = Readonly<{
   /** Messages of the run; the rest of the plan remains for another run. */
   max: number
-  /** Messages in flight. 1 keeps the order in which they came. */
+  /** Messages in flight. 1 keeps the order in which they arrived. */
   concurrency: number
   /** Messages started in a second; undefined for no limit. */
   perSecond?: number | undefined
@@ -65,15 +65,15 @@ export type PlanContent = Readonly<{
 }>
 
 export type PlanProgress = Readonly<{
-  /** The index of the first message whose turn has not come. */
+  /** The index of the first message that has not run yet. */
   next: number
   /** Messages before `next` that have no result: they were in flight, or must wait for another run. */
   open: readonly string[]
   done: number
   failed: number
-  /** Messages of `count` that could not be replayed when their turn came. */
+  /** Messages of `count` that could not be replayed when they were due. */
   skipped: readonly PlanBlocker[]
-  /** The run that is under way, or the last one. `ended`: its messages that have a result. */
+  /** The run that is in progress, or the last one. `ended`: its messages that have a result. */
   run?: Readonly<{ limits: RunLimits; ended: number; canaries: readonly PlannedReplay[] }> | undefined
   /** The newest replays that did not end done. */
   failures: readonly PlannedReplay[]

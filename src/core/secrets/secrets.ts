@@ -105,7 +105,7 @@ export function compileReferences(secrets: SecretValues): (text: string) => stri
 }
 
 // References to secrets in the texts of a document: `${env:NAME}` and `${file:/path}`. Any other text with dollars and
-// braces stays as it is.
+// braces stays unchanged.
 
 export type Reference = Readonly<{
   /** As written: `${env:NAME}`. */

@@ -1,4 +1,4 @@
-/** Finds the names that stand at another place than before: the fewest whose move gives the new order. */
+/** Finds the names that are at another place than before: the fewest whose move gives the new order. */
 
 /** In: unique names before and afterwards; those of one side only do not count. */
 export function movedNames(before: readonly string[], after: readonly string[]): ReadonlySet<string> {

@@ -16,7 +16,7 @@ type Source = Readonly<Record<string, unknown>>
 export type UnreadStep = PathStep & Readonly<{ isKey?: boolean }>
 
 export type ReadRecorder = Readonly<{
-  /** Calls a reader with the view, and notes what it returns as read. False if there were too many reads to go on. */
+  /** Calls a reader with the view, and notes what it returns as read. False if there were too many reads to continue. */
   note(read: (source: never) => unknown): boolean
   /**
    * Calls `visit` for every leaf below these roots that no reader read, but for what `isLeftOut`. Its steps hold for the

@@ -11,7 +11,7 @@ const STAMP = {
   __v: { const: 0, readOnly: true },
 }
 
-/** JSON Schema (2020-12) of a document as it may be sent and as it is returned, with the fields that the service sets. */
+/** JSON Schema (2020-12) of a document as it may be sent and as returned, with the fields that the service sets. */
 export function describeDocument(): JsonObject {
   const document = describe(EndpointField)
   return { ...document, properties: { ...(document.properties as JsonObject), ...STAMP } }

@@ -30,7 +30,7 @@ export type FieldNotes = Readonly<{
   foreign?: Readonly<Record<string, string>>
   /** The property with named objects for which an unknown object was probably written; that object has no effect either. */
   misplacedIn?: string
-  /** Stands in for a faulty value, so that its consequences are not reported as further faults. */
+  /** Replaces a faulty value, so that its consequences are not reported as further faults. */
   fallback?: Json
   /** A single item is read as an array of one. */
   single?: true
@@ -42,7 +42,7 @@ export type FieldNotes = Readonly<{
   namesInMessage?: true
   /** The order of the names matters; JSON keeps none for names that look like integers. */
   namesInOrder?: true
-  /** The names may stand in any order: another one is no change of the document. */
+  /** The names may be in any order: another one isn't a change of the document. */
   namesInAnyOrder?: true
   /** The field holds a path of the message, or at the stage `transform` an expression, which this stage reads. */
   reads?: ReferenceStage

@@ -5,7 +5,7 @@ import { EndpointField } from '../schema/schema.ts'
 import type { Field, ReferenceStage } from '../schema/schema-fields.ts'
 
 export type DocumentField = Readonly<{
-  /** `[]` stands for each element of an array, `<name>` for each name of an object with free names. */
+  /** `[]` means each element of an array, `<name>` each name of an object with free names. */
   path: string
   type?: string
   description?: string

@@ -27,7 +27,7 @@ interface AdaptiveLifoQueue<Entry> {
 /** The share of `waitMs` that a request may wait under overload. */
 const OVERLOADED_SHARE = 0.1
 
-/** So few are no overload, however large their messages are: a second of waiting harms them less than being shed. */
+/** So few aren't an overload, however large their messages are: a second of waiting harms them less than being shed. */
 const FEW = 32
 
 /** A few may wait so many times `waitMs`. */

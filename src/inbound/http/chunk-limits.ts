@@ -12,13 +12,13 @@ import { Failure } from '../../core/failure.ts'
 const MAX_TINY_CHUNKS = 5_000
 const MIN_BYTES_ON_AVERAGE = 4
 
-/** A body of smaller ones is read on in a later turn of the event loop where many came at once. */
+/** A body of smaller ones is read on in a later iteration of the event loop where many arrived at once. */
 const MIN_LARGE_BYTES = 4 * 1024
 const MAX_SMALL_AT_ONCE = 1_000
 
 /**
- * Of all bodies in one turn: the connections that are read in it add up. Beyond it, those that sent many of them are
- * refused: as few as keep a turn short where there are hundreds of connections, and as many as a caller sends whose chunks
+ * Of all bodies in one iteration: the connections that are read in it add up. Beyond it, those that sent many of them are
+ * refused: as few as keep an iteration short where there are hundreds of connections, and as many as a caller sends whose chunks
  * are only short.
  */
 const MAX_SMALL_PER_ITERATION = 32_000
@@ -149,7 +149,7 @@ function excess(chunks: number, bytes: number, sender: Sender): Failure | undefi
   )
 }
 
-/** `small`: how many small chunks its socket sent in the turn in which it last did. */
+/** `small`: how many small chunks its socket sent in the iteration in which it last did. */
 type Sender = { readonly socket: Socket; iteration: number; small: number }
 
 const senders = new WeakMap<Socket, Sender>()
@@ -184,7 +184,7 @@ function countSmall(sender: Sender): void {
   setImmediate(nextIteration)
 }
 
-/** One socket in each turn. */
+/** One socket in each iteration. */
 function nextIteration(): void {
   iteration += 1
   smallInIteration = 0

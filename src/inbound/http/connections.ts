@@ -56,7 +56,7 @@ export function endConnections({ server }: FastifyInstance): void {
   server.prependListener('request', (_request, response) => void response.setHeader('connection', 'close'))
 }
 
-/** How long no caller must have come, and how long to wait for callers who never pause. */
+/** How long no caller must have arrived, and how long to wait for callers who never pause. */
 const QUIET_MS = 100
 const QUIET_WITHIN_MS = 1_000
 
@@ -71,7 +71,7 @@ export function quiet({ server }: FastifyInstance): Promise<void> {
       resolve()
     }
     let checked: NodeJS.Immediate | undefined
-    // A busy process sees the end of the time before the callers who came meanwhile; the next round sees these first.
+    // A busy process sees the end of the time before the callers who arrived meanwhile; the next round sees these first.
     const check = () => {
       checked = setImmediate(finish)
     }

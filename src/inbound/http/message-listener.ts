@@ -34,7 +34,7 @@ export type CoreAnswers = Readonly<{
   /** Of the messages of a core: how many bytes of bodies that their calls send are kept; undefined: nothing is kept. */
   sentBytes: number | undefined
   /**
-   * The answer of a completed message in a wrapper. An answer whose body is no UTF-8 text is given as it is: the core hands
+   * The answer of a completed message in a wrapper. An answer whose body isn't UTF-8 text is given unchanged: the core hands
    * bodies of wrappers on as texts. Never throws.
    */
   wrap(completed: CompletedMessage): Answer

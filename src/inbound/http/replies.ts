@@ -23,7 +23,7 @@ const unchanged = (body: string): string => body
 /**
  * Methods that no path of the service takes share one route, that of TRACE. The router builds a tree for each method, and a
  * route for each method that a path refuses: routes for all of Node's methods cost 80 ms of processor time at the start,
- * and 2 MB. The stand-in is a method that the router knows, no path takes, and Fastify reads no body for.
+ * and 2 MB. The substitute is a method that the router knows, no path takes, and Fastify reads no body for.
  */
 const STAND_IN = 'TRACE'
 

@@ -177,7 +177,7 @@ export const wasRefused = (socket: Socket): boolean => refusedWithin.has(socket)
 /** Answers input that node's parser refused: there is neither a request nor a response, only the socket. */
 function answerUnparsed(error: NodeJS.ErrnoException, socket: Socket, answer: AnswerUnread): void {
   if (error.code === 'ECONNRESET') socket.destroy()
-  // The parser refuses every piece that comes after the first refusal.
+  // The parser refuses every piece that arrives after the first refusal.
   if (!socket.writable) return
   refusedWithin.add(socket)
   if (isAnswering(socket)) {

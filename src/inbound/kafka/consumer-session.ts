@@ -19,7 +19,7 @@ import { type RecordOrder, RecordSemaphore } from './record-order.ts'
 type RecordSessionOptions = Omit<ConsumerSubscription, 'startAt'> &
   Readonly<{
     consumer: RecordConsumer
-    /** Records under way or not yet committed. */
+    /** Records in progress or not yet committed. */
     maxInFlight: number
     /** Shared with the consumers of other endpoints. */
     budget: FetchBudget
@@ -36,7 +36,7 @@ type RecordSessionOptions = Omit<ConsumerSubscription, 'startAt'> &
     onReplaced: () => void
     /** The partitions are assigned. */
     onAssigned: (partitions: readonly number[]) => void
-    /** Something failed and is retried; the session goes on. */
+    /** Something failed and is retried; the session continues. */
     onTrouble: (error: unknown) => void
     onRecovered: () => void
     onReport: (partition: number, state: RecordState) => void
@@ -117,7 +117,7 @@ export class RecordSession {
     return [...this.#queues.values()]
   }
 
-  /** Records under way or not yet committed. */
+  /** Records in progress or not yet committed. */
   get inFlight(): number {
     return this.#semaphore.held
   }
@@ -128,7 +128,7 @@ export class RecordSession {
     for (const queue of this.#queues.values()) queue.wake()
   }
 
-  /** Lets the records under way finish, commits them and leaves the group. */
+  /** Lets the records in progress finish, commits them and leaves the group. */
   async close(): Promise<void> {
     this.#isStopping = true
     this.#semaphore.close()
@@ -142,7 +142,7 @@ export class RecordSession {
   #revoke(partitions: readonly number[]): void {
     this.#commits.onRevoked()
     for (const partition of partitions) {
-      // Its record under way is not awaited: the result cannot be committed.
+      // Its record in progress is not awaited: the result cannot be committed.
       void this.#queues.get(partition)?.close()
       this.#queues.delete(partition)
     }

@@ -34,7 +34,7 @@ type PartitionStatus = Readonly<{
 }> &
   StartedRecords
 
-/** connecting: not a member of the group; waiting: for the next attempt at a record; stopped: a partition cannot go on. */
+/** connecting: not a member of the group; waiting: for the next attempt at a record; stopped: a partition cannot continue. */
 export const CONSUMER_STATES = ['connecting', 'running', 'waiting', 'stopped'] as const
 
 /** The state of a consumer, as `GET /consumers` and health report it. */
@@ -59,7 +59,7 @@ export type RecordSettings = Pick<
   Readonly<{
     /** Prefix of the consumer groups: each endpoint has the group `<groupId>.<endpoint id>`. */
     groupId: string
-    /** Records of one endpoint that are under way or not yet committed, unless its document says another number. */
+    /** Records of one endpoint that are in progress or not yet committed, unless its document says another number. */
     maxInFlight: number
     /** Bytes of records of all endpoints that were fetched and are not done. */
     maxBufferedBytes: number
@@ -93,7 +93,7 @@ export class EndpointConsumers {
     return [...this.#running.values()].map((consumer) => consumer.status())
   }
 
-  /** Resolves when all records under way are done and committed. */
+  /** Resolves when all records in progress are done and committed. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await Promise.all([...this.#leaving.values(), ...[...this.#running.values()].map((consumer) => consumer.stop())])
@@ -237,7 +237,7 @@ export class EndpointConsumer {
     this.#changed.resolve()
   }
 
-  /** Resolves when the records under way are done and committed, and the group is left. */
+  /** Resolves when the records in progress are done and committed, and the group is left. */
   stop(): Promise<void> {
     this.#isStopping = true
     this.#stopping.resolve()

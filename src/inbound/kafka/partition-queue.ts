@@ -209,7 +209,7 @@ export class PartitionQueue {
     this.#run()
   }
 
-  /** Starts no further record; resolves when those under way have ended. */
+  /** Starts no further record; resolves when those in progress have ended. */
   async close(): Promise<void> {
     this.#retries.close()
     if (this.#started.size > 0) {

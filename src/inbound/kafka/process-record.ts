@@ -47,7 +47,7 @@ export interface RecordHandle {
   pause(timeMs: number | undefined): Promise<void>
 }
 
-/** gone: the endpoint does not consume the topic any more; busy: the message was not let in, which is no attempt. */
+/** gone: the endpoint does not consume the topic any more; busy: the message was not let in, which isn't an attempt. */
 type RecordAttempt = 'done' | 'gone' | 'busy' | Failure
 
 /** The result of an attempt. Keep only `readResult` of it: a CompletedMessage holds the whole message in memory. */
@@ -275,7 +275,7 @@ async function writeDeadLetter(
   }
 }
 
-/** The record with its key, bytes and headers unchanged, followed by headers that say where it came from and why it failed. */
+/** The record with its key, bytes and headers unchanged, followed by headers that say its origin and why it failed. */
 function toDeadLetter(
   record: ConsumedRecord,
   topic: string,

@@ -6,7 +6,7 @@ import type { ProduceSlot } from '../../core/ports/record-producer.ts'
 import type { ConsumedRecord } from './record-consumer.ts'
 
 /**
- * Limits how many records of an endpoint are under way or not yet committed. While the group rebalances, no record may
+ * Limits how many records of an endpoint are in progress or not yet committed. While the group rebalances, no record may
  * start: another member would start it again.
  */
 export class RecordSemaphore {

@@ -105,7 +105,7 @@ export class TopicReader {
     this.#isPlanning = false
   }
 
-  /** Starts a fetch from each broker that leads partitions with demand and has no fetch under way. */
+  /** Starts a fetch from each broker that leads partitions with demand and has no fetch in progress. */
   async #startFetches(): Promise<void> {
     const demand = this.#events.demand()
     const wanted = [...this.#positions.values()].filter(

@@ -11,7 +11,7 @@ type Published = Record<string, Json>
 type Reference = Readonly<{ from: Published; text: string; base: string }>
 
 type Walk = Readonly<{
-  /** JSON Pointers in the published document, by the schemas that stand there. */
+  /** JSON Pointers in the published document, by the schemas there. */
   places: Map<Json, string>
   /** Schemas by their absolute `$id`, and by that with `#` and an anchor. */
   named: Map<string, JsonObject>

@@ -158,7 +158,7 @@ function isTooLong(kind: SchemaKind, value: Json): boolean {
   return (kind === 'schemas' || kind === 'schema or schemas') && Array.isArray(value) && value.length > MAX_LIST
 }
 
-/** The keyword that a name stands for; undefined for a name that checks nothing, which is linted if it is unknown. */
+/** The keyword that a name means; undefined for a name that checks nothing, which is linted if it is unknown. */
 function knownKeyword(
   name: string,
   schema: JsonObject,

@@ -33,7 +33,7 @@ export type ExpressionLimits = Readonly<{
   /** Items of any list that an expression builds. */
   maxSequence: number
   /**
-   * Runs each evaluation of the engine, with a limit of its own. Evaluations that start together take turns at every step,
+   * Runs each evaluation of the engine, with a limit of its own. Evaluations that start together alternate at every step,
    * so that each takes the time of all; by default nothing prevents that.
    */
   runExclusive?: (<T>(work: (timeoutMs: number) => Promise<T>) => Promise<T>) | undefined

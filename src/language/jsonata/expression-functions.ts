@@ -21,7 +21,7 @@ export const BUILT_INS = (
   'substringBefore sum toMillis trim type uppercase zip'
 ).split(' ')
 
-/** Name of the built-in that stands for `^( … )`; no expression can write it. */
+/** Name of the built-in for `^( … )`; no expression can write it. */
 export const ORDER_BY = '\0orderBy'
 
 const PICTURE_LIMIT = 256

@@ -51,7 +51,7 @@ const TIMEOUT = 'D1012'
 /** Codes of `$error` and `$assert`, whose texts are the author's own and are sent unchanged. */
 const OWN_WORDS = new Set(['D3137', 'D3141'])
 
-/** Sentences for the engine's limits; \0 stands for the value that the engine gives. */
+/** Sentences for the engine's limits; \0 marks the place of the value that the engine gives. */
 const LIMITS: Readonly<Record<string, string>> = {
   // The engine counts parts that run side by side as levels.
   D1011:
@@ -102,7 +102,7 @@ function withoutData(text: string, values: readonly unknown[]): string {
   return safe.length > 500 ? `${safe.slice(0, 500)}…` : safe
 }
 
-/** The 1 of "2012" does not stand for the value 1. */
+/** The 1 of "2012" is not the value 1. */
 const wordPart = (before: string, after: string): boolean => /[\w.]$/.test(before) || /^\w/.test(after)
 
 /** Gives none for functions: they contain themselves, and no text quotes them. */

@@ -41,7 +41,7 @@ export type Node = {
 
 type SortTerm = { descending: boolean; expression: Node }
 
-/** `inner`: the engine evaluates the part once for each item of a list, so its names are no roots of the message. */
+/** `inner`: the engine evaluates the part once for each item of a list, so its names aren't roots of the message. */
 type Part = Readonly<{ node: Node; inner: boolean }>
 
 function listParts(node: Node): Part[] {
@@ -234,7 +234,7 @@ const near = (position: number | undefined) => (position === undefined ? '' : ` 
  * True if the expression may write to its input, so that it must get a copy.
  *
  * JSONata marks arrays that `[]` keeps, pushes to empty arrays that it groups or that are the context of an object
- * constructor, marks a value that is called and is no function, and relies on `$clone` even if the expression binds it.
+ * constructor, marks a value that is called and isn't a function, and relies on `$clone` even if the expression binds it.
  */
 export function mayWrite(tree: Node, builtIns: readonly string[]): boolean {
   const lambdas = new Set<string>()

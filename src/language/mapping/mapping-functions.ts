@@ -19,7 +19,7 @@ export type MappingFunction = Readonly<{
   /** What else than a default lets a message through whose value cannot be converted. */
   remedy: string
   placement: Placement
-  /** JSON Schema of what it gives for a value that is no array; undefined if that is the value. */
+  /** JSON Schema of what it gives for a value that isn't an array; undefined if that is the value. */
   gives: JsonObject | undefined
 }>
 
@@ -154,7 +154,7 @@ function checkParameters(name: string, spec: FunctionSpec, parameters: Json | un
   return true
 }
 
-/** Converts arrays element by element, where all elements can be. Null stands for nothing. */
+/** Converts arrays element by element, where all elements can be. Null means nothing. */
 function overLists(convert: Convert): Convert {
   const at = (value: Json | undefined, left: number): Json | undefined => {
     if (!isArray(value)) return convert(value)

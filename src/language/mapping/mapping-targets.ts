@@ -63,7 +63,7 @@ function readParts(parts: Parts, sink: LintSink, keySink: LintSink, transformSin
   return { target, function: applied, fill: fill === null && !target.takesNull ? undefined : fill, hasDefault, sink }
 }
 
-/** Stands in for the key of a function that writes to no place of its own. */
+/** Replaces the key of a function that writes to no place of its own. */
 const UNUSED_KEY = 'unused'
 
 /** True if the target has no place of its own. */

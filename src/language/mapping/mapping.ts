@@ -52,7 +52,7 @@ export type Mapping = Readonly<{
  * one; more than FIXED_ELEMENTS_MAX elements. Warns of entries that replace what an earlier one writes, or that fail beside
  * it. A faulty entry is left out.
  *
- * `trace`: gets the course of the one message that is mapped.
+ * `trace`: gets the trace of the one message that is mapped.
  */
 export function compileMapping(inputMapping: JsonObject, lint: LintSink, trace?: MappingTrace): Mapping {
   const sources: SourcePath[] = []
@@ -266,11 +266,11 @@ function fieldsAlong({ names, steps }: SourcePath, { nodes: places, known }: Sou
   return isInElements ? { list: field, readElement: compileRead(rest) } : { field }
 }
 
-/** Of one message, by their numbers; undefined for what is no object. */
+/** Of one message, by their numbers; undefined for what isn't an object. */
 type SourceObjects = readonly (JsonObject | undefined)[]
 
 function findObjects({ nodes: places }: SourceFields, source: PathSource): SourceObjects {
-  // The parts of a source that are no JSON are no roots of documents.
+  // The parts of a source that aren't JSON aren't roots of documents.
   const objects: (JsonObject | undefined)[] = [source as JsonObject]
   for (const { within, name } of places) {
     const found: Json | undefined = objects[within]?.[name]

@@ -47,7 +47,7 @@ export type Writer = Readonly<{
 /** Gets where a traced target writes. */
 export interface WriteObserver {
   /**
-   * Goes on in an element of a list; `loop` counts the lists around it. `isMissing`: the default stands in for its value.
+   * Continues in an element of a list; `loop` counts the lists around it. `isMissing`: the default replaces its value.
    */
   element(loop: number, at: number, isMissing: boolean): void
   /** Wrote a value at these steps, or into what is there, as this field or element. */
@@ -76,7 +76,7 @@ type WriteOptions = Readonly<{
  * `root`: its fields become fields of the output, whatever the target.
  *
  * Writing fails with OUTPUT_TOO_LARGE for a message that would grow by more than `ADDED_BYTES_MAX`, and with MAPPING_FAILED
- * where a value of another shape stands (`checkShape`).
+ * where a value of another shape is (`checkShape`).
  */
 export function compileWrite(target: MappingTarget, options: WriteOptions): Writer {
   const { placement, fill, entry, observer } = options

@@ -72,7 +72,7 @@ function readFrom(from: Json | undefined, first: Step | undefined, nesting: numb
 const elementOrField = (value: Json | undefined, name: string): Json | undefined =>
   typeof value === 'object' && value !== null ? (value as JsonObject)[name] : undefined
 
-/** An index in brackets, which reads a value that is no array as an array of one. */
+/** An index in brackets, which reads a value that isn't an array as an array of one. */
 function elementAt(value: Json | undefined, index: number): Json | undefined {
   if (value === undefined || value === null) return undefined
   if (!isArray(value)) return index === 0 ? value : undefined

@@ -29,7 +29,7 @@ export type SourcePath = Readonly<{
  * Names are joined by dots. A backslash escapes a dot within a name, as well as `[`, `]`, `*`, `?`, `+` and a backslash.
  * - A name reads a field; on an array, that field of every element. A number as a name (`list.2`) reads that element of an
  *   array, as `[2]` does, and that field of an object.
- * - `[2]` reads an element, `[]` every element, `*` every field of an object. Of a value that is no array, `[]` and `[0]`
+ * - `[2]` reads an element, `[]` every element, `*` every field of an object. Of a value that isn't an array, `[]` and `[0]`
  *   read the value itself: XML does not distinguish a list of one from a single value.
  * - Reading many gives an array with one element each, null for a missing value, so that two paths over one array stay
  *   aligned. Arrays within it are joined to one, unless the path ends in `[]`.
@@ -41,7 +41,7 @@ export function parsePath(text: string): Result<SourcePath> {
   if (!parsed.ok) return parsed
   const [root, ...steps] = parsed.value
   if (root?.kind !== 'name') return fault(`The path "${text}" starts with "*"; start it with the name of a root.`)
-  // The parts of a source that are no JSON, such as the bytes of a body, are no roots of documents.
+  // The parts of a source that aren't JSON, such as the bytes of a body, aren't roots of documents.
   const read = compileRead(parsed.value) as SourcePath['read']
   const names = leadingNames(parsed.value)
   return found({ text, root: root.name, names, steps, read })

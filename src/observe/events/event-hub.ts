@@ -6,7 +6,7 @@ import type { Logger } from '../../core/ports/logger-port.ts'
 export type EventSource = Readonly<{
   types: readonly EventType[]
   everyMs: number
-  /** Starts to watch: what was before is no event. */
+  /** Starts to watch: what was before isn't an event. */
   start(): Awaitable<void>
   /** The events since the last call. */
   poll(): Awaitable<readonly Omit<ServiceEvent, 'id'>[]>

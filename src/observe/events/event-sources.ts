@@ -39,7 +39,7 @@ export function createMessageEvents({ readCounts, findEndpointId, clock }: Messa
     for (const { process, counts } of processes) {
       const last = before.get(process)
       now.set(process, new Map(counts.map((one) => [toKey(one), one.count])))
-      // What a process counted before its first reading is no event.
+      // What a process counted before its first reading isn't an event.
       if (last === undefined) continue
       for (const one of counts) {
         const key = toKey(one)
@@ -110,7 +110,7 @@ function countsFor(grown: readonly MessageCount[], named: (endpoint: string) => 
 
 const noOutcomes = (): Outcomes => ({ done: 0, partial: 0, refused: 0, failed: 0 })
 
-// Changes of endpoints as events, from wherever they come: this process, another one, or another instance.
+// Changes of endpoints as events, whatever their origin: this process, another one, or another instance.
 
 const ENDPOINTS_EVERY_MS = 250
 /** Changes, and ids, in one event; a list of endpoints that is read again shows all. */

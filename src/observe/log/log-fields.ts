@@ -71,7 +71,7 @@ function toName(key: unknown): string {
   }
 }
 
-/** A list may hold names and values in turn (`rawHeaders`): the item after the name of a secret is a secret. */
+/** A list may alternate names and values (`rawHeaders`): the item after the name of a secret is a secret. */
 function copyList(values: readonly unknown[], above: readonly object[], budget: Budget) {
   const copied: unknown[] = []
   for (const value of values) {

@@ -72,7 +72,7 @@ export function createExporter(options: ExporterOptions): Exporter {
     maxQueueSize: MAX_WAITING,
     maxExportBatchSize: BATCH,
     scheduledDelayMillis: BATCH_DELAY_MS,
-    // The exporter has a timeout of its own; this one only ends the wait for a callback that never comes.
+    // The exporter has a timeout of its own; this one only ends the wait for a callback that is never called.
     exportTimeoutMillis: 2 * timeoutMs,
   })
 

@@ -139,7 +139,7 @@ class UndiciClient implements OwnHttpClient {
   }
 }
 
-/** A class with callbacks, because most calls are one attempt whose answer is returned as it is: no promise is needed. */
+/** A class with callbacks, because most calls are one attempt whose answer is returned unchanged: no promise is needed. */
 class Exchange {
   pass: Pass = 'through'
   private readonly request: OutboundRequest

@@ -43,8 +43,8 @@ type PartitionedRecord = Readonly<{ entry: QueuedRecord; message: MessageToProdu
  * Produces the records of one topic, in order, with an idempotent client of its own: a topic that is missing or has
  * too few replicas delays no other topic.
  *
- * Only one batch is under way at a time. The client keeps the sequence numbers that make it idempotent in one place
- * and clears them when a batch fails; with a second batch under way, a broker could take a record for a repetition
+ * Only one batch is in progress at a time. The client keeps the sequence numbers that make it idempotent in one place
+ * and clears them when a batch fails; with a second batch in progress, a broker could take a record for a repetition
  * of another and acknowledge a record that it never wrote. Records that arrive meanwhile go together in the next batch,
  * so the batches grow with the load. After an error the client, and with it its producer id, is replaced.
  */
@@ -75,7 +75,7 @@ class TopicProducer {
       this.deadlines.watch(entry)
       slot?.handed()
       clearTimeout(this.idle)
-      // In the next turn of the event loop, so that all records of this turn share a batch.
+      // In the next iteration of the event loop, so that all records of this one share a batch.
       this.sending ??= new Promise<void>((next) => setImmediate(next)).then(() => this.sendAll())
     })
   }

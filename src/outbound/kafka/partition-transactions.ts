@@ -99,7 +99,7 @@ export function createAssignedTransactions(
 }
 
 /**
- * The transactions of one assigned partition: the port RecordTransactions. One transaction at a time; the records that come
+ * The transactions of one assigned partition: the port RecordTransactions. One transaction at a time; the records that arrive
  * meanwhile go together in the next one, so transactions grow with the load.
  */
 class PartitionTransactions implements RecordTransactions {
@@ -170,7 +170,7 @@ class PartitionTransactions implements RecordTransactions {
       return
     }
     this.queue.push(part)
-    // In the next turn of the event loop, so that all records of this turn share a transaction.
+    // In the next iteration of the event loop, so that all records of this one share a transaction.
     this.running ??= new Promise<void>((next) => setImmediate(next)).then(() => this.runAll())
   }
 

@@ -11,7 +11,7 @@ const EXAMPLE = '"8e03978e-40d5-43e8-bc93-6894a57f9324"'
 /**
  * Reads the key from a value of the header, or gives the fault of the value as a sentence.
  *
- * A value without quotes is not a String: accepted as it is, it would be another key than the same key from a client that
+ * A value without quotes is not a String: accepted unchanged, it would be another key than the same key from a client that
  * follows the standard. Two headers arrive joined by a comma and are refused as well.
  */
 export function readIdempotencyKey(value: string): Result<string> {

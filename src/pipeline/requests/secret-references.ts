@@ -101,7 +101,7 @@ export function compileHeaders(
   }
 }
 
-/** In characters. A short part such as `/api` is no secret, and occurs in many texts. */
+/** In characters. A short part such as `/api` isn't a secret, and occurs in many texts. */
 const MIN_PART_CHARACTERS = 8
 
 /** Gives the values of the references in a URL, as its template reads them. */

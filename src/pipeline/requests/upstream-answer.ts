@@ -51,7 +51,7 @@ export function readContent(answer: OutboundAnswer, settings: ParserSettings): C
 }
 
 /**
- * As readContent, but a body that is not of its declared type becomes text, or base64 if it is no text. Only the text of a
+ * As readContent, but a body that is not of its declared type becomes text, or base64 if it isn't text. Only the text of a
  * refusal may still be converted: its reader may understand no other type than the output's.
  */
 export function readAnyContent(answer: OutboundAnswer, settings: ParserSettings, isRefusal: boolean): Content {

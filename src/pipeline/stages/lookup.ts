@@ -166,8 +166,8 @@ function bodyFormat({ contentType }: RequestCall): Readonly<{ codec: Codec; cont
 }
 
 /**
- * The incoming body for `forwardExistingRequestBody`. A body that came in the format that is sent goes on byte for byte, so that
- * neither digits nor the root element are lost. The body of a GET or DELETE was never parsed, and does not go on.
+ * The incoming body for `forwardExistingRequestBody`. A body in the format that is sent goes out byte for byte, so that
+ * neither digits nor the root element are lost. The body of a GET or DELETE was never parsed, and isn't sent on.
  */
 function compileForward(endpoint: Endpoint, call: RequestCall): (message: Parsed, run: Run) => Body {
   const { codec, contentType } = bodyFormat(call)

@@ -73,7 +73,7 @@ export function createDrift({ sample, clock, elapsedMs, random, logger }: DriftO
     }
     sampling.intervalMs = Math.max(INTERVAL_MS, (elapsedMs() - startedMs) * REST)
   }
-  /** One message a turn of the event loop, so that the answers of others are not held up. */
+  /** One message an iteration of the event loop, so that the answers of others are not held up. */
   const examineNext = (): void => {
     const [next, ...others] = pending
     if (next === undefined) return
@@ -87,7 +87,7 @@ export function createDrift({ sample, clock, elapsedMs, random, logger }: DriftO
     // The next message takes the place of one that never counts: a replay is not recent, and a retry counts once.
     sampling.left = 0
     if (source === 'replay' || reached === undefined || !('requestBody' in reached) || isTriedAgain(completed)) return
-    // By chance, so that messages that come in turns are all sampled. Its mean is `sample`.
+    // By chance, so that kinds of messages that alternate are all sampled. Its mean is `sample`.
     sampling.left = 1 + Math.floor(random() * (2 * sample - 1))
     const atMs = startedAt + ms
     const sinceLast = atMs - sampling.sampledAtMs

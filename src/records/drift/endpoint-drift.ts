@@ -16,7 +16,7 @@ import {
   toSlot,
 } from './field-tree.ts'
 
-/** What comes with a message, and from other systems because of it. */
+/** What arrives with a message, and from other systems because of it. */
 const UNREAD_ROOTS = ['requestBody', 'query', 'urlParams', 'lookupRequests']
 
 /** Fields of one message that readers may ask for altogether: some milliseconds. */

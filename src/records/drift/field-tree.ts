@@ -18,7 +18,7 @@ const NAMES_OF_A_MAP = 20
 
 /** The key of every element of an array. */
 const EACH_KEY = '[]'
-/** The key that stands for all names of a place with too many. */
+/** The key for all names of a place with too many. */
 const ANY_KEY = '.*'
 
 /** Steps of a path as a document writes them, such as `.requestBody`, `.items`, `[]` and `.nr`. */
@@ -175,7 +175,7 @@ const NAME_LENGTH_MAX = 64
 const DIGITS_OF_DATA = 5
 
 /**
- * Gives the keys of the steps of one message, whose names may be as long as itself and stand above many leaves. `hideSecrets`:
+ * Gives the keys of the steps of one message, whose names may be as long as itself and be above many leaves. `hideSecrets`:
  * puts references in the place of the secrets in a text.
  */
 export function createKeys(hideSecrets: (text: string) => string): (steps: readonly UnreadStep[]) => FieldKeys {

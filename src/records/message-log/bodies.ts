@@ -95,7 +95,7 @@ export const toReplay = (
 
 const firstValue = (header: string | readonly string[] | undefined): string => [header ?? []].flat()[0] ?? ''
 
-/** Holds all bodies of one message, as a value that is redacted in one must not stand in another. */
+/** Holds all bodies of one message, as a value that is redacted in one must not be in another. */
 type BodyCapture = Readonly<{
   addBody(which: BodyName, contentType: string, content: Uint8Array): void
   /** Adds a value of the message, as JSON. */

@@ -33,7 +33,7 @@ export interface MessageCaptures {
    * a time that is too late or over.
    */
   start(endpointId: string, request: CaptureRequest, by: string): Promise<CaptureView>
-  /** The last capture of the endpoint, under way or ended. */
+  /** The last capture of the endpoint, in progress or ended. */
   get(endpointId: string): Promise<CaptureView | null>
   /** Ends and forgets it. Also fails with CAPTURE_UNKNOWN. */
   end(endpointId: string): Promise<void>
@@ -112,7 +112,7 @@ function readEnd(text: string, now: number): number {
 export const wrongEnd = (now: number): string =>
   `until must be a time after now and at most 24 hours ahead, such as "${new Date(now + MAX_MS).toISOString()}".`
 
-// The captures that are under way, as this process knows them. The store decides which messages they record.
+// The captures that are in progress, as this process knows them. The store decides which messages they record.
 
 type ActiveCapture = {
   readonly endpointId: string
@@ -258,7 +258,7 @@ export function createClaimQueue({
 
   async function run(): Promise<void> {
     while (waiting.size > 0) {
-      // Messages are answered first, and those that complete in the same turn share a write.
+      // Messages are answered first, and those that complete in the same iteration share a write.
       await nextIteration()
       const [first] = waiting
       if (first === undefined) return

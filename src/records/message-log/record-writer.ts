@@ -157,7 +157,7 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
     written: () => written,
     flush: async (timeoutMs) => {
       const timeout = startTimeout(timeoutMs)
-      // The run under way, one that stops at a small rest, and one for that.
+      // The run in progress, one that stops at a small rest, and one for that.
       for (let runs = 0; runs < 3 && queue.size > 0; runs += 1) {
         run()
         await Promise.race([running, timeout.over])

@@ -39,7 +39,7 @@ export interface Recorder {
 
 const LIMITS: QueueLimits = { records: 10_000, bytes: 32 * 1024 * 1024 }
 
-/** How long records are built in one turn of the event loop, so that arriving messages do not wait for them. */
+/** How long records are built in one iteration of the event loop, so that arriving messages do not wait for them. */
 const SLICE_MS = 5
 
 const CAUGHT_UP_MS = 1_000

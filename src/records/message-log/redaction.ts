@@ -148,7 +148,7 @@ const SECRET_HEADERS = ['authorization', 'cookie', 'set-cookie', 'x-api-key', 'p
 export const secretHeaderNames = (more: readonly string[]): ReadonlySet<string> =>
   new Set([...SECRET_HEADERS, ...more.map((name) => name.toLowerCase())])
 
-/** Shorter values stand in bodies by chance. */
+/** Shorter values occur in bodies by chance. */
 const MIN_SECRET_CHARACTERS = 6
 
 /** A JSON Web Token: its first letters show it, whatever the name of its header or parameter. */

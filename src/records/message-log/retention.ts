@@ -19,7 +19,7 @@ type RetentionOptions = Readonly<{
 interface Retention {
   /** Call it after records of about so many bytes were written. */
   grew(bytes: number): void
-  /** Resolves when the batch under way is removed. */
+  /** Resolves when the batch in progress is removed. */
   stop(): Promise<void>
 }
 

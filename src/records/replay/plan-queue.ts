@@ -211,7 +211,7 @@ type BlockerCounts = Readonly<{
   all(): readonly PlanBlocker[]
 }>
 
-/** `known`: counts to go on from. */
+/** `known`: counts to start with. */
 function countBlockers(known: readonly PlanBlocker[] = []): BlockerCounts {
   const counts = new Map(known.map((one) => [one.reason, one]))
   return {

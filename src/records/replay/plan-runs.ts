@@ -21,7 +21,7 @@ interface PlanRuns {
   ending(planId: string): Promise<void>
   /** Starts no further message of a plan, if it runs here. */
   abort(planId: string): void
-  /** Starts no further message of any plan; the others go on elsewhere, or after a restart. */
+  /** Starts no further message of any plan; the others continue elsewhere, or after a restart. */
   stop(): void
   /** Resolves when the messages in flight have ended and the progress is stored, if the store answers. */
   close(): Promise<void>
@@ -260,7 +260,7 @@ function holdLease({ store, planId, owner, takenAt, progress, onStop }: PlanLeas
     }
   }
 
-  /** Calls while a save is under way share the next one. */
+  /** Calls while a save is in progress share the next one. */
   const save = (): Promise<void> => {
     queued ??= saving
       .catch(() => undefined)

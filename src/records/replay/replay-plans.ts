@@ -32,7 +32,7 @@ interface ReplayPlans {
   plan(query: MessageQuery): Promise<PlanView>
   /** Starts a run and does not wait for it. */
   run(id: string, limits: RunLimits): Promise<PlanView>
-  /** Goes on with a run after its first messages. */
+  /** Continues a run after its first messages. */
   continue(id: string): Promise<PlanView>
   /** Messages in flight are completed; no further one starts until the plan is run again. */
   pause(id: string): Promise<PlanView>
@@ -43,7 +43,7 @@ interface ReplayPlans {
   all(): Promise<readonly PlanView[]>
   /** Takes over, from now on, plans that no instance runs any more. To be called when messages can be processed. */
   follow(): void
-  /** Starts no further message of any plan here; plans that run go on elsewhere, or after a restart. */
+  /** Starts no further message of any plan here; plans that run continue elsewhere, or after a restart. */
   stop(): void
   /** Resolves when the progress of all plans is stored. */
   close(): Promise<void>
@@ -244,7 +244,7 @@ export type PlanView = Readonly<{
   skipped: number
   skippedFor: PlanProgress['skipped']
   left: number
-  /** Of the run that is under way, or of the last one. */
+  /** Of the run that is in progress, or of the last one. */
   limits: RunLimits | undefined
   /** The first messages of that run, if it asked for them. */
   canaries: NonNullable<PlanProgress['run']>['canaries'] | undefined

@@ -170,7 +170,7 @@ function maskedBlocker(causes: readonly MaskCause[] | undefined): ReplayBlocker 
   return { reason: 'masked', error: `Parts of its recorded request are masked: ${why}.` }
 }
 
-/** The blocker that the present endpoint causes: its route or topic may have changed since the message came. */
+/** The blocker that the present endpoint causes: its route or topic may have changed since the message arrived. */
 function endpointBlocker(
   compiled: CompiledEndpoint,
   { origin, urlParams, body }: Incoming,

@@ -26,7 +26,7 @@ export type RunStatement = <Values, Row>(statement: Prepared<Values, Row>, value
 
 export const CONNECT_TIMEOUT_MS = 2_000
 
-/** How long a read-only session is used. The server may go on opening such sessions for hours. */
+/** How long a read-only session is used. The server may keep opening such sessions for hours. */
 const READ_ONLY_MS = 1_000
 
 export function prepare<Values extends SqlValues, Row>(statement: Sql<Values, Row>): Prepared<Values, Row> {
@@ -148,7 +148,7 @@ export class Connections {
       this.#waiting.add(reconnect)
       this.#pool.connect().then(
         (client) => {
-          // The connection comes too late, from a pool that was replaced.
+          // The connection is ready too late, from a pool that was replaced.
           if (!this.#waiting.delete(reconnect)) return client.release(true)
           if (performance.now() < (this.#readOnly.get(client) ?? Number.POSITIVE_INFINITY)) return resolve(client)
           client.release(true)

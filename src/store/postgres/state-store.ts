@@ -97,7 +97,7 @@ export class PostgresStateStore implements StateStore {
   }
 
   async #writeAll(): Promise<void> {
-    // Calls of the same turn of the event loop belong to the first batch.
+    // Calls of the same iteration of the event loop belong to the first batch.
     await new Promise((resolve) => setImmediate(resolve))
     while (this.#queue.length > 0) await this.#writeBatch(this.#takeBatch())
     this.#writing = undefined

@@ -82,7 +82,7 @@ function findQuery({ who, what, from, to }: AuditFilter, limit: number, before?:
 /** More entries than that are several statements. */
 const ENTRIES_PER_STATEMENT = 1_000
 
-/** Writes the entries of changes within their transaction; undefined stands for a change without an entry. */
+/** Writes the entries of changes within their transaction; undefined for a change without an entry. */
 export function* addEntries(entries: readonly (AuditEntry | undefined)[]): TransactionWork<void> {
   const given = entries.flatMap((entry) => entry ?? [])
   for (let start = 0; start < given.length; start += ENTRIES_PER_STATEMENT) {

@@ -319,7 +319,7 @@ function toRowWrite(write: EndpointWrite): RowWrite {
   }
 }
 
-/** The version that a write adds. `text`: the document as it is stored, empty for a deletion. */
+/** The version that a write adds. `text`: the document as stored, empty for a deletion. */
 const addedVersion = (
   method: ChangeMethod,
   { _id: id, updatedAt }: StoredDocument,

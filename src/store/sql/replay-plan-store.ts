@@ -9,7 +9,7 @@ import { elements, NOW, type NoValues, named, sql } from './sql.ts'
 
 export type NewPlan = Pick<StoredPlan, 'id' | 'content' | 'progress'>
 
-/** `lease`: who holds it from now on and for how long; 'drop' ends it; without it, it stays as it is. */
+/** `lease`: who holds it from now on and for how long; 'drop' ends it; without it, it stays unchanged. */
 export type PlanChange = Readonly<{
   state: PlanState
   progress: PlanProgress
@@ -102,7 +102,7 @@ export function compileReplayPlanStore(database: Database) {
     messageIds: async (id: string): Promise<readonly string[]> =>
       (await database.read(MESSAGES, { id })).flatMap(({ ids }) => idsIn(ids)),
     /**
-     * Changes a plan in one transaction: `decide` gets the plan as it is and gives the change, undefined for none; it must not
+     * Changes a plan in one transaction: `decide` gets the plan and gives the change, undefined for none; it must not
      * throw. Resolves to the plan after the change; undefined if there is no such plan.
      */
     change: (id: string, decide: (plan: StoredPlan) => PlanChange | undefined): Promise<StoredPlan | undefined> =>

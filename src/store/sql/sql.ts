@@ -1,6 +1,6 @@
 /**
  * SQL as text, with the values beside it: a value never becomes part of a text. One text serves both databases; what
- * differs between them stands at the end, and each database renders its own.
+ * differs between them is at the end, and each database renders its own.
  */
 
 export type SqlValue = string | number | Uint8Array | null

@@ -16,7 +16,7 @@ import { isBusy, isIoError, storeFault, unavailableReason } from './sqlite-file.
 const LOCK_RETRY_MS = 5
 
 /**
- * Turns of the event loop for which a batch may grow, as long as each turn adds writes. A flush takes as long as several
+ * Iterations of the event loop for which a batch may grow, as long as each adds writes. A flush takes as long as several
  * messages; without this, the first message after a flush would make the next batch a small one.
  */
 const MAX_ITERATIONS = 4
@@ -164,7 +164,7 @@ export class GroupCommit {
       results = runAll(this.#db, batch)
       this.#commit.run()
     } catch (thrown) {
-      // SQLite rolls the transaction back; batches that are being flushed stand before it in the same log.
+      // SQLite rolls the transaction back; batches that are being flushed are before it in the same log.
       if (isIoError(thrown)) this.#distrustLog(thrown)
       this.#rejectAll(batch, thrown)
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
@@ -349,7 +349,7 @@ const CHECKPOINT_TIMEOUT_MS = 20
 
 /**
  * Copies the log into the database, so that the log restarts; blocks this thread until the disk has it. The first step
- * lets writers go on. The second one holds the write lock and copies what was written meanwhile: while others write, the
+ * lets writers continue. The second one holds the write lock and copies what was written meanwhile: while others write, the
  * first step alone would never reach the end of the log.
  */
 export function checkpoint(path: string): void {

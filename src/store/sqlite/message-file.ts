@@ -128,7 +128,7 @@ function usedBytes(db: DatabaseSync): number {
 const COLUMNS = Object.keys(MESSAGE_COLUMNS) as (keyof MessageRow)[]
 
 /**
- * A batch of records as it is sent to the thread that writes it: lines of text and one buffer. Sending thousands of objects
+ * A batch of records as sent to the thread that writes it: lines of text and one buffer. Sending thousands of objects
  * would cost the thread of the messages more than writing them.
  */
 export type EncodedBatch = Readonly<{

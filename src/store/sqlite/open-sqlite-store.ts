@@ -30,7 +30,7 @@ type SqliteStoreOptions = Readonly<{
  *
  * Out: the stores over one connection, and that of the message log. `close` accepts no more
  * calls, finishes the queued writes and closes the files. Rejects with StoreUnavailable, whose message is one sentence for
- * the operator, if the file cannot be opened, is no database, or was written by a version whose tables this one does not
+ * the operator, if the file cannot be opened, isn't a database, or was written by a version whose tables this one does not
  * know.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {

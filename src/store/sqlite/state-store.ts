@@ -52,8 +52,8 @@ export function compileStateStore({ db, writer }: StateStoreOptions): StateStore
     return row && stateFromRow(row)
   }
 
-  // The states read in this turn of the event loop, by endpoint. Not longer, as another process may write to the file: a
-  // message of the same turn cannot know of a write that came after the read.
+  // The states read in this iteration of the event loop, by endpoint. Not longer, as another process may write to the file: a
+  // message of the same iteration cannot know of a write after the read.
   const cache = new Map<string, CachedState>()
   const clearCache = () => cache.clear()
   writer.onTransaction(clearCache)

@@ -132,7 +132,7 @@ type CoveragePoint = Readonly<{ kind: CoverageKind; path: string }>
 /** Of one document. `total`: how many points it has; `missed`: those that were not hit, in the order of the document. */
 export type Coverage = Readonly<{ total: number; missed: readonly CoveragePoint[] }>
 
-/** The coverage of the messages, one or several, that this course observed and that made these calls. */
+/** The coverage of the messages, one or several, that this observer saw and that made these calls. */
 export function measureMessageCoverage(
   { requests, inputTransforms }: Endpoint,
   { mapping, transforms }: Pick<StageRecording, 'mapping' | 'transforms'>,

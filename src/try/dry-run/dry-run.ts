@@ -1,5 +1,5 @@
 /**
- * Runs a sample message through an endpoint and reports its course, without effects: the same compiler and intake as for
+ * Runs a sample message through an endpoint and reports each step, without effects: the same compiler and intake as for
  * real messages, with canned answers in place of other systems.
  */
 

@@ -16,7 +16,7 @@ import { pick, type StageRecording } from './stage-report.ts'
 const ENTRIES_SHOWN = 1_000
 const UNREAD_SHOWN = 200
 
-/** The roots whose leaves a document is expected to read: what comes with the message, and what it made of that itself. */
+/** The roots whose leaves a document is expected to read: what arrives with the message, and what it made of that itself. */
 const ROOTS_READ = ['requestBody', 'query', 'urlParams', 'state', 'lookupRequests', 'transforms'] as const
 
 /** Of a document with a mapping, and a message that reached it. */
@@ -89,7 +89,7 @@ type Counted = { count: number }
 
 // The report for a view of the mapping: what can be read and what was written as fields with samples, in place of values.
 
-/** Characters of an object or array that is a sample as it is. */
+/** Characters of an object or array that is itself a sample. */
 const MAX_WRITTEN_CHARACTERS = 200
 
 /** `secrets`: of the run; none of their values is in the report. */
@@ -117,7 +117,7 @@ export async function mappingView(
   }
 }
 
-/** Adds what stands at the places that each target wrote, once the whole mapping has run. */
+/** Adds the values at the places that each target wrote, once the whole mapping has run. */
 function withSamples({ entries, ...rest }: JsonObject, output: Json | undefined, secrets: SecretValues | undefined) {
   const hide = secrets === undefined ? undefined : compileReferences(secrets)
   const shown = (pointer: string): Json => {

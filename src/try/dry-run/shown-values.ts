@@ -16,7 +16,7 @@ const MAX_LEVELS = 500
 
 type ShownBody = Readonly<{ body: string; cut?: true }>
 
-/** The text of a body, cut to `limit` characters; replacement characters stand for bytes that are not UTF-8. */
+/** The text of a body, cut to `limit` characters; replacement characters replace bytes that are not UTF-8. */
 function shownBody(body: string | Uint8Array, secrets: Secrets, limit = VALUE_LIMIT): ShownBody {
   // A character has at most four bytes: the rest need not be decoded.
   const given = typeof body === 'string' ? body : new TextDecoder().decode(body.subarray(0, limit * 4 + 4))
@@ -151,7 +151,7 @@ type ValueField = Readonly<{
   types: readonly JsonType[]
   /** How many values are there. */
   count: number
-  /** The first value that is no object, array or null; a long text is cut. */
+  /** The first value that isn't an object, array or null; a long text is cut. */
   sample?: string | number | boolean
 }>
 

@@ -229,7 +229,7 @@ function entered<Key>(places: Map<Key, Place>, key: Key): Place {
 /** Elements that are described one by one. */
 const MAX_ELEMENTS = 20
 
-/** `otherwise`: of a place at which several kinds of values may stand. */
+/** `otherwise`: of a place at which several kinds of values may be. */
 function toSchema({ values, members, elements, each, isOpen }: Place, otherwise: JsonObject): JsonObject {
   const kinds = [values.length > 0, members.size > 0, elements.size > 0, each !== undefined]
   if (isOpen || kinds.filter(Boolean).length !== 1) return otherwise

@@ -124,7 +124,7 @@ export const FAILURE_COMPONENTS: Readonly<Record<'schemas' | 'headers', JsonObje
         stage: { ...text, description: 'The stage of the message that failed.' },
         path: { ...text, description: 'The path in the configuration.' },
         messageId: text,
-        // A list of one detail in XML is no list.
+        // A list of one detail in XML isn't a list.
         details: { description: 'The faults one by one, each with `path` and `message`.' },
       },
       'x-crosswalk-source': 'failures',

@@ -20,7 +20,7 @@ import {
 type PublishedExample = Readonly<{
   name: string
   summary?: string
-  /** The body of the request as it is sent. */
+  /** The body of the request as sent. */
   request?: JsonObject[string]
   status?: number
   /** The body of the answer. */
@@ -170,7 +170,7 @@ function describeAuth({ auth = {} }: Endpoint): DescribedAuth {
 
 // The tests of a document that its author publishes, as examples of an OpenAPI document.
 
-/** In: a file of tests as it is stored. Its faults leave out what they concern. */
+/** In: a file of tests as stored. Its faults leave out what they concern. */
 export const parseExamples = (raw: Json): readonly PublishedExample[] => examplesIn(checkTestFile(raw).file)
 
 /** Those with `publish`, in their order; of several steps, the first. */
@@ -184,7 +184,7 @@ function exampleFrom({ name, steps: [step] }: DocumentTest): PublishedExample {
     name,
     ...(body === undefined ? {} : { request: body }),
     ...(typeof status === 'number' ? { status } : {}),
-    // What an operator accepts is no answer.
+    // What an operator accepts isn't an answer.
     ...(answer === undefined || holdsOperator(answer) ? {} : { answer }),
   }
 }

@@ -194,7 +194,7 @@ const QUERY_VALUE = { type: ['string', 'array'], items: { type: 'string' } }
 /** OpenAPI describes these in places of their own (section 4.8.12.1). */
 const NO_PARAMETERS = new Set(['accept', 'content-type', 'authorization'])
 
-/** The segments of a pattern that are parameters; they stand beside the methods of a path. */
+/** The segments of a pattern that are parameters; they are beside the methods of a path. */
 export function pathParameters(pattern: string): readonly JsonObject[] {
   const parsed = parseRoutePattern(pattern)
   const names = parsed.ok ? parsed.value.parameters : []

@@ -61,9 +61,9 @@ function readDraftSample(text: string, format: Format | undefined, settings: Par
   }
 }
 
-// A document to go on from: the fields of a sample message, each mapped to the same name.
+// A starter document: the fields of a sample message, each mapped to the same name.
 
-/** `text`: as it is sent. */
+/** `text`: as sent. */
 export type SampleMessage = Readonly<{ value: Json; format: Format; text: string }>
 
 /** Types of JSON Schema; a null says nothing about the values of other messages. */
@@ -106,7 +106,7 @@ function toSchema(value: JsonObject): JsonObject {
   return { properties: { requestBody: { type: 'object', properties } } }
 }
 
-/** In: the message of a dry run, and what came of it; without a body the test lets it change. Out: a test that expects it. */
+/** In: the message of a dry run, and its result; without a body the test lets it change. Out: a test that expects it. */
 export function createTest(message: JsonObject, outcome: Json, status: number, body?: Json): JsonObject {
   // In expectations, objects whose only name starts with a dollar are operators.
   const expected = body !== undefined && JSON.stringify(body).includes('"$') ? { $literal: body } : body

@@ -1,4 +1,4 @@
-/** `/groups/:key`: one group of failures: what its messages have in common, when they came, and what to do next. */
+/** `/groups/:key`: one group of failures: what its messages have in common, when they arrived, and what to do next. */
 
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
@@ -149,7 +149,7 @@ function Facts({ group }: Readonly<{ group: FailureGroup }>) {
   )
 }
 
-/** The sentence of the newest failure stands for the group. */
+/** The sentence of the newest failure represents the group. */
 function Sample({ group: { sampleId } }: Readonly<{ group: FailureGroup }>) {
   const { data } = useQuery({
     ...keyed(queryKeys.message(sampleId), ({ signal }) => readMessage(sampleId, signal)),

@@ -14,7 +14,7 @@ import { GROUP_COLUMNS } from './group-columns.tsx'
 import { type GroupsSearch, readGroupsSearch, toGroupFilters } from './groups-search.ts'
 import './groups.css'
 
-/** The counts of minutes go on without any event. */
+/** The counts of minutes change without any event. */
 const EVERY_MS = 30_000
 
 const route = getRouteApi('/groups')

@@ -29,14 +29,14 @@ export type MappingRuns = Readonly<{
   retry(): void
 }>
 
-/** The request of one run, in which the document stands as it was typed. */
+/** The request of one run, with the document as typed. */
 export function createRunRequest(id: string, document: string | undefined, given: object): string {
   const own = id === NEW ? {} : { endpointId: id }
   const parts = JSON.stringify({ ...own, ...given, view: 'mapping' }).slice(1)
   return document === undefined ? `{${parts}` : `{"endpoint":${document},${parts}`
 }
 
-/** `document`: the text of the draft; undefined while it is no JSON, and the last answer stays. */
+/** `document`: the text of the draft; undefined while it isn't JSON, and the last answer stays. */
 export function useMappingRuns(id: string, document: string | undefined, data: MessageData | undefined): MappingRuns {
   const may = useMe()?.may ?? []
   const settled = useSettled(document, RUN_AFTER_MS)

@@ -93,7 +93,7 @@ export function usePicture(
 /** The same list as before while its texts are the same: a changed default makes no new tree. */
 function useSameTexts(texts: readonly string[]): readonly string[] {
   const name = JSON.stringify(texts)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the name stands for the texts
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the name identifies the texts
   return useMemo(() => texts, [name])
 }
 

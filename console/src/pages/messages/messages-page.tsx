@@ -35,6 +35,6 @@ export function MessagesPage() {
   )
 }
 
-/** Replays are no part of a plan; the messages that they repeat are. */
+/** Replays aren't part of a plan; the messages that they repeat are. */
 const withoutSource = ({ source, ...filters }: ReturnType<typeof toFilters>) =>
   [source].flat().includes('replay') ? filters : { ...filters, ...(source !== undefined && { source }) }

@@ -1,4 +1,4 @@
-/** A message and its replays: which one was first, what each attempt came to, and which one is shown. */
+/** A message and its replays: which one was first, how each attempt ended, and which one is shown. */
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'

@@ -124,7 +124,7 @@ function Consequences({
   )
 }
 
-/** The incoming body, to be edited; undefined while it is not there, or where it is no text of a size to edit. */
+/** The incoming body, to be edited; undefined while it is not there, or where it isn't text of a size to edit. */
 function useRecordedText({ id, bodies }: MessageRecord, isWanted: boolean): string | undefined {
   const body = bodies.find(({ which }) => which === 'incoming')
   const isFit = body !== undefined && body.size <= MAX_EDITED_BYTES && body.cut !== true

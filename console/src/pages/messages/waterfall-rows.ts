@@ -14,7 +14,7 @@ export type WaterfallRow = Readonly<{
 
 export type Waterfall = Readonly<{
   rows: readonly WaterfallRow[]
-  /** What the width of the picture stands for. */
+  /** What the width of the picture means. */
   totalMs: number
 }>
 

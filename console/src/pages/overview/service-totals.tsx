@@ -36,7 +36,7 @@ export function ServiceTotals({ endpoints }: Readonly<{ endpoints: number }>) {
 }
 
 /**
- * Failures of a span that need nobody any more: those that a replay repeated with success, and failed replays, whose messages
+ * Failures of a span that need no one any more: those that a replay repeated with success, and failed replays, whose messages
  * count themselves.
  */
 function useSettledFailures(from: string, isOn: boolean): number {

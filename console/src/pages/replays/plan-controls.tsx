@@ -68,7 +68,7 @@ export function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
   )
 }
 
-/** Where to go on from a plan that is over. */
+/** Where to continue from a plan that is over. */
 function PlanEnd({ plan: { failed } }: Readonly<{ plan: ReplayPlan }>) {
   return (
     <div className="page-actions">

@@ -1,4 +1,4 @@
-/** `/replays/:plan`: what a plan will run, what it cannot and why, and how far it came. */
+/** `/replays/:plan`: what a plan will run, what it cannot and why, and how far it got. */
 
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'

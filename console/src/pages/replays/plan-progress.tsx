@@ -1,4 +1,4 @@
-/** How far a plan came: a bar, and the same in numbers. */
+/** How far a plan got: a bar, and the same in numbers. */
 import type { ReplayPlan } from '../../api/records/record-types.ts'
 import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 

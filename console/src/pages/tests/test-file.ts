@@ -30,7 +30,7 @@ export const REFUSALS: Readonly<Record<ChangeRefusal, string>> = {
   taken: 'Another test has this name; choose another one.',
 }
 
-/** A first test to go on from, with a name that no other has. */
+/** A starter test, with a name that no other has. */
 export function newTest(tests: readonly NamedTest[]): NamedTest {
   const names = new Set(tests.map(({ name }) => name))
   let name = 'a new test'

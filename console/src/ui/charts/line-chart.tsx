@@ -30,7 +30,7 @@ const WHOLE_STEPS = STEPS.filter((step) => step >= 1)
 const HEADROOM = 1.08
 const bars = uPlot.paths.bars?.({ size: [0.8, 24, 1] })
 
-/** A value between minutes without one is no line: it is drawn as a point. */
+/** A value between minutes without one isn't a line: it is drawn as a point. */
 function lonePoints({ data }: uPlot, series: number): number[] {
   const values = data[series] ?? []
   const isThere = (at: number) => values[at] !== null && values[at] !== undefined

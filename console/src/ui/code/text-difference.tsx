@@ -1,4 +1,4 @@
-/** Two texts as one: what was removed stands above what was added, and what is the same is folded. */
+/** Two texts as one: what was removed is above what was added, and what is the same is folded. */
 import { unifiedMergeView } from '@codemirror/merge'
 import { EditorState } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'

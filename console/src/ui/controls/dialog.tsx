@@ -11,7 +11,7 @@ export type DialogProps = Readonly<{
   title: string
   children: ReactNode
   onClose(): void
-  /** Its buttons, the one that goes on last. */
+  /** Its buttons, the one that continues last. */
   actions?: ReactNode
   size?: 'small' | 'large'
   /** A click outside closes it; not where that would lose what was typed. */

@@ -14,7 +14,7 @@ export type Filter = Readonly<
         suggestions?: readonly string[]
         /** A part of it means nothing: it applies at Enter, at a suggestion, or when the field is left. */
         isWhole?: boolean
-        /** Told what is typed, for suggestions of the service. */
+        /** Called with what is typed, for suggestions of the service. */
         onTyped?(text: string): void
       }
     | {

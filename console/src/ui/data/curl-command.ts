@@ -38,7 +38,7 @@ export function curlCommand({ method, url, headers, body }: CurlRequest): string
   return `${printed} |\n  ${[...parts, '--data-binary @-'].join(' \\\n  ')}`
 }
 
-/** The shell reads nothing between single quotes, so a quote itself stands outside of them. */
+/** The shell reads nothing between single quotes, so a quote itself is outside of them. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** Controls but line feeds, and what would make a terminal show another command than it runs. */
@@ -65,7 +65,7 @@ function octal(body: Uint8Array): string {
   return out.join('')
 }
 
-/** Headers that curl writes itself, or that belong to the connection on which the message came. */
+/** Headers that curl writes itself, or that belong to the connection on which the message arrived. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'host',
   'content-length',

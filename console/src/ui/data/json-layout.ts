@@ -1,4 +1,4 @@
-/** JSON text on lines, its values untouched: reading and writing it would change numbers, and drop names that stand twice. */
+/** JSON text on lines, its values untouched: reading and writing it would change numbers, and drop names that are there twice. */
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 

@@ -1,4 +1,4 @@
-/** The text of a body or another long value: as it is, or laid out if it is JSON. Of a long one, parts are shown as asked for. */
+/** A body or another long value as text: unchanged, or laid out if it is JSON. Of a long one, parts are shown as asked for. */
 import { useMemo, useState } from 'react'
 import { Button } from '../controls/button.tsx'
 import { splitText } from '../text/text-parts.ts'

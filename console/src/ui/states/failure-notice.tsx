@@ -10,7 +10,7 @@ export type FailureNoticeProps = Readonly<{
   onRetry?: (() => void) | undefined
   /** Goes to the place of a detail. */
   onOpenPath?: ((path: string) => void) | undefined
-  /** Places whose faults stand at their fields already. */
+  /** Places whose faults are at their fields already. */
   shown?: readonly string[]
 }>
 

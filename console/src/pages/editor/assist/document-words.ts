@@ -1,4 +1,4 @@
-/** What can stand at a place of a document: by the vocabulary of the service, the draft, and the loaded message. */
+/** What can be at a place of a document: by the vocabulary of the service, the draft, and the loaded message. */
 import { getLocation } from 'jsonc-parser'
 import type { Schemas } from '../../../api/client.ts'
 import { listMembers, memberNamed, readTree } from '../../../draft/json-places.ts'
@@ -54,7 +54,7 @@ export function fieldFor(
 
 const joinName = (base: string, name: string): string => (base === '' ? name : `${base}.${name}`)
 
-/** In: the text and a place in it. Out: what can stand there; undefined if nothing is known. */
+/** In: the text and a place in it. Out: what can be there; undefined if nothing is known. */
 export function wordsAt(
   text: string,
   offset: number,

@@ -20,7 +20,7 @@ export const expressionEdit = ({ from, to }: Expression, text: string): Edit => 
   insert: JSON.stringify(text),
 })
 
-/** The edit that adds an expression, last; undefined if the text is no object. */
+/** The edit that adds an expression, last; undefined if the text isn't an object. */
 export function newExpression(text: string, name: string): Edit | undefined {
   const root = readTree(text)
   if (root?.type !== 'object') return undefined

@@ -29,7 +29,7 @@ export function StageValues({ values, what, request }: StageValuesProps) {
   if (names.length === 0) return <p className="quiet">Nothing.</p>
   const view = (name: string) => {
     const value = given[name]
-    // The bytes that were received stand beside their cut, other values in place of it.
+    // The bytes that were received are beside their cut, other values in place of it.
     const cutAt = name === 'body' && cut === true ? String(at) : undefined
     return <OneValue key={name} name={name} value={value} cutAt={cutAt} what={what} request={request} />
   }

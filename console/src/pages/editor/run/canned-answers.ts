@@ -3,7 +3,7 @@ import type { CannedAnswers } from '../../../api/given-parts.ts'
 import type { CannedAnswer, RunCall, RunReport } from '../../../api/run-calls.ts'
 import { memberNamed, readTree } from '../../../draft/json-places.ts'
 
-/** An answer as it is typed. */
+/** An answer as typed. */
 export type TypedAnswer = Readonly<{ status: string; contentType: string; body: string }>
 
 const findHeader = (headers: Readonly<Record<string, unknown>> | undefined, name: string): string => {

@@ -2,7 +2,7 @@
 import { isRecord, readGiven } from '../../../api/given-parts.ts'
 import type { StoredTest } from '../../../api/run-calls.ts'
 
-/** A message as it is typed: the texts of headers and the like are JSON objects. */
+/** A message as typed: the texts of headers and the like are JSON objects. */
 export type TypedMessage = Readonly<{
   body: string
   contentType: string
@@ -32,7 +32,7 @@ export function typedFrom(test: StoredTest): TypedMessage {
   }
 }
 
-/** Why a text of a typed message cannot be sent. Nothing at all is no object, and fine. */
+/** Why a text of a typed message cannot be sent. An empty text is fine. */
 export function objectFault(text: string): string | undefined {
   if (text.trim() === '') return undefined
   try {

@@ -1,4 +1,4 @@
-/** The request of a dry run, as JSON text in which the document stands as it was typed. */
+/** The request of a dry run, as JSON text with the document as typed. */
 import { type CannedAnswers, readGiven } from '../../../api/given-parts.ts'
 import { isJsonObject } from '../../../draft/document-faults.ts'
 import { memberNamed, readTree } from '../../../draft/json-places.ts'
@@ -67,7 +67,7 @@ function messagePart(data: RunData): readonly string[] | undefined {
   return message === undefined ? undefined : [`"message":${message}`]
 }
 
-/** The body is sent as it was typed: a text need not be sound JSON. */
+/** The body is sent as typed: a text need not be sound JSON. */
 function typedPart({ body, contentType, headers, query, urlParams }: TypedMessage): string | undefined {
   const objects = { headers, query, urlParams }
   if (Object.values(objects).some((text) => objectFault(text) !== undefined)) return undefined

@@ -4,7 +4,7 @@ import { type ApiFailure, asFailure } from '../../../api/api-failure.ts'
 import { dryRun, type RunReport } from '../../../api/run-calls.ts'
 
 export type DryRunState = Readonly<{
-  /** The newest report, which stays while the next run is under way. */
+  /** The newest report, which stays while the next run is in progress. */
   report: RunReport | undefined
   /** The request of the report. */
   request: string | undefined

@@ -135,7 +135,7 @@ function expectedCalls(calls: unknown): unknown {
   }))
 }
 
-/** An object of which a name could be read as an operator stands for itself. */
+/** An object of which a name could be read as an operator is taken literally. */
 function literally(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(literally)
   if (!isObject(value)) return value
@@ -156,7 +156,7 @@ function replaceAt(value: unknown, paths: readonly (readonly string[])[]): unkno
   const below = (name: string) => paths.filter(([first]) => first === name).map(([, ...rest]) => rest)
   if (Array.isArray(value)) return value.map((item, index) => replaceAt(item, below(String(index))))
   if (!isObject(value)) return value
-  // Within an object that stands for itself no place can be left open.
+  // Within an object that is taken literally no place can be left open.
   if (Object.keys(value).some((name) => name.startsWith('$'))) return { $any: true }
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, replaceAt(inner, below(name))]))
 }

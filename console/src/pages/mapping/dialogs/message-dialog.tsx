@@ -4,7 +4,7 @@ import { Button } from '../../../ui/controls/button.tsx'
 import { Dialog } from '../../../ui/controls/dialog.tsx'
 import { TextField } from '../../../ui/controls/fields.tsx'
 
-/** The body as it would come, and its media type if it is not that of the endpoint. */
+/** The body as it would arrive, and its media type if it is not that of the endpoint. */
 export type TypedBody = Readonly<{ body: string; contentType: string }>
 
 export const NO_BODY: TypedBody = { body: '', contentType: '' }

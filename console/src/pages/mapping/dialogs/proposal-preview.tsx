@@ -52,7 +52,7 @@ export function PreviewText({ preview }: Readonly<{ preview: Preview | undefined
   return <WrittenPaths result={result} />
 }
 
-/** The places that a target wrote, with what stands there. */
+/** The places that a target wrote, with their values. */
 export function WrittenPaths({ result }: Readonly<{ result: LineResult }>) {
   if (result.written === 0) return <span className="hint">It {describeResult(result)}.</span>
   return (

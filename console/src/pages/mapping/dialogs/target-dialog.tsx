@@ -80,7 +80,7 @@ export function TargetDialog({ value, readFields, onUse, onClose }: TargetDialog
   )
 }
 
-/** JSON goes as it was typed; any other text, such as XML, as a text. Fails with a sentence. */
+/** JSON goes as typed; any other text, such as XML, as a text. Fails with a sentence. */
 function targetPart(kind: WantedOutput['kind'], text: string): string {
   if (kind === 'schema') return `{"schema":${checked(text)}}`
   return `{"sample":${/^\s*[[{]/.test(text) ? checked(text) : JSON.stringify(text)}}`

@@ -1,4 +1,4 @@
-/** Edits of JSON text that leave every byte outside of them as it is, and write as the text around them is written. */
+/** Edits of JSON text that leave every byte outside of them unchanged, and write as the text around them is written. */
 import type { Node } from 'jsonc-parser'
 import type { Edit } from '../../../draft/draft.ts'
 
@@ -11,7 +11,7 @@ function spaceBefore(text: string, at: number): string {
   return text.slice(from, at)
 }
 
-/** What stands between the name and the value of members here: `:` or `: `. */
+/** The text between the name and the value of members here: `:` or `: `. */
 function colonStyle(text: string, member: Node | undefined): string {
   const [key, value] = member?.children ?? []
   return key === undefined || value === undefined ? ': ' : text.slice(endOffset(key), value.offset)

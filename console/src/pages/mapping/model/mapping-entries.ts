@@ -5,7 +5,7 @@ import { nodeText } from './json-edits.ts'
 
 /** One target of an entry. */
 export type EntryTarget = Readonly<{
-  /** The target as it is written; undefined if there is none, or it is not one that this view shows. */
+  /** The target as written; undefined if there is none, or it is not one that this view shows. */
   key: string | undefined
   /** The name of the function. `isSimple`: it has no parameters. */
   transform: Readonly<{ name: string; isSimple: boolean; text: string }> | undefined

@@ -22,7 +22,7 @@ export function sourceSegments(path: string): readonly Segment[] | undefined {
   return steps.ok ? toSegments(steps.value) : undefined
 }
 
-/** Without the marks at the end. Undefined if the text is no target. */
+/** Without the marks at the end. Undefined if the text isn't a target. */
 export function targetSegments(key: string): readonly Segment[] | undefined {
   const target = parseTarget(key)
   return target.ok ? toSegments(target.value.steps) : undefined

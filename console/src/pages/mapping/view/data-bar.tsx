@@ -11,7 +11,7 @@ export type CoverageCounts = Readonly<{ unread: number; unwritten: number; nothi
 
 export type DataBarProps = Readonly<{
   search: MappingSearch
-  /** The filter as it is typed, before the URL has it. */
+  /** The filter as typed, before the URL has it. */
   words: string
   onWords(words: string): void
   recent: readonly RecentMessage[]
