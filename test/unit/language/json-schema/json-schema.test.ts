@@ -542,6 +542,7 @@ describe('faults of a schema', () => {
       { $schema: DRAFT_2020, dependentRequired: { a: ['b', ''] } },
       ['dependentRequired.a', 'an empty name cannot be required here'],
     ],
+    [{ $schema: DRAFT_2020, dependentRequired: { a: 'b' } }, ['dependentRequired', 'an object of lists of names']],
     [{ properties: JSON.parse('{"__proto__":{}}') }, ['properties.__proto__', 'cannot be the name']],
     [{ additionalProperties: nested(120, 'not') }, [`additionalProperties${'.not'.repeat(100)}`, 'deeper than 100']],
   ]
