@@ -61,6 +61,13 @@ describeSandboxes(({ env }) => {
     })
   })
 
+  it('may read the message as a whole', async () => {
+    const { out } = (
+      await send(await register({ a: '$exists($$.requestBody.n) and $count($keys($$)) > 3' }), { n: 1 })
+    ).json()
+    assert.deepEqual(out, { a: true })
+  })
+
   it('an expression reports the time of the message, not of the registration', async () => {
     const path = await register({ iso: '$now()', ms: '$millis()' })
     for (let message = 0; message < 2; message++) {
