@@ -47,6 +47,8 @@ describe('keywords', () => {
     ],
     [{ type: ['integer', 'null'] }, [1, null], [[1.5, 'must be an integer or null, not a number']]],
     [{ enum: ['a', 1] }, ['a', 1], [['b', 'must be one of "a", 1']]],
+    [{ const: 'x'.repeat(98) }, [], [['b', `must be "${'x'.repeat(98)}"`]]],
+    [{ const: 'x'.repeat(99) }, [], [['b', `must be "${'x'.repeat(99)}…`]]],
     [
       { enum: [1, 'a', null, false] },
       [1, 'a', null, false],
