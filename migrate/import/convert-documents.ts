@@ -92,7 +92,7 @@ function convertDocument(found: FoundDocument, context: SetContext, ownName: str
   const form = peerVersion === undefined ? context.form : versionForm(peerVersion)
   const { root, changes } = openDraft(document)
   for (const { path, dropped } of duplicateNames) {
-    const reason = 'The name stands here twice; that service kept the last value, as the import does.'
+    const reason = 'The name is here twice; that service kept the last value, as the import does.'
     root.noteAt(path, 'changed', reason, { before: dropped })
   }
   if (ownName !== undefined) {

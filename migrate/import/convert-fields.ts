@@ -71,7 +71,7 @@ export function convertConsumer(draft: DocumentPart, consumerStart: string | und
     consumerStart ?? `group:${PEER_GROUP}`,
     'changed',
     consumerStart === undefined
-      ? 'Consuming starts where the consumer group of that service stands. This is its default group; if KAFKA_CONSUMER_GROUPID names another there, import with --consumer-start group:NAME.'
+      ? 'Consuming starts at the offsets of the consumer group of that service. This is its default group; if KAFKA_CONSUMER_GROUPID names another there, import with --consumer-start group:NAME.'
       : 'Consuming starts where --consumer-start says.',
   )
 }
@@ -184,7 +184,7 @@ export function removeNothings(draft: DocumentPart): void {
   applyRules(draft, STAMP_RULES, undefined)
   visitFields(draft, (part, field) => {
     if (field === undefined || !isNothing(field, part.value)) return field !== undefined
-    part.remove('changed', 'The value stands for a field that is left out.')
+    part.remove('changed', 'The value means that the field is left out.')
     return false
   })
   visitFields(draft, (part, field, holder) => {

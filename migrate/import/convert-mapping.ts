@@ -58,7 +58,7 @@ function noteShared(entries: readonly Entry[], draft: DocumentPart): void {
       .find((entry) => entry.source === source)
       ?.location.note(
         'differs',
-        'Later entries write into this constant. That service kept what they wrote for the messages after; here each message starts with the constant as it is written.',
+        'Later entries write into this constant. That service kept what they wrote for the messages after; here each message starts with the constant as written.',
       )
   }
 }
@@ -250,7 +250,7 @@ function convertObject(location: DocumentPart, target: JsonObject): JsonObject |
   const applied =
     transform === undefined || transform === null ? undefined : convertTransform(location.at('transform'), transform)
   if (transform === null)
-    location.at('transform').note('changed', 'The value stands for a field that is left out.', { before: null })
+    location.at('transform').note('changed', 'The value means that the field is left out.', { before: null })
   const key = typeof written === 'string' && written.trim() !== '' ? written : undefined
   if (key === undefined) {
     if (!isObject(applied) || applied.function !== 'passThroughObject') {
@@ -271,7 +271,7 @@ function convertObject(location: DocumentPart, target: JsonObject): JsonObject |
     location.at('default').note('changed', reason, { before: fill })
   }
   if (hasDefault && applied !== undefined) {
-    const reason = 'There the function converted the default too; here it is written as it is.'
+    const reason = 'There the function converted the default too; here it is written unchanged.'
     location.at('default').note('differs', reason, { before: fill })
   }
   const converted: JsonObject = {

@@ -324,7 +324,7 @@ function convertParameter(
   if (root === 'payload' && stage === 'lookup' && !hasBody(context.endpoint)) {
     parameter.remove(
       'changed',
-      'A message of this method has no body, so the parameter had no effect there; a ":name" is sent as it is.',
+      'A message of this method has no body, so the parameter had no effect there; a ":name" is sent unchanged.',
     )
     return
   }
@@ -345,7 +345,7 @@ const isRootAlone = (path: Json): boolean => isText(path) && PEER_ROOTS.has(path
 
 const PATH_RULES: readonly Rule[] = [
   rewrite('changed', 'Spaces around a path are not part of it.', '', (path) => String(path).trim()),
-  rewrite('changed', 'No dot stands before a bracket here.', '', (path) => String(path).replaceAll('.[', '[')),
+  rewrite('changed', 'No dot is before a bracket here.', '', (path) => String(path).replaceAll('.[', '[')),
   rewrite(
     'changed',
     'That service read this path as the field of that name in it.',

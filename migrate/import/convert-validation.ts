@@ -86,7 +86,7 @@ function wrapLookups(schema: Json, lookups: readonly Lookup[], schemaPart: Docum
   if (schema.$ref !== undefined) {
     schemaPart.note(
       'differs',
-      'A reference stands for the schema of the lookups, whose data is under "data" here: adapt what it refers to.',
+      'A reference leads to the schema of the lookups, whose data is under "data" here: adapt what it refers to.',
     )
   }
   return mapSchemas(schema, schemaPart, (inner, at) => wrapLookups(inner, lookups, at) as JsonObject, own)

@@ -83,7 +83,7 @@ const MEANINGS: Readonly<Record<ChangeLevel, string>> = {
   lost: 'has no counterpart here',
   differs: 'works, with another effect',
   changed: 'written otherwise, with the same effect',
-  carried: 'taken as it is, and worth knowing',
+  carried: 'taken unchanged, and worth knowing',
 }
 
 /** Longer values and sentences are whole in the JSON report. */

@@ -65,7 +65,7 @@ function sorted(values: readonly ReadValue[], { path, source, manifest, isNamed 
   if (repeated !== undefined) {
     // The import wrote no such name, so a person added the second one and wants both.
     return faultyReading(
-      `${source}: "${repeated.path}" stands twice, so the first would be lost; join the two or remove one.`,
+      `${source}: "${repeated.path}" is there twice, so the first would be lost; join the two or remove one.`,
     )
   }
   if (reading.documents.length + reading.states.length > 0) return reading
@@ -165,11 +165,11 @@ function malformed(text: string, at: number): Unreadable {
 function faultAt(text: string, at: number): string {
   const next = text[at] ?? ''
   if (next === '/' || next === '#') return 'JSON has no comments; remove them'
-  if (next === "'") return 'names and texts stand in double quotes'
+  if (next === "'") return 'names and texts are in double quotes'
   if ((next === '}' || next === ']') && text.slice(0, at).trimEnd().endsWith(',')) {
     return 'there is a comma before the closing bracket; remove the comma'
   }
-  if (/[A-Za-z_$]/.test(next)) return 'names and texts stand in double quotes, and only true, false and null in none'
+  if (/[A-Za-z_$]/.test(next)) return 'names and texts are in double quotes, and only true, false and null in none'
   return 'unexpected character'
 }
 

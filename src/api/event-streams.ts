@@ -134,7 +134,7 @@ class EventStream {
   #write(text: string): void {
     if (!this.#isOpen) return
     if (this.#response.writableLength > MAX_BUFFERED_BYTES) {
-      this.end('slow', 'Events came faster than they were read; read all again.')
+      this.end('slow', 'Events arrived faster than they were read; read all again.')
     } else this.#response.write(text)
   }
 

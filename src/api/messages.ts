@@ -278,7 +278,7 @@ export const messageRoutes = [
     method: 'GET',
     path: '/endpoints/:id/capture',
     role: 'viewer',
-    summary: 'The last capture of an endpoint, under way or ended.',
+    summary: 'The last capture of an endpoint, in progress or ended.',
     answers: {
       200: answer(
         'The capture; null if the endpoint has none.',

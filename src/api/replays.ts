@@ -161,7 +161,7 @@ export const replayRoutes = [
     path: '/messages/replay/:id',
     shownAs: '/messages/replay/{plan}',
     role: 'viewer',
-    summary: 'A plan, and how far it came.',
+    summary: 'A plan, and how far it got.',
     answers: { 200: plan },
     fails: ['REPLAY_PLAN_UNKNOWN'],
     handle: async ({ params }, { records }) => records.plans.get(params.id),
@@ -182,7 +182,7 @@ export const replayRoutes = [
   }),
   route({
     ...planChange('continue'),
-    summary: 'Goes on with a run that waits after its first messages.',
+    summary: 'Continues a run that waits after its first messages.',
     answers: { 202: plan },
   }),
   route({

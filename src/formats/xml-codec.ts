@@ -34,9 +34,9 @@ export const XML_CODEC = {
   findRoot: (text) => /<([^\s<>/!?]+)/.exec(text.replace(/<!--[\s\S]*?-->|<\?[\s\S]*?\?>/g, ''))?.[1],
   hasTypes: false,
   schemaNotes: {
-    read: 'The schema describes the value that the XML is read as: the root element is left out, attributes stand under `$`, text beside them under `_`, every other value is a string, and an element that is repeated is a list.',
+    read: 'The schema describes the value that the XML is read as: the root element is left out, attributes are under `$`, text beside them under `_`, every other value is a string, and an element that is repeated is a list.',
     written:
-      'The schema describes the value that is written as XML: a member is an element, `$` holds attributes and `_` text; several top-level members stand in `<root>`.',
+      'The schema describes the value that is written as XML: a member is an element, `$` holds attributes and `_` text; several top-level members are in `<root>`.',
   },
   failureKeywords: { xml: { name: 'root' } },
   emptyAnswer: buildXml({}),

@@ -143,15 +143,15 @@ function findTextFault(text: string): string | undefined {
 
 function findOriginFault(authority: string): string | undefined {
   if (!STAND_IN.test(authority) || authority.includes('@')) return undefined
-  return 'References to secrets can stand at the start of the URL, for its scheme, host and port together, in its path and in its query.'
+  return 'References to secrets can be at the start of the URL, for its scheme, host and port together, in its path and in its query.'
 }
 
 function findAuthorityFault(scheme: string, authority: string): string | undefined {
   if (authority.includes('@')) {
-    return 'The URL must not hold credentials; leave out what stands before "@" and write an "authorization" header instead.'
+    return 'The URL must not hold credentials; leave out what is before "@" and write an "authorization" header instead.'
   }
   if (/:[A-Za-z_]/.test(authority.replace(/^\[[^\]]*\]/, ''))) {
-    return 'Placeholders can stand in the path and the query of the URL only; write the host and the port themselves.'
+    return 'Placeholders can be in the path and the query of the URL only; write the host and the port themselves.'
   }
   if (authority === '' || !URL.canParse(scheme + authority)) {
     return `The URL has no valid host and port; write them as in "http://example.org:8080/path".`

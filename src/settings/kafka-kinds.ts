@@ -23,7 +23,7 @@ export const brokerList: Kind<readonly string[]> = createKind(
 )
 
 export const deadLetterTopic: Kind<string> = createKind(
-  '`off`, or the name of a topic, in which `{topic}` stands for the topic consumed',
+  '`off`, or the name of a topic, in which `{topic}` is the topic consumed',
   (text) => {
     if (text.toLowerCase() === 'off') return 'off'
     const name = text.replaceAll('{topic}', 't')

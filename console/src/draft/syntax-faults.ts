@@ -5,10 +5,10 @@ import type { Span } from './json-places.ts'
 export type SyntaxFault = Span & Readonly<{ message: string }>
 
 const MESSAGES: Readonly<Record<string, string>> = {
-  PropertyNameExpected: 'A name in double quotes must stand here.',
-  ValueExpected: 'A value must stand here.',
-  ColonExpected: 'A colon must stand between a name and its value.',
-  CommaExpected: 'A comma must stand between two members or elements.',
+  PropertyNameExpected: 'Expected a name in double quotes here.',
+  ValueExpected: 'Expected a value here.',
+  ColonExpected: 'Expected a colon between a name and its value.',
+  CommaExpected: 'Expected a comma between two members or elements.',
   CloseBraceExpected: 'This object has no closing brace.',
   CloseBracketExpected: 'This array has no closing bracket.',
   EndOfFileExpected: 'Nothing may follow the document.',

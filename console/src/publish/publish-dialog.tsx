@@ -60,7 +60,7 @@ export function PublishDialog({ draft, onClose, onPublished, onConflict }: Publi
         <Button
           tone="danger"
           busy={publish.isPending}
-          refused={reason.trim() === '' ? 'Give the reason first: it stands in the audit log.' : undefined}
+          refused={reason.trim() === '' ? 'Give the reason first: it is kept in the audit log.' : undefined}
           onPress={() => publish.mutate(reason)}
         >
           Publish although tests fail

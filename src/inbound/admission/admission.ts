@@ -113,7 +113,7 @@ export function createAdmission(limits: AdmissionLimits): Admission {
     const retryAfter = (isOwn && compiled && counts.get(compiled.document._id)?.retryAfter) || totalRetryAfter
     const seconds = retryAfter(waiting + 1, performance.now())
     const whose = isOwn ? 'of this endpoint ' : ''
-    const what = `${used} messages ${whose}are under way already`
+    const what = `${used} messages ${whose}are in progress already`
     return new Failure('OVERLOADED', `${what}; send this one again in ${inSeconds(seconds)}.`, {
       headers: { 'retry-after': String(seconds) },
     })

@@ -55,7 +55,7 @@ const OWN_WORDS = new Set(['D3137', 'D3141'])
 const LIMITS: Readonly<Record<string, string>> = {
   // The engine counts parts that run side by side as levels.
   D1011:
-    'The expression has more than \0 steps under way at once; where it calls itself, make the call the last step of the function, and where it builds an object or list, build fewer parts of it (EXPRESSION_MAX_DEPTH)',
+    'The expression has more than \0 steps in progress at once; where it calls itself, make the call the last step of the function, and where it builds an object or list, build fewer parts of it (EXPRESSION_MAX_DEPTH)',
   [TIMEOUT]: 'The expression took longer than \0 milliseconds',
   D2014: 'The expression builds a list of \0 items, more than it may',
   D2015: 'The expression builds a list with more items than it may',

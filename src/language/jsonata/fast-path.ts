@@ -374,10 +374,10 @@ function negated(value: unknown): number | undefined {
   throw ENGINE_NEEDED
 }
 
-/** True if both sides have a value. Throws ENGINE_NEEDED for lists and objects. */
+/** True if both sides have a value. Throws ENGINE_NEEDED for a list or an object on the right: only another one equals it. */
 function areFound(left: unknown, right: unknown): boolean {
   if (left === undefined || right === undefined) return false
-  if ((typeof left === 'object' && left !== null) || (typeof right === 'object' && right !== null)) throw ENGINE_NEEDED
+  if (typeof right === 'object' && right !== null) throw ENGINE_NEEDED
   return true
 }
 

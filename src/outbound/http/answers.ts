@@ -49,7 +49,7 @@ export function follow(
   return { ...redirected(request, answer.status, target), redirects: redirects - 1, timeoutMs: leftMs }
 }
 
-const TOO_MANY = 'More redirects came than are followed.'
+const TOO_MANY = 'It redirects too many times.'
 const TO_HTTP = 'It redirects from https to http, which is never followed.'
 const AWAY = 'It redirects to another origin; set "followRedirects" to follow it there.'
 

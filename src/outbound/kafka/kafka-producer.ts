@@ -64,7 +64,7 @@ class TopicProducer {
     this.topic = topic
     this.deadlines = new ProduceDeadlines(
       () => [...this.underWay, ...this.queued],
-      (entry) => entry.reject(notAcknowledged('timeout', topic, `nothing came back within ${entry.timeoutMs} ms`)),
+      (entry) => entry.reject(notAcknowledged('timeout', topic, `no response arrived within ${entry.timeoutMs} ms`)),
     )
   }
 

@@ -69,7 +69,7 @@ export const MESSAGE_FILTERS = {
     },
   ),
   id: few(messageId, `Id of the message; at most ${MAX_IDS}.`, MAX_IDS),
-  source: several(enumSchema(SOURCES), 'How it came.'),
+  source: several(enumSchema(SOURCES), 'How it arrived.'),
   key: several(
     noted(text, {
       is: (key) => key !== '',

@@ -122,7 +122,7 @@ const withoutBodyHeaders = (headers: Headers): Headers =>
 const BLOCKERS = {
   'no-endpoint': 'No endpoint took the message.',
   'endpoint-gone': 'Its endpoint is not active any more: it was deleted, or has faults.',
-  'no-topic': 'It came from a topic, and its endpoint consumes no topic any more.',
+  'no-topic': 'It arrived from a topic, and its endpoint consumes no topic any more.',
   'route-changed': 'The route of its endpoint now has parameters that the message did not have.',
   'not-kept':
     'Its request was not recorded: the message log does not record its bodies (MESSAGE_LOG, or messageLog of its endpoint), or the message was refused before it was read.',

@@ -7,7 +7,7 @@ export const documents = {
     kind: size(100),
     default: '256kb',
     means:
-      'The largest endpoint document, measured as it is stored: with every default, as JSON without white space, without the fields that the service sets. `PARSER_LIMIT` bounds the body of the call.',
+      'The largest endpoint document, measured as stored: with every default, as JSON without white space, without the fields that the service sets. `PARSER_LIMIT` bounds the body of the call.',
   },
   batchLimitBytes: {
     name: 'BATCH_LIMIT',

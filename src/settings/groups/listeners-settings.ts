@@ -28,7 +28,7 @@ export const listeners = {
     kind: optional(baseUrl),
     default: '',
     means:
-      'URL of the message port as callers reach it, where a proxy stands in front: what the console shows and copies, and the server of the OpenAPI documents. Unset: the address of the port itself.',
+      'URL of the message port as callers reach it, where a proxy is in front: what the console shows and copies, and the server of the OpenAPI documents. Unset: the address of the port itself.',
   },
   adminPort: {
     name: 'ADMIN_PORT',

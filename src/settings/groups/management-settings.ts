@@ -16,7 +16,7 @@ export const management = {
     kind: hostNames,
     default: '',
     means:
-      'Host names, with commas, by which browsers and programs call the management API where `MANAGEMENT_AUTH` is `off`; `*.example.org` stands for every name below it. Calls to other names that have a dot are refused, unless `PUBLIC_URL`, `HOST` or `ADMIN_HOST` has it: a web page could have made its name resolve to this address.',
+      'Host names, with commas, by which browsers and programs call the management API where `MANAGEMENT_AUTH` is `off`; `*.example.org` matches every name below it. Calls to other names that have a dot are refused, unless `PUBLIC_URL`, `HOST` or `ADMIN_HOST` has it: a web page could have made its name resolve to this address.',
   },
   managementOidcIssuer: {
     name: 'MANAGEMENT_OIDC_ISSUER',

@@ -3,7 +3,7 @@ import { type EgressRule, parseEgressRule } from '../../core/egress/egress-polic
 import { choice, createKind, type Kind, type Setting, splitList } from '../setting-kinds.ts'
 
 const secretsAllowed = createKind(
-  'names of variables, in which `*` stands for any characters, and absolute paths of folders, joined by commas, or `none`',
+  'names of variables, in which `*` matches any characters, and absolute paths of folders, joined by commas, or `none`',
   (text) => {
     const items = text.toLowerCase() === 'none' ? [] : splitList(text)
     const folders = items.filter((item) => item.startsWith('/'))

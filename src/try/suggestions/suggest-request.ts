@@ -44,7 +44,7 @@ export const SuggestRequest = noted(
       target: object(
         {},
         {
-          sample: described(json, 'An output as it is meant to be.'),
+          sample: described(json, 'An example of the output.'),
           contentType: text,
           schema: described(values, 'JSON Schema of the output, instead of sample.'),
         },
@@ -76,7 +76,7 @@ export const DraftRequest = noted(
     { name: text, pattern: text },
     {
       format: described(enumSchema(FORMATS), 'Of the messages; by default that of the sample.'),
-      sample: described(text, 'A message as it is sent.'),
+      sample: described(text, 'A message as sent.'),
     },
   ),
   { fault: 'A request is an object with "name" and "pattern".' },

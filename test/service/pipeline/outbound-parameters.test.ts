@@ -119,16 +119,30 @@ describe('what cannot stand in a URL is a 400, and nothing is sent', () => {
   const inUrl = 'requests.lookup[0].config.params.url.id'
   const inQuery = 'requests.lookup[0].config.params.query.v'
   const wholeUrl = 'requests.lookup[0].config.url'
-  const cases: [name: string, url: string, params: JsonObject, blames: string][] = [
+  const cases: [name: string, url: string, params: JsonObject, blames: string, says?: string][] = [
     ['nothing, for a placeholder', '/a/:id', { url: from({ id: 'missing' }) }, inUrl],
     ['an object, for a placeholder', '/a/:id', { url: from({ id: 'object' }) }, inUrl],
     ['a step up', '/a/:id', { url: from({ id: 'up' }) }, wholeUrl],
-    ['an object, in the query', '/a', { query: from({ v: 'object' }) }, inQuery],
+    [
+      'an object, in the query',
+      '/a',
+      { query: from({ v: 'object' }) },
+      inQuery,
+      '"payload.object" gave an object, which cannot stand in a URL.',
+    ],
+    [
+      'a list in a list',
+      '/a',
+      { query: from({ v: 'nested' }) },
+      inQuery,
+      '"payload.nested" gave an array of arrays, which cannot stand in a URL.',
+    ],
   ]
-  for (const [name, url, params, blames] of cases) {
+  for (const [name, url, params, blames, says = ''] of cases) {
     it(name, async () => {
       const { reply, urls } = await lookUp(url, params)
       assert.deepEqual([failureOf(reply), urls], [[400, 'PARAMETER_INVALID', 'lookup', blames], []])
+      assert.ok(String(reply.json().error).includes(says), reply.text)
     })
   }
 

@@ -61,6 +61,13 @@ describeSandboxes(({ env }) => {
     })
   })
 
+  it('may read the message as a whole', async () => {
+    const { out } = (
+      await send(await register({ a: '$exists($$.requestBody.n) and $count($keys($$)) > 3' }), { n: 1 })
+    ).json()
+    assert.deepEqual(out, { a: true })
+  })
+
   it('an expression reports the time of the message, not of the registration', async () => {
     const path = await register({ iso: '$now()', ms: '$millis()' })
     for (let message = 0; message < 2; message++) {
@@ -84,7 +91,7 @@ describeSandboxes(({ env }) => {
   describe('an expression that fails', () => {
     const cases: [name: string, expression: string, says: RegExp][] = [
       ['on a value', 'requestBody.secret + 1', /number/],
-      ['on calls that nest too deep', '($f := function($n) { 1 + $f($n) }; $f(1))', /steps under way at once/],
+      ['on calls that nest too deep', '($f := function($n) { 1 + $f($n) }; $f(1))', /steps in progress at once/],
       ['on a text without end', '$pad("", 100000000)', /text/],
     ]
     for (const [name, expression, says] of cases) {

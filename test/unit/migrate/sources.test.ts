@@ -54,7 +54,7 @@ const FILES: Readonly<Record<string, Case>> = {
   'what a shell of MongoDB prints': {
     files: { 'a.json': '{"_id": ObjectId("1")}' },
     sources: ['a.json'],
-    faults: [/line 1, column 9: names and texts stand in double quotes/],
+    faults: [/line 1, column 9: names and texts are in double quotes/],
   },
   'a file that ends too early': {
     files: { 'a.json': '{"a":\n{' },

@@ -93,11 +93,11 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
           }}
           isRequired
           placeholder="/orders"
-          hint="Messages are sent there by POST. “:id” stands for any name."
+          hint="Messages are sent there by POST. “:id” matches any name."
           fault={faultAt('endpoint.pattern')}
         />
         <TextField
-          label="A message, as it is sent"
+          label="A message as sent"
           value={sample}
           onChange={(text) => {
             setSample(text)

@@ -44,7 +44,7 @@ const ACTIONS = [
 const MEANS: Readonly<Record<GroupState, string>> = {
   acknowledged: 'You, or somebody whom the note names, works on it. Everybody sees that.',
   ignored: 'No work is needed. The group keeps this state when more messages join it, and counts them.',
-  open: 'Nobody works on it.',
+  open: 'No one works on it.',
 }
 
 /** The states that the group does not have. */

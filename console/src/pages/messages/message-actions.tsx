@@ -18,7 +18,7 @@ export function MessageActions({ message }: Readonly<{ message: MessageRecord }>
   const { id, endpointId, bodies, source, replayable } = message
   const isRecorded = bodies.some(({ which }) => which === 'request')
   const missing = endpointId === undefined ? 'No endpoint took the message.' : isRecorded ? undefined : WHY_NOT_RECORDED
-  const isOfTopic = source === 'broker' ? 'It came from a topic, not by HTTP.' : undefined
+  const isOfTopic = source === 'broker' ? 'It arrived from a topic, not by HTTP.' : undefined
   const edit = (search: { message: string; save?: 'test' }) =>
     void (endpointId !== undefined && navigate({ to: '/endpoints/$id/edit', params: { id: endpointId }, search }))
   const debug = () => edit({ message: id })

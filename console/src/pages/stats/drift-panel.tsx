@@ -59,7 +59,7 @@ function Fields({ id, drift }: Readonly<{ id: string; drift: Drift }>) {
           <VisibleText text={unreadUnknown} />
         </p>
       ) : (
-        <Listed of={unread.length} none="Every field that came is read.">
+        <Listed of={unread.length} none="Every field that arrived is read.">
           <DataTable
             label="Fields that nothing reads"
             columns={unreadColumns(sampled)}
@@ -70,7 +70,7 @@ function Fields({ id, drift }: Readonly<{ id: string; drift: Drift }>) {
         </Listed>
       )}
       <h3>Read, but present in no examined message</h3>
-      <Listed of={missing.length} none="Every field that is read came.">
+      <Listed of={missing.length} none="Every field that is read arrived.">
         <DataTable label="Fields that were missing" columns={missingColumns(id)} rows={missing} getRowId={getPath} />
         {missingNotShown > 0 && <p className="quiet">… and {missingNotShown.toLocaleString('en')} more.</p>}
       </Listed>

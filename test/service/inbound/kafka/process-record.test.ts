@@ -164,6 +164,37 @@ const cases: readonly Case[] = [
     during: { pause: 0, event: 'revoked' },
     expect: { done: false, attempts: 1, pauses: [1_000], states: [STOPPED] },
   },
+  {
+    name: 'the endpoint is deleted while the dead letter cannot be written: not done',
+    results: [REFUSED],
+    writeFailures: 1,
+    during: { pause: 0, event: 'deleted' },
+    expect: { done: false, attempts: 1, pauses: [1_000], states: [STOPPED] },
+  },
+]
+
+const headerCases: readonly (readonly [name: string, record: Partial<ConsumedRecord>, headers: JsonObject])[] = [
+  ['its key', { key: Buffer.from('k') }, { 'kafka-key': 'k' }],
+  [
+    'its own headers, names in lower case and the values of a name joined',
+    {
+      headers: [
+        [Buffer.from('X-A'), Buffer.from('1')],
+        [Buffer.from('x-a'), null],
+      ],
+    },
+    { 'x-a': '1, ' },
+  ],
+  [
+    'no key or topic that only its own headers name',
+    {
+      headers: [
+        [Buffer.from('Kafka-Key'), Buffer.from('k')],
+        [Buffer.from('kafka-topic'), Buffer.from('x')],
+      ],
+    },
+    {},
+  ],
 ]
 
 describe('a record', () => {
@@ -211,6 +242,23 @@ describe('a record', () => {
         headers.map((one) => [one['crosswalk.stage'], one['crosswalk.code'], one['crosswalk.attempts']]),
         letter === undefined ? [] : [letter],
       )
+    })
+  }
+
+  for (const [name, record, headers] of headerCases) {
+    test(`gives the message its place and ${name}`, async () => {
+      const received: JsonObject[] = []
+      const compiled = endpointWith((message) => {
+        received.push({ ...message.requestHeaders })
+        return outcomeOf('ok')
+      })
+      await processRecord(
+        recordAt(7n, record),
+        processingOf(() => compiled),
+        () => assert.fail(),
+      )
+      const place = { 'kafka-topic': 't', 'kafka-partition': '0', 'kafka-offset': '7' }
+      assert.deepEqual(received, [{ ...place, ...headers }])
     })
   }
 

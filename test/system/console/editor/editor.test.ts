@@ -38,7 +38,7 @@ describe('the editor', { skip: NO_BROWSER }, () => {
     await caretToLine(page, '"transformation"')
     await page.keyboard.press('Shift+End')
     await page.keyboard.insertText('  "transformation": {')
-    await faults.getByText('must stand').first().waitFor()
+    await faults.getByText('Expected a').first().waitFor()
   })
 
   test('completes fields, values, and paths of the loaded message', async (t) => {

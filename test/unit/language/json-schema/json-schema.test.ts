@@ -48,6 +48,8 @@ describe('keywords', () => {
     ],
     [{ type: ['integer', 'null'] }, [1, null], { '1.5': 'must be an integer or null, not a number' }],
     [{ enum: ['a', 1] }, ['a', 1], { '"b"': 'must be one of "a", 1' }],
+    [{ const: 'x'.repeat(98) }, [], { '"b"': `must be "${'x'.repeat(98)}"` }],
+    [{ const: 'x'.repeat(99) }, [], { '"b"': `must be "${'x'.repeat(99)}…` }],
     [
       { enum: [1, 'a', null, false] },
       [1, 'a', null, false],
@@ -501,6 +503,7 @@ describe('faults of a schema', () => {
       { $schema: DRAFT_2020, dependentRequired: { a: ['b', ''] } },
       ['dependentRequired.a', 'an empty name cannot be required here'],
     ],
+    [{ $schema: DRAFT_2020, dependentRequired: { a: 'b' } }, ['dependentRequired', 'an object of lists of names']],
     [{ properties: JSON.parse('{"__proto__":{}}') }, ['properties.__proto__', 'cannot be the name']],
     [{ additionalProperties: nested(120, 'not') }, [`additionalProperties${'.not'.repeat(100)}`, 'deeper than 100']],
   ]

@@ -167,6 +167,12 @@ describe('results', () => {
     assert.equal(({} as { polluted?: number }).polluted, undefined)
   })
 
+  test('may have 256 levels below the first', async () => {
+    const deep = (levels: number): JsonObject => JSON.parse(`{"deep":${'['.repeat(levels)}${']'.repeat(levels)}}`)
+    assert.deepEqual(await parsed('{"a": deep}').evaluate(deep(256)), { a: deep(256).deep })
+    assert.ok((await faultOf('{"a": deep}', deep(257))).message.includes('256 levels'))
+  })
+
   const refused = [
     { name: 'a function', text: 'function($x){ $x }', part: 'a function' },
     { name: 'a built-in', text: '$sum', part: 'a function' },
@@ -354,6 +360,11 @@ describe('faults', () => {
       assert.match(fault.message, /\.$/)
     })
   }
+})
+
+test('a built-in takes no text of the message that an expression could not build', async () => {
+  const fault = await faultOf('$each($, $length)', { text: 'x'.repeat(8_388_609) })
+  assert.ok(fault.message.includes('text of more than 8,388,608 characters'), fault.message)
 })
 
 describe('hostile expressions end in a fault', () => {

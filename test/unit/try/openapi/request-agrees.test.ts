@@ -123,3 +123,21 @@ describe('the schema of the body agrees with VALIDATION_FAILED', () => {
     }
   }
 })
+
+test('the schema of the body has the notes that OpenAPI takes', () => {
+  const notes: JsonObject = {
+    title: 'A',
+    description: 'B',
+    contentMediaType: 'text/plain',
+    contentEncoding: 'base64',
+    default: { a: 1 },
+    examples: ['x'],
+    readOnly: true,
+    writeOnly: false,
+    deprecated: true,
+  }
+  const { endpoint } = checkDocument(documentWith({ type: 'object', properties: { a: { ...notes, $comment: 'C' } } }))
+  const settings = { validationAcceptNullValues: false, validationCoerceTypes: false }
+  const { properties } = describeOperation(endpoint, settings).components.schemas['checked.body'] as JsonObject
+  assert.deepEqual(properties, { a: notes })
+})

@@ -69,8 +69,8 @@ const STALE = 'This run is that of an earlier text: the draft or the message is 
 
 const NothingRan = ({ wantsMessage }: Readonly<{ wantsMessage: boolean }>) => (
   <Empty title="Nothing has run yet">
-    {wantsMessage ? WANTS_MESSAGE : 'The document runs as soon as it is JSON.'} Here stands what each stage gets and
-    gives. Nothing is sent on.
+    {wantsMessage ? WANTS_MESSAGE : 'The document runs as soon as it is JSON.'} Here is what each stage gets and gives.
+    Nothing is sent on.
   </Empty>
 )
 

@@ -21,7 +21,7 @@ export type Edited = Readonly<{ ok: true; edits: readonly Edit[] } | { ok: false
 const done = (...edits: readonly Edit[]): Edited => ({ ok: true, edits })
 const refuse = (why: string): Edited => ({ ok: false, why })
 
-const REPEATED = 'This source stands twice in the document. Change it in the editor.'
+const REPEATED = 'This source is in the document twice. Change it in the editor.'
 const TWICE = 'This source has this target already.'
 
 const newTargetText = ({ key, transform }: NewTarget, spaced: boolean): string => {
@@ -125,7 +125,7 @@ export function changeFill(mapping: MappingText, line: MappingLine, fill: string
   try {
     if (fill !== undefined) JSON.parse(fill)
   } catch {
-    return refuse('A default is JSON: a text stands in double quotes.')
+    return refuse('A default is JSON: write a text in double quotes.')
   }
   return changePart(mapping, line, 'default', fill?.trim())
 }

@@ -86,7 +86,7 @@ export function LineDetail({ id, mapping, connected, functions, refused, onChang
 const pathInDocument = (source: string): string => `inputMapping.${source.replaceAll('.', '\\.')}`
 
 function explainLock({ entry, target }: MappingLine): string | undefined {
-  if (entry.isRepeated) return 'This source stands twice in the document, so this view changes neither entry.'
+  if (entry.isRepeated) return 'This source is in the document twice, so this view changes neither entry.'
   return target.form === 'unknown'
     ? 'This view does not show targets of this form. Change it in the editor.'
     : undefined
