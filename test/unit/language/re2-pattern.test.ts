@@ -18,6 +18,7 @@ describe('patterns', () => {
     { name: 'escapes a slash', source: 'a\\/b', yes: ['a/b'], no: ['a\\/b'] },
     { name: 'unicode escapes', source: '^\\u00e9$', yes: ['é'], no: ['e'] },
     { name: 'one character beyond the first plane', source: '^.$', yes: ['😀'], no: ['😀😀'] },
+    { name: 'a range beyond the first plane', source: '^[😀-😎]$', yes: ['😁'], no: ['😏'] },
     { name: 'unicode classes', source: '^\\p{Lu}\\p{L}*$', yes: ['Åsa'], no: ['åsa'] },
     { name: 'names groups', source: '^(?<year>\\d{4})$', yes: ['2024'], no: ['24'] },
     { name: 'classes with what RE2 would read otherwise', source: '^[^]$', yes: ['\n'], no: [''] },
