@@ -85,7 +85,7 @@ export const MANAGEMENT_PICTURES: readonly Picture[] = [
   onEmpty('overview-empty', ''),
   onEmpty('endpoint-new', 'endpoints?dialog=new', async (page) => {
     await page.getByLabel('Name').fill('Lab orders')
-    await page.getByLabel('A message, as it is sent').fill('{\n  "nr": 17,\n  "ward": "A3"\n}')
+    await page.getByLabel('A message as sent').fill('{\n  "nr": 17,\n  "ward": "A3"\n}')
   }),
   onWorked(
     'import-plan',

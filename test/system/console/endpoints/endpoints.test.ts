@@ -56,10 +56,10 @@ describe('/endpoints', { skip: NO_BROWSER }, () => {
     const faults = {
       Name: dialog.locator('.field', { has: page.getByLabel('Name') }).locator('.fault'),
       Path: dialog.locator('.field', { has: page.getByLabel('Path', { exact: true }) }).locator('.fault'),
-      message: dialog.locator('.field', { has: page.getByLabel('A message, as it is sent') }).locator('.fault'),
+      message: dialog.locator('.field', { has: page.getByLabel('A message as sent') }).locator('.fault'),
     }
     await dialog.getByLabel('Path', { exact: true }).fill('orders/:id/:id')
-    await dialog.getByLabel('A message, as it is sent').fill('{ nr')
+    await dialog.getByLabel('A message as sent').fill('{ nr')
     await dialog.getByRole('button', { name: 'Create endpoint' }).click()
     await faults.Name.getByText('not empty').waitFor()
     await faults.Path.getByText('must start with "/"').waitFor()
