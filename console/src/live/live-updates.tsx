@@ -69,15 +69,21 @@ export function useLiveEvent(wanted: LiveType, onEvent: (data: unknown) => void)
 
 const isLiveType = (type: string): type is LiveType => Object.hasOwn(CONCERNED, type)
 
+const readTwice = new WeakSet<Query>()
+
 /** A first answer that is under way may be older than what happened, and is not asked for anew: it is read again after it. */
 function readAgain(client: QueryClient, concerned: QueryFilters): void {
   const underWay = client.getQueryCache().findAll({ ...concerned, fetchStatus: 'fetching' })
-  for (const query of underWay.filter(({ state }) => state.data === undefined)) {
+  for (const query of underWay.filter((one) => one.state.data === undefined && !readTwice.has(one))) {
     const { queryKey } = query
-    query.fetch().then(
-      () => client.invalidateQueries({ queryKey, exact: true }),
-      () => {},
-    )
+    readTwice.add(query)
+    query
+      .fetch()
+      .then(
+        () => client.invalidateQueries({ queryKey, exact: true }),
+        () => {},
+      )
+      .finally(() => readTwice.delete(query))
   }
   void client.invalidateQueries(concerned)
 }

@@ -37,7 +37,7 @@ export function useTestRuns(id: string, file: StoredTests['file'] | undefined, m
     enabled: false,
     gcTime: Number.POSITIVE_INFINITY,
   })
-  const { data: row } = useEndpointRow(id)
+  const { data: row, refetch } = useEndpointRow(id)
   const [isRunning, setRunning] = useState(false)
   const [failure, setFailure] = useState<ApiFailure>()
   const update = (change: (before: Kept) => Kept) =>
@@ -47,10 +47,11 @@ export function useTestRuns(id: string, file: StoredTests['file'] | undefined, m
     setRunning(true)
     setFailure(undefined)
     try {
+      const { version } = row ?? (await refetch({ cancelRefetch: false })).data ?? {}
       const given = tests === undefined ? {} : { tests: { ...file, tests } }
       const report = await runTests(JSON.stringify({ endpointId: id, ...given }))
       const at = Date.now()
-      const results = report.tests.map((result) => [result.name, { result, at, version: row?.version }] as const)
+      const results = report.tests.map((result) => [result.name, { result, at, version }] as const)
       const { errors } = report.lint
       update((before) => ({
         results: new Map([...(tests === undefined ? [] : before.results), ...results]),

@@ -29,11 +29,17 @@ async function withTests(service: Service, tests: readonly object[]): Promise<st
 
 describe('the tests of an endpoint', { skip: NO_BROWSER }, () => {
   test('run together and alone, and show each place that differs', async (test) => {
-    const { service, page, open, checkAccessibility } = await openConsole(test)
+    const { service, origin, page, checkAccessibility } = await openConsole(test)
     const id = await withTests(service, [GOOD, BAD])
-    await open(`endpoints/${id}/tests`)
+    // Tests may be started before the page knows the version of the endpoint.
+    const released = Promise.withResolvers<void>()
+    const isRow = (url: URL) => url.searchParams.get('view') === 'summary'
+    await page.route(isRow, (route) => released.promise.then(() => route.continue()), { times: 1 })
+    await page.goto(`${origin}/console/endpoints/${id}/tests`)
     await page.getByText('They have not run on this page yet').waitFor()
     await page.keyboard.press('Control+Enter')
+    await page.getByText('Running').waitFor()
+    released.resolve()
     await page.getByText('1 passed, 1 failed').waitFor()
     const bad = page.getByRole('listitem').filter({ hasText: 'bad' }).first()
     await bad.getByText('/expect/answer/body/nr').waitFor()
