@@ -46,7 +46,7 @@ export type Codec = Readonly<{
   build(value: Json, limitLength?: number): string
   /** Writes the body of a failure, which may quote any character: never throws. */
   buildFailure(body: JsonObject): string
-  /** The name around a message as text that `read` leaves out, and `build` needs; undefined if the format has none. */
+  /** In: a text that `read` takes. Out: the name around it that `read` leaves out, and `build` needs; undefined if the format has none. */
   findRoot(text: string): string | undefined
   /** Its values have the types of JSON, so a schema can be drafted from a sample. */
   hasTypes: boolean

@@ -1,4 +1,4 @@
-import { changeTexts } from '../core/json.ts'
+import { changeTexts, type JsonObject } from '../core/json.ts'
 import type { Codec } from './codec.ts'
 import type { NameLimits } from './name-limits.ts'
 import { buildXml } from './xml-build.ts'
@@ -30,8 +30,7 @@ export const XML_CODEC = {
   detect: () => undefined,
   build: buildXml,
   buildFailure: (body) => buildXml(changeTexts({ root: body }, withoutForbidden)),
-  // Comments and processing instructions may come before it.
-  findRoot: (text) => /<([^\s<>/!?]+)/.exec(text.replace(/<!--[\s\S]*?-->|<\?[\s\S]*?\?>/g, ''))?.[1],
+  findRoot: (text) => Object.keys(readXml(Buffer.from(text), 'utf-8', WHOLE) as JsonObject)[0],
   hasTypes: false,
   schemaNotes: {
     read: 'The schema describes the value that the XML is read as: the root element is left out, attributes are under `$`, text beside them under `_`, every other value is a string, and an element that is repeated is a list.',

@@ -69,33 +69,34 @@ export function useLiveEvent(wanted: LiveType, onEvent: (data: unknown) => void)
 
 const isLiveType = (type: string): type is LiveType => Object.hasOwn(CONCERNED, type)
 
-const readTwice = new WeakSet<Query>()
-
-/** A first answer that is under way may be older than what happened, and is not asked for anew: it is read again after it. */
-function readAgain(client: QueryClient, concerned: QueryFilters): void {
-  const underWay = client.getQueryCache().findAll({ ...concerned, fetchStatus: 'fetching' })
-  for (const query of underWay.filter((one) => one.state.data === undefined && !readTwice.has(one))) {
-    const { queryKey } = query
-    readTwice.add(query)
-    query
-      .fetch()
-      .then(
-        () => client.invalidateQueries({ queryKey, exact: true }),
-        () => {},
-      )
-      .finally(() => readTwice.delete(query))
-  }
-  void client.invalidateQueries(concerned)
-}
+/** The first answer of a view, or a further page of a list, is in progress. */
+const isLoading = ({ state: { fetchStatus, fetchMeta, data } }: Query): boolean =>
+  fetchStatus === 'fetching' && (data === undefined || fetchMeta?.fetchMore !== undefined)
 
 function createRefresher(client: QueryClient): ((type: LiveType) => void) & { stop(): void } {
   const waiting = new Map<LiveType, ReturnType<typeof setTimeout>>()
   const lastAt = new Map<LiveType, number>()
+  const loading = new Set<Query>()
+  /** What is loading may be older than what happened, and to invalidate it would keep an old answer or drop a page: it ends first. */
+  const readAgain = (concerned: QueryFilters, isConcerned: (query: Query) => boolean = () => true) => {
+    const queries = client.getQueryCache().findAll({ ...concerned, predicate: isConcerned })
+    for (const query of queries.filter((one) => isLoading(one) && !loading.has(one))) {
+      loading.add(query)
+      query
+        .fetch()
+        .catch(() => {})
+        .finally(() => {
+          loading.delete(query)
+          void client.invalidateQueries({ queryKey: query.queryKey, exact: true })
+        })
+    }
+    void client.invalidateQueries({ ...concerned, predicate: (query) => isConcerned(query) && !isLoading(query) })
+  }
   const run = (type: LiveType) => {
     waiting.delete(type)
     lastAt.set(type, Date.now())
-    if (type === 'reset') readAgain(client, {})
-    else for (const queryKey of CONCERNED[type]) readAgain(client, { queryKey, predicate: isDue })
+    if (type === 'reset') readAgain({})
+    else for (const queryKey of CONCERNED[type]) readAgain({ queryKey }, isDue)
   }
   const refresh = (type: LiveType) => {
     if (waiting.has(type)) return

@@ -80,7 +80,7 @@ export type CrashReport = Deliveries &
     roundAssignments: readonly number[]
   }>
 
-const PATIENCE_MS = 150_000
+const PATIENCE_MS = 60_000
 const lifetimeMs = 600_000
 
 export async function crashRounds(options: CrashOptions): Promise<CrashReport> {

@@ -28,18 +28,16 @@ export function FreshRows({ fresh, gone = 0, orMore = false, onShow }: FreshRows
   )
 }
 
-type Pages = UseInfiniteQueryResult<InfiniteData<unknown>>
-
 export type MoreRowsProps = Readonly<{
   shown: number
   /** If the service counts them. */
   total?: number | undefined
-  pages: Pages
+  pages: UseInfiniteQueryResult<InfiniteData<unknown>>
 }>
 
 /** Below a list: how many rows are shown, and the next page. */
 export function MoreRows({ shown, total, pages }: MoreRowsProps) {
-  const { hasNextPage, isFetchingNextPage } = pages
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages
   return (
     <div className="more-rows">
       <p role="status">
@@ -47,19 +45,10 @@ export function MoreRows({ shown, total, pages }: MoreRowsProps) {
         {total === undefined ? (hasNextPage ? ' shown' : ' in all') : ` of ${total.toLocaleString('en')}`}
       </p>
       {hasNextPage && (
-        <Button busy={isFetchingNextPage} onPress={() => void loadNextPage(pages)}>
+        <Button busy={isFetchingNextPage} onPress={() => void fetchNextPage()}>
           {isFetchingNextPage ? 'Loading …' : 'Show more'}
         </Button>
       )}
     </div>
   )
-}
-
-/** A refresh takes the place of a page that is being loaded, so the page is asked for again until it is there. */
-async function loadNextPage({ data, fetchNextPage }: Pages): Promise<void> {
-  for (;;) {
-    const after = await fetchNextPage()
-    if (after.data?.pages.length !== data?.pages.length) return
-    if (!after.hasNextPage || after.isError || after.isPlaceholderData) return
-  }
 }

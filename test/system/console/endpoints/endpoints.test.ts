@@ -1,7 +1,7 @@
 /** /endpoints: the list of endpoints in a real browser. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { endpointDocument, json } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 import { NO_BROWSER } from '../browser.ts'
@@ -10,6 +10,32 @@ import { hasFocus } from '../editor-page.ts'
 
 const names = (page: Page) => page.getByRole('rowheader').getByRole('link').allTextContents()
 const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name }) })
+
+/** Before the list loads again by itself. */
+const WITHIN_MS = 20_000
+
+/** The answer to the first request of such a URL is asked for at once, and reaches the page when it is released. */
+async function holdBack(page: Page, isHeld: (url: URL) => boolean) {
+  const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const hold = async (route: Route) => {
+    const response = await route.fetch()
+    asked.resolve()
+    await released.promise
+    await route.fulfill({ response })
+  }
+  await page.route(isHeld, hold, { times: 1 })
+  return { asked: asked.promise, release: () => released.resolve() }
+}
+
+/** Out: waits until the service has sent the page a change of endpoints. */
+async function followChanges(page: Page): Promise<() => Promise<unknown>> {
+  await page.evaluate(`fetch('/events?types=endpoints').then(({ body }) => { window.changes = body.getReader() })`)
+  return () =>
+    page.evaluate(`(async () => {
+      const decoder = new TextDecoder()
+      for (let text = ''; !text.includes('event: endpoints'); ) text += decoder.decode((await window.changes.read()).value)
+    })()`)
+}
 
 describe('/endpoints', { skip: NO_BROWSER }, () => {
   test('sorts and finds them; the URL has both', async (test) => {
@@ -113,45 +139,29 @@ describe('/endpoints', { skip: NO_BROWSER }, () => {
     assert.equal(stored.status, 200, await stored.text())
     await open('endpoints')
     await page.getByText('· live').waitFor()
-    const isNextPage = (url: URL) => url.searchParams.has('cursor')
-    const asked = page.waitForRequest((request) => isNextPage(new URL(request.url())))
-    const stopped = page.waitForEvent('requestfailed', (request) => isNextPage(new URL(request.url())))
-    await page.route(isNextPage, () => {}, { times: 1 })
+    const { asked, release } = await holdBack(page, (url) => url.searchParams.has('cursor'))
+    const untilChanged = await followChanges(page)
     await page.getByRole('button', { name: 'Show more' }).click()
     await asked
     await service.register({ endpoint: { pattern: '/added' } })
-    await stopped
-    await page.getByText('250 of 251').waitFor()
+    await untilChanged()
+    release()
+    await page.getByText('250 of 251').waitFor({ timeout: WITHIN_MS })
   })
 
   test('shows a change that was made while the list loaded for the first time', async (test) => {
     const { service, page, open } = await openConsole(test)
     await service.register({ name: 'Orders', endpoint: { pattern: '/orders' } })
     await open('keys')
-    await page.evaluate(`fetch('/events').then(({ body }) => { window.events = body.getReader() })`)
-    const listed = Promise.withResolvers<void>()
-    const released = Promise.withResolvers<void>()
-    const isList = (url: URL) => url.searchParams.get('limit') === '200'
-    await page.route(
-      isList,
-      async (route) => {
-        const response = await route.fetch()
-        listed.resolve()
-        await released.promise
-        await route.fulfill({ response })
-      },
-      { times: 1 },
-    )
+    const untilChanged = await followChanges(page)
+    const { asked, release } = await holdBack(page, (url) => url.searchParams.get('limit') === '200')
     await page.getByRole('link', { name: 'Endpoints', exact: true }).click()
-    await listed.promise
+    await asked
     await service.register({ name: 'Results', endpoint: { pattern: '/results' } })
-    await page.evaluate(`(async () => {
-      const decoder = new TextDecoder()
-      for (let text = ''; !text.includes('event: endpoints'); ) text += decoder.decode((await window.events.read()).value)
-    })()`)
-    released.resolve()
+    await untilChanged()
+    release()
     const either = page.getByRole('button', { name: '1 new: show' }).or(page.getByText('2 of 2'))
-    await either.waitFor({ timeout: 20_000 })
+    await either.waitFor({ timeout: WITHIN_MS })
   })
 
   test('shows the failure of the service with its code, and tries again', async (test) => {
