@@ -113,7 +113,8 @@ export function createAdmission(limits: AdmissionLimits): Admission {
     const retryAfter = (isOwn && compiled && counts.get(compiled.document._id)?.retryAfter) || totalRetryAfter
     const seconds = retryAfter(waiting + 1, performance.now())
     const whose = isOwn ? 'of this endpoint ' : ''
-    const what = `${used} messages ${whose}are in progress already`
+    const what =
+      used === 1 ? `1 message ${whose}is in progress already` : `${used} messages ${whose}are in progress already`
     return new Failure('OVERLOADED', `${what}; send this one again in ${inSeconds(seconds)}.`, {
       headers: { 'retry-after': String(seconds) },
     })

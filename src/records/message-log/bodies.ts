@@ -74,7 +74,7 @@ export type RecordedRequest = Readonly<{
   requestHeaders: Headers
   query: JsonObject
   urlParams: JsonObject
-  /** HTTP without it, but for a record of a message of another door. */
+  /** Left out for HTTP. */
   door?: Door
 }>
 

@@ -69,7 +69,7 @@ describe('limits of an endpoint', () => {
     await untilWaiting(2)
     const refused = await send('/own')
     assert.deepEqual(refusalOf(refused), [503, '1', 'OVERLOADED'])
-    assert.match(refused.text, /1 messages of this endpoint are in progress already;/)
+    assert.match(refused.text, /1 message of this endpoint is in progress already;/)
     assert.equal(upstream.received.length, before + 1)
     assert.deepEqual(await releaseAll(replies), [200, 200, 200])
     assert.equal(upstream.received.length, before + 3)

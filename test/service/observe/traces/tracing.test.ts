@@ -65,10 +65,10 @@ describe('sampling', () => {
     const [one, other] = [createSampling('traceidratio', 0.25), createSampling('traceidratio', 0.25)]
     let taken = 0
     for (let n = 0; n < 4_000; n += 1) {
-      const begun = one({ requestHeaders: {}, origin: HTTP })
-      const requestHeaders = { traceparent: `00-${begun.traceId}-${begun.spanId}-00` }
-      assert.equal(other({ requestHeaders, origin: HTTP }).sampled, begun.sampled)
-      if (begun.sampled) taken += 1
+      const started = one({ requestHeaders: {}, origin: HTTP })
+      const requestHeaders = { traceparent: `00-${started.traceId}-${started.spanId}-00` }
+      assert.equal(other({ requestHeaders, origin: HTTP }).sampled, started.sampled)
+      if (started.sampled) taken += 1
     }
     assert.ok(taken > 800 && taken < 1_200, String(taken))
   })
