@@ -132,6 +132,15 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
     let earlierAssignments = 0
     const assignments = () => earlierAssignments + sumOf(instances.map(assignmentsOf))
     const count = async () => (exactlyOnce ? (await readAll()).length : topics.count(out))
+    /** If a partition stops, its count says which one. */
+    const countMade = async () => {
+      const all = await readAll()
+      const byPartition = Array.from(
+        { length: partitions },
+        (_, index) => all.filter((one) => one.partition === index).length,
+      )
+      return { total: all.length, produced, byPartition }
+    }
     const pastUnfinished = async () => {
       const committed = await topics.committed(group, topic, partitions)
       // The broker marks a transaction as committed in one partition after the other.
@@ -170,7 +179,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
         committedPastUnfinished += await pastUnfinished()
       }
       const mayMiss = () => (performance.now() < backAt ? produced / (keys ?? 1) : 0)
-      await until(readAll, ({ length }) => length >= produced - mayMiss(), PATIENCE_MS)
+      await until(countMade, ({ total }) => total >= produced - mayMiss(), PATIENCE_MS)
       const found = await until(
         async () => countDeliveries(await readAll(), produced, keys),
         ({ lost }) => lost <= mayMiss(),
