@@ -8,9 +8,8 @@ import { type DocumentBounds, lintBounds } from '../document/checks/document-bou
 import { lintEndpoint } from '../document/checks/lint-endpoint.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
-import { compileEndpoint } from '../pipeline/compile.ts'
+import { compileEndpoint, type WrappedPipeline, wrapPipeline } from '../pipeline/compile.ts'
 import { compileAuth, type EndpointAuth } from '../pipeline/endpoint-auth.ts'
-import { compileIdempotency, type KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
 import type { Handle } from '../pipeline/outcome.ts'
 import type { CachedPipeline, PipelineCache } from '../pipeline/pipeline-cache.ts'
 import { producedRecords } from '../pipeline/produced-records.ts'
@@ -27,25 +26,23 @@ export type Sampling = {
   intervalMs: number
 }
 
-export type CompiledEndpoint = Readonly<{
-  /** Counts the changes of this endpoint, from 1. */
-  version: number
-  document: StoredDocument
-  endpoint: Endpoint
-  /** Normalised method and pattern, without parameter names and a last `/`. */
-  routeKey: string
-  handle: Handle
-  /** Replaces `handle` for requests if those with an `Idempotency-Key` are processed once. */
-  handleKeyed?: KeyedHandle | undefined
-  /** How many records each message produces, if they may overlap with those of the next message; else undefined. */
-  produces?: number | undefined
-  /** Authenticates the senders; undefined if the endpoint has no `auth`. */
-  auth?: EndpointAuth | undefined
-  /** The faults with which a stored document stays active, though a new document is refused for them; absent if it has none. */
-  toleratedFaults?: readonly Lint[]
-  /** Absent where messages are not sampled. */
-  sampling?: Sampling
-}>
+export type CompiledEndpoint = WrappedPipeline &
+  Readonly<{
+    /** Counts the changes of this endpoint, from 1. */
+    version: number
+    document: StoredDocument
+    endpoint: Endpoint
+    /** Normalised method and pattern, without parameter names and a last `/`. */
+    routeKey: string
+    /** How many records each message produces, if they may overlap with those of the next message; else undefined. */
+    produces?: number | undefined
+    /** Authenticates the senders; undefined if the endpoint has no `auth`. */
+    auth?: EndpointAuth | undefined
+    /** The faults with which a stored document stays active, though a new document is refused for them; absent if it has none. */
+    toleratedFaults?: readonly Lint[]
+    /** Absent where messages are not sampled. */
+    sampling?: Sampling
+  }>
 
 /** The fields of a document that the service sets. Timestamps are ISO 8601 with milliseconds and `Z`. */
 export type Stamp = Readonly<{ _id: string; createdAt: string; updatedAt: string; version: number }>
@@ -94,9 +91,6 @@ export async function compileDocument(
   const run = pipelines?.add(cached, compiledNow) ?? compiledNow
   if (run === undefined) throw new TypeError('A pipeline that is not compiled now needs a cache.')
   const auth = compileAuth(endpoint, isolated, sink)
-  const handle = auth === undefined ? run : notingSecrets(auth, run)
-  const keyed = compileIdempotency(endpoint, _id, run, isolated.idempotency)
-  const handleKeyed = auth === undefined || keyed === undefined ? keyed : notingSecrets(auth, keyed)
   const pattern = parseRoutePattern(endpoint.endpoint.pattern)
   const routeKey = pattern.ok ? pattern.value.routeKey(endpoint.endpoint.method) : ''
   const document = { _id, ...endpoint, createdAt, updatedAt, __v: 0 } as unknown as StoredDocument
@@ -106,8 +100,7 @@ export async function compileDocument(
     document,
     endpoint,
     routeKey,
-    handle,
-    handleKeyed,
+    ...wrapPipeline(run, endpoint, _id, auth, isolated),
     auth,
     sampling,
     produces: producedRecords(endpoint, sink),
@@ -150,13 +143,6 @@ async function isolate(endpoint: Endpoint, services: Services, overload: Failure
   if (overload !== undefined && services.sandbox.compilesHere?.(program) !== true) throw overload
   return { ...services, sandboxed: await services.sandbox.compile(program) }
 }
-
-const notingSecrets =
-  ({ noteSecrets }: EndpointAuth, handle: KeyedHandle): KeyedHandle =>
-  (message, run, caller) => {
-    noteSecrets(run)
-    return handle(message, run, caller)
-  }
 
 /** Two checks may find the same fault. */
 const distinct = (lints: readonly Lint[]): readonly Lint[] => [

@@ -1,4 +1,7 @@
-/** THE PIPELINE: one line a stage. Compiles an endpoint document once; its messages only run the result. */
+/**
+ * THE PIPELINE: one line a stage, and around the stages every wrapper of a message's way. Compiles an endpoint document once;
+ * its messages only run the result.
+ */
 
 import { asFailure, type Failure } from '../core/failure.ts'
 import type { Awaitable, JsonObject } from '../core/json.ts'
@@ -7,6 +10,8 @@ import type { Answered, Received } from '../core/message.ts'
 import type { Run } from '../core/run.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import { type Ending, startChain } from './chain.ts'
+import type { EndpointAuth } from './endpoint-auth.ts'
+import { compileIdempotency, type KeyedHandle } from './idempotency/idempotency-middleware.ts'
 import type { Handle, Outcome } from './outcome.ts'
 import { failedOutcome } from './reply.ts'
 import { compileConstants, withoutValues } from './requests/secret-references.ts'
@@ -49,6 +54,27 @@ export function compileEndpoint(
   return states === undefined ? handle : withState(handle, compileKeep(id, states), ending.fail)
 }
 
+/** `handleKeyed` replaces `handle` for requests, if those with an `Idempotency-Key` are processed once. */
+export type WrappedPipeline = Readonly<{ handle: Handle; handleKeyed?: KeyedHandle | undefined }>
+
+/**
+ * The rest of a message's way, outside of what `compileEndpoint` compiles: between the two, the pipeline cache may drop the
+ * stages and compile them again. A repeated message reaches none of them, and its outcome may quote secrets of the sender.
+ */
+export function wrapPipeline(
+  pipeline: Handle,
+  endpoint: Endpoint,
+  id: string,
+  auth: EndpointAuth | undefined,
+  { idempotency }: Services,
+): WrappedPipeline {
+  const keyed = compileIdempotency(endpoint, id, pipeline, idempotency)
+  return {
+    handle: withCallerSecrets(pipeline, auth),
+    handleKeyed: keyed && withCallerSecrets(keyed, auth),
+  }
+}
+
 type Fail = (failure: Failure, run: Run) => Outcome
 
 const createEnding = (endpoint: Endpoint): Ending<Answered, Outcome> => ({
@@ -68,6 +94,15 @@ function withConstants(handle: Handle, endpoint: Endpoint, { secrets }: Services
       return fail(asFailure(thrown), run)
     }
     return handle({ ...message, constants }, run)
+  }
+}
+
+/** Secrets that a sender has shown are hidden wherever else the message repeats them. */
+function withCallerSecrets(handle: KeyedHandle, auth: EndpointAuth | undefined): KeyedHandle {
+  if (auth === undefined) return handle
+  return (message, run, caller) => {
+    auth.noteSecrets(run)
+    return handle(message, run, caller)
   }
 }
 
