@@ -1,7 +1,9 @@
 /** The failures of an endpoint as responses of its operation, by status. */
+
 import { createHash } from 'node:crypto'
 import { FAILURES, type FailureCode, kindForCode } from '../../core/failure-table.ts'
 import type { MANAGEMENT_FAILURES } from '../../core/failures/management-failure-table.ts'
+import { takesBody } from '../../core/http.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { referencesIn } from '../../core/secrets/secrets.ts'
 import { type Endpoint, soleRequest } from '../../document/schema/schema.ts'
@@ -248,7 +250,7 @@ function listParts(endpoint: Endpoint): Parts {
   const { method } = endpoint.endpoint
   return {
     endpoint,
-    takesBody: method === 'POST' || method === 'PUT',
+    takesBody: takesBody(method),
     hasLookup: lookup.some(({ optional }) => optional !== true),
     hasUrl: alone !== undefined && alone.optional !== true && alone.kafkaProducerTopic === undefined,
     hasTopic: response.some(

@@ -1,4 +1,5 @@
 /** What one endpoint adds to an OpenAPI document. */
+import { takesBody } from '../../core/http.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
@@ -101,7 +102,7 @@ function describeBody(
 ): JsonObject | undefined {
   const { method } = endpoint.endpoint
   const { input } = endpoint.transformation
-  if ((method !== 'POST' && method !== 'PUT') || input === undefined) return undefined
+  if (!takesBody(method) || input === undefined) return undefined
   const codec = codecForFormat(input)
   const schema = request.body === undefined ? {} : { $ref: `#${request.body.location}` }
   const given = examples.flatMap((one) =>

@@ -1,4 +1,5 @@
 /** What `inputValidation` says of the requests that an endpoint accepts, for an OpenAPI document. */
+import { takesBody } from '../../core/http.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { documentPath } from '../../core/lint.ts'
 import { type DocumentReference, listReferences } from '../../document/reads/document-reads.ts'
@@ -57,7 +58,7 @@ export function describeRequest(endpoint: Endpoint, settings: PublishSettings, n
   }
   const { method } = endpoint.endpoint
   const given = [
-    ...(method === 'POST' || method === 'PUT' ? ['requestBody'] : []),
+    ...(takesBody(method) ? ['requestBody'] : []),
     'query',
     ...(endpoint.requests.lookup.length > 0 ? ['lookupRequests'] : []),
   ]

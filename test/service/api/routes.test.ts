@@ -1,6 +1,7 @@
 /** Which endpoint a request reaches, and what its parameters are. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { ENDPOINT_METHODS } from '../../../src/core/http.ts'
 import { call } from '../../support/inbound/http/management/call.ts'
 import { type Service, startService } from '../../support/service.ts'
 
@@ -79,15 +80,18 @@ describe('methods', () => {
     assert.equal(await ask('DELETE', '/m/literal'), '/m/literal')
     assert.equal(await ask('GET', '/m/literal'), '/m/:a')
     assert.equal(await ask('POST', '/m/literal'), 'GET, PUT, DELETE')
+    await register('/m/:c', 'PATCH')
+    assert.equal(await ask('PATCH', '/m/1'), '/m/:c')
+    assert.equal(await ask('POST', '/m/literal'), 'GET, PUT, PATCH, DELETE')
   })
 })
 
 describe('reserved paths', () => {
   test('are reached by no pattern that would match them', async () => {
-    for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
+    for (const method of ENDPOINT_METHODS) {
       for (const pattern of ['/:a', '/:a/:b', '/:a/:b/:c']) await register(pattern, method)
     }
-    for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
+    for (const method of ENDPOINT_METHODS) {
       for (const path of ['/uptime', '/%75ptime', '/uptime/', '/uptime/x', '/uptime/x/y']) {
         const { text } = await call(service.url, method, path)
         assert.doesNotMatch(text, /pattern/, `${method} ${path}`)

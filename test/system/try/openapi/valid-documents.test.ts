@@ -66,7 +66,7 @@ describe('OpenAPI documents are valid', () => {
     const document = fc.record({
       name: fc.string({ minLength: 1 }).filter((name) => name.trim() !== ''),
       description: fc.string(),
-      method: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE'),
+      method: fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
       segments: fc.array(fc.constantFrom('a', ':id', "b'(!", 'c.d', ':x-y', '@'), { maxLength: 3 }),
       input: fc.constantFrom('JSON', 'XML', 'FHIR+JSON', 'JSON+OPENHIM'),
       output: fc.constantFrom('JSON', 'XML', 'FHIR+JSON', 'JSON+OPENHIM'),
