@@ -79,7 +79,7 @@ export const EndpointSchema = record(
       {
         pattern: Type.String({
           description:
-            'Path of the endpoint: segments of URI-safe characters or `:parameter` (letters, digits, `_`, `-`); a `/` at its end makes no difference.',
+            'Path of the endpoint: segments of URI-safe characters or `:parameter` (letters, digits, `_`, `-`); a last segment `*name` takes the rest of the path; a `/` at the end makes no difference.',
           examples: ['/patients/:id'],
           fallback: UNKNOWN_PATTERN,
         }),

@@ -7,7 +7,7 @@ import type { Endpoint } from '../../document/schema/schema.ts'
 import { pointer, publishSchema } from '../../language/json-schema/publish-schema.ts'
 import { resolveLocal } from '../../language/json-schema/read-schema.ts'
 import { parsePath } from '../../language/paths/path.ts'
-import { parseRoutePattern } from '../../language/route-pattern.ts'
+import { isWildcard, splitPattern, variableName } from '../../language/route-pattern.ts'
 import type { PipelineSettings } from '../../pipeline/services.ts'
 import { namesParts } from '../../pipeline/stages/validate.ts'
 
@@ -197,15 +197,20 @@ const NO_PARAMETERS = new Set(['accept', 'content-type', 'authorization'])
 
 /** The segments of a pattern that are parameters; they are beside the methods of a path. */
 export function pathParameters(pattern: string): readonly JsonObject[] {
-  const parsed = parseRoutePattern(pattern)
-  const names = parsed.ok ? parsed.value.parameters : []
-  return names.map((name) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string', minLength: 1, 'x-crosswalk-source': 'endpoint.pattern' },
-  }))
+  return splitPattern(pattern).flatMap((segment) => {
+    const name = variableName(segment)
+    return name === undefined ? [] : [pathParameter(name, isWildcard(segment))]
+  })
 }
+
+// OpenAPI has no wildcards (section 4.8.8.2); a client that encodes the slashes of the value reaches the endpoint too.
+const pathParameter = (name: string, isRest: boolean): JsonObject => ({
+  name,
+  in: 'path',
+  required: true,
+  ...(isRest ? { description: 'The rest of the path, with all its segments.' } : {}),
+  schema: { type: 'string', minLength: 1, 'x-crosswalk-source': 'endpoint.pattern' },
+})
 
 /**
  * Query parameters and headers that the mapping, the requests, the state or `inputValidation` name. Expressions may read

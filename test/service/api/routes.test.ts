@@ -46,6 +46,11 @@ describe('a path', () => {
     ['/a/c;d=1', ['/a/:x', { x: 'c;d=1' }]],
     ['/a/c:d', ['/a/:x', { x: 'c:d' }]],
     [`/a/${'long'.repeat(500)}`, ['/a/:x', { x: 'long'.repeat(500) }]],
+    // Wildcards: what is left of the path, decoded once.
+    ['/rest/a', ['/rest/*all', { all: 'a' }]],
+    ['/rest/a/b%20c/d.txt/?x=1', ['/rest/*all', { all: 'a/b c/d.txt' }]],
+    ['/rest', 404],
+    ['/rest/', 404],
     // An encoded letter is the letter.
     ['/%61/%62', ['/a/b']],
     ['/a%2Fb', 404],
@@ -53,7 +58,16 @@ describe('a path', () => {
     ['/a/%C3', 400],
   ]
   before(async () => {
-    for (const pattern of ['/a/b', '/a/:x', '/a/b/:z', '/a/:x/:y/c', "/x-y_z.~!$&'+,;=@", '/', '/slash/:org-id/in/'])
+    for (const pattern of [
+      '/a/b',
+      '/a/:x',
+      '/a/b/:z',
+      '/a/:x/:y/c',
+      "/x-y_z.~!$&'+,;=@",
+      '/',
+      '/slash/:org-id/in/',
+      '/rest/*all',
+    ])
       await register(pattern)
   })
   for (const [path, reaches] of cases) {
