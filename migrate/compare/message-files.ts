@@ -3,12 +3,12 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { readFault } from '../../src/core/files/files.ts'
+import { ENDPOINT_METHODS } from '../../src/core/http.ts'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { type ComparedMessage, ComparisonImpossible, listFiles, readJsonFile } from './comparison.ts'
 
 const MESSAGE_SUFFIX = '.message.json'
 
-const METHODS = ['GET', 'POST', 'PUT', 'DELETE']
 const FIELDS = ['name', 'method', 'path', 'query', 'headers', 'contentType', 'body']
 
 /**
@@ -40,8 +40,8 @@ function parseMessage(written: Json, name: string, readFile: (path: string) => U
   const unknown = Object.keys(written).find((field) => !FIELDS.includes(field))
   if (unknown !== undefined) throw wrong(`a message has no field "${unknown}"; it may have ${FIELDS.join(', ')}.`)
   const { method = 'POST', path, query = {}, headers = {}, contentType, body } = written
-  if (typeof method !== 'string' || !METHODS.includes(method.toUpperCase())) {
-    throw wrong(`"method" must be one of ${METHODS.join(', ')}.`)
+  if (typeof method !== 'string' || !ENDPOINT_METHODS.some((known) => known === method.toUpperCase())) {
+    throw wrong(`"method" must be one of ${ENDPOINT_METHODS.join(', ')}.`)
   }
   if (typeof path !== 'string' || !path.startsWith('/') || /[?#]/.test(path)) {
     throw wrong('"path" must start with "/" and have no query; "query" has that.')

@@ -1,5 +1,6 @@
 /** Fields of a document that one rule each converts: its route, formats, topic, state, expressions, and what means nothing. */
 
+import { takesBody } from '../../src/core/http.ts'
 import { isObject, type Json } from '../../src/core/json.ts'
 import { checkReference } from '../../src/document/checks/path-roots.ts'
 import { EndpointField } from '../../src/document/schema/schema.ts'
@@ -48,7 +49,7 @@ export function convertRoute(draft: DocumentPart): void {
   if (!isObject(formats.value)) return
   applyRules(formats, [upperCase('input'), upperCase('output')], undefined)
   const { value: method = 'POST' } = draft.at('endpoint', 'method')
-  const hasBody = method === 'POST' || method === 'PUT' || draft.at('kafkaConsumerTopic').value
+  const hasBody = takesBody(method) || draft.at('kafkaConsumerTopic').value
   for (const format of [formats.at('output'), ...(hasBody ? [formats.at('input')] : [])]) {
     if (format.value !== undefined) continue
     format.set(

@@ -1,5 +1,11 @@
 /** Rules of HTTP that the checks of documents, the servers and the HTTP client share. */
 
+/** The methods that an endpoint may have. */
+export const ENDPOINT_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** True for the methods of an endpoint whose requests have a body that is parsed. */
+export const takesBody = (method: unknown): boolean => method === 'POST' || method === 'PUT' || method === 'PATCH'
+
 /** Methods whose repetition does no harm (RFC 9110 §9.2.2). */
 export const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'TRACE'])
 

@@ -2,6 +2,7 @@
  * The active endpoints, by route and by id. Compiled endpoints are immutable, and a change is made between two messages,
  * so that each message runs with one configuration from start to finish.
  */
+import { ENDPOINT_METHODS } from '../core/http.ts'
 import type { JsonObject } from '../core/json.ts'
 import { collectInto, type Lint } from '../core/lint.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
@@ -93,8 +94,6 @@ export interface Registry extends Omit<ActiveEndpoints, 'add' | 'remove'> {
   watch(listener: () => void): void
 }
 
-const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const
-
 export function createEndpointRegistry(): Registry {
   let active = new ActiveEndpoints()
   const routes = createRouteTable<CompiledEndpoint>()
@@ -152,7 +151,7 @@ function route(routes: RouteTable<CompiledEndpoint>, compiled: CompiledEndpoint)
 function match(routes: RouteTable<CompiledEndpoint>, method: string, url: string): Match {
   const found = routes.find(method, url)
   if (found !== undefined) return { kind: 'endpoint', compiled: found.target, urlParams: found.urlParams }
-  const allow = METHODS.filter((other) => routes.find(other, url) !== undefined)
+  const allow = ENDPOINT_METHODS.filter((other) => routes.find(other, url) !== undefined)
   return allow.length === 0 ? { kind: 'unknown' } : { kind: 'method', allow }
 }
 

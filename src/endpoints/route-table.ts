@@ -3,7 +3,7 @@
  * does not depend on the number of routes, so that ten thousand endpoints cost a message or a change no more than ten.
  */
 import type { JsonObject } from '../core/json.ts'
-import { splitPattern, withoutLastSlash } from '../language/route-pattern.ts'
+import { isWildcard, splitPattern, variableName, withoutLastSlash } from '../language/route-pattern.ts'
 
 export type Found<Target> = Readonly<{ target: Target; urlParams: JsonObject }>
 
@@ -13,8 +13,8 @@ export interface RouteTable<Target> {
   remove(method: string, pattern: string): void
   /**
    * In: a URL, still percent-encoded, with or without its query. Patterns match whole paths; a last "/" of either does not
-   * count. If two patterns match, the one with a literal in the first segment in which they differ wins. A parameter
-   * matches any segment that is not empty.
+   * count. If two patterns match, the first segment in which they differ decides: a literal wins over a parameter, and a
+   * parameter over a wildcard. A parameter matches any segment that is not empty, a wildcard at least one character.
    */
   find(method: string, url: string): Found<Target> | undefined
 }
@@ -23,6 +23,7 @@ type Node<Target> = {
   /** Made when the first is added: most nodes are leaves. */
   literals: Map<string, Node<Target>> | undefined
   parameter: Node<Target> | undefined
+  wildcard: Node<Target> | undefined
   leaf: Leaf<Target> | undefined
 }
 type Leaf<Target> = Readonly<{ target: Target; parameters: readonly string[] }>
@@ -36,7 +37,8 @@ export function createRouteTable<Target>(): RouteTable<Target> {
       const parameters: string[] = []
       let node = root
       for (const segment of splitPattern(pattern)) {
-        if (segment.startsWith(':')) parameters.push(segment.slice(1))
+        const name = variableName(segment)
+        if (name !== undefined) parameters.push(name)
         node = grow(node, segment)
       }
       node.leaf = { target, parameters }
@@ -56,11 +58,17 @@ export function createRouteTable<Target>(): RouteTable<Target> {
   }
 }
 
-const emptyNode = <Target>(): Node<Target> => ({ literals: undefined, parameter: undefined, leaf: undefined })
+const emptyNode = <Target>(): Node<Target> => ({
+  literals: undefined,
+  parameter: undefined,
+  wildcard: undefined,
+  leaf: undefined,
+})
 
 function grow<Target>(node: Node<Target>, segment: string): Node<Target> {
   const grown = findChild(node, segment) ?? emptyNode<Target>()
-  if (segment.startsWith(':')) node.parameter = grown
+  const kind = variableKind(segment)
+  if (kind !== undefined) node[kind] = grown
   else {
     node.literals ??= new Map()
     node.literals.set(segment, grown)
@@ -68,8 +76,15 @@ function grow<Target>(node: Node<Target>, segment: string): Node<Target> {
   return grown
 }
 
-const findChild = <Target>(node: Node<Target>, segment: string): Node<Target> | undefined =>
-  segment.startsWith(':') ? node.parameter : node.literals?.get(segment)
+function findChild<Target>(node: Node<Target>, segment: string): Node<Target> | undefined {
+  const kind = variableKind(segment)
+  return kind === undefined ? node.literals?.get(segment) : node[kind]
+}
+
+function variableKind(segment: string): 'parameter' | 'wildcard' | undefined {
+  if (isWildcard(segment)) return 'wildcard'
+  return variableName(segment) === undefined ? undefined : 'parameter'
+}
 
 /** Removes the leaf at the end of the segments, and every node that then leads nowhere. */
 function prune<Target>(node: Node<Target>, segments: readonly string[], at: number): void {
@@ -81,8 +96,10 @@ function prune<Target>(node: Node<Target>, segments: readonly string[], at: numb
   const child = findChild(node, segment)
   if (child === undefined) return
   prune(child, segments, at + 1)
-  if (child.leaf !== undefined || child.parameter !== undefined || (child.literals?.size ?? 0) > 0) return
-  if (segment.startsWith(':')) node.parameter = undefined
+  if (child.leaf !== undefined || child.parameter !== undefined || child.wildcard !== undefined) return
+  if ((child.literals?.size ?? 0) > 0) return
+  const kind = variableKind(segment)
+  if (kind !== undefined) node[kind] = undefined
   else node.literals?.delete(segment)
 }
 
@@ -117,11 +134,15 @@ function findLeaf<Target>(node: Node<Target>, path: string, from: number, values
     const leaf = slash === -1 ? literal.leaf : findLeaf(literal, path, slash + 1, values)
     if (leaf !== undefined) return leaf
   }
-  if (node.parameter === undefined || segment === '') return undefined
-  values.push(encoded ? decodeURIComponent(segment) : segment)
-  const leaf = slash === -1 ? node.parameter.leaf : findLeaf(node.parameter, path, slash + 1, values)
-  if (leaf === undefined) values.pop()
-  return leaf
+  if (node.parameter !== undefined && segment !== '') {
+    values.push(encoded ? decodeURIComponent(segment) : segment)
+    const leaf = slash === -1 ? node.parameter.leaf : findLeaf(node.parameter, path, slash + 1, values)
+    if (leaf !== undefined) return leaf
+    values.pop()
+  }
+  if (node.wildcard === undefined || from === path.length) return undefined
+  values.push(decodeURIComponent(path.slice(from)))
+  return node.wildcard.leaf
 }
 
 function named(parameters: readonly string[], values: readonly string[]): JsonObject {

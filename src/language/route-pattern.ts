@@ -1,14 +1,17 @@
-/** `endpoint.pattern`: the paths of an endpoint. Characters that routers interpret (`*`, `(`, `)`, `?`, `::`) are refused. */
+/**
+ * `endpoint.pattern`: the paths of an endpoint. `:name` is a parameter for one segment, `*name` at the end a wildcard for all
+ * that is left of the path. Other characters that routers interpret (`(`, `)`, `?`, `::`) are refused.
+ */
 import { reservedBy } from '../core/http.ts'
 import { fault, found, type Result } from '../core/lint.ts'
 
 type RoutePattern = Readonly<{
   pattern: string
-  /** Names of the parameters, in the order of their segments. */
+  /** Names of the parameters and of the wildcard, in the order of their segments. */
   parameters: readonly string[]
   /**
-   * Two endpoints conflict if their keys are equal: the method, and the pattern without parameter names, as in `POST
-   * /patients/:`.
+   * Two endpoints conflict if their keys are equal: the method, and the pattern without names, as in `POST /patients/:` or
+   * `GET /files/*`.
    */
   routeKey(method: string): string
 }>
@@ -32,36 +35,52 @@ export function parseRoutePattern(pattern: string): Result<RoutePattern> {
   }
   const segments = splitPattern(pattern)
   const parameters: string[] = []
-  for (const segment of segments) {
-    const wrong = findSegmentFault(segment)
+  for (const [at, segment] of segments.entries()) {
+    const wrong = findSegmentFault(segment, at === segments.length - 1)
     if (wrong !== undefined) return fault(wrong)
-    if (!segment.startsWith(':')) continue
-    const name = segment.slice(1)
+    const name = variableName(segment)
+    if (name === undefined) continue
     if (parameters.includes(name))
-      return fault(`The parameter ":${name}" appears twice in the pattern; give each its own name.`)
+      return fault(`The parameter "${segment}" appears twice in the pattern; give each its own name.`)
     parameters.push(name)
   }
-  const shape = `/${segments.map((segment) => (segment.startsWith(':') ? ':' : segment)).join('/')}`
+  const shape = `/${segments.map((segment) => (variableName(segment) === undefined ? segment : segment[0])).join('/')}`
   return found({ pattern, parameters, routeKey: (method) => `${method.toUpperCase()} ${shape}` })
 }
 
-/** The segments of a pattern, parameters with their colon. A last "/" starts no segment. */
+/** The segments of a pattern, parameters with their colon, a wildcard with its asterisk. A last "/" starts no segment. */
 export const splitPattern = (pattern: string): readonly string[] =>
   pattern === '/' ? [] : withoutLastSlash(pattern).slice(1).split('/')
+
+export const isWildcard = (segment: string): boolean => segment.startsWith('*')
+
+/** The name of a parameter or wildcard; undefined for a literal. */
+export const variableName = (segment: string): string | undefined =>
+  segment.startsWith(':') || isWildcard(segment) ? segment.slice(1) : undefined
 
 export const withoutLastSlash = (path: string): string =>
   path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 
-function findSegmentFault(segment: string): string | undefined {
+function findSegmentFault(segment: string, isLast: boolean): string | undefined {
   if (segment === '') return 'The pattern must not hold "//"; write a single "/" between segments.'
   if (segment === '.' || segment === '..') {
     return `The pattern must not hold the segment "${segment}", which clients resolve away; write the path that it leads to.`
   }
-  return segment.startsWith(':') ? findParameterFault(segment.slice(1)) : findLiteralFault(segment)
+  const name = variableName(segment)
+  if (name === undefined) return findLiteralFault(segment)
+  if (name === '__proto__') return `The parameter "${segment}" cannot be addressed; choose another name.`
+  return isWildcard(segment) ? findWildcardFault(name, isLast) : findParameterFault(name)
+}
+
+function findWildcardFault(name: string, isLast: boolean): string | undefined {
+  if (!PARAMETER.test(name)) {
+    return `${quote(`*${name}`)} is not a wildcard; write "*" and a name of letters, digits, "_" and "-" that starts with a letter or "_", such as "*rest".`
+  }
+  if (isLast) return undefined
+  return `The wildcard ${quote(`*${name}`)} takes the rest of the path; write it as the last segment, or write a parameter such as ":name" for one segment.`
 }
 
 function findParameterFault(name: string): string | undefined {
-  if (name === '__proto__') return 'The parameter ":__proto__" cannot be addressed; choose another name.'
   if (PARAMETER.test(name)) return undefined
   return `${quote(`:${name}`)} is not a parameter; write ":" and a name of letters, digits, "_" and "-" that starts with a letter or "_" and fills its segment, such as ":id".`
 }
@@ -79,9 +98,10 @@ function findLiteralFault(segment: string): string | undefined {
     case '%':
       return `Percent-encodings are not understood in ${location}; write the character itself where a URL may hold it, or a parameter such as ":name".`
     case '*':
+      return `A wildcard must fill the last segment, and ${location} has "*" further in; write a parameter such as ":name" for one variable segment, or "*name" at the end for the rest of the path.`
     case '(':
     case ')':
-      return `Wildcards and regular expressions are not understood in ${location}; write a parameter such as ":name" for each variable segment.`
+      return `Regular expressions are not understood in ${location}; write a parameter such as ":name" for each variable segment.`
     default:
       return `${quote(wrong)} is not allowed in ${location}; write letters, digits and -._~!$&'+,;=@ only, or a parameter such as ":name".`
   }

@@ -6,7 +6,7 @@ import { type Backoff, nextPauseMs } from '../core/backoff.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
-import { splitPattern } from '../language/route-pattern.ts'
+import { isWildcard, splitPattern, variableName } from '../language/route-pattern.ts'
 import {
   type ChannelConfig,
   CoreFault,
@@ -168,9 +168,10 @@ export function describeMediator(
 
 /** The regular expression that matches the paths of a pattern, percent-encoded, with or without a last `/`. */
 export function toUrlPattern(pattern: string): string {
-  const segments = splitPattern(pattern).map((segment) =>
-    segment.startsWith(':') ? '/[^/]+' : `/${segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`,
-  )
+  const segments = splitPattern(pattern).map((segment) => {
+    if (isWildcard(segment)) return '/.+'
+    return variableName(segment) === undefined ? `/${segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}` : '/[^/]+'
+  })
   return segments.length === 0 ? '^/$' : `^${segments.join('')}/?$`
 }
 

@@ -2,6 +2,7 @@
  * The first check of an endpoint document: its form is checked and its defaults are filled in, so that all later code can
  * rely on the type `Endpoint`.
  */
+import { takesBody } from '../../core/http.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import { collectInto, type Lint } from '../../core/lint.ts'
 import { withoutStamps } from '../../core/stored-document.ts'
@@ -32,8 +33,7 @@ const areSound = (lints: readonly Lint[], ...paths: readonly string[]) =>
   !lints.some((lint) => paths.includes(lint.path))
 
 function checkInputType({ endpoint, transformation }: Endpoint, lints: Lint[]): void {
-  const hasBody = endpoint.method === 'POST' || endpoint.method === 'PUT'
-  if (!hasBody || transformation.input !== undefined) return
+  if (!takesBody(endpoint.method) || transformation.input !== undefined) return
   if (!areSound(lints, '', 'endpoint', 'endpoint.method', 'transformation', 'transformation.input')) return
   collectInto(lints)
     .at('transformation', 'input')

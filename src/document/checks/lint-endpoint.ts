@@ -2,6 +2,7 @@
  * The rules between the fields of a document that need no compiling. A stage reports the faults of what it compiles
  * (expressions, paths, URLs, sets of statuses), so that each fault is reported once.
  */
+import { IDEMPOTENT_METHODS } from '../../core/http.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { parseTree } from '../../language/jsonata/expression-engine.ts'
@@ -67,8 +68,8 @@ function lintRoute({ endpoint: { pattern } }: Endpoint, lint: LintSink): void {
 }
 
 function lintIdempotency({ idempotency, endpoint: { method } }: Endpoint, lint: LintSink): void {
-  if (idempotency === undefined || method === 'POST') return
-  lint.error(`"idempotency" is for POST only, and this endpoint takes ${method}; leave it out.`)
+  if (idempotency === undefined || !IDEMPOTENT_METHODS.has(method)) return
+  lint.error(`"idempotency" is for POST and PATCH only, and this endpoint takes ${method}; leave it out.`)
 }
 
 function lintTopics(endpoint: Endpoint, lint: LintSink): void {

@@ -59,6 +59,6 @@ export const IdempotencySchema = record(
   },
   {
     description:
-      'A message with the header `Idempotency-Key` is processed once: its response is stored, and replayed to later messages with the same key. For POST only; not for records of topics and replays.',
+      'A message with the header `Idempotency-Key` is processed once: its response is stored, and replayed to later messages with the same key. For POST and PATCH only; not for records of topics and replays.',
   },
 )

@@ -3,6 +3,7 @@
  * keywords of JSON Schema, a field may have those of `FieldNotes` (schema-fields.ts).
  */
 import Type, { type Static, type TSchema } from 'typebox'
+import { ENDPOINT_METHODS, takesBody } from '../../core/http.ts'
 import type { Json } from '../../core/json.ts'
 import { DEFAULT_FORMAT, FORMATS } from '../../formats/codecs.ts'
 import { AuthSchema } from './schema-auth.ts'
@@ -26,8 +27,6 @@ import {
 import { KafkaSchema } from './schema-kafka.ts'
 import { IdempotencySchema, LimitsSchema, RateLimitSchema } from './schema-limits.ts'
 import { LookupSchema, type ParameterSchema, ResponseSchema } from './schema-requests.ts'
-
-const ENDPOINT_METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
 /** `readsBelow`: as in `FieldNotes`; undefined: the paths are not of the message. */
 const pathsByName = (read: string, example: Json, readsBelow: string | undefined) =>
@@ -80,7 +79,7 @@ export const EndpointSchema = record(
       {
         pattern: Type.String({
           description:
-            'Path of the endpoint: segments of URI-safe characters or `:parameter` (letters, digits, `_`, `-`); a `/` at its end makes no difference.',
+            'Path of the endpoint: segments of URI-safe characters or `:parameter` (letters, digits, `_`, `-`); a last segment `*name` takes the rest of the path; a `/` at the end makes no difference.',
           examples: ['/patients/:id'],
           fallback: UNKNOWN_PATTERN,
         }),
@@ -100,7 +99,7 @@ export const EndpointSchema = record(
       {
         input: optional(
           Type.Enum([...FORMATS], {
-            description: 'Format of incoming messages; required for POST and PUT.',
+            description: 'Format of incoming messages; required for POST, PUT and PATCH.',
             examples: [DEFAULT_FORMAT],
           }),
         ),
@@ -245,7 +244,7 @@ export type ResponseRequest = Endpoint['requests']['response'][number]
 export type ParameterSpec = Fixed<Static<ParameterSchema>>
 
 export const hasBody = ({ endpoint: { method }, kafkaConsumerTopic }: Endpoint): boolean =>
-  method === 'POST' || method === 'PUT' || kafkaConsumerTopic !== undefined
+  takesBody(method) || kafkaConsumerTopic !== undefined
 
 /** It may be marked in either field. */
 export const isMarkedPrimary = (request: ResponseRequest): boolean =>

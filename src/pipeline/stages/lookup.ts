@@ -1,4 +1,5 @@
 import { Failure } from '../../core/failure.ts'
+import { takesBody } from '../../core/http.ts'
 import type { Awaitable, Json, JsonObject } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { Enriched, Parsed } from '../../core/message.ts'
@@ -172,9 +173,7 @@ function bodyFormat({ contentType }: RequestCall): Readonly<{ codec: Codec; cont
 function compileForward(endpoint: Endpoint, call: RequestCall): (message: Parsed, run: Run) => Body {
   const { codec, contentType } = bodyFormat(call)
   const { input } = endpoint.transformation
-  const { method } = endpoint.endpoint
-  const parsed = method === 'POST' || method === 'PUT'
-  const sameForm = parsed && input !== undefined && codecForFormat(input) === codec
+  const sameForm = takesBody(endpoint.endpoint.method) && input !== undefined && codecForFormat(input) === codec
   return (message, run) => {
     const charset = parseMediaType(message.requestHeaders['content-type'] ?? '')?.charset ?? 'utf-8'
     const asItCame = sameForm && run.body !== undefined && run.body.byteLength > 0 && charset === 'utf-8'

@@ -1,4 +1,5 @@
 import { Failure } from '../../core/failure.ts'
+import { takesBody } from '../../core/http.ts'
 import type { Parsed, Recalled } from '../../core/message.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
@@ -24,7 +25,7 @@ const CODES = { malformed: 'BODY_UNREADABLE', 'too-deep': 'BODY_TOO_DEEP', 'too-
 export function compileParse(endpoint: Endpoint, settings: PipelineSettings): Step<Recalled, Parsed> {
   const { method } = endpoint.endpoint
   const format = endpoint.transformation.input
-  const bodiless = method === 'GET' || method === 'DELETE'
+  const bodiless = !takesBody(method)
   const consumes = endpoint.kafkaConsumerTopic !== undefined
   if (format === undefined || (bodiless && !consumes)) return { adds: { requestBody: {} } }
   const codec = codecForFormat(format)

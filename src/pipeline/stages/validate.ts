@@ -1,4 +1,5 @@
 import { Failure } from '../../core/failure.ts'
+import { takesBody } from '../../core/http.ts'
 import { type Awaitable, isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { joinPaths, type LintSink } from '../../core/lint.ts'
 import type { Enriched } from '../../core/message.ts'
@@ -81,7 +82,7 @@ function compileApply(
 
 /** The parts that a message has, so that `required` finds missing ones. */
 function compileParts(method: string | undefined): (message: Enriched, run: Run) => JsonObject {
-  const bodiless = method === 'GET' || method === 'DELETE'
+  const bodiless = method !== undefined && !takesBody(method)
   return ({ requestBody, query, lookupRequests }, run) => {
     const parts: Record<string, Json> = {}
     if (!bodiless || run.door.alwaysHasBody) parts.requestBody = requestBody

@@ -1,4 +1,5 @@
 /** The answer of a message that succeeds, as a response of the operation. */
+import { takesBody } from '../../core/http.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { collectInto, documentPath } from '../../core/lint.ts'
 import { isSecretName, referencesIn } from '../../core/secrets/secrets.ts'
@@ -94,7 +95,7 @@ function bodySchema(
   request: RequestSchemas,
   settings: PublishSettings,
 ): JsonObject {
-  if (method === 'GET' || method === 'DELETE') return withSource({ const: {} }, 'endpoint.method')
+  if (!takesBody(method)) return withSource({ const: {} }, 'endpoint.method')
   if (request.body === undefined || settings.validationCoerceTypes) return UNKNOWN
   return withSource(joined([request.body]), 'inputValidation')
 }
@@ -281,7 +282,7 @@ function createSourceSchemas(
   isCoerced: boolean,
 ): (path: SourcePath) => SourceSchema {
   const { method } = endpoint.endpoint
-  const isBodiless = method === 'GET' || method === 'DELETE'
+  const isBodiless = !takesBody(method)
   const roots: Readonly<Record<string, (path: SourcePath) => SourceSchema>> = {
     constants: (path) => constantAt(path, endpoint.constants),
     urlParams: ({ steps }) => (steps.length === 1 && steps[0]?.kind === 'name' ? TEXT : ANY),

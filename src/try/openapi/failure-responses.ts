@@ -1,12 +1,14 @@
 /** The failures of an endpoint as responses of its operation, by status. */
+
 import { createHash } from 'node:crypto'
 import { FAILURES, type FailureCode, kindForCode } from '../../core/failure-table.ts'
 import type { MANAGEMENT_FAILURES } from '../../core/failures/management-failure-table.ts'
+import { takesBody } from '../../core/http.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { referencesIn } from '../../core/secrets/secrets.ts'
 import { type Endpoint, soleRequest } from '../../document/schema/schema.ts'
 import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
-import { parseRoutePattern } from '../../language/route-pattern.ts'
+import { splitPattern, variableName } from '../../language/route-pattern.ts'
 import { OUTCOME_MEDIA_TYPE } from '../../pipeline/operation-outcome.ts'
 import { answersInFhir } from '../../pipeline/reply.ts'
 import { usesState } from '../../pipeline/stages/state.ts'
@@ -248,7 +250,7 @@ function listParts(endpoint: Endpoint): Parts {
   const { method } = endpoint.endpoint
   return {
     endpoint,
-    takesBody: method === 'POST' || method === 'PUT',
+    takesBody: takesBody(method),
     hasLookup: lookup.some(({ optional }) => optional !== true),
     hasUrl: alone !== undefined && alone.optional !== true && alone.kafkaProducerTopic === undefined,
     hasTopic: response.some(
@@ -262,10 +264,8 @@ function listParts(endpoint: Endpoint): Parts {
   }
 }
 
-function hasUrlParameters({ endpoint: { pattern } }: Endpoint): boolean {
-  const parsed = parseRoutePattern(pattern)
-  return parsed.ok && parsed.value.parameters.length > 0
-}
+const hasUrlParameters = ({ endpoint: { pattern } }: Endpoint): boolean =>
+  splitPattern(pattern).some((segment) => variableName(segment) !== undefined)
 
 // The names of what an endpoint adds to an OpenAPI document. They depend on the endpoint alone, so that parts can be kept.
 

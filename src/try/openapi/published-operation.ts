@@ -1,8 +1,9 @@
 /** What one endpoint adds to an OpenAPI document. */
+import { takesBody } from '../../core/http.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
-import { splitPattern } from '../../language/route-pattern.ts'
+import { splitPattern, variableName } from '../../language/route-pattern.ts'
 import { checkTestFile } from '../tests/check-test-file.ts'
 import { parseOperator } from '../tests/operators.ts'
 import type { DocumentTest, TestFile } from '../tests/test-file.ts'
@@ -31,9 +32,9 @@ type PublishedExample = Readonly<{
 export type PublishedEndpoint = Readonly<{ endpoint: Endpoint; examples?: readonly PublishedExample[] }>
 
 export type PublishedRoute = Readonly<{
-  /** With `{name}` for each parameter. */
+  /** With `{name}` for each parameter, and for a wildcard. */
   path: string
-  /** Equal for all paths that differ in the names of their parameters only, which OpenAPI takes for one. */
+  /** Equal for all paths that differ in the names of their parameters only, which OpenAPI takes for one; `*` ends that of a wildcard. */
   shape: string
   /** In lower case. */
   method: string
@@ -51,8 +52,8 @@ type PublishedOperation = Readonly<{
 export function describeRoute({ endpoint: { pattern, method } }: Endpoint): PublishedRoute {
   const segments = splitPattern(pattern)
   return {
-    path: `/${segments.map((segment) => segment.replace(/^:(.*)$/s, '{$1}')).join('/')}`,
-    shape: `/${segments.map((segment) => (segment.startsWith(':') ? ':' : segment)).join('/')}`,
+    path: `/${segments.map((segment) => segment.replace(/^[:*](.*)$/s, '{$1}')).join('/')}`,
+    shape: `/${segments.map((segment) => (variableName(segment) === undefined ? segment : segment.slice(0, 1))).join('/')}`,
     method: method.toLowerCase(),
     parameters: pathParameters(pattern),
   }
@@ -101,7 +102,7 @@ function describeBody(
 ): JsonObject | undefined {
   const { method } = endpoint.endpoint
   const { input } = endpoint.transformation
-  if ((method !== 'POST' && method !== 'PUT') || input === undefined) return undefined
+  if (!takesBody(method) || input === undefined) return undefined
   const codec = codecForFormat(input)
   const schema = request.body === undefined ? {} : { $ref: `#${request.body.location}` }
   const given = examples.flatMap((one) =>

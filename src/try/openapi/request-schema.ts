@@ -1,4 +1,5 @@
 /** What `inputValidation` says of the requests that an endpoint accepts, for an OpenAPI document. */
+import { takesBody } from '../../core/http.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { documentPath } from '../../core/lint.ts'
 import { type DocumentReference, listReferences } from '../../document/reads/document-reads.ts'
@@ -6,7 +7,7 @@ import type { Endpoint } from '../../document/schema/schema.ts'
 import { pointer, publishSchema } from '../../language/json-schema/publish-schema.ts'
 import { resolveLocal } from '../../language/json-schema/read-schema.ts'
 import { parsePath } from '../../language/paths/path.ts'
-import { parseRoutePattern } from '../../language/route-pattern.ts'
+import { isWildcard, splitPattern, variableName } from '../../language/route-pattern.ts'
 import type { PipelineSettings } from '../../pipeline/services.ts'
 import { namesParts } from '../../pipeline/stages/validate.ts'
 
@@ -57,7 +58,7 @@ export function describeRequest(endpoint: Endpoint, settings: PublishSettings, n
   }
   const { method } = endpoint.endpoint
   const given = [
-    ...(method === 'POST' || method === 'PUT' ? ['requestBody'] : []),
+    ...(takesBody(method) ? ['requestBody'] : []),
     'query',
     ...(endpoint.requests.lookup.length > 0 ? ['lookupRequests'] : []),
   ]
@@ -196,15 +197,20 @@ const NO_PARAMETERS = new Set(['accept', 'content-type', 'authorization'])
 
 /** The segments of a pattern that are parameters; they are beside the methods of a path. */
 export function pathParameters(pattern: string): readonly JsonObject[] {
-  const parsed = parseRoutePattern(pattern)
-  const names = parsed.ok ? parsed.value.parameters : []
-  return names.map((name) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string', minLength: 1, 'x-crosswalk-source': 'endpoint.pattern' },
-  }))
+  return splitPattern(pattern).flatMap((segment) => {
+    const name = variableName(segment)
+    return name === undefined ? [] : [pathParameter(name, isWildcard(segment))]
+  })
 }
+
+// OpenAPI has no wildcards (section 4.8.8.2); a client that encodes the slashes of the value reaches the endpoint too.
+const pathParameter = (name: string, isRest: boolean): JsonObject => ({
+  name,
+  in: 'path',
+  required: true,
+  ...(isRest ? { description: 'The rest of the path, with all its segments.' } : {}),
+  schema: { type: 'string', minLength: 1, 'x-crosswalk-source': 'endpoint.pattern' },
+})
 
 /**
  * Query parameters and headers that the mapping, the requests, the state or `inputValidation` name. Expressions may read

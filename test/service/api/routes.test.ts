@@ -1,6 +1,7 @@
 /** Which endpoint a request reaches, and what its parameters are. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { ENDPOINT_METHODS } from '../../../src/core/http.ts'
 import { call } from '../../support/inbound/http/management/call.ts'
 import { type Service, startService } from '../../support/service.ts'
 
@@ -45,6 +46,11 @@ describe('a path', () => {
     ['/a/c;d=1', ['/a/:x', { x: 'c;d=1' }]],
     ['/a/c:d', ['/a/:x', { x: 'c:d' }]],
     [`/a/${'long'.repeat(500)}`, ['/a/:x', { x: 'long'.repeat(500) }]],
+    // Wildcards: what is left of the path, decoded once.
+    ['/rest/a', ['/rest/*all', { all: 'a' }]],
+    ['/rest/a/b%20c/d.txt/?x=1', ['/rest/*all', { all: 'a/b c/d.txt' }]],
+    ['/rest', 404],
+    ['/rest/', 404],
     // An encoded letter is the letter.
     ['/%61/%62', ['/a/b']],
     ['/a%2Fb', 404],
@@ -52,7 +58,16 @@ describe('a path', () => {
     ['/a/%C3', 400],
   ]
   before(async () => {
-    for (const pattern of ['/a/b', '/a/:x', '/a/b/:z', '/a/:x/:y/c', "/x-y_z.~!$&'+,;=@", '/', '/slash/:org-id/in/'])
+    for (const pattern of [
+      '/a/b',
+      '/a/:x',
+      '/a/b/:z',
+      '/a/:x/:y/c',
+      "/x-y_z.~!$&'+,;=@",
+      '/',
+      '/slash/:org-id/in/',
+      '/rest/*all',
+    ])
       await register(pattern)
   })
   for (const [path, reaches] of cases) {
@@ -79,15 +94,18 @@ describe('methods', () => {
     assert.equal(await ask('DELETE', '/m/literal'), '/m/literal')
     assert.equal(await ask('GET', '/m/literal'), '/m/:a')
     assert.equal(await ask('POST', '/m/literal'), 'GET, PUT, DELETE')
+    await register('/m/:c', 'PATCH')
+    assert.equal(await ask('PATCH', '/m/1'), '/m/:c')
+    assert.equal(await ask('POST', '/m/literal'), 'GET, PUT, PATCH, DELETE')
   })
 })
 
 describe('reserved paths', () => {
   test('are reached by no pattern that would match them', async () => {
-    for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
+    for (const method of ENDPOINT_METHODS) {
       for (const pattern of ['/:a', '/:a/:b', '/:a/:b/:c']) await register(pattern, method)
     }
-    for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
+    for (const method of ENDPOINT_METHODS) {
       for (const path of ['/uptime', '/%75ptime', '/uptime/', '/uptime/x', '/uptime/x/y']) {
         const { text } = await call(service.url, method, path)
         assert.doesNotMatch(text, /pattern/, `${method} ${path}`)

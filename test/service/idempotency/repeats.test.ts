@@ -30,9 +30,13 @@ describeServices('repeated messages', { IDEMPOTENCY_ANSWER_LIMIT: '1kb', REQUEST
   after(() => upstream.stop())
 
   /** A route of its own for each case. */
-  async function register(changes: JsonObject = {}): Promise<{ path: string; stored: StoredEndpoint }> {
+  async function register(
+    changes: JsonObject = {},
+    method = 'POST',
+  ): Promise<{ path: string; stored: StoredEndpoint }> {
     const path = `/orders-${serial++}`
-    const stored = await stage.service.register(passingOn(upstream.url, { endpoint: { pattern: path }, ...changes }))
+    const endpoint = { pattern: path, method }
+    const stored = await stage.service.register(passingOn(upstream.url, { endpoint, ...changes }))
     return { path, stored }
   }
   const callsOf = async (work: () => Promise<unknown>): Promise<number> => {
@@ -61,6 +65,17 @@ describeServices('repeated messages', { IDEMPOTENCY_ANSWER_LIMIT: '1kb', REQUEST
       const first = await stage.service.fetch(path, keyed('one', { a: 1 }))
       assert.equal(first.status, 201)
       for (let n = 0; n < 3; n += 1) assertRepeats(await stage.service.fetch(path, keyed('one', { a: 1 })), first)
+    })
+    assert.equal(calls, 1)
+  })
+
+  it('a PATCH is worked on once too', async () => {
+    const { path } = await register({}, 'PATCH')
+    answer = () => ({})
+    const patch = { ...keyed('one', { a: 1 }), method: 'PATCH' }
+    const calls = await callsOf(async () => {
+      const first = await stage.service.fetch(path, patch)
+      assertRepeats(await stage.service.fetch(path, patch), first)
     })
     assert.equal(calls, 1)
   })

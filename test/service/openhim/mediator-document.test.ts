@@ -46,6 +46,7 @@ describe('the pattern of a channel', () => {
       takes: ['/patients/7/notes', '/patients/%2F/notes/'],
       leaves: ['/patients//notes'],
     },
+    { pattern: '/files/:a/*rest', takes: ['/files/1/2', '/files/1/2/3%2F/'], leaves: ['/files/1', '/files/1/'] },
     { pattern: '/a.b/$c+', takes: ['/a.b/$c+'], leaves: ['/axb/$c+', '/a.b/$cc'] },
   ]
   for (const { pattern, takes, leaves } of cases) {

@@ -13,6 +13,7 @@ const pipeline = openPipeline({}, async (service) => {
     ['/fhir', 'FHIR+JSON', 'POST'],
     ['/openhim', 'JSON+OPENHIM', 'POST'],
     ['/put', 'JSON', 'PUT'],
+    ['/patch', 'JSON', 'PATCH'],
     ['/get', undefined, 'GET'],
     ['/delete', 'JSON', 'DELETE'],
   ] as const) {
@@ -24,7 +25,8 @@ const pipeline = openPipeline({}, async (service) => {
 /** Bytes carry no media type of their own, so that only the header given declares one. */
 const post = (path: string, body: string | Uint8Array, type?: string, more: Record<string, string> = {}) => {
   const headers = { ...(type === undefined ? {} : { 'content-type': type }), ...more }
-  return pipeline.service.fetch(path, { method: path === '/put' ? 'PUT' : 'POST', headers, body: Buffer.from(body) })
+  const method = path === '/put' ? 'PUT' : path === '/patch' ? 'PATCH' : 'POST'
+  return pipeline.service.fetch(path, { method, headers, body: Buffer.from(body) })
 }
 
 describe('the media type of a message', () => {
@@ -35,6 +37,8 @@ describe('the media type of a message', () => {
     ['/fhir', 'application/json'],
     ['/openhim', 'application/json'],
     ['/put', 'application/json'],
+    ['/patch', 'application/merge-patch+json'],
+    ['/patch', undefined],
     ['/json', undefined],
     ['/xml', 'text/xml; charset=utf-8'],
     ['/xml', undefined],

@@ -144,11 +144,15 @@ describe('faults of form', () => {
     [{ endpoint: {} }, ['endpoint.pattern', '"endpoint.pattern" is required: ']],
     [
       { endpoint: { pattern: '/a', method: 'get' } },
-      ['endpoint.method', 'must be one of "GET", "POST", "PUT", "DELETE", not "get"; did you mean "GET"?'],
+      ['endpoint.method', 'must be one of "GET", "POST", "PUT", "PATCH", "DELETE", not "get"; did you mean "GET"?'],
     ],
     [{ endpoint: { pattern: '/a', method: 7 } }, ['endpoint.method', '"DELETE", not a number.']],
     [{ transformation: { input: 'JSON', output: 'xml' } }, ['transformation.output', 'not "xml"; did you mean "XML"?']],
     [{ transformation: { output: 'JSON' } }, ['transformation.input', 'is required for POST']],
+    [
+      { endpoint: { pattern: '/a', method: 'PATCH' }, transformation: { output: 'JSON' } },
+      ['transformation.input', 'is required for PATCH'],
+    ],
     [
       { transformation: { output: 'JSON' }, endpoint: { pattern: '/a', method: 'PUT' } },
       ['transformation.input', 'is required for PUT'],

@@ -95,7 +95,7 @@ describe('rules between fields', () => {
     ],
     [
       get({ idempotency: {}, transformation: { output: 'JSON' } }),
-      ['idempotency', 'is for POST only, and this endpoint takes GET'],
+      ['idempotency', 'is for POST and PATCH only, and this endpoint takes GET'],
     ],
     [headers({ 'X-A': 'b', accept: 'c' })],
     [headers({ 'a b': 'c' }), [`${CONFIG}.headers.a b`, '"a b" cannot name a header']],

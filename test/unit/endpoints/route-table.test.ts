@@ -9,7 +9,10 @@ function tableOf(patterns: readonly string[], method = 'GET'): RouteTable<string
 }
 
 describe('what listens on a path', () => {
-  const patterns = '/ /a /a/b /a/:x /a/:x/c /a/b/:y/d /:p/b/c/e /:p /$;= /s/t/ /s/:org-id/:_-/'.split(' ')
+  const patterns =
+    '/ /a /a/b /a/:x /a/:x/c /a/b/:y/d /:p/b/c/e /:p /$;= /s/t/ /s/:org-id/:_-/ /s/*all /w/b/c /w/*rest/ /w/:x/d'.split(
+      ' ',
+    )
   const cases: readonly (readonly [url: string, pattern: string | undefined, urlParams?: object])[] = [
     ['/', '/'],
     ['/?a=/b', '/'],
@@ -24,7 +27,20 @@ describe('what listens on a path', () => {
     ['/s/t/', '/s/t/'],
     ['/s/1/2', '/s/:org-id/:_-/', { 'org-id': '1', '_-': '2' }],
     ['/s/1%2F/2%2F', '/s/:org-id/:_-/', { 'org-id': '1/', '_-': '2/' }],
-    ['/s/1//', undefined],
+    ['/s/1//', '/s/*all', { all: '1/' }],
+    ['/w', '/:p', { p: 'w' }],
+    ['/w/', '/:p', { p: 'w' }],
+    ['/w//', undefined],
+    ['/w///', '/w/*rest/', { rest: '/' }],
+    ['/w/a', '/w/*rest/', { rest: 'a' }],
+    ['/w/a/', '/w/*rest/', { rest: 'a' }],
+    ['/w//a', '/w/*rest/', { rest: '/a' }],
+    ['/w/a/d', '/w/:x/d', { x: 'a' }],
+    ['/w/a/e', '/w/*rest/', { rest: 'a/e' }],
+    ['/w/b/c', '/w/b/c'],
+    ['/w/b/c/e?f/g', '/w/*rest/', { rest: 'b/c/e' }],
+    ['/w/a%2Fb/%C3%A9/%252F', '/w/*rest/', { rest: 'a/b/é/%2F' }],
+    ['/w/a/%zz', undefined],
     ['/%2F', '/:p', { p: '/' }],
     ['//', undefined],
     ['//a', undefined],
@@ -82,11 +98,16 @@ describe('a route', () => {
     assert.equal(table.find('GET', '/a/b')?.target, '/a/:x')
     table.remove('GET', '/a/:other')
     assert.equal(table.find('GET', '/a/b'), undefined)
+    table.add('GET', '/a/*x', '/a/*x')
+    table.add('GET', '/*x', '/*x')
+    assert.equal(table.find('GET', '/a/b')?.target, '/a/*x')
+    table.remove('GET', '/a/*other')
+    assert.deepEqual(table.find('GET', '/a/b'), { target: '/*x', urlParams: { x: 'a/b' } })
   })
 
   it('that is not there can be removed', () => {
     const table = tableOf(['/a/b'])
-    for (const pattern of ['/a', '/a/b/c', '/x', '/:x', '/']) table.remove('GET', pattern)
+    for (const pattern of ['/a', '/a/b/c', '/x', '/:x', '/', '/*x', '/a/*x']) table.remove('GET', pattern)
     table.remove('PUT', '/a/b')
     assert.equal(table.find('GET', '/a/b')?.target, '/a/b')
   })

@@ -19,6 +19,8 @@ const accepted = [
   { pattern: '/...', parameters: [], key: 'POST /...' },
   { pattern: '/a/', parameters: [], key: 'POST /a' },
   { pattern: '/a/:id/', parameters: ['id'], key: 'POST /a/:' },
+  { pattern: '/*rest', parameters: ['rest'], key: 'POST /*' },
+  { pattern: '/a/:id/*b-/', parameters: ['id', 'b-'], key: 'POST /a/:/*' },
   { pattern: '/:org-id/:b-', parameters: ['org-id', 'b-'], key: 'POST /:/:' },
 ]
 for (const { pattern, parameters, key } of accepted) {
@@ -50,7 +52,17 @@ const refused = [
   { pattern: '/:__proto__', message: /choose another name/ },
   { pattern: '/:a/b/:a', message: /":a" appears twice/ },
   { pattern: '/a:b', message: /write ":name" as a segment of its own/ },
-  { pattern: '/a*', message: /write a parameter such as ":name"/ },
+  {
+    pattern: '/a*',
+    message: /must fill the last segment, .* write a parameter such as ":name" .*, or "\*name" at the end/,
+  },
+  { pattern: '/a/*', message: /"\*" is not a wildcard; write "\*" and a name of letters/ },
+  { pattern: '/a/**', message: /"\*\*" is not a wildcard/ },
+  { pattern: '/a/*r?', message: /"\*r\?" is not a wildcard/ },
+  { pattern: '/*a/b', message: /"\*a" takes the rest of the path; write it as the last segment, or write a parameter/ },
+  { pattern: '/*__proto__', message: /"\*__proto__" cannot be addressed; choose another name/ },
+  { pattern: '/:a/*a', message: /"\*a" appears twice/ },
+  { pattern: '/a(b)', message: /Regular expressions are not understood/ },
   { pattern: '/caf%C3%A9', message: /write the character itself/ },
   { pattern: '/café', message: /"é" is not allowed in the segment "café"/ },
   { pattern: '/a b', message: /" " is not allowed/ },
@@ -68,14 +80,20 @@ for (const { pattern, message } of refused) {
 
 const literal = fc.constantFrom('a', 'b', 'ab', 'abc', 'x-1', 'x.y', "it's", '$&+,;=', '~!@_', 'constructor')
 const segment = fc.oneof(literal, fc.constantFrom(':a', ':b', ':c_1', ':d-1', ':constructor'))
+const wildcard = fc.constantFrom('*a', '*rest')
 const acceptedPattern = fc
-  .tuple(fc.array(segment, { maxLength: 4 }), fc.constantFrom('', '/'))
+  .tuple(
+    fc.array(segment, { maxLength: 4 }),
+    fc.option(wildcard, { nil: undefined, freq: 3 }),
+    fc.constantFrom('', '/'),
+  )
+  .map(([segments, last, end]) => [last === undefined ? segments : [...segments, last], end] as const)
   .map(([segments, end]) => `/${segments.join('/')}${segments.length === 0 ? '' : end}`)
   .filter((pattern) => parseRoutePattern(pattern).ok)
 
 const newRouter = () => Router({ maxParamLength: Number.MAX_SAFE_INTEGER, ignoreTrailingSlash: true })
-/** The router takes a "-" for the end of a parameter's name. */
-const forRouter = (pattern: string) => pattern.replaceAll(':d-1', ':d_1')
+/** The router takes a "-" for the end of a parameter's name, and its wildcards have none. */
+const forRouter = (pattern: string) => pattern.replaceAll(':d-1', ':d_1').replace(/\*.*$/, '*')
 const keyOf = (pattern: string): string => {
   const parsed = parseRoutePattern(pattern)
   assert.ok(parsed.ok, pattern)
@@ -98,24 +116,32 @@ test('two patterns have one key exactly where the router takes them for one rout
 /** Without the last "/", where that is not all. */
 const trimmed = (path: string) => (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path)
 
-/** What section 3 says, segment by segment: whole paths but for a last "/", a literal before a parameter, no empty values. */
+/**
+ * What section 3 says, segment by segment: whole paths but for a last "/", a literal before a parameter, a parameter before a
+ * wildcard, no empty values.
+ */
 function expectedMatch(patterns: readonly string[], path: string) {
   const parts = path === '/' ? [] : trimmed(path).slice(1).split('/')
   const candidates = patterns
     .map((pattern) => ({ pattern, segments: pattern === '/' ? [] : trimmed(pattern).slice(1).split('/') }))
-    .filter(({ segments }) => segments.length === parts.length)
+    .filter(({ segments }) => {
+      const hasRest = segments.at(-1)?.startsWith('*') === true
+      return hasRest ? parts.slice(segments.length - 1).join('/') !== '' : segments.length === parts.length
+    })
     .filter(({ segments }) =>
-      segments.every((name, index) =>
-        name.startsWith(':') ? parts[index] !== '' : name === decodeURI(parts[index] ?? ''),
-      ),
+      segments.every((name, index) => {
+        if (name.startsWith('*')) return true
+        return name.startsWith(':') ? parts[index] !== '' : name === decodeURI(parts[index] ?? '')
+      }),
     )
   const rank = ({ segments }: { segments: string[] }) =>
-    segments.map((name) => (name.startsWith(':') ? '1' : '0')).join('')
+    segments.map((name) => (name.startsWith('*') ? '2' : name.startsWith(':') ? '1' : '0')).join('')
   const best = candidates.sort((one, other) => (rank(one) < rank(other) ? -1 : 1))[0]
   if (best === undefined) return undefined
-  const params = best.segments.flatMap((name, index) =>
-    name.startsWith(':') ? [[name.slice(1), decodeURIComponent(parts[index] ?? '')]] : [],
-  )
+  const params = best.segments.flatMap((name, index) => {
+    if (name.startsWith('*')) return [[name.slice(1), decodeURIComponent(parts.slice(index).join('/'))]]
+    return name.startsWith(':') ? [[name.slice(1), decodeURIComponent(parts[index] ?? '')]] : []
+  })
   return { pattern: best.pattern, params: Object.fromEntries(params) }
 }
 
@@ -157,7 +183,7 @@ test('any text parses or is refused with a sentence', () => {
   fc.assert(
     fc.property(text, (pattern) => {
       const parsed = parseRoutePattern(pattern)
-      if (parsed.ok) newRouter().on('GET', pattern, () => {})
+      if (parsed.ok) newRouter().on('GET', forRouter(pattern), () => {})
       else assert.match(parsed.message, /^.+\.\)?$/s)
     }),
     { numRuns: LONG ? 2_000 : 200 },

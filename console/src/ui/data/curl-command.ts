@@ -93,9 +93,11 @@ export function toCurlRequest(
   body: Uint8Array | undefined,
   { origin, method, pattern }: MessageRoute,
 ): CurlRequest {
-  const path = pattern.replace(/:([A-Za-z_][A-Za-z0-9_-]*)/g, (whole, name: string) =>
-    Object.hasOwn(urlParams, name) ? encodeURIComponent(wellFormed(urlParams[name])) : whole,
-  )
+  const path = pattern.replace(/([:*])([A-Za-z_][A-Za-z0-9_-]*)/g, (whole, mark: string, name: string) => {
+    if (!Object.hasOwn(urlParams, name)) return whole
+    const encoded = encodeURIComponent(wellFormed(urlParams[name]))
+    return mark === '*' ? encoded.replaceAll('%2F', '/') : encoded
+  })
   const parameters = Object.entries(query).flatMap(([name, value]) =>
     [value].flat().map((one) => `${encodeURIComponent(wellFormed(name))}=${encodeURIComponent(wellFormed(one))}`),
   )

@@ -209,6 +209,8 @@ case "$*" in *--data-binary*) od -An -v -tx1 | tr -d ' \\n' ;; esac
       ],
       body: undefined,
     })
+    const wildcard = toCurlRequest({ urlParams: { rest: 'a b/c' } }, undefined, { ...route, pattern: '/files/*rest' })
+    assert.equal(wildcard.url, 'http://127.0.0.1:3003/files/a%20b/c')
   })
 })
 

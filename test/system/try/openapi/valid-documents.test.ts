@@ -66,8 +66,9 @@ describe('OpenAPI documents are valid', () => {
     const document = fc.record({
       name: fc.string({ minLength: 1 }).filter((name) => name.trim() !== ''),
       description: fc.string(),
-      method: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE'),
+      method: fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
       segments: fc.array(fc.constantFrom('a', ':id', "b'(!", 'c.d', ':x-y', '@'), { maxLength: 3 }),
+      wildcard: fc.constantFrom([], ['*rest']),
       input: fc.constantFrom('JSON', 'XML', 'FHIR+JSON', 'JSON+OPENHIM'),
       output: fc.constantFrom('JSON', 'XML', 'FHIR+JSON', 'JSON+OPENHIM'),
       failures: fc.constantFrom('plain', 'fhir'),
@@ -85,7 +86,7 @@ describe('OpenAPI documents are valid', () => {
         const endpoint = checked({
           name: one.name,
           description: one.description,
-          endpoint: { method: one.method, pattern: `/${[...new Set(one.segments)].join('/')}` },
+          endpoint: { method: one.method, pattern: `/${[...new Set(one.segments), ...one.wildcard].join('/')}` },
           transformation: { input: one.input, output: one.output },
           failures: one.failures,
           inputValidation: inputValidation as Json,

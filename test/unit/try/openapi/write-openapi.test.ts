@@ -1,4 +1,7 @@
-/** While the OpenAPI document of thousands of endpoints is written, other work runs, and a caller who leaves ends it. */
+/**
+ * The paths of an OpenAPI document. While that of thousands of endpoints is written, other work runs, and a caller who leaves
+ * ends it.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { writeOpenApi } from '../../../../src/try/openapi/openapi-document.ts'
@@ -47,4 +50,25 @@ test('other work runs in between', async () => {
   await writeOpenApi(endpoints, INFO, SETTINGS)
   isWritten = true
   assert.ok(iterations > 10, `the event loop had ${iterations} iterations`)
+})
+
+test('a wildcard is a parameter, which has a path of its own beside another parameter', async () => {
+  const routes = ['GET /files/*path', 'GET /files/:id', 'PUT /files/:name', 'GET /logs/*path']
+  const endpoints = routes.map((route) => {
+    const [method, pattern] = route.split(' ') as ['GET' | 'PUT', string]
+    return { endpoint: { ...endpoint, name: route, endpoint: { method, pattern } } }
+  })
+  const { bytes } = await writeOpenApi(endpoints, INFO, SETTINGS)
+  const { paths } = JSON.parse(Buffer.from(bytes).toString())
+  const members = Object.entries<object>(paths).map(([path, item]) => [path, Object.keys(item).join(' ')])
+  assert.deepEqual(members, [
+    ['/files/{path}/', 'parameters get'],
+    ['/files/{id}', 'parameters get put'],
+    ['/logs/{path}', 'parameters get'],
+  ])
+  const schema = { type: 'string', minLength: 1, 'x-crosswalk-source': 'endpoint.pattern' }
+  const description = 'The rest of the path, with all its segments.'
+  assert.deepEqual(paths['/logs/{path}'].parameters, [
+    { name: 'path', in: 'path', required: true, description, schema },
+  ])
 })
