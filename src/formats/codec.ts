@@ -40,10 +40,10 @@ export type Codec = Readonly<{
   /** Parses a text without a known media type; undefined if the text is not surely of this format. */
   detect(text: string): Json | undefined
   /**
-   * Writes a value. Throws Unwritable, TooLong for a text that passes `limitLength` characters where the format counts them as it
+   * Writes a value: as text, or as bytes where they are not UTF-8. Throws Unwritable, TooLong for a text that passes `limitLength` characters where the format counts them as it
    * writes, and RangeError for one longer than the engine can hold.
    */
-  build(value: Json, limitLength?: number): string
+  build(value: Json, limitLength?: number): string | Uint8Array
   /** Writes the body of a failure, which may quote any character: never throws. */
   buildFailure(body: JsonObject): string
   /** In: a text that `read` takes. Out: the name around it that `read` leaves out, and `build` needs; undefined if the format has none. */
