@@ -1,5 +1,6 @@
 /** What the service asks of a format. A new format answers all of it in one file, and the compiler finds what is missing. */
 import type { Json, JsonObject } from '../core/json.ts'
+import type { PathStep } from '../core/path-step.ts'
 import type { NameLimits } from './name-limits.ts'
 
 /** The settings of parsers, by their names in src/settings/groups/messages-settings.ts. */
@@ -74,4 +75,11 @@ export type Codec = Readonly<{
   markers: readonly string[]
   /** Why a member of an object cannot have this key, as a sentence. */
   keyFault(key: string): string | undefined
+  /**
+   * In: the steps of a path into a value of the format. Out: where values never look like that, why, as a sentence without its
+   * full stop, and the steps that are meant. Undefined for a format whose values may have any shape.
+   */
+  pathFault:
+    | ((steps: readonly PathStep[]) => Readonly<{ why: string; meant: readonly PathStep[] }> | undefined)
+    | undefined
 }>

@@ -12,6 +12,7 @@ import { type Endpoint, hasBody } from '../schema/schema.ts'
 import { UNKNOWN_PATTERN } from '../schema/schema-fields.ts'
 import { lintAuth } from './auth-rules.ts'
 import { lintExtract } from './extract-rules.ts'
+import { lintBodyPaths } from './format-paths.ts'
 import { lintOutputNames } from './output-names.ts'
 import { checkPath } from './path-roots.ts'
 import { lintCredentials } from './plain-credentials.ts'
@@ -32,6 +33,7 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   lintExtract(endpoint, lint.at('state', 'extract'))
   lintKeys(endpoint, lint.at('messageKeys'))
   lintRequired(endpoint, lint.at('inputValidation'))
+  lintBodyPaths(endpoint, lint)
   lintOutputNames(endpoint, lint)
   lintMappingLists(endpoint, lint.at('inputMapping'))
   lintUnfilledTexts(endpoint, lint)
