@@ -26,7 +26,8 @@ export type Parsed = Recalled & Readonly<{ requestBody: Json }>
 export type Enriched = Parsed & Readonly<{ lookupRequests: JsonObject }>
 export type Transformed = Enriched & Readonly<{ transforms: JsonObject }>
 export type Mapped = Transformed & Readonly<{ responseBody: Json }>
-export type Serialised = Mapped & Readonly<{ output: string }>
+/** Bytes where the format has a charset other than UTF-8. */
+export type Serialised = Mapped & Readonly<{ output: string | Uint8Array }>
 export type Answered = Serialised & Readonly<{ answer: Answer }>
 
 /** The answer to the sender of the message. */

@@ -1,5 +1,6 @@
 /** What the service asks of a format. A new format answers all of it in one file, and the compiler finds what is missing. */
 import type { Json, JsonObject } from '../core/json.ts'
+import type { PathStep } from '../core/path-step.ts'
 import type { NameLimits } from './name-limits.ts'
 
 /** The settings of parsers, by their names in src/settings/groups/messages-settings.ts. */
@@ -40,10 +41,10 @@ export type Codec = Readonly<{
   /** Parses a text without a known media type; undefined if the text is not surely of this format. */
   detect(text: string): Json | undefined
   /**
-   * Writes a value. Throws Unwritable, TooLong for a text that passes `limitLength` characters where the format counts them as it
+   * Writes a value: as text, or as bytes where they are not UTF-8. Throws Unwritable, TooLong for a text that passes `limitLength` characters where the format counts them as it
    * writes, and RangeError for one longer than the engine can hold.
    */
-  build(value: Json, limitLength?: number): string
+  build(value: Json, limitLength?: number): string | Uint8Array
   /** Writes the body of a failure, which may quote any character: never throws. */
   buildFailure(body: JsonObject): string
   /** In: a text that `read` takes. Out: the name around it that `read` leaves out, and `build` needs; undefined if the format has none. */
@@ -74,4 +75,11 @@ export type Codec = Readonly<{
   markers: readonly string[]
   /** Why a member of an object cannot have this key, as a sentence. */
   keyFault(key: string): string | undefined
+  /**
+   * In: the steps of a path into a value of the format. Out: where values never look like that, why, as a sentence without its
+   * full stop, and the steps that are meant. Undefined for a format whose values may have any shape.
+   */
+  pathFault:
+    | ((steps: readonly PathStep[]) => Readonly<{ why: string; meant: readonly PathStep[] }> | undefined)
+    | undefined
 }>

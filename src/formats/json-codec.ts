@@ -38,6 +38,7 @@ export const JSON_CODEC = {
   rewrite,
   markers: [],
   keyFault: () => undefined,
+  pathFault: undefined,
 } as const satisfies Codec
 
 /** Objects and arrays only: other texts are JSON by chance. */

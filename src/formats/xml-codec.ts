@@ -50,4 +50,5 @@ export const XML_CODEC = {
     isXmlName(key)
       ? undefined
       : `"${key}" cannot be the name of an XML element, and would become one here; choose another.`,
+  pathFault: undefined,
 } as const satisfies Codec

@@ -13,6 +13,7 @@ import { type Endpoint, hasBody } from '../schema/schema.ts'
 import { UNKNOWN_PATTERN } from '../schema/schema-fields.ts'
 import { lintAuth } from './auth-rules.ts'
 import { lintExtract } from './extract-rules.ts'
+import { lintBodyPaths } from './format-paths.ts'
 import { lintOutputNames } from './output-names.ts'
 import { checkPath } from './path-roots.ts'
 import { lintCredentials } from './plain-credentials.ts'
@@ -33,6 +34,7 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   lintExtract(endpoint, lint.at('state', 'extract'))
   lintKeys(endpoint, lint.at('messageKeys'))
   lintRequired(endpoint, lint.at('inputValidation'))
+  lintBodyPaths(endpoint, lint)
   lintOutputNames(endpoint, lint)
   lintMappingLists(endpoint, lint.at('inputMapping'))
   lintUnfilledTexts(endpoint, lint)

@@ -1,12 +1,14 @@
-/** Warns of names that the format of the output cannot have: each would fail a message. */
+/** Warns of names that the format of the output cannot have, since each would fail a message, and refuses targets that it never has. */
 import type { LintSink } from '../../core/lint.ts'
 import type { Codec } from '../../formats/codec.ts'
 import { codecForFormat, codecForHeader } from '../../formats/codecs.ts'
+import { parseTarget } from '../../language/mapping/target.ts'
 import { type Endpoint, isPrimary } from '../schema/schema.ts'
 import { UNKNOWN } from '../schema/schema-fields.ts'
+import { faultOfTarget } from './format-paths.ts'
 import { listEntryTargets } from './warnings/mapping-lists.ts'
 
-/** Lints, as warnings: names of mapping targets; ids of lookups in the output, ids of responses in the answer. */
+/** Lints, as errors: mapping targets of a shape that the format never has. As warnings: names of mapping targets; ids of lookups in the output, ids of responses in the answer. */
 export function lintOutputNames(endpoint: Endpoint, lint: LintSink): void {
   const { inputMapping, requests, transformation } = endpoint
   const output = codecForFormat(transformation.output)
@@ -32,6 +34,15 @@ function lintTargets(inputMapping: Endpoint['inputMapping'], codec: Codec, lint:
     for (const name of names) {
       if (name !== '' && !codec.markers.includes(name)) lintName(name, codec, lint.at(source))
     }
+    if (codec.pathFault !== undefined) lintShape(target, codec, lint.at(source))
+  }
+}
+
+function lintShape(target: Endpoint['inputMapping'][string], codec: Codec, lint: LintSink): void {
+  for (const { key } of listEntryTargets(target)) {
+    const parsed = parseTarget(key)
+    const fault = parsed.ok ? faultOfTarget(codec, parsed.value.steps, parsed.value.takesNull) : undefined
+    if (fault !== undefined) lint.error(fault)
   }
 }
 

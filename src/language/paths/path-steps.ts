@@ -1,14 +1,8 @@
 /** The steps of paths and targets, which share one grammar. */
 import { fault, found, type Result } from '../../core/lint.ts'
+import type { PathStep } from '../../core/path-step.ts'
 
-export type PathStep = Readonly<
-  | { kind: 'name'; name: string }
-  | { kind: 'index'; index: number }
-  /** `[]`: every element. */
-  | { kind: 'each' }
-  /** `*`: every field. */
-  | { kind: 'any' }
->
+export type { PathStep } from '../../core/path-step.ts'
 
 /** https://tc39.es/ecma262/#array-index */
 const INDEX_BELOW = 2 ** 32 - 1

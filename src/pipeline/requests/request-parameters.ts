@@ -1,14 +1,14 @@
 import { Failure } from '../../core/failure.ts'
-import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
+import { isObject, type Json, typeName } from '../../core/json.ts'
 import { documentPath, type LintSink } from '../../core/lint.ts'
 import type { Reference } from '../../core/secrets/secrets.ts'
 import type { ParameterSpec } from '../../document/schema/schema.ts'
-import { parsePath, type SourcePath } from '../../language/paths/path.ts'
+import { type PathSource, parsePath, type SourcePath } from '../../language/paths/path.ts'
 import { appendQuery, type UrlTemplate } from '../../language/url-template.ts'
 import type { PipelineSettings } from '../services.ts'
 
 /** A message, with `item` inside a forEach. */
-export type CallScope = JsonObject
+export type CallScope = PathSource
 
 type Parameter = Readonly<{ name: string; path: string; source: SourcePath; prefix: string; postfix: string }>
 

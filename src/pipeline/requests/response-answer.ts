@@ -44,7 +44,11 @@ export function passOn(answer: OutboundAnswer, content: Content, format: Format,
   // As bytes: with a string, Node would write the headers in UTF-8 too, but the upstream's are Latin-1.
   if (written !== undefined) {
     payForOutput(written, run)
-    return { status, headers: { ...headers, ...type }, body: Buffer.from(written) }
+    return {
+      status,
+      headers: { ...headers, ...type },
+      body: typeof written === 'string' ? Buffer.from(written) : written,
+    }
   }
   if (content.unreadable === undefined) noteAnswer(run.trace, answer, unwritable(codec))
   const coding = answer.isCoded === true ? { 'content-encoding': String(answer.headers['content-encoding']) } : {}
@@ -52,7 +56,7 @@ export function passOn(answer: OutboundAnswer, content: Content, format: Format,
 }
 
 /** The answer if the only response request is optional and failed: its default, else the output. */
-export function withoutResponse(output: string, { instead }: Forgiven, format: Format): Answer {
+export function withoutResponse(output: string | Uint8Array, { instead }: Forgiven, format: Format): Answer {
   const body = instead === undefined ? output : write(instead, codecForFormat(format))
   return { status: 200, headers: { 'content-type': MEDIA_TYPES[format] }, body }
 }
@@ -104,11 +108,11 @@ function toWritableBody(outcome: RequestResult, codec: Codec, run: Reported): Js
 
 const isWritable = (value: Json, codec: Codec, run: Reported): boolean => tryWrite({ value }, codec, run) !== undefined
 
-const convert = ({ value, unreadable }: Content, codec: Codec, run: Reported): string | undefined =>
+const convert = ({ value, unreadable }: Content, codec: Codec, run: Reported): string | Uint8Array | undefined =>
   unreadable === undefined ? tryWrite(value, codec, run) : undefined
 
 /** Gives up if the format cannot hold the value, or its text is longer than the budget allows. */
-function tryWrite(value: Json, codec: Codec, { budget }: Reported): string | undefined {
+function tryWrite(value: Json, codec: Codec, { budget }: Reported): string | Uint8Array | undefined {
   try {
     return write(value, codec, undefined, budget)
   } catch (thrown) {

@@ -112,7 +112,12 @@ function compileOne(
   const asOutput = form.codec === codecForFormat(output)
   const outcomes = createOutcomeEnding(call, settings)
   const ending = request.optional === true ? forgiving(outcomes, request.default) : outcomes
-  const send = (prepared: PreparedRequest, content: string, run: Run, item?: number): Promise<RequestResult> => {
+  const send = (
+    prepared: PreparedRequest,
+    content: string | Uint8Array,
+    run: Run,
+    item?: number,
+  ): Promise<RequestResult> => {
     const body = bodiless ? undefined : { content, contentType: form.contentType }
     return call.send(prepared, body, run, item, ending)
   }

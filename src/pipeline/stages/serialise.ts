@@ -13,7 +13,7 @@ import { usesState } from './state.ts'
 /**
  * Writes the mapped output in the format of `transformation.output`.
  *
- * In: `responseBody`. Out: adds `output`, the text. Fails: SERIALISE_FAILED, naming the place in the output;
+ * In: `responseBody`. Out: adds `output`, the text or its bytes. Fails: SERIALISE_FAILED, naming the place in the output;
  * MESSAGE_TOO_COSTLY and BUDGET_EXHAUSTED before an output is written that is too large for the budget of the message.
  */
 export function compileSerialise(endpoint: Endpoint, { stateLimitBytes }: PipelineSettings): Stage<Mapped, Serialised> {
@@ -56,19 +56,25 @@ function compileMayBeLarge(endpoint: Endpoint, stateLimitBytes: number): (run: R
 }
 
 /** As `write`, paid by the budget of the message. */
-export function writePaid(value: Json, codec: Codec, { budget }: Pick<Run, 'budget'>, path = OUTPUT): string {
-  const text = write(value, codec, path, budget)
-  budget.spend(text.length, path)
-  return text
+export function writePaid(
+  value: Json,
+  codec: Codec,
+  { budget }: Pick<Run, 'budget'>,
+  path = OUTPUT,
+): string | Uint8Array {
+  const written = write(value, codec, path, budget)
+  budget.spend(written.length, path)
+  return written
 }
 
-export const payForOutput = (text: string, { budget }: Pick<Run, 'budget'>): void => budget.spend(text.length, OUTPUT)
+export const payForOutput = ({ length }: string | Uint8Array, { budget }: Pick<Run, 'budget'>): void =>
+  budget.spend(length, OUTPUT)
 
 /**
- * A value as text. `path`: of what asks for it in the document. Fails with SERIALISE_FAILED, and where the text would be longer
+ * A value as text or bytes. `path`: of what asks for it in the document. Fails with SERIALISE_FAILED, and where the text would be longer
  * than `budget` allows as that does; it is not spent.
  */
-export function write(value: Json, codec: Codec, path = OUTPUT, budget?: Run['budget']): string {
+export function write(value: Json, codec: Codec, path = OUTPUT, budget?: Run['budget']): string | Uint8Array {
   try {
     return codec.build(value, budget?.leftBytes)
   } catch (thrown) {

@@ -136,17 +136,25 @@ export function createStageRecording(): StageRecording {
   const stages = new Map<StageName, StageSnapshot>()
   const transforms = new Map<string, Json | undefined>()
   return {
-    started: (stage, message) => void stages.set(stage, { before: message as JsonObject, after: undefined }),
+    started: (stage, message) => void stages.set(stage, { before: toShown(message), after: undefined }),
     finished: (stage, message, { extracted }) => {
       const before = stages.get(stage)?.before ?? {}
       const isExtract = stage === 'extract' && extracted !== undefined
-      stages.set(stage, { before, after: message as JsonObject, ...(isExtract ? { extracted } : {}) })
+      stages.set(stage, { before, after: toShown(message), ...(isExtract ? { extracted } : {}) })
     },
     transformed: (name, value) => void transforms.set(name, value),
     mapping: createMappingTrace(),
     stage: (name) => stages.get(name),
     transforms,
   }
+}
+
+/** Its output as text: as in the answer, replacement characters replace bytes that are not UTF-8. */
+function toShown(message: object): JsonObject {
+  const { output } = message as Readonly<{ output?: unknown }>
+  return (
+    output instanceof Uint8Array ? { ...message, output: new TextDecoder().decode(output) } : message
+  ) as JsonObject
 }
 
 const COERCIONS_SHOWN = 100
