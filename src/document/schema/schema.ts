@@ -4,7 +4,7 @@
  */
 import Type, { type Static, type TSchema } from 'typebox'
 import type { Json } from '../../core/json.ts'
-import { DEFAULT_FORMAT, FORMATS } from '../../formats/codecs.ts'
+import { DEFAULT_FORMAT, FORMATS, OPTION_SCHEMAS } from '../../formats/codecs.ts'
 import { AuthSchema } from './schema-auth.ts'
 import {
   anyObject,
@@ -112,6 +112,7 @@ export const EndpointSchema = record(
       },
       { description: 'The formats of the messages.' },
     ),
+    ...OPTION_SCHEMAS,
     failures: optional(
       Type.Enum(['plain', 'fhir'], {
         description:
