@@ -5,7 +5,7 @@ import { isObject, type Json } from '../../src/core/json.ts'
 import { checkReference } from '../../src/document/checks/path-roots.ts'
 import { EndpointField } from '../../src/document/schema/schema.ts'
 import type { Field } from '../../src/document/schema/schema-fields.ts'
-import { DEFAULT_FORMAT } from '../../src/formats/codecs.ts'
+import { DEFAULT_FORMAT, OPTION_SCHEMAS } from '../../src/formats/codecs.ts'
 import { parseExpression } from '../../src/language/jsonata/expression.ts'
 import { withoutLastSlash } from '../../src/language/route-pattern.ts'
 import { parseStatusSet } from '../../src/language/status-set.ts'
@@ -177,7 +177,9 @@ const OWN_FIELDS: ReadonlySet<string> = new Set(
   (
     'auth limits rateLimit idempotency messageLog messageKeys labels failures kafkaConsumerStart kafka ' +
     'timeoutMs retries idempotent optional default followRedirects key'
-  ).split(' '),
+  )
+    .split(' ')
+    .concat(Object.keys(OPTION_SCHEMAS)),
 )
 
 /** Removes what the service sets by itself, and nulls and empty values that both services read as left out. */

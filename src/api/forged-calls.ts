@@ -1,7 +1,15 @@
 /** Refuses calls that a web page may have made a browser send: a browser on this machine counts as this machine. */
 import type { FastifyRequest } from 'fastify'
 import { Failure } from '../core/failure.ts'
-import { CODECS, codecForHeader } from '../formats/codecs.ts'
+import { CODECS, findAnyCodec } from '../formats/codecs.ts'
+import { parseMediaType } from '../formats/media-type.ts'
+
+/** The types that a page of another origin can send unasked (https://fetch.spec.whatwg.org/#cors-safelisted-request-header). */
+const SENT_UNASKED: ReadonlySet<string> = new Set([
+  'application/x-www-form-urlencoded',
+  'multipart/form-data',
+  'text/plain',
+])
 
 const SAFE: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
 
@@ -35,7 +43,17 @@ const isSameOrigin = (origin: string, host: string | undefined): boolean =>
 
 /** A call without a body, too, since a page can send that as well. */
 function demandType({ headers, routeOptions }: FastifyRequest): void {
-  const codec = codecForHeader(headers['content-type'] ?? '')
-  if (codec === CODECS.json || (codec !== undefined && routeOptions.config.takesMessage === true)) return
+  const declared = parseMediaType(headers['content-type'] ?? '')
+  const codec = declared && findAnyCodec(declared)
+  if (codec === CODECS.json) return
+  if (declared !== undefined && codec !== undefined && routeOptions.config.takesMessage === true) {
+    const type = `${declared.type}/${declared.subtype}`
+    // Of this header, too, every browser asks the service first.
+    if (!SENT_UNASKED.has(type) || headers['x-requested-with'] !== undefined) return
+    throw new Failure(
+      'MEDIA_TYPE_WRONG',
+      `Pages of other origins can send ${type} unasked; send the header X-Requested-With as well, which they cannot.`,
+    )
+  }
   throw new Failure('MEDIA_TYPE_WRONG', 'Send the call as JSON, with the header Content-Type: application/json.')
 }

@@ -118,7 +118,7 @@ export const replayRoutes = [
     body: {
       description: 'Replaces the body that was received.',
       required: false,
-      content: { 'application/json': {}, 'application/xml': {} },
+      content: Object.fromEntries(Object.values(CODECS).map(({ mediaType }) => [mediaType, {}])),
     },
     takesMessage: true,
     answers: { 200: answer('What became of it.', Replayed) },

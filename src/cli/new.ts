@@ -1,13 +1,13 @@
 /** `crosswalk new`: writes a document that lints clean, with a test, beside the others. */
 import { existsSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import { createOfflineDryRun, createOfflineServices } from '../app/offline.ts'
 import { makeFolder } from '../core/files/files.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Lint } from '../core/lint.ts'
 import { checkFiles } from '../endpoints/check-files.ts'
 import { Unreadable } from '../formats/body-faults.ts'
-import { codecForFormat, MEDIA_TYPES } from '../formats/codecs.ts'
+import { MEDIA_TYPES } from '../formats/codecs.ts'
 import { createLogger } from '../observe/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
 import {
@@ -18,6 +18,7 @@ import {
   smallestMessage,
   withoutFaults,
 } from '../try/suggestions/draft-endpoint.ts'
+import { readBody } from '../try/tests/observed.ts'
 import {
   CommandFault,
   jsonText,
@@ -60,9 +61,7 @@ async function createTests(
   const { outcome, answer } = await dryRun(JSON.stringify({ endpoint: document, message }))
   const { status, body } = answer as Readonly<{ status: number; body: string }>
   return {
-    tests: [
-      createTest(message, outcome ?? null, status, codecForFormat(format).read(Buffer.from(body), undefined, settings)),
-    ],
+    tests: [createTest(message, outcome ?? null, status, readBody(body, MEDIA_TYPES[format]).value)],
   }
 }
 
@@ -74,7 +73,7 @@ function readSampleFile(file: string, settings: Settings): SampleMessage {
     )
   }
   try {
-    return readSample(bytes, settings)
+    return readSample(bytes, settings, undefined, extname(file))
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     throw new CommandFault(`${file}: ${thrown.message}`)

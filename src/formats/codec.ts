@@ -1,4 +1,5 @@
 /** What the service asks of a format. A new format answers all of it in one file, and the compiler finds what is missing. */
+import type { TSchema } from 'typebox'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { PathStep } from '../core/path-step.ts'
 import type { NameLimits } from './name-limits.ts'
@@ -10,6 +11,16 @@ export type ParserSettings = NameLimits &
     parserXmlExplicitRoot: boolean
     parserXmlExplicitArray: boolean
   }>
+
+/** What an endpoint document may say of a format. */
+export type CodecOptions = Readonly<{
+  /** The name of its field in the document. */
+  field: string
+  /** An object; beside the keywords of JSON Schema, its fields may have those of `FieldNotes` (document/schema/schema-fields.ts). */
+  schema: TSchema
+  /** The codec with these options, which have passed the schema. */
+  configure(options: object): Codec
+}>
 
 export type Codec = Readonly<{
   /** The name in endpoint documents (`transformation.input`, `transformation.output`) and in messages to users. */
@@ -25,6 +36,11 @@ export type Codec = Readonly<{
   profiles: Readonly<Record<string, Readonly<{ title: string; mediaType: string; accept?: string; holdsFhir?: true }>>>
   /** Further media types that are read. */
   aliases: readonly string[]
+  /**
+   * Its media types say little: senders also give them to bodies of other formats. So an answer of another system is looked at
+   * first, and nothing else is written in the format unless the endpoint has it as its own.
+   */
+  isGeneric?: true
   /** The structured suffix (RFC 6839) of media types that are read, without the `+`. */
   suffix: string | undefined
   /** Of the names of files that hold it, with the dot. */
@@ -36,8 +52,8 @@ export type Codec = Readonly<{
 
   /** Parses a body. `charset`: of its media type, undefined if that names none. Throws Unreadable. */
   read(bytes: Uint8Array, charset: string | undefined, settings: ParserSettings): Json
-  /** Whether a text begins as those of the format do. */
-  looksLike(text: string): boolean
+  /** Whether a text begins as those of the format do; undefined if any text may. */
+  looksLike: ((text: string) => boolean) | undefined
   /** Parses a text without a known media type; undefined if the text is not surely of this format. */
   detect(text: string): Json | undefined
   /**
@@ -70,6 +86,9 @@ export type Codec = Readonly<{
     change: (value: Json) => Json,
     limits?: NameLimits,
   ): Uint8Array | undefined
+
+  /** Undefined if documents can say nothing of the format. */
+  options?: CodecOptions
 
   /** Keys that mappings may write although they fail `keyFault`, because the format gives them another meaning. */
   markers: readonly string[]

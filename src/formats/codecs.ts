@@ -1,6 +1,7 @@
 /** The formats that the service knows: the types, the schema of endpoint documents and every stage follow from this table. */
+import Type, { type Static, type TOptional, type TSchema } from 'typebox'
 import type { Json } from '../core/json.ts'
-import type { Codec } from './codec.ts'
+import type { Codec, CodecOptions } from './codec.ts'
 import { JSON_CODEC } from './json-codec.ts'
 import { type MediaType, parseMediaType } from './media-type.ts'
 import { XML_CODEC } from './xml-codec.ts'
@@ -48,8 +49,43 @@ export const DEFAULT_FORMAT = CODECS.json.name
 /** True if bodies of the format are resources of FHIR. */
 export const holdsFhir = (format: Format): boolean => FHIR_FORMATS.has(format)
 
-/** For sentences: "neither JSON nor XML". */
-export const NO_FORMAT = `neither ${ALL.map(({ name }) => name).join(' nor ')}`
+/** For sentences about a text without a known media type: "neither JSON nor XML". */
+export const NO_FORMAT = `neither ${ALL.flatMap(({ name, looksLike }) => (looksLike === undefined ? [] : [name])).join(' nor ')}`
+
+type OptionsIn<One> = One extends Readonly<{ options: infer Own extends CodecOptions }> ? Own : never
+type SomeOptions = OptionsIn<Row>
+
+/** The fields of the endpoint document that have options of formats. */
+export const OPTION_SCHEMAS = Object.fromEntries(
+  ALL.flatMap(({ options }) => (options === undefined ? [] : [[options.field, Type.Optional(options.schema)]])),
+) as { [Own in SomeOptions as Own['field']]: TOptional<Own['schema'] & TSchema> }
+
+/** What an endpoint document says of formats. */
+export type FormatOptions = {
+  readonly [Own in SomeOptions as Own['field']]?: Readonly<Static<Own['schema'] & TSchema>> | undefined
+}
+
+/** The options that a document gives of formats that are neither its input nor its output. */
+export const optionsOfOthers = (documented: Documented): readonly Readonly<{ field: string; format: string }>[] =>
+  ALL.flatMap(({ name, options }) => {
+    if (options === undefined || !Object.hasOwn(documented, options.field)) return []
+    const { input, output } = documented.transformation
+    const isOwn = [input, output].some((own) => own !== undefined && BY_FORMAT.get(own)?.name === name)
+    return isOwn ? [] : [{ field: options.field, format: name }]
+  })
+
+/** By the options of a document, so that each document configures a codec once and its codecs can be compared. */
+const CONFIGURED = new WeakMap<object, Codec>()
+
+function configured(codec: Codec, documented: FormatOptions | undefined): Codec {
+  const { options } = codec
+  if (options === undefined || documented === undefined) return codec
+  const given = (documented as Readonly<Record<string, object | undefined>>)[options.field]
+  if (given === undefined) return codec
+  const known = CONFIGURED.get(given) ?? options.configure(given)
+  CONFIGURED.set(given, known)
+  return known
+}
 
 const FHIR_FORMATS: ReadonlySet<string> = new Set(NAMED.flatMap(({ name, holdsFhir }) => (holdsFhir ? [name] : [])))
 const BY_FORMAT: ReadonlyMap<string, Codec> = new Map(NAMED.map(({ name, codec }) => [name, codec]))
@@ -61,33 +97,81 @@ const READ = ALL.map((codec) => ({
   ending: codec.suffix === undefined ? undefined : `+${codec.suffix}`,
 }))
 
-export const codecForFormat = (format: Format): Codec => BY_FORMAT.get(format) as Codec
+/** `documented`: the document of an endpoint, with its options. */
+export const codecForFormat = (format: Format, documented?: FormatOptions): Codec =>
+  configured(BY_FORMAT.get(format) as Codec, documented)
 
-/** The codec of a media type, by its structured suffix too (RFC 6839, RFC 7303 section 8). */
-export function findCodec({ type, subtype }: MediaType): Codec | undefined {
-  // Loops without an allocation: this runs for each message.
-  for (const { codec, types, ending } of READ) {
-    for (const known of types) if (known[1] === subtype && known[0] === type) return codec
-    if (ending !== undefined && subtype.endsWith(ending)) return codec
-  }
-  return undefined
+/** What an endpoint writes. */
+export type OutputFormat = Readonly<{ codec: Codec; mediaType: string }>
+
+export const outputFormat = (format: Format, documented?: FormatOptions): OutputFormat => ({
+  codec: codecForFormat(format, documented),
+  mediaType: MEDIA_TYPES[format],
+})
+
+/** Loops without an allocation: this runs for each message. */
+function hasType({ types, ending }: (typeof READ)[number], { type, subtype }: MediaType): boolean {
+  for (const known of types) if (known[1] === subtype && known[0] === type) return true
+  return ending !== undefined && subtype.endsWith(ending)
 }
 
-/** The codec of a `Content-Type` header. */
-export function codecForHeader(contentType: string | undefined): Codec | undefined {
+/** Out: tells whether a media type is one of those of the codec, by its structured suffix too (RFC 6839, RFC 7303 section 8). */
+export function compileTypeCheck({ name }: Codec): (type: MediaType) => boolean {
+  const row = READ.find(({ codec }) => codec.name === name) as (typeof READ)[number]
+  return (type) => hasType(row, type)
+}
+
+const find = (type: MediaType): Codec | undefined => READ.find((row) => hasType(row, type))?.codec
+
+/** The codec of a media type, by its structured suffix too; undefined also for a type that says little (`isGeneric`). */
+export function findCodec(type: MediaType, documented?: FormatOptions): Codec | undefined {
+  const codec = find(type)
+  return codec === undefined || codec.isGeneric ? undefined : configured(codec, documented)
+}
+
+/** The codec of a media type, whatever that says. */
+export function findAnyCodec(type: MediaType, documented?: FormatOptions): Codec | undefined {
+  const codec = find(type)
+  return codec && configured(codec, documented)
+}
+
+/** As findCodec, of a `Content-Type` header. */
+export function codecForHeader(contentType: string | undefined, documented?: FormatOptions): Codec | undefined {
   const declared = contentType === undefined ? undefined : parseMediaType(contentType)
-  return declared && findCodec(declared)
+  return declared && findCodec(declared, documented)
+}
+
+/** What a document says of its formats. */
+type Documented = FormatOptions & Readonly<{ transformation: Readonly<{ input?: Format | undefined; output: Format }> }>
+
+/**
+ * The codec for what a request sends with this `Content-Type`; undefined if that names no format, or says little and the
+ * endpoint neither reads nor writes that format itself.
+ */
+export function codecForSending(contentType: string | undefined, endpoint: Documented): Codec | undefined {
+  const declared = contentType === undefined ? undefined : parseMediaType(contentType)
+  const codec = declared && findAnyCodec(declared, endpoint)
+  if (codec?.isGeneric !== true) return codec
+  const { input, output } = endpoint.transformation
+  return [input, output].some((own) => own !== undefined && codecForFormat(own, endpoint) === codec) ? codec : undefined
 }
 
 /** The codec of a text that begins as those of a format do; undefined if none does. */
-export const sniff = (text: string): Codec | undefined => ALL.find((codec) => codec.looksLike(text))
-
-/** What a text without a media type is in, by how it begins. */
-export const guessFormat = (text: string): Format => (sniff(text)?.name ?? DEFAULT_FORMAT) as Format
+export const sniff = (text: string): Codec | undefined => ALL.find(({ looksLike }) => looksLike?.(text))
 
 /** The codec of a file by the ending of its name, which has the dot; undefined if there is none. */
 export const codecForFile = (ending: string): Codec | undefined =>
   ALL.find(({ fileEndings }) => fileEndings.includes(ending.toLowerCase()))
+
+/**
+ * What a text without a media type is in. `ending`: of the name of its file, with the dot; it decides if the texts of its format
+ * may begin with anything, else how the text begins.
+ */
+export function guessFormat(text: string, ending = ''): Format {
+  const named = codecForFile(ending)
+  const codec = named !== undefined && named.looksLike === undefined ? named : sniff(text)
+  return (codec?.name ?? DEFAULT_FORMAT) as Format
+}
 
 /** The value of a text without a known media type, if one of the formats is sure of it. */
 export function detect(text: string): Readonly<{ value: Json; codec: Codec }> | undefined {

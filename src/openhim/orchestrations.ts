@@ -182,7 +182,7 @@ export function compilePrivacy(settings: PrivacySettings): CreatePrivacy {
 
   /** The values that `REDACT_PATHS` finds anywhere in the message; undefined if finding or hiding them takes too long. */
   function redactedIn(completed: CompletedMessage): ReadonlySet<string> | undefined {
-    const capture = createBodyCapture(0, redaction, [])
+    const capture = createBodyCapture(0, redaction, [], { documented: completed.compiled?.endpoint })
     if (redaction === undefined) return capture.redacted
     if (bytesIn(completed) > MAX_READ_BYTES) return undefined
     captureBodies(completed, capture, secretHeaders)
@@ -196,7 +196,10 @@ export function compilePrivacy(settings: PrivacySettings): CreatePrivacy {
     const redacted = redactedIn(completed)
     const secrets = findSecrets(completed, foreign)
     const hide = redacted === undefined ? () => MASK : hideValues(redacted)
-    const capture = createBodyCapture(messageLogBodyLimitBytes, redaction, secrets, { hide })
+    const capture = createBodyCapture(messageLogBodyLimitBytes, redaction, secrets, {
+      hide,
+      documented: completed.compiled?.endpoint,
+    })
     let left = MAX_READ_BYTES
 
     const text = (given: string): string => (given === '' ? '' : hide(withoutSecretsIn(given, secrets)))

@@ -4,12 +4,12 @@ import { asFailure, type Failure, type FailureDetail } from '../core/failure.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Answer } from '../core/message.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
-import { codecForFormat, DEFAULT_FORMAT, type Format, holdsFhir, MEDIA_TYPES } from '../formats/codecs.ts'
+import { DEFAULT_FORMAT, type Format, type FormatOptions, holdsFhir, outputFormat } from '../formats/codecs.ts'
 import { OUTCOME_MEDIA_TYPE, toOperationOutcome } from './operation-outcome.ts'
 import type { Outcome } from './outcome.ts'
 
 /** What an endpoint says of its failures. */
-type FailureForm = Pick<Endpoint, 'failures' | 'transformation'>
+type FailureForm = Pick<Endpoint, 'failures' | 'transformation'> & FormatOptions
 
 /** True if all failures are answered as an OperationOutcome; undefined: those of lookups that ask for it. */
 export function answersInFhir({ failures, transformation: { output } }: FailureForm): boolean | undefined {
@@ -20,11 +20,17 @@ export function answersInFhir({ failures, transformation: { output } }: FailureF
 /**
  * Answers a failure in a format, with the fields of the service.
  *
- * `messageId`: undefined for management calls. The answer never has the cause.
+ * `messageId`: undefined for management calls. `documented`: the document of the endpoint. The answer never has the cause.
  */
-export function answerFailure(failure: Failure, format: Format = DEFAULT_FORMAT, messageId?: string): Answer {
-  const body = codecForFormat(format).buildFailure(describe(failure, messageId))
-  return { status: failure.status, headers: { ...failureHeaders(failure), 'content-type': MEDIA_TYPES[format] }, body }
+export function answerFailure(
+  failure: Failure,
+  format: Format = DEFAULT_FORMAT,
+  messageId?: string,
+  documented?: FormatOptions,
+): Answer {
+  const { codec, mediaType } = outputFormat(format, documented)
+  const body = codec.buildFailure(describe(failure, messageId))
+  return { status: failure.status, headers: { ...failureHeaders(failure), 'content-type': mediaType }, body }
 }
 
 /** Answers a failure as a FHIR R4 OperationOutcome. */
@@ -39,7 +45,7 @@ export function failedOutcome(thrown: unknown, endpoint: FailureForm | undefined
   const inFhir = endpoint !== undefined && (answersInFhir(endpoint) ?? failure.options.fhir === true)
   const answer = inFhir
     ? answerOutcome(failure, messageId)
-    : answerFailure(failure, endpoint?.transformation.output, messageId)
+    : answerFailure(failure, endpoint?.transformation.output, messageId, endpoint)
   return { answer, failure }
 }
 

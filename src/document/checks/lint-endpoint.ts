@@ -5,6 +5,7 @@
 import { IDEMPOTENT_METHODS } from '../../core/http.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
+import { optionsOfOthers } from '../../formats/codecs.ts'
 import { parseTree } from '../../language/jsonata/expression-engine.ts'
 import { hasComputedKey } from '../../language/jsonata/expression-tree.ts'
 import { parsePath } from '../../language/paths/path.ts'
@@ -28,6 +29,7 @@ import { lintUnfilledTexts } from './warnings/unfilled-texts.ts'
 export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   lintRoute(endpoint, lint.at('endpoint', 'pattern'))
   lintAuth(endpoint, lint.at('auth'))
+  lintFormatOptions(endpoint, lint)
   lintIdempotency(endpoint, lint.at('idempotency'))
   lintRequests(endpoint, lint.at('requests'))
   lintTopics(endpoint, lint)
@@ -61,6 +63,17 @@ function mayHaveComputedKey(text: string): boolean {
     return hasComputedKey(parseTree(text))
   } catch {
     return false
+  }
+}
+
+/** Answers of requests may be in the format, so these options may have an effect. */
+function lintFormatOptions(endpoint: Endpoint, lint: LintSink): void {
+  const { lookup, response } = endpoint.requests
+  if (lookup.length + response.length > 0) return
+  for (const { field, format } of optionsOfOthers(endpoint)) {
+    lint
+      .at(field)
+      .warning(`"${field}" has no effect, since the endpoint neither reads nor writes ${format}; leave it out.`)
   }
 }
 

@@ -1,7 +1,7 @@
 /** Warns of names that the format of the output cannot have, since each would fail a message, and refuses targets that it never has. */
 import type { LintSink } from '../../core/lint.ts'
 import type { Codec } from '../../formats/codec.ts'
-import { codecForFormat, codecForHeader } from '../../formats/codecs.ts'
+import { codecForFormat, codecForSending } from '../../formats/codecs.ts'
 import { parseTarget } from '../../language/mapping/target.ts'
 import { type Endpoint, isPrimary } from '../schema/schema.ts'
 import { UNKNOWN } from '../schema/schema-fields.ts'
@@ -11,8 +11,8 @@ import { listEntryTargets } from './warnings/mapping-lists.ts'
 /** Lints, as errors: mapping targets of a shape that the format never has. As warnings: names of mapping targets; ids of lookups in the output, ids of responses in the answer. */
 export function lintOutputNames(endpoint: Endpoint, lint: LintSink): void {
   const { inputMapping, requests, transformation } = endpoint
-  const output = codecForFormat(transformation.output)
-  for (const codec of new Set([output, ...requests.response.flatMap(sentAs)])) {
+  const output = codecForFormat(transformation.output, endpoint)
+  for (const codec of new Set([output, ...requests.response.flatMap((request) => sentAs(request, endpoint))])) {
     lintTargets(inputMapping, codec, lint.at('inputMapping'))
     if (Object.keys(inputMapping).length === 0) lintIds(requests.lookup, codec, lint.at('requests', 'lookup'))
   }
@@ -22,9 +22,9 @@ export function lintOutputNames(endpoint: Endpoint, lint: LintSink): void {
 }
 
 /** The format of the request's own Content-Type, if it has one. */
-function sentAs({ config }: Endpoint['requests']['response'][number]): readonly Codec[] {
+function sentAs({ config }: Endpoint['requests']['response'][number], endpoint: Endpoint): readonly Codec[] {
   const own = Object.entries(config?.headers ?? {}).find(([name]) => name.toLowerCase() === 'content-type')
-  const codec = codecForHeader(own?.[1])
+  const codec = codecForSending(own?.[1], endpoint)
   return codec === undefined ? [] : [codec]
 }
 

@@ -5,7 +5,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { ENDPOINT_METHODS, takesBody } from '../../core/http.ts'
 import type { Json } from '../../core/json.ts'
-import { DEFAULT_FORMAT, FORMATS } from '../../formats/codecs.ts'
+import { DEFAULT_FORMAT, FORMATS, OPTION_SCHEMAS } from '../../formats/codecs.ts'
 import { AuthSchema } from './schema-auth.ts'
 import {
   anyObject,
@@ -111,6 +111,7 @@ export const EndpointSchema = record(
       },
       { description: 'The formats of the messages.' },
     ),
+    ...OPTION_SCHEMAS,
     failures: optional(
       Type.Enum(['plain', 'fhir'], {
         description:

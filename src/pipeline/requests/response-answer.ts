@@ -9,10 +9,10 @@ import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import type { Run } from '../../core/run.ts'
 import { noteAnswer } from '../../core/tracing/trace.ts'
 import type { Codec } from '../../formats/codec.ts'
-import { codecForFormat, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
+import type { OutputFormat } from '../../formats/codecs.ts'
 import { endToEnd } from '../../language/headers.ts'
 import { payForOutput, write } from '../stages/serialise.ts'
-import { asBase64, asText, type Content, UNKNOWN_TYPE } from './upstream-answer.ts'
+import { asBase64, asText, type Content, declaresGeneric, UNKNOWN_TYPE } from './upstream-answer.ts'
 
 /** Of the run: what gets remarks on answers, and what pays for the answer. */
 type Reported = Pick<Run, 'trace' | 'budget'>
@@ -30,16 +30,20 @@ export const isAtFault = (result: RequestResult): boolean => result instanceof F
  * with its own type if it cannot be converted. A status above 599 is a failure of the upstream (RFC 9110 §15) and becomes
  * 502.
  */
-export function passOn(answer: OutboundAnswer, content: Content, format: Format, run: Reported): Answer {
+export function passOn(
+  answer: OutboundAnswer,
+  content: Content,
+  { codec, mediaType }: OutputFormat,
+  run: Reported,
+): Answer {
   const status = answer.status <= 599 ? answer.status : 502
   const { 'content-type': own = UNKNOWN_TYPE, ...headers } = endToEnd(answer.headers)
-  const codec = codecForFormat(format)
-  const type = { 'content-type': MEDIA_TYPES[format] }
+  const type = { 'content-type': mediaType }
   const empty = answer.body.byteLength === 0
   const mayHaveBody = status !== 204 && status !== 205 && status !== 304
   if (empty && (codec.emptyAnswer === '' || !mayHaveBody)) return { status, headers, body: '' }
-  if (content.codec === codec && content.portable)
-    return { status, headers: { ...headers, ...type }, body: answer.body }
+  const isInOutputType = (content.codec === codec && content.portable) || declaresGeneric(answer, content, codec)
+  if (isInOutputType) return { status, headers: { ...headers, ...type }, body: answer.body }
   const written = empty ? codec.emptyAnswer : convert(content, codec, run)
   // As bytes: with a string, Node would write the headers in UTF-8 too, but the upstream's are Latin-1.
   if (written !== undefined) {
@@ -56,19 +60,22 @@ export function passOn(answer: OutboundAnswer, content: Content, format: Format,
 }
 
 /** The answer if the only response request is optional and failed: its default, else the output. */
-export function withoutResponse(output: string | Uint8Array, { instead }: Forgiven, format: Format): Answer {
-  const body = instead === undefined ? output : write(instead, codecForFormat(format))
-  return { status: 200, headers: { 'content-type': MEDIA_TYPES[format] }, body }
+export function withoutResponse(
+  output: string | Uint8Array,
+  { instead }: Forgiven,
+  { codec, mediaType }: OutputFormat,
+): Answer {
+  const body = instead === undefined ? output : write(instead, codec)
+  return { status: 200, headers: { 'content-type': mediaType }, body }
 }
 
 /** Several answers as one, keyed by request id. Fails with SERIALISE_FAILED if an id or a default cannot be written. */
 export function aggregate(
   responses: readonly Readonly<{ id: string }>[],
   outcomes: readonly (RequestResult | RequestResult[])[],
-  format: Format,
+  { codec, mediaType }: OutputFormat,
   run: Reported,
 ): Answer {
-  const codec = codecForFormat(format)
   const gather = (bodyFromOutcome: (result: RequestResult) => Json): JsonObject =>
     Object.fromEntries(
       responses.map(({ id }, index) => {
@@ -85,7 +92,7 @@ export function aggregate(
       run.budget,
     )
   payForOutput(body, run)
-  const headers = { 'content-type': MEDIA_TYPES[format] }
+  const headers = { 'content-type': mediaType }
   if (!outcomes.flat().some(isAtFault)) return { status: 200, headers, body }
   return { status: 200, headers: { ...headers, 'x-crosswalk-status': 'partial' }, body, partial: true }
 }

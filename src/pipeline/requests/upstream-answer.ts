@@ -10,7 +10,14 @@ import { changeTexts, isObject, type Json, type JsonObject } from '../../core/js
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
-import { detect, findCodec, NO_FORMAT } from '../../formats/codecs.ts'
+import {
+  compileTypeCheck,
+  detect,
+  type FormatOptions,
+  findAnyCodec,
+  findCodec,
+  NO_FORMAT,
+} from '../../formats/codecs.ts'
 import { isBinary, type MediaType, parseMediaType } from '../../formats/media-type.ts'
 import { readWrapper } from '../../formats/openhim-wrapper.ts'
 import { decodeText } from '../../formats/text.ts'
@@ -32,12 +39,12 @@ const NO_TEXT = `The body of the answer is ${NO_FORMAT} nor text.`
 const NOT_DECODED =
   'The body of the answer cannot be read: it is not in the content coding that it declares, or in one that is not known.'
 
-/** Throws Unreadable if the body is not of its declared type. */
-export function readContent(answer: OutboundAnswer, settings: ParserSettings): Content {
+/** `documented`: the document of the endpoint. Throws Unreadable if the body is not of its declared type. */
+export function readContent(answer: OutboundAnswer, settings: ParserSettings, documented?: FormatOptions): Content {
   if (answer.body.byteLength === 0) return NOTHING
   const declared = declaredType(answer)
   const charset = declared?.charset
-  const codec = declared && findCodec(declared)
+  const codec = declared && findCodec(declared, documented)
   // Without a charset in the header, XML names its own encoding (RFC 7303 section 3.2) and all else is UTF-8.
   const portable = charset === undefined || charset === 'utf-8'
   if (codec !== undefined) return { value: codec.read(answer.body, charset, settings), codec, portable }
@@ -51,12 +58,36 @@ export function readContent(answer: OutboundAnswer, settings: ParserSettings): C
 }
 
 /**
+ * The value of the body as `data` of a lookup: other text is read in the format of its type, if that names one that says little.
+ * Throws as readContent does.
+ */
+export function readLookupData(answer: OutboundAnswer, settings: ParserSettings, documented: FormatOptions): Json {
+  const { value, codec } = readContent(answer, settings, documented)
+  if (codec !== undefined || typeof value !== 'string') return value
+  const declared = declaredType(answer)
+  const generic = declared && findAnyCodec(declared, documented)
+  return generic === undefined ? value : generic.read(answer.body, declared?.charset, settings)
+}
+
+/** True if the answer declares the format, and its bytes may be passed on with the media type alone. */
+export function declaresGeneric(answer: OutboundAnswer, content: Content, codec: Codec): boolean {
+  if (codec.isGeneric !== true || !content.portable) return false
+  const declared = declaredType(answer)
+  return declared !== undefined && compileTypeCheck(codec)(declared)
+}
+
+/**
  * As readContent, but a body that is not of its declared type becomes text, or base64 if it isn't text. Only the text of a
  * refusal may still be converted: its reader may understand no other type than the output's.
  */
-export function readAnyContent(answer: OutboundAnswer, settings: ParserSettings, isRefusal: boolean): Content {
+export function readAnyContent(
+  answer: OutboundAnswer,
+  settings: ParserSettings,
+  isRefusal: boolean,
+  documented?: FormatOptions,
+): Content {
   try {
-    return readContent(answer, settings)
+    return readContent(answer, settings, documented)
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     const value = asText(answer)

@@ -8,7 +8,7 @@ import type { Run } from '../../core/run.ts'
 import type { Endpoint, LookupRequest } from '../../document/schema/schema.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
-import { CODECS, codecForFormat, codecForHeader } from '../../formats/codecs.ts'
+import { CODECS, codecForFormat, codecForSending } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { Step } from '../chain.ts'
@@ -22,7 +22,7 @@ import {
   type RequestCall,
 } from '../requests/request-call.ts'
 import { compileTimed } from '../requests/timed.ts'
-import { readContent, readIssues, refusal } from '../requests/upstream-answer.ts'
+import { readIssues, readLookupData, refusal } from '../requests/upstream-answer.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { writePaid } from './serialise.ts'
 
@@ -84,7 +84,7 @@ function compileOne(
       const sentence = `The lookup "${call.id}" answered with status ${answer.status}`
       throw refusal('LOOKUP_REFUSED', sentence, call.path, answer, inFhir ? readIssues(answer) : [])
     }
-    return { data: readData(call, answer, settings), headers: answer.headers }
+    return { data: readData(call, answer, settings, endpoint), headers: answer.headers }
   }
   const failed = (failure: Failure, run: Run): Result => {
     const { lookup: fault } = failure.kind
@@ -108,7 +108,7 @@ function compileOne(
     call.send(prepared, body, run, item, ending)
   const forwards = request.forwardExistingRequestBody === true
   const readMessageBody = forwards ? compileForward(endpoint, call) : () => undefined
-  const readItemBody = forwards ? compileItemBody(call) : () => undefined
+  const readItemBody = forwards ? compileItemBody(endpoint, call) : () => undefined
   const prepare = (message: Parsed, run: Run): Awaitable<Ready> => {
     if (items === undefined) {
       const prepared = call.prepare(message, run)
@@ -130,9 +130,9 @@ function compileOne(
 const fallbackResult = ({ default: data }: LookupRequest): Result =>
   data === undefined ? { headers: {} } : { data, headers: {} }
 
-function readData(call: RequestCall, answer: OutboundAnswer, settings: ParserSettings): Json {
+function readData(call: RequestCall, answer: OutboundAnswer, settings: ParserSettings, endpoint: Endpoint): Json {
   try {
-    return readContent(answer, settings).value
+    return readLookupData(answer, settings, endpoint)
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     const sentence = (text: string) => `The answer of the lookup "${call.id}" cannot be read: ${text}`
@@ -162,8 +162,11 @@ function withOutcomes(prepare: Lookup['prepare']): Lookup['prepare'] {
 }
 
 /** What a forwarded body is sent as: the format of the request's own Content-Type, else JSON. */
-function bodyFormat({ contentType }: RequestCall): Readonly<{ codec: Codec; contentType: string }> {
-  return { codec: codecForHeader(contentType) ?? CODECS.json, contentType: contentType ?? CODECS.json.mediaType }
+function bodyFormat(endpoint: Endpoint, { contentType }: RequestCall): Readonly<{ codec: Codec; contentType: string }> {
+  return {
+    codec: codecForSending(contentType, endpoint) ?? CODECS.json,
+    contentType: contentType ?? CODECS.json.mediaType,
+  }
 }
 
 /**
@@ -171,9 +174,10 @@ function bodyFormat({ contentType }: RequestCall): Readonly<{ codec: Codec; cont
  * neither digits nor the root element are lost. The body of a GET or DELETE was never parsed, and isn't sent on.
  */
 function compileForward(endpoint: Endpoint, call: RequestCall): (message: Parsed, run: Run) => Body {
-  const { codec, contentType } = bodyFormat(call)
+  const { codec, contentType } = bodyFormat(endpoint, call)
   const { input } = endpoint.transformation
-  const sameForm = takesBody(endpoint.endpoint.method) && input !== undefined && codecForFormat(input) === codec
+  const sameForm =
+    takesBody(endpoint.endpoint.method) && input !== undefined && codecForFormat(input, endpoint) === codec
   return (message, run) => {
     const charset = parseMediaType(message.requestHeaders['content-type'] ?? '')?.charset ?? 'utf-8'
     const asItCame = sameForm && run.body !== undefined && run.body.byteLength > 0 && charset === 'utf-8'
@@ -181,7 +185,7 @@ function compileForward(endpoint: Endpoint, call: RequestCall): (message: Parsed
   }
 }
 
-function compileItemBody(call: RequestCall): (item: Json, run: Run) => Body {
-  const { codec, contentType } = bodyFormat(call)
+function compileItemBody(endpoint: Endpoint, call: RequestCall): (item: Json, run: Run) => Body {
+  const { codec, contentType } = bodyFormat(endpoint, call)
   return (item, run) => ({ content: writePaid(item, codec, run, call.path), contentType })
 }

@@ -3,8 +3,7 @@ import { takesBody } from '../../core/http.ts'
 import type { Parsed, Recalled } from '../../core/message.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
-import type { Codec } from '../../formats/codec.ts'
-import { codecForFormat, type Format, findCodec, MEDIA_TYPES } from '../../formats/codecs.ts'
+import { codecForFormat, compileTypeCheck, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { type MediaType, parseMediaType } from '../../formats/media-type.ts'
 import { isKnownCharset } from '../../formats/text.ts'
 import type { Step } from '../chain.ts'
@@ -28,14 +27,15 @@ export function compileParse(endpoint: Endpoint, settings: PipelineSettings): St
   const bodiless = !takesBody(method)
   const consumes = endpoint.kafkaConsumerTopic !== undefined
   if (format === undefined || (bodiless && !consumes)) return { adds: { requestBody: {} } }
-  const codec = codecForFormat(format)
+  const codec = codecForFormat(format, endpoint)
+  const isOfFormat = compileTypeCheck(codec)
   return (message, run) => {
     if (!run.door.alwaysHasBody && (bodiless || run.body === undefined || run.body.byteLength === 0)) {
       return { ...message, requestBody: {} }
     }
     const { 'content-type': contentType, 'content-encoding': coding } = message.requestHeaders
     if (coding !== undefined && coding.toLowerCase() !== 'identity') throw codingRefused(coding)
-    const charset = contentType === undefined ? undefined : charsetFor(contentType, format, codec)
+    const charset = contentType === undefined ? undefined : charsetFor(contentType, format, isOfFormat)
     try {
       return { ...message, requestBody: codec.read(run.body ?? new Uint8Array(), charset, settings) }
     } catch (thrown) {
@@ -56,9 +56,9 @@ function codingRefused(coding: string): Failure {
   })
 }
 
-function charsetFor(contentType: string, format: Format, codec: Codec): string | undefined {
+function charsetFor(contentType: string, format: Format, isOfFormat: (type: MediaType) => boolean): string | undefined {
   const declared = parseMediaType(contentType)
-  if (declared !== undefined && findCodec(declared) === codec) return knownCharset(declared)
+  if (declared !== undefined && isOfFormat(declared)) return knownCharset(declared)
   throw new Failure(
     'MEDIA_TYPE_WRONG',
     `This endpoint takes ${format} (${MEDIA_TYPES[format]}), but the request declares "${contentType}".`,

@@ -7,7 +7,7 @@ import type { Run } from '../../core/run.ts'
 import { noteAnswer } from '../../core/tracing/trace.ts'
 import { type Endpoint, type ResponseRequest, soleRequest } from '../../document/schema/schema.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
-import { codecForFormat, codecForHeader, type Format, MEDIA_TYPES, NO_FORMAT } from '../../formats/codecs.ts'
+import { codecForFormat, codecForSending, type OutputFormat, outputFormat } from '../../formats/codecs.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { Stage } from '../chain.ts'
 import { buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
@@ -43,7 +43,7 @@ export function compileRespond(
   settings: PipelineSettings,
   lint: LintSink,
 ): Stage<Serialised, Answered> {
-  const format = endpoint.transformation.output
+  const format = outputFormat(endpoint.transformation.output, endpoint)
   const requests = endpoint.requests.response
   if (requests.length === 0) return answerOutput(format)
   const responses = requests.map((request, index) =>
@@ -87,8 +87,8 @@ export function compileRespond(
   }
 }
 
-function answerOutput(format: Format): Stage<Serialised, Answered> {
-  const headers = { 'content-type': MEDIA_TYPES[format] }
+function answerOutput({ mediaType }: OutputFormat): Stage<Serialised, Answered> {
+  const headers = { 'content-type': mediaType }
   return (message) => ({ ...message, answer: { status: 200, headers, body: message.output } })
 }
 
@@ -101,16 +101,18 @@ function compileOne(
 ): Response {
   const call = compileCall('RESPONSE', request, endpoint, services, settings, lint)
   const { output } = endpoint.transformation
-  const form = outgoingForm(call.contentType, output)
+  const form = outgoingForm(call.contentType, endpoint)
   if (call.contentType !== undefined && form.contentType !== call.contentType) {
     lint
       .at('config', 'headers')
-      .warning(`A Content-Type that names ${NO_FORMAT} gives way to ${form.contentType}, the type of the output.`)
+      .warning(
+        `A Content-Type that nothing can be written as gives way to ${form.contentType}, the type of the output.`,
+      )
   }
   const { method } = request.config ?? {}
   const bodiless = request.kafkaProducerTopic === undefined && (method === 'GET' || method === 'HEAD')
-  const asOutput = form.codec === codecForFormat(output)
-  const outcomes = createOutcomeEnding(call, settings)
+  const asOutput = form.codec === codecForFormat(output, endpoint)
+  const outcomes = createOutcomeEnding(call, settings, endpoint)
   const ending = request.optional === true ? forgiving(outcomes, request.default) : outcomes
   const send = (
     prepared: PreparedRequest,
@@ -141,17 +143,22 @@ function compileOne(
 }
 
 /** What an outgoing body is sent as: the format of the request's own Content-Type if it has one, else the output's. */
-function outgoingForm(own: string | undefined, output: Format): Readonly<{ codec: Codec; contentType: string }> {
-  const codec = codecForHeader(own)
-  if (own !== undefined && codec !== undefined) return { codec, contentType: own }
-  return { codec: codecForFormat(output), contentType: MEDIA_TYPES[output] }
+function outgoingForm(own: string | undefined, endpoint: Endpoint): Readonly<{ codec: Codec; contentType: string }> {
+  const named = codecForSending(own, endpoint)
+  if (own !== undefined && named !== undefined) return { codec: named, contentType: own }
+  const { codec, mediaType } = outputFormat(endpoint.transformation.output, endpoint)
+  return { codec, contentType: mediaType }
 }
 
 /** Reads the answer. Does not throw a Failure, as only the other responses decide whether it fails the message. */
-const createOutcomeEnding = ({ allowed }: RequestCall, settings: ParserSettings): CallEnding<RequestOutcome> => ({
+const createOutcomeEnding = (
+  { allowed }: RequestCall,
+  settings: ParserSettings,
+  endpoint: Endpoint,
+): CallEnding<RequestOutcome> => ({
   answered: (answer, run) => {
     const ok = hasStatus(allowed, answer.status)
-    const content = readAnyContent(answer, settings, !ok)
+    const content = readAnyContent(answer, settings, !ok, endpoint)
     if (content.unreadable !== undefined) noteAnswer(run.trace, answer, content.unreadable)
     return { answer, content, ok }
   },

@@ -17,7 +17,7 @@ import { usesState } from './state.ts'
  * MESSAGE_TOO_COSTLY and BUDGET_EXHAUSTED before an output is written that is too large for the budget of the message.
  */
 export function compileSerialise(endpoint: Endpoint, { stateLimitBytes }: PipelineSettings): Stage<Mapped, Serialised> {
-  const codec = codecForFormat(endpoint.transformation.output)
+  const codec = codecForFormat(endpoint.transformation.output, endpoint)
   const mayBeLarge = compileMayBeLarge(endpoint, stateLimitBytes)
   return (message, run) => {
     const { budget } = run

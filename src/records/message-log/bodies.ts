@@ -9,7 +9,7 @@ import { type Door, doorOf, HTTP } from '../../core/origin.ts'
 import type { BodyName, MaskCause, MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
 import type { CallSpan } from '../../core/tracing/trace.ts'
 import type { Codec } from '../../formats/codec.ts'
-import { CODECS, findCodec } from '../../formats/codecs.ts'
+import { CODECS, type FormatOptions, findCodec } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import type { NameLimits } from '../../formats/name-limits.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
@@ -118,6 +118,8 @@ const NO_BYTES = new Uint8Array()
 type CaptureOptions = NameLimits &
   Readonly<{
     hide?: HideValues | undefined
+    /** The document of the endpoint. */
+    documented?: FormatOptions | undefined
     /** What is kept in any case of each body that a replay needs; 0 if none is to be replayed. */
     originalBytes?: number
   }>
@@ -133,7 +135,7 @@ export function createBodyCapture(
   limitBytes: number,
   redaction: Redaction | undefined,
   secrets: readonly string[],
-  { hide, originalBytes = 0, ...limits }: CaptureOptions = {},
+  { hide, documented, originalBytes = 0, ...limits }: CaptureOptions = {},
 ): BodyCapture {
   const bodies: RecordedBody[] = []
   const redacted = new Set<string>()
@@ -157,7 +159,8 @@ export function createBodyCapture(
 
   function addChanged(which: BodyName, contentType: string, content: Uint8Array, change: (value: Json) => Json): void {
     const size = content.byteLength
-    const changed = redaction === undefined || size === 0 ? content : rewrite(contentType, content, change, limits)
+    const changed =
+      redaction === undefined || size === 0 ? content : rewrite(contentType, content, change, documented, limits)
     const cause = changed === undefined ? 'unreadable' : changed === content ? undefined : 'redact-paths'
     add(which, contentType, changed ?? NO_BYTES, size, cause)
   }
@@ -194,10 +197,11 @@ function rewrite(
   contentType: string,
   content: Uint8Array,
   change: (value: Json) => Json,
+  documented: FormatOptions | undefined,
   limits: NameLimits,
 ): Uint8Array | undefined {
   const media = parseMediaType(contentType)
-  const codec: Codec = (media && findCodec(media)) ?? CODECS.json
+  const codec: Codec = (media && findCodec(media, documented)) ?? CODECS.json
   try {
     return codec.rewrite(content, media?.charset, change, limits)
   } catch {

@@ -138,7 +138,12 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
       messageLogBodyLimitBytes,
       redaction,
       readsBodies ? findSecrets(completed) : NO_SECRETS,
-      { parserMaxNames, parserMaxNamesPerObject, originalBytes: outcome === 'done' ? 0 : parserLimitBytes },
+      {
+        documented: completed.compiled?.endpoint,
+        parserMaxNames,
+        parserMaxNamesPerObject,
+        originalBytes: outcome === 'done' ? 0 : parserLimitBytes,
+      },
     )
     if (readsBodies) captureBodies(completed, capture, secretHeaders)
     const { redacted } = capture

@@ -69,10 +69,15 @@ export type SampleMessage = Readonly<{ value: Json; format: Format; text: string
 /** Types of JSON Schema; a null says nothing about the values of other messages. */
 const SCHEMA_TYPES: readonly string[] = ['object', 'array', 'string', 'number', 'boolean']
 
-/** `format`: what it begins like, unless given. Throws Unreadable. */
-export function readSample(bytes: Uint8Array, settings: ParserSettings, given?: Format): SampleMessage {
+/** `given`: what it is in; otherwise `ending`, of the name of its file, and how it begins decide. Throws Unreadable. */
+export function readSample(
+  bytes: Uint8Array,
+  settings: ParserSettings,
+  given?: Format,
+  ending?: string,
+): SampleMessage {
   const text = decodeText(bytes, undefined)
-  const format = given ?? guessFormat(text)
+  const format = given ?? guessFormat(text, ending)
   return { value: codecForFormat(format).read(bytes, undefined, settings), format, text }
 }
 

@@ -6,9 +6,10 @@ import { setImmediate } from 'node:timers/promises'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
 import type { RecordedBody } from '../../core/records/message-record.ts'
+import { checkDocument } from '../../document/checks/check-document.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { ParserSettings } from '../../formats/codec.ts'
-import { codecForHeader, detect, NO_FORMAT } from '../../formats/codecs.ts'
+import { detect, type FormatOptions, findAnyCodec, NO_FORMAT } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import { readTargets } from '../../language/mapping/mapping-targets.ts'
 import { parseTarget } from '../../language/mapping/target.ts'
@@ -55,15 +56,15 @@ export function createSuggest({ settings, readDocument, readRecorded }: SuggestO
     const document = endpointId === undefined ? (endpoint ?? {}) : await readDocument(endpointId)
     const recorded = messageId === undefined ? undefined : await readRecorded(messageId)
     const unread: Lint[] = []
-    const sources = sourceLeaves(recorded?.source ?? request.source ?? {}, document, settings, collectInto(unread))
+    const documented = checkDocument(document).endpoint
+    const read: ReadBody = (sample, lint) => readBody(sample, settings, documented, lint)
+    const sources = sourceLeaves(recorded?.source ?? request.source ?? {}, document, read, collectInto(unread))
     const wrong = recorded === undefined ? unread : []
     const mapped = targetsBySource(document)
     // Each side may take some hundredths of a second.
     await setImmediate()
     const targets =
-      request.target === undefined
-        ? missingTargets(mapped, sources)
-        : targetLeaves(request, settings, collectInto(wrong))
+      request.target === undefined ? missingTargets(mapped, sources) : targetLeaves(request, read, collectInto(wrong))
     if (wrong.length > 0) throw invalid(wrong)
     await setImmediate()
     const isNew = request.target !== undefined
@@ -97,22 +98,22 @@ const nameStep = (name: string): PathStep => ({ kind: 'name', name })
 function sourceLeaves(
   { body, contentType, query, urlParams, lookups = {} }: SuggestSource,
   { constants, inputTransforms }: JsonObject,
-  settings: ParserSettings,
+  read: ReadBody,
   lint: LintSink,
 ): Leaves {
   const collector = collectLeaves(MAX_LEAVES)
   const add = (value: Json | undefined, ...steps: readonly PathStep[]) => {
     if (value !== undefined) addSample(collector, value, collector.nodeAt(...steps))
   }
-  add(bodyValue({ body, contentType }, settings, lint.at('source', 'body')), nameStep('requestBody'))
+  add(read({ body, contentType }, lint.at('source', 'body')), nameStep('requestBody'))
   for (const [id, lookup] of Object.entries(lookups)) {
     if (id === '') continue
     const sink = lint.at('source', 'lookups', id)
     const at = [nameStep('lookupRequests'), nameStep(id)]
     for (const one of Array.isArray(lookup) ? (lookup as readonly SampleBody[]) : []) {
-      add(bodyValue(one, settings, sink), ...at, EACH, nameStep('data'))
+      add(read(one, sink), ...at, EACH, nameStep('data'))
     }
-    if (!Array.isArray(lookup)) add(bodyValue(lookup as SampleBody, settings, sink), ...at, nameStep('data'))
+    if (!Array.isArray(lookup)) add(read(lookup as SampleBody, sink), ...at, nameStep('data'))
   }
   add(query, nameStep('query'))
   add(urlParams, nameStep('urlParams'))
@@ -127,31 +128,37 @@ function sourceLeaves(
   return collector.collected()
 }
 
-function targetLeaves({ target }: SuggestRequest, settings: ParserSettings, lint: LintSink): Leaves {
+function targetLeaves({ target }: SuggestRequest, read: ReadBody, lint: LintSink): Leaves {
   const { sample, contentType, schema } = target ?? {}
   const collector = collectLeaves(MAX_LEAVES)
   if (schema !== undefined) addSchema(collector, schema)
-  const value = bodyValue({ body: sample, contentType }, settings, lint.at('target', 'sample'))
+  const value = read({ body: sample, contentType }, lint.at('target', 'sample'))
   if (value !== undefined) addSample(collector, value, collector.nodeAt())
   return collector.collected()
 }
 
 /** The value of a body; undefined, with a lint, if it cannot be read. */
-function bodyValue(
+type ReadBody = (sample: Unset<SampleBody>, lint: LintSink) => Json | undefined
+
+/** `documented`: the document of the endpoint. */
+function readBody(
   { body, contentType }: Unset<SampleBody>,
   settings: ParserSettings,
+  documented: FormatOptions,
   lint: LintSink,
 ): Json | undefined {
   const isBytes = body instanceof Uint8Array
   if (typeof body !== 'string' && !isBytes) return body
-  const codec = codecForHeader(contentType)
+  const declared = parseMediaType(contentType ?? '')
+  const codec = declared && findAnyCodec(declared, documented)
+  const detected = codec === undefined || codec.isGeneric ? detect(Buffer.from(body).toString()) : undefined
+  if (detected !== undefined) return detected.value
   if (codec === undefined) {
-    const detected = detect(Buffer.from(body).toString())
-    if (detected === undefined) lint.error(`The text is ${NO_FORMAT}; give its "contentType".`)
-    return detected?.value
+    lint.error(`The text is ${NO_FORMAT}; give its "contentType".`)
+    return undefined
   }
   try {
-    return codec.read(Buffer.from(body), isBytes ? parseMediaType(contentType ?? '')?.charset : 'utf-8', settings)
+    return codec.read(Buffer.from(body), isBytes ? declared?.charset : 'utf-8', settings)
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     lint.error(thrown.unquoted ?? thrown.message)

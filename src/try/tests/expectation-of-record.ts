@@ -7,6 +7,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { documentPath } from '../../core/lint.ts'
 import type { MessageRecord, RecordedBody, RecordedCall } from '../../core/records/message-record.ts'
 import { MASK, REDACTED } from '../../core/secrets/secrets.ts'
+import type { FormatOptions } from '../../formats/codecs.ts'
 import type { NotReproduced } from '../dry-run/recorded-message.ts'
 import { withAnyQuery } from './given-of-record.ts'
 import { readBody } from './observed.ts'
@@ -28,11 +29,11 @@ export type WrittenExpectation = Readonly<{
 }>
 
 export function expectationFromRecord(result: RecordedResult): WrittenExpectation {
-  const { record, answer, snapshot } = result
+  const { record, answer, snapshot, document } = result
   if (record.outcome === 'failed') return { expect: { todo: true }, losses: [] }
   const reconciler = createReconciler(result)
   const ran = isObject(snapshot?.answer) ? snapshot.answer : undefined
-  const body = expectedBody(answer, ran, reconciler)
+  const body = expectedBody(answer, ran, isObject(document) ? document : undefined, reconciler)
   const expect = {
     outcome: reconciler.same(record.outcome, snapshot?.outcome, 'outcome'),
     answer: {
@@ -64,6 +65,7 @@ export function expectationFromRun(snapshot: JsonObject | undefined): JsonObject
 function expectedBody(
   answer: RecordedBody | undefined,
   ran: JsonObject | undefined,
+  documented: FormatOptions | undefined,
   reconciler: Reconciler,
 ): Json | undefined {
   if (answer === undefined) return undefined
@@ -72,7 +74,7 @@ function expectedBody(
     reconciler.lose('answer.body', 'Only the start of the answer was recorded; the test expects what a run answered.')
     return ran?.body
   }
-  const recorded = readBody(answer.content, contentType === '' ? undefined : contentType).value
+  const recorded = readBody(answer.content, contentType === '' ? undefined : contentType, documented).value
   if (recorded === undefined) return undefined
   return ran === undefined ? literal(recorded) : literal(reconciler.value(recorded, ran.body, 'answer.body'))
 }

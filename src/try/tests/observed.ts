@@ -7,7 +7,7 @@ import { isSecretName, REDACTED } from '../../core/secrets/secrets.ts'
 import type { CallSpan } from '../../core/tracing/trace.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { ParserSettings } from '../../formats/codec.ts'
-import { detect, findCodec } from '../../formats/codecs.ts'
+import { detect, type FormatOptions, findCodec } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import { describeFailure } from '../dry-run/dry-run-report.ts'
@@ -46,14 +46,15 @@ export type Observed = Readonly<{
 const XML_FORM: ParserSettings = { parserXmlTrim: true, parserXmlExplicitRoot: false, parserXmlExplicitArray: false }
 
 export function observe(completed: CompletedMessage, step: RunningStep): Observed {
-  const { outcome, answer, failure } = completed
+  const { outcome, answer, failure, compiled } = completed
+  const endpoint = compiled?.endpoint
   const headers = answer.headers as Readonly<Record<string, Json>>
   const reached = (step.trace.reached ?? {}) as JsonObject
   const { transforms, responseBody } = reached
   return {
     outcome,
-    answer: { status: answer.status, headers, body: readBody(answer.body, headers['content-type']) },
-    calls: step.trace.calls.flatMap((call) => observeCall(call, step.sent(call))),
+    answer: { status: answer.status, headers, body: readBody(answer.body, headers['content-type'], endpoint) },
+    calls: step.trace.calls.flatMap((call) => observeCall(call, step.sent(call), endpoint)),
     failure: failure && describeFailure(failure),
     transforms: isObject(transforms) ? transforms : undefined,
     mapped: responseBody,
@@ -61,7 +62,11 @@ export function observe(completed: CompletedMessage, step: RunningStep): Observe
   }
 }
 
-function observeCall(call: CallSpan, sent: ReturnType<RunningStep['sent']>): readonly ObservedCall[] {
+function observeCall(
+  call: CallSpan,
+  sent: ReturnType<RunningStep['sent']>,
+  endpoint: FormatOptions | undefined,
+): readonly ObservedCall[] {
   if (sent === undefined || sent.source === 'missing') return []
   const { kind, id, item, method, target } = call
   const topic = target.startsWith('kafka:') ? target.slice('kafka:'.length) : undefined
@@ -73,20 +78,24 @@ function observeCall(call: CallSpan, sent: ReturnType<RunningStep['sent']>): rea
       item,
       target: topic === undefined ? { method, url: target } : { topic, key: sent.key ?? null },
       headers,
-      body: readBody(sent.body ?? '', headers['content-type']),
+      body: readBody(sent.body ?? '', headers['content-type'], endpoint),
     },
   ]
 }
 
-/** A body that cannot be read in the type that it declares is its text. */
-export function readBody(body: string | Uint8Array, contentType: Json | undefined): ObservedBody {
+/** A body that cannot be read in the type that it declares is its text. `documented`: the document of the endpoint. */
+export function readBody(
+  body: string | Uint8Array,
+  contentType: Json | undefined,
+  documented?: FormatOptions,
+): ObservedBody {
   const bytes = Buffer.from(body)
   if (bytes.length === 0) return { value: undefined, text: undefined }
   const text = bytes.toString()
   const declared = typeof contentType === 'string' ? parseMediaType(contentType) : undefined
   if (declared === undefined) return { value: detect(text)?.value ?? text, text }
   try {
-    return { value: findCodec(declared)?.read(bytes, declared.charset, XML_FORM) ?? text, text }
+    return { value: findCodec(declared, documented)?.read(bytes, declared.charset, XML_FORM) ?? text, text }
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     return { value: text, text }

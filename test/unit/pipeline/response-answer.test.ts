@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { JsonObject } from '../../../src/core/json.ts'
 import type { OutboundAnswer } from '../../../src/core/ports/http-client-port.ts'
 import { startTrace } from '../../../src/core/tracing/trace.ts'
-import { CODECS, codecForFormat, FORMATS, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
+import { CODECS, codecForFormat, FORMATS, MEDIA_TYPES, outputFormat } from '../../../src/formats/codecs.ts'
 import { aggregate, passOn } from '../../../src/pipeline/requests/response-answer.ts'
 import { readAnyContent } from '../../../src/pipeline/requests/upstream-answer.ts'
 import fc from '../../support/fast-check.ts'
@@ -54,7 +54,7 @@ test('any answer is passed on: in the output type, or byte for byte', () => {
   fc.assert(
     fc.property(answers, fc.constantFrom(...FORMATS), (answer, format) => {
       const content = readAnyContent(answer, SETTINGS, !answer.ok)
-      const { status, headers, body } = passOn(answer, content, format, {
+      const { status, headers, body } = passOn(answer, content, outputFormat(format), {
         trace: startTrace(),
         budget: unboundedBytes(),
       })
@@ -82,7 +82,7 @@ test('any answers stand together in the output type', () => {
         content: readAnyContent(answer, SETTINGS, !answer.ok),
       }))
       const ids = all.map((_, index) => ({ id: `r${index}` }))
-      const { status, body, partial } = aggregate(ids, outcomes, format, {
+      const { status, body, partial } = aggregate(ids, outcomes, outputFormat(format), {
         trace: startTrace(),
         budget: unboundedBytes(),
       })

@@ -44,7 +44,8 @@ export async function replayMessage(id: string, body?: GivenBody): Promise<strin
   if (body === undefined) {
     return (await readData(api.POST('/messages/{id}/replay', { params, parseAs: 'text' }))) as unknown as string
   }
-  const headers = { 'content-type': body.contentType }
+  // Without the second one, types that any page can send are refused.
+  const headers = { 'content-type': body.contentType, 'x-requested-with': 'crosswalk-console' }
   const sent = { params, headers, body: body.text, bodySerializer: String, parseAs: 'text' } as const
   return (await readData(api.POST('/messages/{id}/replay', sent))) as unknown as string
 }
