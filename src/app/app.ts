@@ -138,7 +138,7 @@ async function openParts(context: Context) {
     intake,
     observers,
     waiting: () => intake.waiting + loadShedder.waiting,
-    httpClient: services.http.health,
+    httpClient: services.outbound.health,
     connections: () => servers.connections,
     isolation: services.sandbox.counts,
     consumers: () => running.consumers?.status() ?? [],

@@ -18,7 +18,7 @@ import {
 } from '../try/dry-run/dry-run.ts'
 import { createTestRunner, type RunTests } from '../try/tests/run-tests.ts'
 
-type LiveServices = Pick<Services, 'http' | 'secrets'>
+type LiveServices = Pick<Services, 'outbound' | 'secrets'>
 
 /**
  * In: the settings of messages, such as `PARSER_LIMIT`. Out: a dry run that never calls another system. Each reference to a
@@ -56,9 +56,8 @@ function offlineOptions(settings: Settings, logger: Logger, live?: LiveServices)
 export function createOfflineServices(settings: Settings): Services {
   const refuse = () => Promise.reject(new Error('A document that is only checked reached out.'))
   return {
-    http: { send: refuse, close: async () => {} },
+    outbound: { send: refuse },
     states: { newest: refuse, append: refuse },
-    producer: { produce: refuse },
     secrets: { resolve: (text) => text },
     egress: createEgressPolicy(settings),
     tokens: { verify: refuse },

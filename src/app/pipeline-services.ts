@@ -4,9 +4,10 @@ import { createTokenVerifier } from '../api/access/token-verifier.ts'
 import { createEgressPolicy, type EgressPolicy } from '../core/egress/egress-policy.ts'
 import { VIA } from '../core/http.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
-import type { ClosableRecordProducer } from '../core/ports/record-producer.ts'
+import type { ClosableRecordProducer, RecordProducer } from '../core/ports/record-producer.ts'
 import type { WorkerSlot } from '../core/worker-processes.ts'
 import { createHttpClient, type OwnHttpClient } from '../outbound/http/http-client.ts'
+import { type OutboundTargets, openTargets } from '../outbound/targets.ts'
 import { startIdempotencyCleanup } from '../pipeline/idempotency/idempotency-cleanup.ts'
 import { createIdempotencyService } from '../pipeline/idempotency/idempotency-service.ts'
 import type { Services } from '../pipeline/services.ts'
@@ -18,7 +19,9 @@ import { createSecretSource } from './secret-source.ts'
 
 type PipelineServices = Services &
   Readonly<{
+    /** For calls of the service itself. */
     http: OwnHttpClient
+    outbound: OutboundTargets
     producer: ClosableRecordProducer
     sandbox: IsolatedSandbox
     /** `waitForCalls`: whether to wait for the calls in flight, each of which takes at most its own timeout. */
@@ -38,7 +41,7 @@ type PipelineServicesOptions = Readonly<{
 export async function openPipelineServices(options: PipelineServicesOptions): Promise<PipelineServices> {
   const { settings, store, producer, logger } = options
   const egress = createEgressPolicy(settings, { port: options.adminPort, addresses: listMachineAddresses })
-  const http = openHttpClient(settings, egress, logger)
+  const { http, outbound } = openOutbound(settings, egress, logger, producer)
   const cleanup = startIdempotencyCleanup({
     store: store.idempotency,
     logger,
@@ -51,6 +54,7 @@ export async function openPipelineServices(options: PipelineServicesOptions): Pr
   const sandbox = await openSandbox(settings, logger)
   return {
     http,
+    outbound,
     states: store.states,
     producer,
     secrets: createSecretSource(settings.secretsAllowed),
@@ -59,7 +63,7 @@ export async function openPipelineServices(options: PipelineServicesOptions): Pr
     idempotency,
     sandbox,
     close: async (waitForCalls) => {
-      const callsDone = http.close()
+      const callsDone = outbound.close()
       if (waitForCalls) await callsDone
       await producer.close()
       sandbox.close()
@@ -72,9 +76,16 @@ export async function openPipelineServices(options: PipelineServicesOptions): Pr
 const listMachineAddresses = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((found = []) => found.map(({ address }) => address))
 
-/** The client for the requests of documents, with the limits of the settings. */
-export const openHttpClient = (settings: Settings, egress: EgressPolicy, logger: Logger): OwnHttpClient =>
-  createHttpClient({
+type OpenOutbound = Readonly<{ http: OwnHttpClient; outbound: OutboundTargets }>
+
+/** The targets of the requests of documents, with the limits of the settings. Closing `outbound` closes `http`. */
+export function openOutbound(
+  settings: Settings,
+  egress: EgressPolicy,
+  logger: Logger,
+  producer: RecordProducer,
+): OpenOutbound {
+  const http = createHttpClient({
     connectTimeoutMs: settings.requestConnectTimeoutMs,
     answerLimitBytes: settings.answerLimitBytes,
     connectionsPerOrigin: settings.requestConnectionsPerOrigin,
@@ -88,6 +99,8 @@ export const openHttpClient = (settings: Settings, egress: EgressPolicy, logger:
     },
     logger,
   })
+  return { http, outbound: openTargets({ http, producer }) }
+}
 
 async function openSandbox(settings: Settings, logger: Logger): Promise<IsolatedSandbox> {
   const limits = {

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
 import { createOfflineDryRun, createOfflineDryRunValue } from '../app/offline.ts'
-import { openHttpClient } from '../app/pipeline-services.ts'
+import { openOutbound } from '../app/pipeline-services.ts'
 import { createSecretSource } from '../app/secret-source.ts'
 import { createEgressPolicy } from '../core/egress/egress-policy.ts'
 import { Failure } from '../core/failure.ts'
@@ -69,6 +69,9 @@ function readDocument({ document: name, ...given }: RunGiven): ProjectDocument {
   return fillDocument(readWritten(path), project, target)
 }
 
+/** Lookups alone are sent. */
+const NO_PRODUCER = { produce: () => Promise.reject(new Error('A dry run produced a record.')) }
+
 /** `work` gets a dry run whose lookups are sent if `--live` says so. */
 async function withDryRun(
   settings: Settings,
@@ -77,8 +80,8 @@ async function withDryRun(
   work: (dryRun: DryRun) => Promise<JsonObject>,
 ): Promise<JsonObject> {
   const logger = createLogger({ ...settings, logLevel: 'error' })
-  const http = live ? openHttpClient(settings, createEgressPolicy(settings), logger) : undefined
-  const services = http && { http, secrets: createSecretSource(settings.secretsAllowed, env) }
+  const outbound = live ? openOutbound(settings, createEgressPolicy(settings), logger, NO_PRODUCER).outbound : undefined
+  const services = outbound && { outbound, secrets: createSecretSource(settings.secretsAllowed, env) }
   try {
     return await work(createOfflineDryRun(settings, logger, services))
   } catch (thrown) {
@@ -86,7 +89,7 @@ async function withDryRun(
     const details = thrown.options.details ?? []
     throw new CommandFault(details.length > 0 ? details.map(detailLine) : thrown.message)
   } finally {
-    await http?.close()
+    await outbound?.close()
   }
 }
 

@@ -5,6 +5,7 @@ import { isSecretName, isSecretParameter, MASK } from '../core/secrets/secrets.t
 import type { CallSpan, Trace } from '../core/tracing/trace.ts'
 import { readHeaders } from '../formats/openhim-wrapper.ts'
 import type { CompletedMessage } from '../inbound/completed-message.ts'
+import { readTarget } from '../outbound/targets.ts'
 import { captureBodies, createBodyCapture } from '../records/message-log/bodies.ts'
 import { keptCalls } from '../records/message-log/record-builder.ts'
 import {
@@ -115,16 +116,17 @@ const SENTENCES: Readonly<Record<NonNullable<CallSpan['fault']>, string>> = {
 }
 
 /** A URL, or a reference to a secret in place of its origin. Without credentials before the host. */
-const TARGET = /^(?:(https?):\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)(?::(\d*))?|(\$\{[^}]*\}))([^?#]*)(?:\?([^#]*))?/i
+const TARGET =
+  /^(?:([a-z][a-z0-9+.-]*):\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)(?::(\d*))?|(\$\{[^}]*\}))([^?#]*)(?:\?([^#]*))?/i
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: '80', https: '443' }
 
-const KAFKA = 'kafka:'
-
-/** A record has no host that the service knows: the broker's client chooses it. */
+/** A target that isn't a URL has no host that the service knows: the broker's client chooses that of a record. */
 function describeDestination({ method, target }: CallSpan, { text, query }: Privacy): JsonObject {
-  if (target.startsWith(KAFKA)) {
-    return { host: 'kafka', port: '', path: text(target.slice(KAFKA.length)), querystring: '', method: 'PRODUCE' }
-  }
+  const {
+    target: { own },
+    address,
+  } = readTarget(target)
+  if (own !== undefined) return { host: own.host, port: '', path: text(address), querystring: '', method: own.method }
   const [, scheme = '', host, port, reference = '', path = '', querystring = ''] = TARGET.exec(target) ?? []
   return {
     host: text(host ?? reference),

@@ -5,6 +5,7 @@
 
 import type { LintSink } from '../core/lint.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
+import { targetOf } from '../outbound/targets.ts'
 import { usesState } from './stages/state.ts'
 
 type Obstacle = Readonly<{ path: readonly (string | number)[]; message: string }>
@@ -41,9 +42,11 @@ function obstaclesIn(endpoint: Endpoint): Obstacle[] {
     })
   if (lookup.length > 0) add(['requests', 'lookup'], 'A lookup')
   if (usesState(endpoint)) add(['state'], 'State that the message reads or leaves')
-  for (const [index, { kafkaProducerTopic, forEach, optional }] of response.entries()) {
+  for (const [index, request] of response.entries()) {
+    const { forEach, optional } = request
     const path = ['requests', 'response', index]
-    if (kafkaProducerTopic === undefined) add(path, 'A request to a URL')
+    const target = targetOf(request)
+    if (!target.joinsTransactions) add(path, target.requests)
     if (forEach !== undefined) add([...path, 'forEach'], '"forEach"')
     if (optional === true) add([...path, 'optional'], 'An optional request')
   }

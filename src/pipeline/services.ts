@@ -1,8 +1,7 @@
 /** The ports and settings that stages use. */
 import type { EgressPolicy } from '../core/egress/egress-policy.ts'
 import type { BudgetLimits } from '../core/message-budget.ts'
-import type { HttpClient } from '../core/ports/http-client-port.ts'
-import type { RecordProducer } from '../core/ports/record-producer.ts'
+import type { Outbound } from '../core/ports/outbound-port.ts'
 import type { TokenVerifier } from '../core/ports/token-verifier-port.ts'
 import type { SecretSource } from '../core/secrets/secrets.ts'
 import type { ParserSettings } from '../formats/codec.ts'
@@ -13,11 +12,11 @@ import type { Sandbox, SandboxedProgram } from './sandbox.ts'
 import type { StageObserver } from './stage-observer.ts'
 
 export type Services = Readonly<{
-  http: HttpClient
+  /** Sends the requests of documents. */
+  outbound: Outbound
   states: StateStore
-  producer: RecordProducer
   secrets: SecretSource
-  /** The policy of `http`, for warnings when a document is registered. */
+  /** The policy of `outbound`, for warnings when a document is registered. */
   egress: EgressPolicy
   tokens: TokenVerifier
   idempotency: IdempotencyService

@@ -6,6 +6,7 @@ import { takesBody } from '../../core/http.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import { collectInto, type Lint } from '../../core/lint.ts'
 import { withoutStamps } from '../../core/stored-document.ts'
+import { hasTargetField, TARGET_FIELDS } from '../../outbound/targets.ts'
 import { type Endpoint, EndpointField } from '../schema/schema.ts'
 import { UNKNOWN_URL } from '../schema/schema-fields.ts'
 import { checkField, standIn } from './check-field.ts'
@@ -40,7 +41,7 @@ function checkInputType({ endpoint, transformation }: Endpoint, lints: Lint[]): 
     .error(`"transformation.input" is required for ${endpoint.method}: say which type of message comes in.`)
 }
 
-/** A response request goes either to a URL or to a topic; one without both gets a stand-in for its URL. */
+/** A response request has exactly one target; one without any gets a stand-in for its URL. */
 function checkTargets(endpoint: Endpoint, written: Json, lints: Lint[]): Endpoint {
   const { requests } = endpoint
   const single = isObject(written) && isObject(written.requests) && isObject(written.requests.response)
@@ -48,17 +49,18 @@ function checkTargets(endpoint: Endpoint, written: Json, lints: Lint[]): Endpoin
   const response = requests.response.map((request, index) => {
     const lint = single ? responses : responses.at(index)
     const { path } = lint
-    const hasUrl = request.config?.url !== undefined
-    const hasTopic = request.kafkaProducerTopic !== undefined
-    if (hasUrl !== hasTopic) return request
-    if (areSound(lints, path, `${path}.config`, `${path}.config.url`, `${path}.kafkaProducerTopic`)) {
+    const named = TARGET_FIELDS.filter((field) => hasTargetField(request, field)).map((field) => `"${field}"`)
+    if (named.length === 1) return request
+    if (areSound(lints, path, `${path}.config`, ...TARGET_FIELDS.map((field) => `${path}.${field}`))) {
+      const choice = TARGET_FIELDS.map((field) => `"${field}"`).join(' or a ')
       lint.error(
-        hasUrl
-          ? `"${path}" has both "config.url" and "kafkaProducerTopic"; keep the one that the output should go to.`
-          : `"${path}" has nowhere to go; give it a "config.url" or a "kafkaProducerTopic".`,
+        named.length > 1
+          ? `"${path}" has both ${named.join(' and ')}; keep the one that the output should go to.`
+          : `"${path}" has nowhere to go; give it a ${choice}.`,
       )
     }
-    return hasUrl ? request : { ...request, config: { method: 'POST' as const, ...request.config, url: UNKNOWN_URL } }
+    if (named.length > 1) return request
+    return { ...request, config: { method: 'POST' as const, ...request.config, url: UNKNOWN_URL } }
   })
   return { ...endpoint, requests: { ...requests, response } }
 }

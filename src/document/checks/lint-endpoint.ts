@@ -88,7 +88,7 @@ function lintIdempotency({ idempotency, endpoint: { method } }: Endpoint, lint: 
 }
 
 function lintTopics(endpoint: Endpoint, lint: LintSink): void {
-  const { kafkaConsumerTopic: topic, kafkaConsumerStart, kafka, transformation, requests } = endpoint
+  const { kafkaConsumerTopic: topic, kafkaConsumerStart, kafka, transformation } = endpoint
   if (kafkaConsumerStart !== undefined && topic === undefined) {
     lint
       .at('kafkaConsumerStart')
@@ -104,15 +104,6 @@ function lintTopics(endpoint: Endpoint, lint: LintSink): void {
         '"transformation.input" is required where a topic is consumed: say which type of message its records hold.',
       )
   }
-  requests.response.forEach(({ kafkaProducerTopic, key }, index) => {
-    const sink = lint.at('requests', 'response', index)
-    if (key !== undefined && kafkaProducerTopic === undefined) {
-      sink.at('key').error('"key" is the key of a record; give "kafkaProducerTopic" as well, or leave it out.')
-    }
-    if (topic !== undefined && kafkaProducerTopic === topic) {
-      sink.at('kafkaProducerTopic').warning(`the endpoint consumes "${topic}" itself, so each record produces another`)
-    }
-  })
 }
 
 /** Databases index short texts only. */

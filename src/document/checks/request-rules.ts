@@ -5,6 +5,7 @@ import type { LintSink } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
 import { isHeaderName, isHeaderValue } from '../../language/headers.ts'
 import { isPlaceholderName, parseUrlTemplate } from '../../language/url-template.ts'
+import { fieldsOfOthers, type NamedTarget, targetOf } from '../../outbound/targets.ts'
 import {
   type Endpoint,
   hasBody,
@@ -24,18 +25,23 @@ export function lintRequests(endpoint: Endpoint, lint: LintSink): void {
   lintIds(response, 'responses', lint.at('response'))
   lintPrimary(response, lint.at('response'))
   for (const [index, request] of lookup.entries()) {
-    lintRequest(request, lint.at('lookup', index))
+    lintRequest(request, endpoint, lint.at('lookup', index))
     lintForwarding(request, endpoint, lint.at('lookup', index))
     lintFhirResponse(request, endpoint, lint.at('lookup', index, 'fhirResponse'))
   }
-  for (const [index, request] of response.entries()) lintRequest(request, lint.at('response', index))
+  for (const [index, request] of response.entries()) lintRequest(request, endpoint, lint.at('response', index))
 }
 
-function lintRequest(request: Request, lint: LintSink): void {
+function lintRequest(request: Request, endpoint: Endpoint, lint: LintSink): void {
   const { config } = request
+  const target = targetOf(request)
   lintHeaders(config?.headers ?? {}, lint.at('config', 'headers'))
-  lintPlaceholders(config, lint.at('config'))
-  lintOptional(request, lint)
+  if (target.checkUrl === undefined) lintPlaceholders(config, lint.at('config'))
+  lintOptional(request, target, lint)
+  for (const [field, sentence] of fieldsOfOthers(target)) {
+    if (Object.hasOwn(request, field)) lint.at(field).error(sentence)
+  }
+  target.lint?.(request, endpoint, lint)
 }
 
 function lintIds(requests: readonly Request[], among: string, lint: LintSink): void {
@@ -64,15 +70,13 @@ function lintPrimary(responses: readonly ResponseRequest[], lint: LintSink): voi
   })
 }
 
-function lintOptional(request: Request, lint: LintSink): void {
+function lintOptional(request: Request, { promise }: NamedTarget, lint: LintSink): void {
   const sink = lint.at('optional')
   if (request.optional !== true) {
     if (request.default === undefined) return
     lint.at('default').error('"default" is used only where a request may fail; set "optional": true, or leave it out.')
-  } else if ('kafkaProducerTopic' in request && request.kafkaProducerTopic !== undefined) {
-    sink.error(
-      'A message whose record the broker did not take always fails, so a topic cannot be optional; leave it out.',
-    )
+  } else if (promise !== undefined) {
+    sink.error(promise)
   } else if (isPrimary(request)) {
     sink.error('The answer is that of the primary request, which cannot be optional; leave one out.')
   }

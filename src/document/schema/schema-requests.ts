@@ -1,6 +1,7 @@
 /** The schema of requests: lookups fetch data that a message lacks, responses send the output on. */
 import Type from 'typebox'
 import type { Json } from '../../core/json.ts'
+import { URL_SCHEMES } from '../../outbound/targets.ts'
 import {
   type FieldNotes,
   list,
@@ -73,9 +74,10 @@ const method = (fallback: string) =>
     examples: [fallback],
   } satisfies FieldNotes)
 
+const SCHEMES = URL_SCHEMES.join(', ').replace(/, ([^,]*)$/, ' or $1')
+
 const url = {
-  description:
-    'Absolute http or https URL; `:name` in its path or query is a placeholder where `params.url` defines the name.',
+  description: `Absolute ${SCHEMES} URL; \`:name\` in its path or query is a placeholder where \`params.url\` defines the name.`,
   examples: ['https://fhir.example.org/Patient/:id'],
   fallback: UNKNOWN_URL,
 }

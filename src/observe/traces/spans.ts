@@ -21,6 +21,7 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import type { Answer } from '../../core/message.ts'
 import type { Origin } from '../../core/origin.ts'
 import { type CallSpan, newSpanId, type StageSpan, type Trace, type TraceContext } from '../../core/tracing/trace.ts'
+import { readTarget } from '../../outbound/targets.ts'
 
 /** The parts of a completed message that its spans show. */
 export type TracedMessage = Readonly<{
@@ -111,23 +112,24 @@ function parentSpanId({ kind }: CallSpan, { stages, context }: Trace, spans: rea
   return spans[index]?.spanContext().spanId ?? context?.spanId ?? ''
 }
 
+const SPAN_KINDS = { client: SpanKind.CLIENT, producer: SpanKind.PRODUCER } as const
+
 function callSpan(call: CallSpan, parentId: string, traced: Traced): ReadableSpan {
-  const { kind, id, item, method, target, startMs, endMs, answer, fault, spanId = newSpanId() } = call
-  const topic = target.startsWith('kafka:') ? target.slice('kafka:'.length) : undefined
+  const { kind, id, item, target, startMs, endMs, answer, fault, spanId = newSpanId() } = call
+  const { target: row, address } = readTarget(target)
+  const named = row.describeSpan(call, address)
   const status = answer?.status
   const failed = fault ?? (status !== undefined && status >= 400 ? String(status) : undefined)
   return {
     ...spanIn(traced, spanId, parentId, startMs, Number.isNaN(endMs) ? startMs : endMs),
-    name: topic === undefined ? `${method} ${id}` : `send ${topic}`,
-    kind: topic === undefined ? SpanKind.CLIENT : SpanKind.PRODUCER,
+    name: named.name,
+    kind: SPAN_KINDS[named.kind],
     status: toSpanStatus(failed !== undefined),
     attributes: defined({
       'crosswalk.request': id,
       'crosswalk.request.kind': kind,
       'crosswalk.request.item': item,
-      ...(topic === undefined
-        ? { 'http.request.method': method, ...toServerAttributes(target), 'http.response.status_code': status }
-        : { 'messaging.system': 'kafka', 'messaging.destination.name': topic, 'messaging.operation.type': 'send' }),
+      ...named.attributes,
       'error.type': failed,
     }),
   }
@@ -172,13 +174,6 @@ function toHrTime(ms: number): HrTime {
 }
 
 const toSpanStatus = (failed: boolean) => ({ code: failed ? SpanStatusCode.ERROR : SpanStatusCode.UNSET })
-
-function toServerAttributes(target: string): Attributes {
-  const url = URL.parse(target)
-  if (url === null) return {}
-  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
-  return { 'server.address': url.hostname, 'server.port': port }
-}
 
 const defined = (attributes: Attributes): Attributes =>
   Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))

@@ -1,34 +1,16 @@
-/**
- * The calls of lookups and response requests: built from a message, and sent to a URL, which answers, or a topic, which
- * acknowledges.
- */
+/** The calls of lookups and response requests: built from a message, and sent to their targets. */
 import { checkEgress } from '../../core/egress/egress-policy.ts'
 import { exclusiveIteration } from '../../core/exclusive-iteration.ts'
 import { Failure } from '../../core/failure.ts'
 import type { FailureCode } from '../../core/failure-table.ts'
 import { IDEMPOTENT_METHODS, REDIRECT_STATUSES, type StatusSet } from '../../core/http.ts'
 import { isObject, type Json } from '../../core/json.ts'
-import type { LintSink } from '../../core/lint.ts'
+import { fault, found, type LintSink, type Result } from '../../core/lint.ts'
 import type { MessageBudget } from '../../core/message-budget.ts'
-import {
-  CircuitOpen,
-  type HttpClient,
-  type OutboundAnswer,
-  OutboundError,
-  type OutboundRequest,
-} from '../../core/ports/http-client-port.ts'
-import type { RecordOffset, RecordProducer } from '../../core/ports/record-producer.ts'
+import { CircuitOpen, type OutboundAnswer, OutboundError } from '../../core/ports/http-client-port.ts'
+import type { Body, Destination, PreparedRequest } from '../../core/ports/outbound-port.ts'
 import type { Run } from '../../core/run.ts'
-import type { SecretValues } from '../../core/secrets/secrets.ts'
-import {
-  type CallSpan,
-  endCall,
-  keepsSent,
-  noteSecrets,
-  noteSent,
-  startCall,
-  traceHeaders,
-} from '../../core/tracing/trace.ts'
+import { endCall, noteSecrets, startCall } from '../../core/tracing/trace.ts'
 import { checkPath } from '../../document/checks/path-roots.ts'
 import type { Endpoint, LookupRequest, ResponseRequest } from '../../document/schema/schema.ts'
 import { UNKNOWN_URL } from '../../document/schema/schema-fields.ts'
@@ -36,6 +18,7 @@ import type { Codec } from '../../formats/codec.ts'
 import { CODECS, codecForHeader, type Format } from '../../formats/codecs.ts'
 import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
 import { parseUrlTemplate, type UrlTemplate } from '../../language/url-template.ts'
+import { addressOf, formatTarget, type NamedTarget, targetOf } from '../../outbound/targets.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import {
   type CallScope,
@@ -81,13 +64,13 @@ export function compileCall(
     )
   const query = parameters('query')
   const named = parameters('url')
-  const url = compileUrl(config.url, Object.keys(config.params?.url ?? {}), services, lint.at('config', 'url'))
+  const target = targetOf(request)
+  const url = compileUrl(config.url, target, Object.keys(config.params?.url ?? {}), services, lint.at('config', 'url'))
   // A value without a placeholder is not read: a message without it must not fail.
   const placeholders = named.filter(({ name }) => url.placeholders.includes(name))
   const urlParts = { template: url, placeholders, query, path: lint.path, limitBytes: settings.requestUrlLimitBytes }
-  const topic = 'kafkaProducerTopic' in request ? request.kafkaProducerTopic : undefined
   const written = config.headers ?? {}
-  const own = topic === undefined ? withAccept(written, endpoint.transformation.output) : written
+  const own = target.isHttp ? withAccept(written, endpoint.transformation.output) : written
   const headers = Object.fromEntries(Object.entries(own).map(([name, value]) => [name.toLowerCase(), value]))
   const secretHeaders = compileHeaders(own, services.secrets, lint.at('config', 'headers'))
   const refers = secretHeaders !== undefined || url.references.length > 0
@@ -95,16 +78,20 @@ export function compileCall(
   const allowed = compileAllowed(request.allowedStatuses, lint.at('allowedStatuses'))
   const timeoutMs = compileTimeout(request.timeoutMs, settings, lint.at('timeoutMs'))
   const originName = url.base?.reference.text
-  const options: CallOptions = {
-    retries: compileRetries(request, method, settings, lint.at('retries')),
-    ...compileRedirects(kind, config, allowed),
-    ...(request.idempotent === true ? { idempotent: true } : {}),
-    ...(originName === undefined ? {} : { originName }),
+  const to: Destination = {
+    target: target.id,
+    address: addressOf(request, target),
+    options: {
+      retries: compileRetries(request, method, settings, lint.at('retries')),
+      ...compileRedirects(kind, config, allowed),
+      ...(request.idempotent === true ? { idempotent: true } : {}),
+      ...(originName === undefined ? {} : { originName }),
+    },
   }
-  const deliver = topic === undefined ? deliverToUrl(services.http, options) : deliverToTopic(topic, services.producer)
+  const { outbound } = services
+  const shownMethod = target.method ?? method
   const unwraps = kind === 'LOOKUP' && settings.openhimRegister
-  const carriesTransaction =
-    settings.openhimRegister && topic === undefined && !Object.hasOwn(headers, TRANSACTION_HEADER)
+  const carriesTransaction = settings.openhimRegister && target.isHttp && !Object.hasOwn(headers, TRANSACTION_HEADER)
   const keySpec = 'key' in request ? request.key : undefined
   const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, check, lint.at('key'))
 
@@ -136,9 +123,9 @@ export function compileCall(
       }
     },
     send: (prepared, body, run, item, ending) => {
-      const target = topic === undefined ? prepared.shownUrl : `kafka:${topic}`
       if (prepared.secrets !== undefined) noteSecrets(run.trace, prepared.secrets)
-      const called = startCall(run.trace, { kind: traced, id: request.id, item, method, target })
+      const shown = formatTarget(target, to.address, prepared.shownUrl)
+      const called = startCall(run.trace, { kind: traced, id: request.id, item, method: shownMethod, target: shown })
       const left = run.deadlineAt - run.clock()
       if (left <= 0) {
         endCall(called, 'deadline')
@@ -147,9 +134,8 @@ export function compileCall(
         return Promise.try(() => ending.failed(failure, run))
       }
       // Not an async function: while it waits, its frame takes twice the memory of these two.
-      return deliver(prepared, body, Math.min(timeoutMs, left), run, called).then(
-        (delivered) => {
-          const received = toOutboundAnswer(delivered)
+      return outbound.send(to, { prepared, body, timeoutMs: Math.min(timeoutMs, left) }, run, called).then(
+        (received) => {
           const answer = unwraps ? withoutWrapper(received) : received
           endCall(called, answer)
           if (answer.body.byteLength <= LARGE_ANSWER_BYTES) return ending.answered(answer, run)
@@ -208,31 +194,39 @@ function transactionHeader({ requestHeaders }: CallScope): Readonly<Record<strin
   return typeof id === 'string' && id !== '' ? { [TRANSACTION_HEADER]: id } : {}
 }
 
-/** `text`: undefined for a response that has a topic instead. */
+const NOWHERE: UrlTemplate = {
+  placeholders: [],
+  undefinedNames: [],
+  references: [],
+  base: undefined,
+  fill: () => found(''),
+}
+
+/** `text`: undefined for a response whose target is no URL. */
 function compileUrl(
   text: string | undefined,
+  { checkUrl }: NamedTarget,
   names: readonly string[],
   { secrets, egress }: Services,
   lint: LintSink,
 ): UrlTemplate {
-  const nowhere: UrlTemplate = {
-    placeholders: [],
-    undefinedNames: [],
-    references: [],
-    base: undefined,
-    fill: () => ({ ok: true, value: '' }),
-  }
-  if (text === undefined) return nowhere
-  const template = parseUrlTemplate(text, names)
+  if (text === undefined) return NOWHERE
+  const template = checkUrl === undefined ? parseUrlTemplate(text, names) : fixedUrl(text, checkUrl)
   if (!template.ok) {
     lint.error(template.message)
-    return nowhere
+    return NOWHERE
   }
   lintReferences(text, secrets, lint)
   const host = template.value.base === undefined && text !== UNKNOWN_URL ? URL.parse(text.trim()) : null
   const refusal = host && checkEgress(host, egress)
   if (refusal) lint.warning(`Every call will fail with EGRESS_DENIED: the host is not allowed, as ${refusal}.`)
   return template.value
+}
+
+/** A URL that is not a template. */
+function fixedUrl(text: string, checkUrl: (url: string) => string | undefined): Result<UrlTemplate> {
+  const wrong = checkUrl(text.trim())
+  return wrong === undefined ? found({ ...NOWHERE, fill: () => found(text.trim()) }) : fault(wrong)
 }
 
 /** The redirects within its origin that a GET lookup follows by default. */
@@ -242,7 +236,7 @@ function compileRedirects(
   kind: RequestKind,
   { method, followRedirects }: NonNullable<ResponseRequest['config']>,
   { ranges }: StatusSet,
-): Pick<CallOptions, 'redirects' | 'staysOnOrigin'> {
+): Pick<Destination['options'], 'redirects' | 'staysOnOrigin'> {
   if (followRedirects !== undefined) return followRedirects === 0 ? {} : { redirects: followRedirects }
   if (kind !== 'LOOKUP' || method !== 'GET') return {}
   // A lookup that names a redirect as a success reads the redirect itself.
@@ -289,77 +283,7 @@ export type CallEnding<Result> = Readonly<{
   failed(failure: Failure, run: Run): Result
 }>
 
-export type PreparedRequest = Readonly<{
-  method: string
-  url: string
-  headers: Readonly<Record<string, string>>
-  /** Of a record; null if the request has no key or its path finds nothing. */
-  key: string | null
-  /** The URL with references in place of secrets, for records and messages. */
-  shownUrl: string
-  /** Secrets of the URL and the headers. */
-  secrets: SecretValues | undefined
-}>
-export type Body = Readonly<{ content: string | Uint8Array; contentType: string }>
-
 type RequestKind = 'LOOKUP' | 'RESPONSE'
-
-/** Fails with OutboundError. */
-type Deliver = (
-  prepared: PreparedRequest,
-  body: Body | undefined,
-  timeoutMs: number,
-  run: Run,
-  called: CallSpan,
-) => Promise<Delivered>
-
-type Delivered = OutboundAnswer | RecordOffset
-
-/** Options that are the same for each message. */
-type CallOptions = Pick<OutboundRequest, 'retries' | 'redirects' | 'staysOnOrigin' | 'idempotent' | 'originName'>
-
-function deliverToUrl(http: HttpClient, options: CallOptions): Deliver {
-  return ({ method, url, headers: own }, body, timeoutMs, run, called) => {
-    const traced = withTrace(own, run, called)
-    const headers = body === undefined ? traced : { ...traced, 'content-type': body.contentType }
-    noteSent(run.trace, called, headers, body?.content)
-    const request = { ...options, method, url, headers, timeoutMs, patient: run.mayWait, budget: run.budget }
-    return http.send(body === undefined ? request : { ...request, body: body.content })
-  }
-}
-
-/**
- * Produces the body, in the transaction of the message if it has one. Resolves once every in-sync replica has the record.
- */
-function deliverToTopic(topic: string, producer: RecordProducer): Deliver {
-  return ({ headers, key }, body, timeoutMs, run, called) => {
-    const sent: [name: string, value: string][] = []
-    for (const header of Object.entries(withTrace(headers, run, called))) {
-      if (header[0] !== 'content-type') sent.push(header)
-    }
-    if (body !== undefined) sent.push(['content-type', body.contentType])
-    sent.push(['crosswalk.message-id', run.messageId])
-    if (keepsSent(run.trace)) noteSent(run.trace, called, Object.fromEntries(sent), body?.content)
-    const record = { topic, key, value: body?.content ?? '', headers: sent }
-    return (run.producer ?? producer).produce(record, timeoutMs, run.slot)
-  }
-}
-
-/** The answer of a topic is `{ topic, partition, offset }`. */
-function toOutboundAnswer(delivered: Delivered): OutboundAnswer {
-  if ('status' in delivered) return delivered
-  const headers = { 'content-type': 'application/json' }
-  return { status: 200, headers, body: Buffer.from(JSON.stringify(delivered)) }
-}
-
-/** `traceparent` and `tracestate`, if the call is traced. */
-function withTrace(
-  headers: PreparedRequest['headers'],
-  { trace: { context } }: Run,
-  { spanId }: CallSpan,
-): PreparedRequest['headers'] {
-  return context === undefined || spanId === undefined ? headers : { ...headers, ...traceHeaders(context, spanId) }
-}
 
 /**
  * The `Accept` of a request whose document sets none: without one, some services answer with XML or HTML.

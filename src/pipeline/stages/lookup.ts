@@ -4,6 +4,7 @@ import type { Awaitable, Json, JsonObject } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { Enriched, Parsed } from '../../core/message.ts'
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
+import type { Body, PreparedRequest } from '../../core/ports/outbound-port.ts'
 import type { Run } from '../../core/run.ts'
 import type { Endpoint, LookupRequest } from '../../document/schema/schema.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
@@ -14,13 +15,7 @@ import { hasStatus } from '../../language/status-set.ts'
 import type { Step } from '../chain.ts'
 import { answersInFhir } from '../reply.ts'
 import { buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
-import {
-  type Body,
-  type CallEnding,
-  compileCall,
-  type PreparedRequest,
-  type RequestCall,
-} from '../requests/request-call.ts'
+import { type CallEnding, compileCall, type RequestCall } from '../requests/request-call.ts'
 import { compileTimed } from '../requests/timed.ts'
 import { readIssues, readLookupData, refusal } from '../requests/upstream-answer.ts'
 import type { PipelineSettings, Services } from '../services.ts'

@@ -3,15 +3,17 @@ import type { Awaitable, Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { Answered, Serialised } from '../../core/message.ts'
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
+import type { PreparedRequest } from '../../core/ports/outbound-port.ts'
 import type { Run } from '../../core/run.ts'
 import { noteAnswer } from '../../core/tracing/trace.ts'
 import { type Endpoint, type ResponseRequest, soleRequest } from '../../document/schema/schema.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
 import { codecForFormat, codecForSending, type OutputFormat, outputFormat } from '../../formats/codecs.ts'
 import { hasStatus } from '../../language/status-set.ts'
+import { targetOf } from '../../outbound/targets.ts'
 import type { Stage } from '../chain.ts'
 import { buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
-import { type CallEnding, compileCall, type PreparedRequest, type RequestCall } from '../requests/request-call.ts'
+import { type CallEnding, compileCall, type RequestCall } from '../requests/request-call.ts'
 import {
   aggregate,
   isAtFault,
@@ -52,11 +54,13 @@ export function compileRespond(
   const sole = soleRequest(endpoint)
   const alone = sole === undefined ? -1 : requests.indexOf(sole)
 
+  const promised = requests.flatMap((request, index) => (targetOf(request).promise === undefined ? [] : [index]))
+
   const answer = (message: Serialised, run: Run, outcomes: readonly (RequestResult | RequestResult[])[]): Answered => {
     if (!run.door.isAnswered) refuseFailed(responses, outcomes)
     const outcome = alone < 0 ? undefined : (outcomes[alone] as RequestResult)
     if (outcome instanceof Failure) throw outcome
-    refuseUnproduced(requests, outcomes)
+    refuseUndelivered(promised, outcomes)
     if (outcome === undefined) {
       const aggregated = aggregate(responses, outcomes, format, run)
       return {
@@ -110,7 +114,7 @@ function compileOne(
       )
   }
   const { method } = request.config ?? {}
-  const bodiless = request.kafkaProducerTopic === undefined && (method === 'GET' || method === 'HEAD')
+  const bodiless = targetOf(request).isHttp && (method === 'GET' || method === 'HEAD')
   const asOutput = form.codec === codecForFormat(output, endpoint)
   const outcomes = createOutcomeEnding(call, settings, endpoint)
   const ending = request.optional === true ? forgiving(outcomes, request.default) : outcomes
@@ -170,15 +174,9 @@ const forgiving = (ending: CallEnding<RequestOutcome>, instead: Json | undefined
   failed: (failure, run) => forgive(ending.failed(failure, run), instead),
 })
 
-/** A success promises that the records are in their topics, so it is never partial. */
-function refuseUnproduced(
-  requests: readonly ResponseRequest[],
-  outcomes: readonly (RequestResult | RequestResult[])[],
-): void {
-  const failures = requests
-    .flatMap(({ kafkaProducerTopic }, index) => (kafkaProducerTopic === undefined ? [] : outcomes[index]))
-    .filter((outcome) => outcome instanceof Failure)
-  throwFirst(failures)
+/** A success promises some deliveries, such as that of a record, so it is never partial without them. */
+function refuseUndelivered(promised: readonly number[], outcomes: readonly (RequestResult | RequestResult[])[]): void {
+  throwFirst(promised.flatMap((index) => outcomes[index] ?? []).filter((outcome) => outcome instanceof Failure))
 }
 
 /** A record has no reader of its answer, so a failure of any response fails the record. */

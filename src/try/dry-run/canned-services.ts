@@ -5,16 +5,12 @@
 import { Failure } from '../../core/failure.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { documentPath } from '../../core/lint.ts'
-import {
-  type OutboundAnswer,
-  OutboundError,
-  type OutboundFault,
-  type OutboundRequest,
-  tooLarge,
-} from '../../core/ports/http-client-port.ts'
+import { type OutboundAnswer, OutboundError, type OutboundFault, tooLarge } from '../../core/ports/http-client-port.ts'
+import type { PreparedRequest } from '../../core/ports/outbound-port.ts'
 import { parseReferences, type Reference, type SecretSource } from '../../core/secrets/secrets.ts'
 import type { CallSpan } from '../../core/tracing/trace.ts'
 import type { Canned, CannedAnswers, DryRunRequest } from '../../document/checks/dry-run-request.ts'
+import { targetNamed } from '../../outbound/targets.ts'
 import type { Services } from '../../pipeline/services.ts'
 import { toStateRoot } from '../../pipeline/stages/state.ts'
 import type { RecordedAnswer, RecordedExchange } from './recorded-message.ts'
@@ -28,7 +24,7 @@ export type Sent = Readonly<{
   headers: readonly (readonly [name: string, value: string])[]
   body: string | Uint8Array | undefined
   /** Key of a record. */
-  key?: string | null
+  key: string | null
 }>
 
 export type CannedServices = Readonly<{
@@ -39,13 +35,9 @@ export type CannedServices = Readonly<{
   kept(): JsonObject | undefined
 }>
 
-/**
- * `current`: the call that is being sent. The pipeline adds it to the trace synchronously before it calls the service.
- * `answerLimitBytes`: as for the answer of another system. `exchanges`: of a recorded message.
- */
+/** `answerLimitBytes`: as for the answer of another system. `exchanges`: of a recorded message. */
 export function cannedServices(
   { message, lookups, responses, live }: DryRunRequest,
-  current: () => CallSpan,
   real: Services,
   answerLimitBytes: number,
   exchanges: readonly RecordedExchange[] = [],
@@ -73,34 +65,25 @@ export function cannedServices(
     kept: () => kept,
     services: {
       ...real,
-      http: {
-        send: async (request) => {
-          const call = current()
+      outbound: {
+        send: async (to, outgoing, run, call) => {
+          const { prepared, body } = outgoing
           const canned = cannedFor(call)
+          const target = targetNamed(to.target)
           const source = findSource(call, canned)
-          sent.set(call, { source, headers: Object.entries(request.headers), body: request.body })
-          if (source === 'live') return real.http.send(request)
+          const headers = target.listHeaders(prepared, body, run, call)
+          sent.set(call, { source, headers, body: body?.content, key: prepared.key })
+          if (source === 'live') return real.outbound.send(to, outgoing, run, call)
           if (source === 'missing') throw missing(call)
           const answer = recordedFor(call)
+          if (target.fixedAnswer !== undefined) {
+            const fault = canned?.fault ?? answer?.fault
+            if (fault !== undefined) throw toOutboundError(fault)
+            return target.fixedAnswer.of(to.address)
+          }
           return answer === undefined
-            ? within(answerLimitBytes, toOutboundAnswer(canned ?? {}), request)
+            ? within(answerLimitBytes, toOutboundAnswer(canned ?? {}), prepared)
             : answerAsRecorded(answer)
-        },
-        close: async () => undefined,
-      },
-      producer: {
-        produce: async ({ topic, key, value, headers }) => {
-          const call = current()
-          const canned = cannedFor(call)
-          sent.set(call, {
-            source: findSource(call, canned),
-            headers: headers.map(([name, text]) => [String(name), text === null ? '' : String(text)] as const),
-            body: value ?? undefined,
-            key: key === null ? null : String(key),
-          })
-          const fault = canned?.fault ?? recordedFor(call)?.fault
-          if (fault !== undefined) throw toOutboundError(fault)
-          return { topic, partition: 0, offset: 0 }
         },
       },
       states: {
@@ -133,9 +116,9 @@ function missing({ id, item }: CallSpan): Failure {
 const toOutboundError = (fault: OutboundFault): OutboundError =>
   new OutboundError(fault, 'the dry run was asked for this outcome.')
 
-function within(limitBytes: number, answer: OutboundAnswer, { method, url }: OutboundRequest): OutboundAnswer {
-  const { origin, pathname } = new URL(url)
-  if (answer.body.byteLength > limitBytes) throw tooLarge(`${method} ${origin}${pathname}`, limitBytes)
+function within(limitBytes: number, answer: OutboundAnswer, { method, url }: PreparedRequest): OutboundAnswer {
+  const { protocol, host, pathname } = new URL(url)
+  if (answer.body.byteLength > limitBytes) throw tooLarge(`${method} ${protocol}//${host}${pathname}`, limitBytes)
   return answer
 }
 

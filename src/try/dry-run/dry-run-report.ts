@@ -9,6 +9,7 @@ import type { DryRunRequest } from '../../document/checks/dry-run-request.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
+import { showTarget } from '../../outbound/targets.ts'
 import type { CannedServices, Sent } from './canned-services.ts'
 import { mappingReport, mappingView } from './mapping-report.ts'
 import { BODY_LIMIT, type ReportValues, shownSafely } from './shown-values.ts'
@@ -77,13 +78,12 @@ function describeCall(
   values: ReportValues,
   at: string,
 ): JsonObject {
-  const { kind, id, item, method, target, startMs, endMs, answer, remark, fault } = call
-  const topic = target.startsWith('kafka:') ? target.slice('kafka:'.length) : undefined
+  const { kind, id, item, target, startMs, endMs, answer, remark, fault } = call
   return {
     kind,
     id,
     ...(item === undefined ? {} : { item }),
-    ...(topic === undefined ? { method, url: shownTarget(target) } : { topic, key: sent?.key ?? null }),
+    ...showTarget(call, shownTarget(target), sent?.key ?? null),
     ...(sent === undefined ? {} : { headers: withoutSecretHeaders(Object.fromEntries(sent.headers)) }),
     ...(sent?.body === undefined ? {} : values.body(`${at}/body`, sent.body, BODY_LIMIT)),
     ms: Number.isNaN(endMs) ? null : roundMs(endMs - startMs),

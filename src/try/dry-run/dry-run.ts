@@ -13,7 +13,7 @@ import { nearest } from '../../core/nearest.ts'
 import { HTTP } from '../../core/origin.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
 import type { Clock } from '../../core/run.ts'
-import { type CallSpan, startTrace, type Trace } from '../../core/tracing/trace.ts'
+import { startTrace } from '../../core/tracing/trace.ts'
 import type { DocumentBounds } from '../../document/checks/document-bounds.ts'
 import { checkDryRun, type DryRunRequest } from '../../document/checks/dry-run-request.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
@@ -117,14 +117,7 @@ async function run(
   }
   const original = await readOriginal(request, recorded)
   const { document, id } = await readDocument(request, original?.record, endpointService)
-  let trace: Trace | undefined
-  const canned = cannedServices(
-    request,
-    () => trace?.calls.at(-1) as CallSpan,
-    services,
-    settings.answerLimitBytes,
-    original?.exchanges,
-  )
+  const canned = cannedServices(request, services, settings.answerLimitBytes, original?.exchanges)
   const now = new Date(clock()).toISOString()
   const stamp = { _id: id, createdAt: now, updatedAt: now, version: registry.get(id)?.version ?? 0 }
   const bounds = request.endpoint === undefined ? undefined : settings
@@ -138,7 +131,7 @@ async function run(
   const unknown = unknownRequests(request, endpoint)
   if (unknown.length > 0) throw failures.dryRunInvalid(unknown)
 
-  trace = startTrace()
+  const trace = startTrace()
   await setImmediate()
   const completed = await intake.runDry(compiled, toIncoming(request, compiled, original?.incoming), trace)
   await setImmediate()

@@ -12,6 +12,7 @@ import { readTargets } from '../../language/mapping/mapping-targets.ts'
 import { spreads, type TargetStep, writeSteps } from '../../language/mapping/target.ts'
 import { type PathStep, parsePath, type SourcePath } from '../../language/paths/path.ts'
 import { isElementName } from '../../language/paths/path-steps.ts'
+import { targetOf } from '../../outbound/targets.ts'
 import { joined, type LocatedSchema, type PublishSettings, type RequestSchemas } from './request-schema.ts'
 
 const MESSAGE_ID = { 'X-Crosswalk-Message-Id': { $ref: '#/components/headers/MessageId' } }
@@ -39,23 +40,16 @@ export function describeAnswer(endpoint: Endpoint, request: RequestSchemas, sett
   }
   const headers = response.length === 1 ? MESSAGE_ID : { ...MESSAGE_ID, ...STATUS }
   const from = `The answer of the response request "${alone.id}"`
-  if (alone.kafkaProducerTopic !== undefined) {
-    const schema = alone.optional === true ? UNKNOWN : withSource(RECORD_OFFSET, 'requests.response')
-    return {
-      200: { description: `${from}: the place of the record in its topic.${note}`, headers, ...content(schema) },
-    }
+  const { fixedAnswer } = targetOf(alone)
+  if (fixedAnswer !== undefined) {
+    const schema = alone.optional === true ? UNKNOWN : withSource(fixedAnswer.schema, 'requests.response')
+    return { 200: { description: `${from}: ${fixedAnswer.description}.${note}`, headers, ...content(schema) } }
   }
   const passedOn = { description: `${from}, with its status and headers.`, headers, ...content(UNKNOWN) }
   return { '2XX': passedOn, default: passedOn }
 }
 
 const withSource = (schema: JsonObject, source: string): JsonObject => ({ ...schema, 'x-crosswalk-source': source })
-
-const RECORD_OFFSET: JsonObject = {
-  type: 'object',
-  required: ['topic', 'partition', 'offset'],
-  properties: { topic: { type: 'string' }, partition: {}, offset: {} },
-}
 
 /** A request that fails has the body of its failure there. */
 function answersById(requests: readonly ResponseRequest[]): JsonObject {

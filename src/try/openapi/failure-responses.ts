@@ -9,6 +9,7 @@ import { referencesIn } from '../../core/secrets/secrets.ts'
 import { type Endpoint, soleRequest } from '../../document/schema/schema.ts'
 import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { splitPattern, variableName } from '../../language/route-pattern.ts'
+import { targetOf } from '../../outbound/targets.ts'
 import { OUTCOME_MEDIA_TYPE } from '../../pipeline/operation-outcome.ts'
 import { answersInFhir } from '../../pipeline/reply.ts'
 import { usesState } from '../../pipeline/stages/state.ts'
@@ -162,8 +163,8 @@ type Parts = Readonly<{
   /** A lookup whose failure fails the message. */
   hasLookup: boolean
   /** A response request to a URL or a topic whose failure fails the message. */
-  hasUrl: boolean
-  hasTopic: boolean
+  hasPassedOn: boolean
+  hasPromised: boolean
   hasRequests: boolean
   hasParameters: boolean
   hasForEach: boolean
@@ -172,8 +173,8 @@ type Parts = Readonly<{
 const always = (): boolean => true
 const never = (): boolean => false
 const ofLookups = ({ hasLookup }: Parts): boolean => hasLookup
-const ofUrls = ({ hasUrl }: Parts): boolean => hasUrl
-const ofResponses = ({ hasUrl, hasTopic }: Parts): boolean => hasUrl || hasTopic
+const ofPassedOn = ({ hasPassedOn }: Parts): boolean => hasPassedOn
+const ofResponses = ({ hasPassedOn, hasPromised }: Parts): boolean => hasPassedOn || hasPromised
 const ofBodies = ({ takesBody }: Parts): boolean => takesBody
 const ofKeys = ({ endpoint }: Parts): boolean => endpoint.idempotency !== undefined
 
@@ -209,10 +210,10 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   SERIALISE_FAILED: always,
   RESPONSE_UNREACHABLE: ofResponses,
   RESPONSE_TIMED_OUT: ofResponses,
-  RESPONSE_CIRCUIT_OPEN: ofUrls,
-  RESPONSE_UNREADABLE: ofUrls,
-  RESPONSE_REFUSED: ({ hasTopic }) => hasTopic,
-  EGRESS_DENIED: ({ hasLookup, hasUrl }) => hasLookup || hasUrl,
+  RESPONSE_CIRCUIT_OPEN: ofPassedOn,
+  RESPONSE_UNREADABLE: ofPassedOn,
+  RESPONSE_REFUSED: ({ hasPromised }) => hasPromised,
+  EGRESS_DENIED: ({ hasLookup, hasPassedOn }) => hasLookup || hasPassedOn,
   SECRET_UNAVAILABLE: ({ endpoint: { auth = {}, constants, requests } }) =>
     referencesIn(JSON.stringify([auth, constants, requests])).length > 0,
   // Expressions and schemas may run in another process, which has to take them in time.
@@ -252,10 +253,8 @@ function listParts(endpoint: Endpoint): Parts {
     endpoint,
     takesBody: takesBody(method),
     hasLookup: lookup.some(({ optional }) => optional !== true),
-    hasUrl: alone !== undefined && alone.optional !== true && alone.kafkaProducerTopic === undefined,
-    hasTopic: response.some(
-      ({ kafkaProducerTopic, optional }) => kafkaProducerTopic !== undefined && optional !== true,
-    ),
+    hasPassedOn: alone !== undefined && alone.optional !== true && targetOf(alone).promise === undefined,
+    hasPromised: response.some((request) => targetOf(request).promise !== undefined && request.optional !== true),
     hasRequests: requests.length > 0,
     hasParameters: requests.some(
       ({ config }) => Object.keys({ ...config?.params?.query, ...config?.params?.url }).length > 0,

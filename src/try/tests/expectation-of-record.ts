@@ -8,6 +8,7 @@ import { documentPath } from '../../core/lint.ts'
 import type { MessageRecord, RecordedBody, RecordedCall } from '../../core/records/message-record.ts'
 import { MASK, REDACTED } from '../../core/secrets/secrets.ts'
 import type { FormatOptions } from '../../formats/codecs.ts'
+import { shownTargetText, showTarget } from '../../outbound/targets.ts'
 import type { NotReproduced } from '../dry-run/recorded-message.ts'
 import { withAnyQuery } from './given-of-record.ts'
 import { readBody } from './observed.ts'
@@ -126,8 +127,9 @@ function isSameCalls(recorded: readonly RecordedCall[], ran: readonly JsonObject
   const shown = recorded.map(({ kind, id, item, target }) =>
     JSON.stringify([kind, id, item ?? null, withoutQuery(target)]),
   )
-  const run = ran.map(({ kind, id, item, url, topic }, index) => {
-    const target = typeof topic === 'string' ? `kafka:${topic}` : String(url)
+  const run = ran.map((call, index) => {
+    const { kind, id, item } = call
+    const target = shownTargetText(call)
     const other = recorded[index]?.target ?? ''
     // References of secrets and redacted values stand in place of parts of it.
     const isMasked = /\$\{|\*\*\*/.test(other)
@@ -144,12 +146,11 @@ function isSameCalls(recorded: readonly RecordedCall[], ran: readonly JsonObject
 const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? ''
 
 /** With any query, since the record has none. */
-const recordedCall = ({ kind, id, item, method, target }: RecordedCall): JsonObject => {
-  const [, topic] = /^kafka:(.*)$/s.exec(target) ?? []
-  const place = { kind, id, ...(item === undefined ? {} : { item }) }
-  if (topic !== undefined) return { ...place, topic }
-  if (/\$\{|\*\*\*/.test(target)) return { ...place, method }
-  return { ...place, method, url: withAnyQuery(target) }
+const recordedCall = (call: RecordedCall): JsonObject => {
+  const { kind, id, item, target } = call
+  const { url, ...shown } = showTarget(call, withAnyQuery(target))
+  const isMasked = url === undefined || /\$\{|\*\*\*/.test(target)
+  return { kind, id, ...(item === undefined ? {} : { item }), ...shown, ...(isMasked ? {} : { url }) }
 }
 
 // Joins what a record says with what a run did: values that differ at every run are those of the run.

@@ -4,7 +4,7 @@
  */
 
 import type { JsonObject } from '../../core/json.ts'
-import { type CallSpan, startTrace, type Trace } from '../../core/tracing/trace.ts'
+import { startTrace, type Trace } from '../../core/tracing/trace.ts'
 import type { DryRunRequest } from '../../document/checks/dry-run-request.ts'
 import type { Ambient } from '../../language/jsonata/expression.ts'
 import { hasStatus } from '../../language/status-set.ts'
@@ -52,8 +52,7 @@ export function createGivenServices(
   const ambient = (): Ambient => ({ nowMs: step?.given.nowMs ?? 0, seed: step?.seed ?? '' })
   const services: Services = {
     ...real,
-    http: { send: (request) => running().http.send(request), close: async () => undefined },
-    producer: { produce: (record, limitMs) => running().producer.produce(record, limitMs) },
+    outbound: { send: (to, outgoing, run, called) => running().outbound.send(to, outgoing, run, called) },
     states: {
       newest: (id, filter) => running().states.newest(id, filter),
       append: (id, record) => running().states.append(id, record),
@@ -74,7 +73,7 @@ export function createGivenServices(
       const given = state === undefined ? message : { ...message, state }
       const request: DryRunRequest = { message: given, lookups, responses, live: false }
       const trace = startTrace()
-      const own = cannedServices(request, () => trace.calls.at(-1) as CallSpan, services, answerLimitBytes)
+      const own = cannedServices(request, services, answerLimitBytes)
       let kept: StateRecord | undefined
       const states: StateStore = {
         newest: (id, filter) =>

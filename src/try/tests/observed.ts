@@ -10,6 +10,7 @@ import type { ParserSettings } from '../../formats/codec.ts'
 import { detect, type FormatOptions, findCodec } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
+import { showTarget } from '../../outbound/targets.ts'
 import { describeFailure } from '../dry-run/dry-run-report.ts'
 import type { RunningStep } from './given-services.ts'
 import type { Matcher, MatchLocation } from './match.ts'
@@ -68,15 +69,14 @@ function observeCall(
   endpoint: FormatOptions | undefined,
 ): readonly ObservedCall[] {
   if (sent === undefined || sent.source === 'missing') return []
-  const { kind, id, item, method, target } = call
-  const topic = target.startsWith('kafka:') ? target.slice('kafka:'.length) : undefined
+  const { kind, id, item, target } = call
   const headers = Object.fromEntries(sent.headers.map(([name, value]) => [name.toLowerCase(), value]))
   return [
     {
       kind,
       id,
       item,
-      target: topic === undefined ? { method, url: target } : { topic, key: sent.key ?? null },
+      target: showTarget(call, target, sent.key),
       headers,
       body: readBody(sent.body ?? '', headers['content-type'], endpoint),
     },

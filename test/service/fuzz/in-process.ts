@@ -29,6 +29,7 @@ import { readSettings } from '../../../src/settings/settings.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { createDryRun, createDryRunValue } from '../../../src/try/dry-run/dry-run.ts'
 import { guards } from '../../support/guards.ts'
+import { openTestTargets } from '../../support/outbound.ts'
 import { silent } from '../../support/silent.ts'
 
 /** A document that is compiled and not stored: messages to it, or undefined where it has faults. */
@@ -57,7 +58,8 @@ export async function openInProcess() {
     close: async () => {},
   }
   const producer = { produce: () => Promise.reject(new Error('No document here names a topic')) }
-  const services = { http, states: store.states, producer, tokens: createTokenVerifier(http), ...guards }
+  const outbound = openTestTargets(http, producer)
+  const services = { outbound, states: store.states, tokens: createTokenVerifier(http), ...guards }
   const clock = Date.now
   const newId = createIds(clock, 1)
   const registry = createEndpointRegistry()

@@ -5,6 +5,7 @@ import { collectInto, type Lint } from '../../../src/core/lint.ts'
 import { HTTP } from '../../../src/core/origin.ts'
 import type { HttpClient } from '../../../src/core/ports/http-client-port.ts'
 import type { Logger } from '../../../src/core/ports/logger-port.ts'
+import type { RecordProducer } from '../../../src/core/ports/record-producer.ts'
 import { checkDocument } from '../../../src/document/checks/check-document.ts'
 import { Intake } from '../../../src/inbound/intake.ts'
 import { compileEndpoint } from '../../../src/pipeline/compile.ts'
@@ -13,6 +14,7 @@ import type { Services } from '../../../src/pipeline/services.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { guards } from '../../support/guards.ts'
+import { openTestTargets } from '../../support/outbound.ts'
 import { endpointDocument } from '../../support/service.ts'
 import { silent } from '../../support/silent.ts'
 
@@ -28,7 +30,7 @@ const untouched: Services['states'] = {
   append: () => assert.fail('the store was written'),
 }
 /** A broker that fails on every call. */
-const unasked: Services['producer'] = { produce: () => assert.fail('something was produced') }
+const unasked: RecordProducer = { produce: () => assert.fail('something was produced') }
 
 type Send = (body: Json) => Outcome | Promise<Outcome>
 
@@ -38,7 +40,8 @@ function compile(changes: JsonObject, services: Partial<Services> = {}): { send:
   const lints: Lint[] = [...structural]
   const id = '0'.repeat(24)
   const tokens = { verify: () => assert.fail('a token was verified') }
-  const all = { http: unreachable, states: untouched, producer: unasked, tokens, ...guards, ...services }
+  const outbound = openTestTargets(unreachable, unasked)
+  const all = { outbound, states: untouched, tokens, ...guards, ...services }
   const handle = compileEndpoint(endpoint, id, all, settings, collectInto(lints))
   assert.deepEqual(lints, [])
   const log: object[] = []

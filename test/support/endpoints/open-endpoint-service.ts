@@ -13,13 +13,15 @@ import type { EndpointStore } from '../../../src/store/sql/endpoint-store.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import type { ChangeFeed } from '../../../src/store/store.ts'
 import { guards } from '../guards.ts'
+import { openTestTargets } from '../outbound.ts'
 import { readTestSettings } from '../service.ts'
 import { silent } from '../silent.ts'
 
 const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000 })
 /** Fails the test that produces a record. */
 export const producer = { produce: () => assert.fail('something was produced') }
-after(() => http.close())
+const outbound = openTestTargets(http, producer)
+after(() => outbound.close())
 
 type Parts = Readonly<{
   clock?: () => number
@@ -42,7 +44,7 @@ export async function openEndpointService({
   const endpointService = createEndpointService({
     store: over(store.endpoints),
     registry,
-    services: { http, states: store.states, producer, tokens: createTokenVerifier(http), sandbox, ...guards },
+    services: { outbound, states: store.states, tokens: createTokenVerifier(http), sandbox, ...guards },
     settings: readTestSettings({}),
     clock,
     newId: createIds(clock, 1),

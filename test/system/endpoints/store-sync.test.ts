@@ -17,6 +17,7 @@ import { StoreUnavailable } from '../../../src/store/store-access.ts'
 import { openPostgres } from '../../support/contracts/stores.ts'
 import { producer } from '../../support/endpoints/open-endpoint-service.ts'
 import { guards } from '../../support/guards.ts'
+import { openTestTargets } from '../../support/outbound.ts'
 import { endpointDocument } from '../../support/service.ts'
 import { freshDatabase, postgresMissing, type TestDatabase } from '../../support/services/postgres.ts'
 import { silent } from '../../support/silent.ts'
@@ -57,7 +58,13 @@ async function openInstance(
       },
     },
     registry,
-    services: { http, states: store.states, producer, tokens: createTokenVerifier(http), sandbox, ...guards },
+    services: {
+      outbound: openTestTargets(http, producer),
+      states: store.states,
+      tokens: createTokenVerifier(http),
+      sandbox,
+      ...guards,
+    },
     settings: reading.settings,
     clock,
     newId: createIds(Date.now, randomBytes(4).readUInt32BE()),

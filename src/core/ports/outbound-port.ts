@@ -1,0 +1,48 @@
+/**
+ * The port through which the requests of documents go to their targets, each kind of which is a folder of outbound/ and a row
+ * of its table.
+ */
+import type { Run } from '../run.ts'
+import type { SecretValues } from '../secrets/secrets.ts'
+import type { CallSpan } from '../tracing/trace.ts'
+import type { OutboundAnswer, OutboundRequest } from './http-client-port.ts'
+
+/** Where a request of a document goes, the same for each message. */
+export type Destination = Readonly<{
+  /** The name of its row. */
+  target: string
+  /** What its own field names, such as a topic; empty if it goes to a URL. */
+  address: string
+  options: Pick<OutboundRequest, 'retries' | 'redirects' | 'staysOnOrigin' | 'idempotent' | 'originName'>
+}>
+
+/** A request, built from a message. */
+export type PreparedRequest = Readonly<{
+  method: string
+  url: string
+  /** Lower-case names. */
+  headers: Readonly<Record<string, string>>
+  /** Of a record; null if the request has no key or its path finds nothing. */
+  key: string | null
+  /** The URL with references in place of secrets, for records and messages. */
+  shownUrl: string
+  /** Secrets of the URL and the headers. */
+  secrets: SecretValues | undefined
+}>
+
+export type Body = Readonly<{ content: string | Uint8Array; contentType: string }>
+
+export type Outgoing = Readonly<{
+  prepared: PreparedRequest
+  body: Body | undefined
+  /** Milliseconds for the whole call, retries included. */
+  timeoutMs: number
+}>
+
+export interface Outbound {
+  /**
+   * Delivers, and gives the answer of the target, or what stands for it. `called`: the span of the call, which keeps what is
+   * sent. Fails with OutboundError.
+   */
+  send(to: Destination, outgoing: Outgoing, run: Run, called: CallSpan): Promise<OutboundAnswer>
+}

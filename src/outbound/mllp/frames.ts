@@ -1,0 +1,121 @@
+/**
+ * Frames of MLLP (HL7 Transport Specification: MLLP, Release 1): a message between the byte 0x0B and the bytes 0x1C 0x0D.
+ * For both ends of a connection.
+ */
+
+const START = 0x0b
+const END = 0x1c
+const CARRIAGE_RETURN = 0x0d
+const LINE_FEED = 0x0a
+
+const FIRST_CAPACITY_BYTES = 16 * 1024
+
+/** `isWhole`: false for a frame that exceeds the limit, of which this is the start. */
+export type Frame = Readonly<{ content: Uint8Array; isWhole: boolean }>
+
+/**
+ * Finds the frames in the bytes of a connection, wherever they are cut.
+ *
+ * A frame ends at its 0x1C, whether or not a 0x0D follows: some senders leave it out, and waiting for it would hold up
+ * the acknowledgement. A 0x0B within a frame belongs to it, because texts contain vertical tabs. Bytes between frames are
+ * skipped.
+ */
+export class FrameReader {
+  /** The bytes between frames up to now, without line ends: where no frame arrived, the sender does not speak MLLP. */
+  skippedBytes = 0
+  private readonly limitBytes: number
+  private state: 'between' | 'within' | 'beyond the limit' = 'between'
+  /** One growing buffer, not a list of chunks: a frame of one byte a chunk would take a hundred times its size. */
+  private kept: Uint8Array = NO_BYTES
+  private keptBytes = 0
+
+  /** `limitBytes`: the longest content of a frame. */
+  constructor(limitBytes: number) {
+    this.limitBytes = limitBytes
+  }
+
+  /** Part of a frame has arrived, and its end has not. */
+  get isWithinFrame(): boolean {
+    return this.state !== 'between'
+  }
+
+  /**
+   * In: the next bytes of the connection; the frames may be views of them. Out: the frames that end in them, in order. A
+   * frame beyond the limit is among them as soon as it exceeds it; the rest of it is skipped.
+   */
+  read(chunk: Uint8Array): Frame[] {
+    const frames: Frame[] = []
+    let at = 0
+    while (at < chunk.length) {
+      if (this.state === 'between') {
+        const start = chunk.indexOf(START, at)
+        this.skip(chunk.subarray(at, start < 0 ? chunk.length : start))
+        if (start < 0) break
+        this.state = 'within'
+        at = start + 1
+        continue
+      }
+      const end = chunk.indexOf(END, at)
+      if (this.state === 'within') {
+        const frame = this.add(chunk.subarray(at, end < 0 ? chunk.length : end), end >= 0)
+        if (frame !== undefined) frames.push(frame)
+      }
+      if (end < 0) break
+      this.state = 'between'
+      at = end + 1
+    }
+    return frames
+  }
+
+  private add(bytes: Uint8Array, isEnd: boolean): Frame | undefined {
+    const sizeBytes = this.keptBytes + bytes.length
+    if (sizeBytes > this.limitBytes) {
+      const content = this.take(bytes.subarray(0, this.limitBytes - this.keptBytes))
+      this.state = 'beyond the limit'
+      return { content, isWhole: false }
+    }
+    if (isEnd) return { content: this.take(bytes), isWhole: true }
+    this.keep(bytes)
+    return undefined
+  }
+
+  /** The content kept and these bytes, the last ones of it. */
+  private take(bytes: Uint8Array): Uint8Array {
+    if (this.keptBytes === 0) return bytes
+    this.keep(bytes)
+    const content = this.kept.subarray(0, this.keptBytes)
+    this.kept = NO_BYTES
+    this.keptBytes = 0
+    return content
+  }
+
+  private keep(bytes: Uint8Array): void {
+    const sizeBytes = this.keptBytes + bytes.length
+    if (sizeBytes > this.kept.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(FIRST_CAPACITY_BYTES, sizeBytes * 2))
+      larger.set(this.kept.subarray(0, this.keptBytes))
+      this.kept = larger
+    }
+    this.kept.set(bytes, this.keptBytes)
+    this.keptBytes = sizeBytes
+  }
+
+  private skip(bytes: Uint8Array): void {
+    for (const byte of bytes) if (byte !== CARRIAGE_RETURN && byte !== LINE_FEED) this.skippedBytes += 1
+  }
+}
+
+const NO_BYTES = new Uint8Array(0)
+
+/** True if the content can be a frame: its receiver would take a 0x1C in it for its end, and what follows for a message. */
+export const fitsFrame = (content: Uint8Array): boolean => !content.includes(END)
+
+/** In: content that fits a frame. Out: the bytes to send. */
+export function writeFrame(content: Uint8Array): Uint8Array {
+  const frame = Buffer.allocUnsafe(content.length + 3)
+  frame[0] = START
+  frame.set(content, 1)
+  frame[content.length + 1] = END
+  frame[content.length + 2] = CARRIAGE_RETURN
+  return frame
+}
