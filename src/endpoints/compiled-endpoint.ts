@@ -6,8 +6,8 @@ import type { StoredDocument } from '../core/stored-document.ts'
 import { checkDocument } from '../document/checks/check-document.ts'
 import { type DocumentBounds, lintBounds } from '../document/checks/document-bounds.ts'
 import { lintEndpoint } from '../document/checks/lint-endpoint.ts'
+import { type Claim, readClaims } from '../document/doors.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
-import { parseRoutePattern } from '../language/route-pattern.ts'
 import { compileEndpoint } from '../pipeline/compile.ts'
 import { compileAuth, type EndpointAuth } from '../pipeline/endpoint-auth.ts'
 import { compileIdempotency, type KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
@@ -32,8 +32,8 @@ export type CompiledEndpoint = Readonly<{
   version: number
   document: StoredDocument
   endpoint: Endpoint
-  /** Normalised method and pattern, without parameter names and a last `/`. */
-  routeKey: string
+  /** What no other active endpoint may have. */
+  claims: readonly Claim[]
   handle: Handle
   /** Replaces `handle` for requests if those with an `Idempotency-Key` are processed once. */
   handleKeyed?: KeyedHandle | undefined
@@ -97,15 +97,13 @@ export async function compileDocument(
   const handle = auth === undefined ? run : notingSecrets(auth, run)
   const keyed = compileIdempotency(endpoint, _id, run, isolated.idempotency)
   const handleKeyed = auth === undefined || keyed === undefined ? keyed : notingSecrets(auth, keyed)
-  const pattern = parseRoutePattern(endpoint.endpoint.pattern)
-  const routeKey = pattern.ok ? pattern.value.routeKey(endpoint.endpoint.method) : ''
   const document = { _id, ...endpoint, createdAt, updatedAt, __v: 0 } as unknown as StoredDocument
   const sampling = { left: 0, sampledAtMs: Number.NEGATIVE_INFINITY, intervalMs: 0 }
   const compiled = {
     version,
     document,
     endpoint,
-    routeKey,
+    claims: readClaims(endpoint),
     handle,
     handleKeyed,
     auth,

@@ -5,9 +5,9 @@ import type { LintSink } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
 import { isHeaderName, isHeaderValue } from '../../language/headers.ts'
 import { isPlaceholderName, parseUrlTemplate } from '../../language/url-template.ts'
+import { hasBody } from '../doors.ts'
 import {
   type Endpoint,
-  hasBody,
   isMarkedPrimary,
   isPrimary,
   type LookupRequest,

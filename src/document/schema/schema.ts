@@ -244,9 +244,6 @@ export type LookupRequest = Endpoint['requests']['lookup'][number]
 export type ResponseRequest = Endpoint['requests']['response'][number]
 export type ParameterSpec = Fixed<Static<ParameterSchema>>
 
-export const hasBody = ({ endpoint: { method }, kafkaConsumerTopic }: Endpoint): boolean =>
-  method === 'POST' || method === 'PUT' || kafkaConsumerTopic !== undefined
-
 /** It may be marked in either field. */
 export const isMarkedPrimary = (request: ResponseRequest): boolean =>
   request.primary === true || request.config?.primary === true

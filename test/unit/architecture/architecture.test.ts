@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sandbox: ['core', 'language', 'pipeline'],
   endpoints: ['core', 'formats', 'language', 'store', 'document', 'pipeline'],
   outbound: ['core'],
-  inbound: ['core', 'formats', 'pipeline', 'endpoints', 'outbound'],
+  inbound: ['core', 'formats', 'language', 'pipeline', 'endpoints', 'outbound'],
   records: ['core', 'formats', 'language', 'store', 'document', 'pipeline', 'endpoints', 'inbound'],
   openhim: ['core', 'formats', 'language', 'endpoints', 'inbound', 'records'],
   observe: ['core', 'pipeline', 'endpoints', 'inbound', 'openhim'],

@@ -3,7 +3,7 @@
  * does not depend on the number of routes, so that ten thousand endpoints cost a message or a change no more than ten.
  */
 import type { JsonObject } from '../core/json.ts'
-import { splitPattern, withoutLastSlash } from '../language/route-pattern.ts'
+import { splitPattern, withoutLastSlash } from './route-pattern.ts'
 
 export type Found<Target> = Readonly<{ target: Target; urlParams: JsonObject }>
 
