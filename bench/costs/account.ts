@@ -61,7 +61,7 @@ function finishedMessage(name: string): CompletedMessage {
     version: 1,
     document,
     endpoint,
-    routeKey: '',
+    claims: [],
     handle: () => ({ answer, failure: undefined }),
   }
   const trace = startTrace({

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { checkDocument } from '../../src/document/checks/check-document.ts'
-import { parseRoutePattern } from '../../src/language/route-pattern.ts'
+import { readClaims } from '../../src/document/doors.ts'
 import { startCrosswalk } from '../processes/crosswalk.ts'
 import { freePort } from '../processes/free-port.ts'
 import { typicalEndpoint, typicalMessage } from '../workloads/typical.ts'
@@ -38,16 +38,16 @@ const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`
 function store(): void {
   const origin = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
   const db = new DatabaseSync(file)
-  const insert = db.prepare('insert into endpoints (id, name, route_key, document) values (?, ?, ?, ?)')
+  const insert = db.prepare('insert into endpoints (id, name, document) values (?, ?, ?)')
+  const claim = db.prepare('insert into endpoint_claims (key, endpoint_id) values (?, ?)')
   db.exec('begin')
   for (let number = 0; number < endpoints; number += 1) {
     const { endpoint } = checkDocument(typicalEndpoint(number, own, origin))
     const _id = number.toString(16).padStart(24, '0')
     const at = '2026-01-01T00:00:00.000Z'
-    const pattern = parseRoutePattern(endpoint.endpoint.pattern)
-    if (!pattern.ok) throw new Error(pattern.message)
     const document = { _id, ...endpoint, createdAt: at, updatedAt: at, __v: 0 }
-    insert.run(_id, endpoint.name, pattern.value.routeKey(endpoint.endpoint.method), JSON.stringify(document))
+    insert.run(_id, endpoint.name, JSON.stringify(document))
+    for (const { key } of readClaims(endpoint)) claim.run(key, _id)
   }
   db.exec('commit')
   db.close()

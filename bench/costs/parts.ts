@@ -5,10 +5,10 @@
 
 import type { JsonObject } from '../../src/core/json.ts'
 import { collectInto, type Lint } from '../../src/core/lint.ts'
-import { createRouteTable } from '../../src/endpoints/route-table.ts'
 import { buildXml } from '../../src/formats/xml-build.ts'
 import { parseXml } from '../../src/formats/xml-read.ts'
 import { compileMapping } from '../../src/language/mapping/mapping.ts'
+import { createRouteTable } from '../../src/language/route-table.ts'
 import { flat, manyEndpoints } from '../workloads/flat.ts'
 import { jsonToXml, xmlToJson } from '../workloads/report-xml.ts'
 import { ward } from '../workloads/ward.ts'

@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
-import { createRouteTable } from '../../src/endpoints/route-table.ts'
 import { parseRoutePattern } from '../../src/language/route-pattern.ts'
+import { createRouteTable } from '../../src/language/route-table.ts'
 import { ComparisonImpossible, type EndpointDocument, listFiles, listRequests, readJsonFile } from './comparison.ts'
 
 export type MatchedEndpoint = Readonly<{ document: EndpointDocument; urlParams: JsonObject }>

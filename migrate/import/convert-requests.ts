@@ -2,7 +2,8 @@
 
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { checkPath } from '../../src/document/checks/path-roots.ts'
-import { type Endpoint, hasBody } from '../../src/document/schema/schema.ts'
+import { hasBody } from '../../src/document/doors.ts'
+import type { Endpoint } from '../../src/document/schema/schema.ts'
 import type { ReferenceStage } from '../../src/document/schema/schema-fields.ts'
 import { parsePath } from '../../src/language/paths/path.ts'
 import { parseStatusSet } from '../../src/language/status-set.ts'

@@ -280,10 +280,9 @@ class Service {
     const { settings, version, logger, running } = this.#context
     const { registry, consumer, recordSettings, intake, services, records, servers, workerSlot, health, clock } =
       this.parts
-    const { get, watch } = registry
-    const consuming = () => registry.consuming().filter(({ document }) => consumesFor(document._id, workerSlot))
     running.consumers = new EndpointConsumers({
-      registry: { get, watch, consuming },
+      registry,
+      isOwn: (endpointId) => consumesFor(endpointId, workerSlot),
       consumer,
       settings: recordSettings,
       intake,

@@ -26,6 +26,7 @@ import type { LoadShedder } from '../inbound/admission/load-shedder.ts'
 import { createBodyReader } from '../inbound/http/bodies.ts'
 import { type ConnectionCounts, capConnections, endConnections, quiet } from '../inbound/http/connections.ts'
 import { createMessageListener, messageSide, serveMessages } from '../inbound/http/message-listener.ts'
+import { createRoutes } from '../inbound/http/routes.ts'
 import { createServer } from '../inbound/http/server.ts'
 import type { Intake } from '../inbound/intake.ts'
 import { createCoreAnswers } from '../openhim/core-answers.ts'
@@ -191,7 +192,14 @@ function createMessageServer(
   const roomBytes = portion(settings.maxIncompleteBodiesBytes, workerSlot)
   const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes })
   const coreAnswers = settings.openhimRegister ? createCoreAnswers(settings, logger) : undefined
-  const messageOptions = { registry, intake, shedder: loadShedder, readBody, isStopping, coreAnswers }
+  const messageOptions = {
+    routes: createRoutes(registry),
+    intake,
+    shedder: loadShedder,
+    readBody,
+    isStopping,
+    coreAnswers,
+  }
   const listener = createMessageListener(messageOptions)
   const server = createServer(settings, answer, {
     messages: messageSide(messageOptions, listener),

@@ -6,7 +6,7 @@ import { isError, type Lint } from '../core/lint.ts'
 import type { DocumentBounds } from '../document/checks/document-bounds.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { type CompiledEndpoint, compileDocument } from './compiled-endpoint.ts'
-import { ActiveEndpoints, findClashes, hasNameAndRoute } from './endpoint-registry.ts'
+import { ActiveEndpoints, findClashes, hasNameAndClaims } from './endpoint-registry.ts'
 
 /** `file`: its name for people, since there are no ids. `lints`: what reading it found. */
 export type DocumentFile = Readonly<{ file: string; document: Json; lints?: readonly Lint[] }>
@@ -37,7 +37,7 @@ export async function checkFiles(
     const faulty = new Set(known.flatMap(({ path, severity }) => (severity === 'error' ? [path] : [])))
     // A text whose value is missing is neither a URL nor an expression; one fault is enough.
     const all = [...known, ...lints.filter(({ path }) => path === '' || !faulty.has(path))]
-    if (compiled !== undefined && hasNameAndRoute(lints)) {
+    if (compiled !== undefined && hasNameAndClaims(lints)) {
       const clashes = findClashes(compiled, active, describeEndpoint)
       all.push(...clashes)
       if (clashes.length === 0) active.add(compiled)

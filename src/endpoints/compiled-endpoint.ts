@@ -6,8 +6,8 @@ import type { StoredDocument } from '../core/stored-document.ts'
 import { checkDocument } from '../document/checks/check-document.ts'
 import { type DocumentBounds, lintBounds } from '../document/checks/document-bounds.ts'
 import { lintEndpoint } from '../document/checks/lint-endpoint.ts'
+import { type Claim, readClaims } from '../document/doors.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
-import { parseRoutePattern } from '../language/route-pattern.ts'
 import { compileEndpoint, type WrappedPipeline, wrapPipeline } from '../pipeline/compile.ts'
 import { compileAuth, type EndpointAuth } from '../pipeline/endpoint-auth.ts'
 import type { Handle } from '../pipeline/outcome.ts'
@@ -32,8 +32,8 @@ export type CompiledEndpoint = WrappedPipeline &
     version: number
     document: StoredDocument
     endpoint: Endpoint
-    /** Normalised method and pattern, without parameter names and a last `/`. */
-    routeKey: string
+    /** What no other active endpoint may have. */
+    claims: readonly Claim[]
     /** How many records each message produces, if they may overlap with those of the next message; else undefined. */
     produces?: number | undefined
     /** Authenticates the senders; undefined if the endpoint has no `auth`. */
@@ -91,15 +91,13 @@ export async function compileDocument(
   const run = pipelines?.add(cached, compiledNow) ?? compiledNow
   if (run === undefined) throw new TypeError('A pipeline that is not compiled now needs a cache.')
   const auth = compileAuth(endpoint, isolated, sink)
-  const pattern = parseRoutePattern(endpoint.endpoint.pattern)
-  const routeKey = pattern.ok ? pattern.value.routeKey(endpoint.endpoint.method) : ''
   const document = { _id, ...endpoint, createdAt, updatedAt, __v: 0 } as unknown as StoredDocument
   const sampling = { left: 0, sampledAtMs: Number.NEGATIVE_INFINITY, intervalMs: 0 }
   const compiled = {
     version,
     document,
     endpoint,
-    routeKey,
+    claims: readClaims(endpoint),
     ...wrapPipeline(run, endpoint, _id, auth, isolated),
     auth,
     sampling,

@@ -16,7 +16,7 @@ import { toStateRecord, usesState } from '../pipeline/stages/state.ts'
 import type { AuditEffect, ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { EndpointStore, EndpointWrite, RefusedWrite } from '../store/sql/endpoint-store.ts'
 import { type CompiledEndpoint, compileDocument, type Stamp } from './compiled-endpoint.ts'
-import { ActiveEndpoints, findClashes, hasNameAndRoute, type Registry } from './endpoint-registry.ts'
+import { ActiveEndpoints, findClashes, hasNameAndClaims, type Registry } from './endpoint-registry.ts'
 import * as failures from './management-failures.ts'
 import type { ParsedDocument } from './parse-document.ts'
 import { computeEtag, matchesEtag } from './precondition.ts'
@@ -78,7 +78,7 @@ type ChangeSet = Readonly<{
 export interface Faults {
   /** `path`: of the fault, if the failure has no details. */
   add(operation: number, failure: Failure, path?: string): void
-  /** The document has errors, or its name or route is taken. `isSound`: whether it has a name and a route of its own. */
+  /** The document has errors, or its name or a claim is taken. `isSound`: whether it has a name and claims of its own. */
   addDocument(operation: number, errors: readonly Lint[], clashes: readonly Lint[], isSound: boolean): void
   /** Throws what was collected, if anything was. */
   settle(): void
@@ -203,7 +203,7 @@ export class EndpointWriter {
       }
       const { stamp, compiled, errors } = draft
       if (compiled !== undefined) {
-        const isSound = hasNameAndRoute(draft.lints)
+        const isSound = hasNameAndClaims(draft.lints)
         faults.addDocument(operation, errors, rivals.findClashes(compiled), isSound)
         if (isSound) rivals.add(compiled, operation)
       }
@@ -241,7 +241,7 @@ export class EndpointWriter {
     const result = await this.#reconciler.confirm(ids, () => store.writeAll(writes))
     if (result !== 'stored') {
       const faults = set.collectFaults()
-      faults.add(checked[result.index]?.change.operation ?? 0, refusal(result, ids))
+      faults.add(checked[result.index]?.change.operation ?? 0, refusal(result, checked[result.index]))
       faults.settle()
     }
     this.#activate(checked)
@@ -309,7 +309,7 @@ export class EndpointWriter {
     return () => created++ !== room
   }
 
-  /** The names and routes of what is stored after the changes: of the changes so far, and of endpoints that none changes. */
+  /** The names and claims of what is stored after the changes: of the changes so far, and of endpoints that none changes. */
   #rivalsAfter(changes: readonly EndpointChange[]) {
     const { registry } = this.#options
     const changed = new Set(changes.map(({ id }) => id))
@@ -396,9 +396,10 @@ function toEndpointWrite({ change, stamp, current, compiled }: Checked, origin: 
 }
 
 /** The failure for a write that another instance, or a stored document that is not active, is in the way of. */
-function refusal({ index, reason }: RefusedWrite, ids: readonly string[]): Failure {
-  if (reason === 'gone') return failures.unknown(ids[index] as string)
-  return reason === 'stale' ? failures.stale() : failures.storeClash(reason)
+function refusal(refused: RefusedWrite, of: Checked | undefined): Failure {
+  if (refused.reason === 'gone') return failures.unknown(of?.stamp._id ?? '')
+  if (refused.reason === 'stale') return failures.stale()
+  return failures.storeClash(refused.reason === 'claim' ? of?.compiled?.claims[refused.claim] : undefined)
 }
 
 /** For the entry of a change in the audit log. */

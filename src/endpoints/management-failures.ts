@@ -2,7 +2,7 @@
 import { Failure } from '../core/failure.ts'
 import { FAILURES, type FailureCode } from '../core/failure-table.ts'
 import { type Lint, toFaults } from '../core/lint.ts'
-import type { StoreClash } from '../store/sql/endpoint-store.ts'
+import type { Claim } from '../document/doors.ts'
 import { callStore } from '../store/store-access.ts'
 
 export function invalid(faults: readonly Lint[]): Failure {
@@ -46,16 +46,12 @@ export function clash(clashes: readonly Lint[]): Failure {
   )
 }
 
-/** The store has a document with the same name or route, of an endpoint that is not active here. */
-export const storeClash = (taken: StoreClash): Failure =>
+/** The store has a document with the same name or claim, of an endpoint that is not active here. */
+export const storeClash = (claim: Claim | undefined): Failure =>
   clash([
-    taken === 'name'
+    claim === undefined
       ? { path: 'name', message: 'Another endpoint has this name already; choose another one.', severity: 'error' }
-      : {
-          path: 'endpoint.pattern',
-          message: 'Another endpoint answers the same paths already; change the pattern or the method.',
-          severity: 'error',
-        },
+      : { path: claim.path, message: `Another endpoint ${claim.taken}`, severity: 'error' },
   ])
 
 export const tooMany = (max: number): Failure =>

@@ -6,7 +6,8 @@ import { didYouMean } from '../../core/nearest.ts'
 import type { PathStep } from '../../language/paths/path.ts'
 import { isElementName, pathText } from '../../language/paths/path-steps.ts'
 import { parseRoutePattern } from '../../language/route-pattern.ts'
-import { type Endpoint, hasBody } from '../schema/schema.ts'
+import { hasBody } from '../doors.ts'
+import type { Endpoint } from '../schema/schema.ts'
 import { UNKNOWN, UNKNOWN_PATTERN } from '../schema/schema-fields.ts'
 
 /** `reader`: the transform that reads the path. */

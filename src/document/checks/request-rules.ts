@@ -6,9 +6,9 @@ import { nearest } from '../../core/nearest.ts'
 import { isHeaderName, isHeaderValue } from '../../language/headers.ts'
 import { isPlaceholderName, parseUrlTemplate } from '../../language/url-template.ts'
 import { fieldsOfOthers, type NamedTarget, targetOf } from '../../outbound/targets.ts'
+import { hasBody } from '../doors.ts'
 import {
   type Endpoint,
-  hasBody,
   isMarkedPrimary,
   isPrimary,
   type LookupRequest,

@@ -3,7 +3,7 @@
  * keywords of JSON Schema, a field may have those of `FieldNotes` (schema-fields.ts).
  */
 import Type, { type Static, type TSchema } from 'typebox'
-import { ENDPOINT_METHODS, takesBody } from '../../core/http.ts'
+import { ENDPOINT_METHODS } from '../../core/http.ts'
 import type { Json } from '../../core/json.ts'
 import { DEFAULT_FORMAT, FORMATS, OPTION_SCHEMAS } from '../../formats/codecs.ts'
 import { AuthSchema } from './schema-auth.ts'
@@ -243,9 +243,6 @@ export type Endpoint = Fixed<Static<typeof EndpointSchema>>
 export type LookupRequest = Endpoint['requests']['lookup'][number]
 export type ResponseRequest = Endpoint['requests']['response'][number]
 export type ParameterSpec = Fixed<Static<ParameterSchema>>
-
-export const hasBody = ({ endpoint: { method }, kafkaConsumerTopic }: Endpoint): boolean =>
-  takesBody(method) || kafkaConsumerTopic !== undefined
 
 /** It may be marked in either field. */
 export const isMarkedPrimary = (request: ResponseRequest): boolean =>

@@ -11,12 +11,12 @@ import type { Answer, Headers } from '../../core/message.ts'
 import { HTTP } from '../../core/origin.ts'
 import { MASK } from '../../core/secrets/secrets.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
-import type { Match, Registry } from '../../endpoints/endpoint-registry.ts'
 import type { LoadShedder } from '../admission/load-shedder.ts'
 import type { CompletedMessage } from '../completed-message.ts'
 import type { Intake, RequestAdmission } from '../intake.ts'
 import { type ReadBody, readOn } from './bodies.ts'
 import { hasBody, pathFromUrl, readMethod } from './replies.ts'
+import type { Match, Routes } from './routes.ts'
 import { fromFastify, type MessageSide, wasRefused } from './server.ts'
 
 /** What the listener asks about callers that may be an OpenHIM core, and how it answers those that are. */
@@ -41,7 +41,7 @@ export type CoreAnswers = Readonly<{
 }>
 
 type ListenerOptions = Readonly<{
-  registry: Registry
+  routes: Routes
   intake: Intake
   shedder: LoadShedder
   readBody: ReadBody
@@ -59,7 +59,7 @@ type ListenerOptions = Readonly<{
  * the version of the endpoint that it matched.
  */
 export function createMessageListener(options: ListenerOptions): MessageListener {
-  const { registry, intake, shedder } = options
+  const { routes, intake, shedder } = options
   /** The requests of this round of the event loop. */
   let arrived: Arrived[] = []
   const incomplete = new WeakMap<Socket, Arrived>()
@@ -73,7 +73,7 @@ export function createMessageListener(options: ListenerOptions): MessageListener
   }
   const listen: RequestListener = (request, response) => {
     const url = request.url ?? '/'
-    const match = registry.match(request.method ?? '', url)
+    const match = routes.match(request.method ?? '', url)
     if (match.kind !== 'endpoint') {
       sendRefusal({ request, response }, intake.refuse(undefined, unrouted(match, request.method ?? '', url)), options)
       return

@@ -71,11 +71,18 @@ export type RecordSettings = Pick<
 type SharedOptions = Pick<ProcessRecordOptions, 'intake' | 'producer' | 'logger'> &
   Readonly<{ consumer: RecordConsumer; settings: RecordSettings }>
 
-type EndpointConsumersOptions = SharedOptions & Readonly<{ registry: Pick<Registry, 'get' | 'consuming' | 'watch'> }>
+type EndpointConsumersOptions = SharedOptions &
+  Readonly<{
+    registry: Pick<Registry, 'get' | 'all' | 'watch'>
+    /** Whether this process consumes for an endpoint. */
+    isOwn(endpointId: string): boolean
+  }>
 
 export class EndpointConsumers {
   readonly #options: EndpointConsumersOptions
   readonly #budget: FetchBudget
+  /** The active endpoints that this process consumes topics for, by id. */
+  readonly #wanted = new Map<string, CompiledEndpoint>()
   readonly #running = new Map<string, EndpointConsumer>()
   /** Endpoints whose former consumer is leaving its group; a new one joins it after that. */
   readonly #leaving = new Map<string, Promise<void>>()
@@ -85,7 +92,16 @@ export class EndpointConsumers {
   constructor(options: EndpointConsumersOptions) {
     this.#options = options
     this.#budget = new FetchBudget(options.settings.maxBufferedBytes)
-    options.registry.watch(() => this.#follow())
+    const add = (compiled: CompiledEndpoint): void => {
+      const { _id } = compiled.document
+      if (compiled.endpoint.kafkaConsumerTopic !== undefined && options.isOwn(_id)) this.#wanted.set(_id, compiled)
+    }
+    options.registry.all().forEach(add)
+    options.registry.watch(({ removed, added }) => {
+      for (const { document } of removed) this.#wanted.delete(document._id)
+      added.forEach(add)
+      this.#follow()
+    })
     this.#follow()
   }
 
@@ -102,14 +118,13 @@ export class EndpointConsumers {
 
   #follow(): void {
     if (this.#isStopped) return
-    const { registry, ...shared } = this.#options
-    const wanted = new Map(registry.consuming().map((compiled) => [compiled.document._id, compiled]))
+    const { registry, isOwn: _, ...shared } = this.#options
     for (const [id, consumer] of [...this.#running]) {
-      const compiled = wanted.get(id)
+      const compiled = this.#wanted.get(id)
       if (compiled === undefined || !consumer.consumes(compiled)) this.#stopOne(id, consumer)
       else consumer.wake()
     }
-    for (const [endpointId, { endpoint }] of wanted) {
+    for (const [endpointId, { endpoint }] of this.#wanted) {
       const { kafkaConsumerTopic: topic } = endpoint
       if (topic === undefined || this.#running.has(endpointId) || this.#leaving.has(endpointId)) continue
       const consumer = new EndpointConsumer({

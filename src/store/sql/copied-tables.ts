@@ -39,6 +39,7 @@ const copied = <Name extends keyof Tables>(
 /** By the names that users read, each table after those that it refers to. */
 export const COPIED = {
   endpoints: copied('endpoints', 'endpoints', ['id']),
+  claims: copied('endpoint_claims', 'claims of endpoints', ['key']),
   states: copied('states', 'states', ['endpoint_id', 'lookup_status', 'network_error']),
   versions: copied('endpoint_versions', 'versions of endpoints', ['endpoint_id', 'version']),
   tests: copied('endpoint_tests', 'tests of endpoints', ['endpoint_id']),

@@ -20,13 +20,15 @@ import { elements, LOCK_ROWS, type NoValues, named, nextStateSequence, raw, sql,
 import { type StateRecord, stateRow } from './states.ts'
 
 /** The reason why a write is refused. */
-export type StoreClash = 'name' | 'route'
+export type StoreClash =
+  | Readonly<{ reason: 'name' }>
+  /** `claim`: which of the record's. */
+  | Readonly<{ reason: 'claim'; claim: number }>
 
-/** A document with the keys that the store holds unique. */
+/** A document with the keys that the store holds unique beside its name. */
 export type EndpointRecord = Readonly<{
   document: StoredDocument
-  /** Normalised method and pattern, without parameter names and a last `/`: `POST /patients/:`. */
-  routeKey: string
+  claims: readonly Readonly<{ key: string }>[]
 }>
 
 /**
@@ -44,7 +46,7 @@ export type EndpointWrite = Readonly<{ change?: Partial<Change>; entry?: AuditEn
  * The first write that is refused, by its place among the writes. 'gone': no document has the id; 'stale': the stored document
  * is another one than expected, or there is one that was to be inserted.
  */
-export type RefusedWrite = Readonly<{ index: number; reason: 'gone' | 'stale' | StoreClash }>
+export type RefusedWrite = Readonly<{ index: number }> & (Readonly<{ reason: 'gone' | 'stale' }> | StoreClash)
 
 /** A document at one of its versions. */
 export type DocumentVersion = Readonly<{ id: string; version: number }>
@@ -58,7 +60,11 @@ type SummaryRow = Omit<VersionRow, 'document'>
 type ListedRow = Readonly<{ id: string; version: number; document: Uint8Array | string }>
 type ById = Readonly<{ id: string }>
 
-const UNIQUE_INDEXES: Readonly<Record<string, StoreClash>> = { endpoints_name: 'name', endpoints_route_key: 'route' }
+/** The indexes name neither the row nor, therefore, its claim. */
+const UNIQUE_INDEXES: Readonly<Record<string, StoreClash>> = {
+  endpoints_name: { reason: 'name' },
+  endpoint_claims_key: { reason: 'claim', claim: 0 },
+}
 
 const LIST = sql<NoValues, Pick<Row, 'document'>>`select document from endpoints order by id`
 const GET = sql<ById, Pick<Row, 'document'>>`select document from endpoints where id = :id`
@@ -91,13 +97,14 @@ const NEWEST_VERSIONS = sql<NoValues, Pick<Tables['endpoint_versions'], 'endpoin
   select endpoint_id, max(version) as version from endpoint_versions
   where endpoint_id in (select id from endpoints) group by endpoint_id`
 
-type EndpointValues = Readonly<{ id: string; name: string; routeKey: string; document: string }>
+type EndpointValues = Readonly<{ id: string; name: string; document: string }>
 type VersionValues = Readonly<{ id: string; at: string; about: string; document: string }>
 
 /** A write as its rows. `values`: undefined for a removal; `expected`: undefined for an insertion. */
 type RowWrite = Readonly<{
   id: string
   values: EndpointValues | undefined
+  claims: readonly string[]
   expected: string | undefined
   version: VersionValues
   state: (ReturnType<typeof stateRow> & Readonly<{ endpoint_id: string }>) | undefined
@@ -105,33 +112,47 @@ type RowWrite = Readonly<{
 
 /** A JSON array with an array of one id for each endpoint. */
 type Ids = Readonly<{ ids: string }>
-type Clash = Readonly<{ place: number; name: string }>
+/** `key`: of the claim; null if the name is taken. */
+type Clash = Readonly<{ place: number; key: string | null }>
 
 const IDS = sql`(select listed.value ->> 0 from ${elements(named('ids'))} as listed)`
 
 /** In the order of the ids, in which the writers of states lock endpoints too. */
 const FIND = sql<Ids, Row>`
-  select id, name, route_key, document from endpoints where id in ${IDS} order by id ${LOCK_ROWS}`
-/** `records`: place, name and route of each; `ids`: the endpoints that are written, whose stored rows do not count. */
-const CLASHES = sql<Ids & Readonly<{ records: string }>, Clash>`
-  select cast(element.value ->> 0 as integer) as place, endpoints.name as name
-  from ${elements(named('records'))} as element
-  join endpoints on endpoints.name = element.value ->> 1 or endpoints.route_key = element.value ->> 2
+  select id, name, document from endpoints where id in ${IDS} order by id ${LOCK_ROWS}`
+/**
+ * `names`: place and name of each record; `claims`: place and key of each claim; `ids`: the endpoints that are written, whose
+ * stored rows do not count.
+ */
+const CLASHES = sql<Ids & Readonly<{ names: string; claims: string }>, Clash>`
+  select cast(element.value ->> 0 as integer) as place, null as key
+  from ${elements(named('names'))} as element
+  join endpoints on endpoints.name = element.value ->> 1
   where endpoints.id not in ${IDS}
+  union all
+  select cast(element.value ->> 0 as integer) as place, endpoint_claims.key as key
+  from ${elements(named('claims'))} as element
+  join endpoint_claims on endpoint_claims.key = element.value ->> 1
+  where endpoint_claims.endpoint_id not in ${IDS}
   order by place`
-/** Deletes the states and idempotency keys of the endpoints too, by their foreign keys. */
+/** Deletes the claims, states and idempotency keys of the endpoints too, by their foreign keys. */
 const REMOVE = sql<Ids>`delete from endpoints where id in ${IDS}`
-/** No `keyText` and no `indexable` gives such a key. */
-const VACATE = sql<Ids>`update endpoints set name = '\\…' || id, route_key = '\\…' || id where id in ${IDS}`
+const REMOVE_CLAIMS = sql<Ids>`delete from endpoint_claims where endpoint_id in ${IDS}`
+/** No `keyText` gives such a name. */
+const VACATE = sql<Ids>`update endpoints set name = '\\…' || id where id in ${IDS}`
 
-const COLUMNS = ['id', 'name', 'routeKey', 'document'] as const
-const insert = rowsStatement(COLUMNS, (rows) => sql`insert into endpoints (id, name, route_key, document) ${rows}`)
+const COLUMNS = ['id', 'name', 'document'] as const
+const insert = rowsStatement(COLUMNS, (rows) => sql`insert into endpoints (id, name, document) ${rows}`)
 const replace = rowsStatement(
   COLUMNS,
   (rows) => sql`
-    with given (id, name, route_key, document) as (${rows})
-    update endpoints set name = given.name, route_key = given.route_key, document = given.document
+    with given (id, name, document) as (${rows})
+    update endpoints set name = given.name, document = given.document
     from given where endpoints.id = given.id`,
+)
+const addClaims = rowsStatement(
+  ['key', 'endpoint_id'],
+  (rows) => sql`insert into endpoint_claims (key, endpoint_id) ${rows}`,
 )
 // SQLite needs the condition to distinguish `on conflict` from the constraint of a join.
 const keepState = rowsStatement(
@@ -182,7 +203,7 @@ export type EndpointStore = ReturnType<typeof compileEndpointStore>
  */
 export function compileEndpointStore(database: Database) {
   /**
-   * Makes all writes in one transaction, or none. No two of them are of one endpoint. Names and routes must be unique among
+   * Makes all writes in one transaction, or none. No two of them are of one endpoint. Names and claims must be unique among
    * the documents that are stored afterwards, so two endpoints may exchange theirs. The unique indexes decide even if a writer
    * outside the service has changed the table since the check.
    */
@@ -190,10 +211,9 @@ export function compileEndpointStore(database: Database) {
     try {
       return await database.transaction(compileWrites(writes))
     } catch (thrown) {
-      const reason = UNIQUE_INDEXES[database.violatedIndex(thrown) ?? '']
-      if (reason === undefined) throw thrown
-      // The index does not name the row.
-      return { index: writes.findIndex(({ op }) => op !== 'remove'), reason }
+      const clash = UNIQUE_INDEXES[database.violatedIndex(thrown) ?? '']
+      if (clash === undefined) throw thrown
+      return { index: writes.findIndex(({ op }) => op !== 'remove'), ...clash }
     }
   }
 
@@ -249,8 +269,8 @@ const versionFromRow = (row: VersionRow): Version => ({
 })
 
 /**
- * Builds the body of the transaction of some writes. Names and routes are compared with what is stored afterwards: rows of the
- * transaction that give up a name or route that another row takes give it up first, as the unique indexes are checked at each
+ * Builds the body of the transaction of some writes. Names and claims are compared with what is stored afterwards: rows of the
+ * transaction give up all claims, and a name that another row takes, first, as the unique indexes are checked at each
  * statement.
  */
 function compileWrites(writes: readonly EndpointWrite[]): () => TransactionWork<'stored' | RefusedWrite> {
@@ -264,9 +284,12 @@ function compileWrites(writes: readonly EndpointWrite[]): () => TransactionWork<
     if (removed.length > 0) yield* step(REMOVE, { ids: idsText(removed) })
     const vacating = findVacating(rowWrites, stored)
     if (vacating.length > 0) yield* step(VACATE, { ids: idsText(vacating) })
+    const replaced = rowWrites.filter(({ values, expected }) => values !== undefined && expected !== undefined)
+    if (replaced.length > 0) yield* step(REMOVE_CLAIMS, { ids: idsText(replaced) })
     const listValues = (some: readonly RowWrite[]) => some.flatMap(({ values }) => values ?? [])
     yield* insert(listValues(rowWrites.filter(({ expected }) => expected === undefined)))
-    yield* replace(listValues(rowWrites.filter(({ expected }) => expected !== undefined)))
+    yield* replace(listValues(replaced))
+    yield* addClaims(rowWrites.flatMap(({ id, claims }) => claims.map((key) => ({ key, endpoint_id: id }))))
     yield* keepState(rowWrites.flatMap(({ state }) => state ?? []))
     yield* addVersions(rowWrites.map(({ version }) => version))
     yield* step(TRIM_VERSIONS, { ids: idsText(rowWrites) })
@@ -284,19 +307,23 @@ function* findRefused(
     const row = stored.get(id)
     if (row?.document !== expected) return { index, reason: row === undefined ? 'gone' : 'stale' }
   }
-  const records = writes.flatMap(({ values }, index) => (values === undefined ? [] : [{ index, values }]))
+  const records = writes.flatMap(({ values, claims }, index) =>
+    values === undefined ? [] : [{ index, values, claims }],
+  )
   if (records.length === 0) return undefined
   const repeated = findRepeated(records)
   const rows = yield* step(CLASHES, {
-    records: JSON.stringify(records.map(({ index, values }) => [index, values.name, values.routeKey])),
+    names: JSON.stringify(records.map(({ index, values }) => [index, values.name])),
+    claims: JSON.stringify(records.flatMap(({ index, claims }) => claims.map((key) => [index, key]))),
     ids: idsText(writes),
   })
   const [first] = rows
   if (first === undefined || (repeated !== undefined && repeated.index < first.place)) return repeated
   const { place: index } = first
+  const taken = new Set(rows.flatMap(({ place, key }) => (place === index ? [key] : [])))
   // The name is reported first if both are taken.
-  const isName = rows.some(({ place, name }) => place === index && name === writes[index]?.values?.name)
-  return { index, reason: isName ? 'name' : 'route' }
+  if (taken.has(null)) return { index, reason: 'name' }
+  return { index, reason: 'claim', claim: writes[index]?.claims.findIndex((key) => taken.has(key)) ?? 0 }
 }
 
 function toRowWrite(write: EndpointWrite): RowWrite {
@@ -305,14 +332,15 @@ function toRowWrite(write: EndpointWrite): RowWrite {
   if (op === 'remove') {
     const { expected: document } = write
     const version = addedVersion('delete', document, '', change)
-    return { id: document._id, values: undefined, expected, version, state: undefined }
+    return { id: document._id, values: undefined, claims: [], expected, version, state: undefined }
   }
-  const { document, routeKey } = write.record
+  const { document, claims } = write.record
   const { _id: id, name } = document
   const text = documentText(document)
   return {
     id,
-    values: { id, name: keyText(name), routeKey: indexable(routeKey), document: text },
+    values: { id, name: keyText(name), document: text },
+    claims: claims.map(({ key }) => indexable(key)),
     expected,
     version: addedVersion(op === 'insert' ? 'create' : 'replace', document, text, change),
     state: write.state && { endpoint_id: id, ...stateRow(write.state) },
@@ -332,31 +360,29 @@ const aboutText = ({ method, origin, restored }: Omit<Change, 'at'>): string =>
 
 const idsText = (writes: readonly Pick<RowWrite, 'id'>[]): string => JSON.stringify(writes.map(({ id }) => [id]))
 
-type IndexedRecord = Readonly<{ index: number; values: EndpointValues }>
+type IndexedRecord = Readonly<{ index: number; values: EndpointValues; claims: readonly string[] }>
 
-/** The first record with the name or the route of an earlier one. */
+/** The first record with the name or a claim of an earlier one. */
 function findRepeated(records: readonly IndexedRecord[]): RefusedWrite | undefined {
   const names = new Set<string>()
-  const routes = new Set<string>()
-  for (const { index, values } of records) {
+  const claimed = new Set<string>()
+  for (const { index, values, claims } of records) {
     if (names.has(values.name)) return { index, reason: 'name' }
-    if (routes.has(values.routeKey)) return { index, reason: 'route' }
+    const claim = claims.findIndex((key) => claimed.has(key))
+    if (claim !== -1) return { index, reason: 'claim', claim }
     names.add(values.name)
-    routes.add(values.routeKey)
+    for (const key of claims) claimed.add(key)
   }
   return undefined
 }
 
-/** The replaced rows whose name or route another row takes. */
+/** The replaced rows whose name another row takes. */
 function findVacating(writes: readonly RowWrite[], stored: ReadonlyMap<string, Row>): readonly RowWrite[] {
   const taken = writes.flatMap(({ values }) => values ?? [])
   const names = new Set(taken.map(({ name }) => name))
-  const routes = new Set(taken.map(({ routeKey }) => routeKey))
   return writes.filter(({ id, values }) => {
     const row = stored.get(id)
-    if (row === undefined || values === undefined) return false
-    const givesName = row.name !== values.name && names.has(row.name)
-    return givesName || (row.route_key !== values.routeKey && routes.has(row.route_key))
+    return row !== undefined && values !== undefined && row.name !== values.name && names.has(row.name)
   })
 }
 

@@ -11,9 +11,13 @@ export type Tables = {
     id: string
     /** `keyText` of the document's name. */
     name: string
-    /** `indexable` of the record's. */
-    route_key: string
     document: string
+  }
+  /** What endpoints claim for themselves, in whatever form the claims have. Deleted with their endpoint. */
+  endpoint_claims: {
+    /** `indexable` of the claim's. */
+    key: string
+    endpoint_id: string
   }
   /** Versions outlive their endpoint. */
   endpoint_versions: {
@@ -151,7 +155,7 @@ const INDEXED_CHARACTERS = 500
 /** A text as a key of an index. A long text is replaced by its hash, so that different texts still differ. */
 export function indexable(text: string): string {
   if (text.length <= INDEXED_CHARACTERS) return text
-  // No text that is escaped as JSON holds this backslash, and no route starts with one.
+  // No text that is escaped as JSON holds this backslash, and no claim starts with one.
   return `\\…${createHash('sha256').update(text).digest('base64url')}`
 }
 
@@ -179,12 +183,17 @@ const STORE = [
   sql`create table endpoints (
     id text not null primary key,
     name text not null,
-    route_key text not null,
     document text not null
     ${differing(sql``, sql`, revision bigint not null default 1`)}
   ) ${STRICT}`,
   sql`create unique index endpoints_name on endpoints (name)`,
-  sql`create unique index endpoints_route_key on endpoints (route_key)`,
+
+  sql`create table endpoint_claims (
+    key text not null,
+    endpoint_id text not null references endpoints (id) on delete cascade
+  ) ${STRICT}`,
+  sql`create unique index endpoint_claims_key on endpoint_claims (key)`,
+  sql`create index endpoint_claims_of_endpoint on endpoint_claims (endpoint_id)`,
 
   sql`create table endpoint_versions (
     endpoint_id text not null,

@@ -50,14 +50,15 @@ const id = (digit: string) => digit.repeat(24)
 const pathsOf = (faults: unknown) => (faults as { path: string }[]).map(({ path }) => path)
 
 /** Writes a document as another version might have left it. */
-function storeByHand(document: JsonObject, routeKey: string): void {
+function storeByHand(document: JsonObject, route: string): void {
   const db = new DatabaseSync(join(folder, 'test.db'))
-  db.prepare('insert into endpoints (id, name, route_key, document) values (?, ?, ?, ?)').run(
-    document._id as string,
+  const id = document._id as string
+  db.prepare('insert into endpoints (id, name, document) values (?, ?, ?)').run(
+    id,
     document.name as string,
-    routeKey,
     JSON.stringify(document),
   )
+  db.prepare('insert into endpoint_claims (endpoint_id, key) values (?, ?)').run(id, `http ${route}`)
   db.close()
 }
 

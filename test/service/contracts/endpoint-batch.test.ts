@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { EndpointWrite } from '../../../src/store/sql/endpoint-store.ts'
-import { EVERYTHING, endpointOf, filterOf, idOf, insertEndpoint, stateOf } from '../../support/contracts/records.ts'
+import {
+  EVERYTHING,
+  endpointOf,
+  filterOf,
+  idOf,
+  insertEndpoint,
+  routeOf,
+  stateOf,
+} from '../../support/contracts/records.ts'
 import { describeStores, SHARED_SQLITE, STORES } from '../../support/contracts/stores.ts'
 import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
@@ -22,7 +30,7 @@ const remove = ({ document }: Endpoint): EndpointWrite => ({ op: 'remove', expec
 const [one, two, three] = [1, 2, 3].map((number) => endpointOf(number)) as [Endpoint, Endpoint, Endpoint]
 /** The n-th endpoint with the name and the route of others. */
 const as = (number: number, name: Endpoint, route: Endpoint): Endpoint =>
-  endpointOf(number, { name: name.document.name }, route.routeKey)
+  endpointOf(number, { name: name.document.name }, routeOf(route))
 
 describeStores(
   'writes made together',
@@ -66,8 +74,8 @@ describeStores(
         // The routes are those that were written, and no other.
         for (const write of writes) {
           if (write.op === 'remove') continue
-          const { routeKey } = write.record
-          assert.equal(await insertEndpoint(endpoints(), endpointOf(99, { name: 'another' }, routeKey)), 'route')
+          const route = routeOf(write.record)
+          assert.equal(await insertEndpoint(endpoints(), endpointOf(99, { name: 'another' }, route)), 'claim')
         }
       })
     }
@@ -80,13 +88,13 @@ describeStores(
       reason: string,
     ])[] = [
       ['a name that is taken', [insert(endpointOf(8)), insert(as(9, one, endpointOf(9)))], 1, 'name'],
-      ['a route that is taken', [insert(endpointOf(8)), insert(as(9, endpointOf(9), two))], 1, 'route'],
+      ['a route that is taken', [insert(endpointOf(8)), insert(as(9, endpointOf(9), two))], 1, 'claim'],
       ['one name twice', [insert(endpointOf(8)), insert(as(9, endpointOf(8), endpointOf(9)))], 1, 'name'],
       [
         'one route twice',
         [remove(three), insert(endpointOf(8)), insert(as(9, endpointOf(9), endpointOf(8)))],
         2,
-        'route',
+        'claim',
       ],
       ['what is gone', [insert(endpointOf(8)), replace(endpointOf(9), endpointOf(9))], 1, 'gone'],
       ['a removal of what has changed', [insert(endpointOf(8)), remove(other)], 1, 'stale'],
@@ -101,7 +109,8 @@ describeStores(
     it('stores none where one is refused', async () => {
       await fill()
       for (const [name, writes, index, reason] of refused) {
-        assert.deepEqual(await endpoints().writeAll(writes), { index, reason }, name)
+        const claim = reason === 'claim' ? { claim: 0 } : {}
+        assert.deepEqual(await endpoints().writeAll(writes), { index, reason, ...claim }, name)
         assert.deepEqual(
           await endpoints().list(),
           [one, two, three].map(({ document }) => document),
@@ -206,7 +215,7 @@ describeStores(
             const left = [...next.values()]
             const isUnique =
               new Set(left.map(({ document }) => document.name)).size === left.length &&
-              new Set(left.map(({ routeKey }) => routeKey)).size === left.length
+              new Set(left.map(routeOf)).size === left.length
             assert.equal((await endpoints().writeAll(made)) === 'stored', isUnique)
             if (isUnique) model = next
             assert.deepEqual(

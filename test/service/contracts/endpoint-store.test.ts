@@ -11,6 +11,7 @@ import {
   insertEndpoint,
   removeEndpoint,
   replaceEndpoint,
+  routeOf,
   stateOf,
 } from '../../support/contracts/records.ts'
 import { describeStores } from '../../support/contracts/stores.ts'
@@ -32,8 +33,8 @@ describeStores('endpoints', (stage) => {
   it('gives all documents by pages of bounded size, oldest first, as they were stored', async () => {
     const sizes = [...Array<number>(150).fill(10), 300_000, 100_000, 100_000, 100_000, 700_000, 5]
     for (const [index, size] of sizes.entries()) {
-      const { document, routeKey } = endpointOf(index)
-      const text = { document: { ...document, description: 'ü'.repeat(size / 2) }, routeKey }
+      const { document, claims } = endpointOf(index)
+      const text = { document: { ...document, description: 'ü'.repeat(size / 2) }, claims }
       assert.equal(await insertEndpoint(endpoints(), text), 'stored')
     }
     const pages: string[][] = []
@@ -92,8 +93,8 @@ describeStores('endpoints', (stage) => {
     await insertEndpoint(endpoints(), endpointOf(2))
     const mine = endpointOf(9)
     const clashes = [
-      ['name', { name: 'endpoint 1' }, mine.routeKey],
-      ['route', {}, 'POST /route-1'],
+      ['name', { name: 'endpoint 1' }, routeOf(mine)],
+      ['claim', {}, 'POST /route-1'],
       ['name', { name: 'endpoint 1' }, 'POST /route-1'],
       ['name', { name: 'endpoint 2' }, 'POST /route-1'],
     ] as const
@@ -162,7 +163,7 @@ describeStores('endpoints', (stage) => {
     assert.ok(current)
     const changes = Array.from({ length: 20 }, (_, change) => ({
       document: { ...current, change } as StoredDocument,
-      routeKey: 'POST /route-1',
+      claims: [{ key: 'POST /route-1' }],
     }))
     const replaced = await Promise.all(changes.map((record) => replaceEndpoint(endpoints(), record, current)))
     assert.deepEqual(replaced.toSorted(), [...Array(19).fill('stale'), 'stored'])

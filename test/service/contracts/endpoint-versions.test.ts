@@ -47,8 +47,8 @@ describeStores('versions of endpoints', (stage) => {
   })
 
   it('have their documents as they were, key for key', async () => {
-    const { document, routeKey } = endpointOf(1, { z: 1, a: { '10': 'x' }, text: '" \\ \u0000 ü 漢 \ud800' })
-    await insertEndpoint(endpoints(), { document, routeKey })
+    const { document, claims } = endpointOf(1, { z: 1, a: { '10': 'x' }, text: '" \\ \u0000 ü 漢 \ud800' })
+    await insertEndpoint(endpoints(), { document, claims })
     assert.equal(JSON.stringify((await endpoints().version(idOf(1), 1))?.document), JSON.stringify(document))
   })
 

@@ -37,7 +37,7 @@ async function openFilled() {
     for (const { document, version } of opened.registry.all()) assert.equal(version, newest.get(document._id))
     for (const { name, endpoint } of documents) {
       const { pattern } = endpoint as { pattern: string }
-      const match = opened.registry.match('POST', pattern)
+      const match = opened.routes.match('POST', pattern)
       assert.equal(match.kind === 'endpoint' && match.compiled.document.name, name)
     }
     return documents

@@ -19,7 +19,7 @@ const text = (description: string) =>
   })
 
 test('a store that does not answer fails every call with 503, and changes nothing that is in force', async () => {
-  const { store, registry, endpointService: catalogue } = await openEndpointService()
+  const { store, registry, routes, endpointService: catalogue } = await openEndpointService()
   const { _id: id } = (await catalogue.create(text('first'))).document
   const before = registry.all()
   await store.close()
@@ -34,8 +34,8 @@ test('a store that does not answer fails every call with 503, and changes nothin
   ]
   for (const call of calls) await assert.rejects(call, { code: 'STORE_UNAVAILABLE', status: 503 })
   assert.deepEqual(registry.all(), before)
-  assert.equal(registry.match('POST', '/one').kind, 'endpoint')
-  assert.equal(registry.match('POST', '/two').kind, 'unknown')
+  assert.equal(routes.match('POST', '/one').kind, 'endpoint')
+  assert.equal(routes.match('POST', '/two').kind, 'unknown')
 })
 
 test('a change waits no longer for the store than one access, though the changes of others are read before it', async () => {
@@ -109,8 +109,9 @@ describe('a store that keeps a change and cannot confirm it', () => {
         const disk = { confirms: true, reads: true, readsOn }
         const warnings: object[] = []
         const logger = { ...silent, warn: (fields: object) => void warnings.push(fields) }
-        const { store, registry, endpointService: catalogue } = await openEndpointService({ over: over(disk), logger })
-        const inForce = () => ['/one', '/two'].filter((path) => registry.match('POST', path).kind === 'endpoint')
+        const opened = await openEndpointService({ over: over(disk), logger })
+        const { store, registry, endpointService: catalogue } = opened
+        const inForce = () => ['/one', '/two'].filter((path) => opened.routes.match('POST', path).kind === 'endpoint')
         const { document } = await catalogue.create(text('first'))
         await prepare?.(catalogue, document._id)
         const before = inForce()
@@ -228,7 +229,7 @@ test('a change that another process made meanwhile is not overwritten', async ()
   assert.ok(compiled)
   // Both read the same document; the other process writes between our read and our write.
   const ours = catalogue.replace(document._id, text('ours'), undefined)
-  const theirs = { document: { ...document, description: 'theirs' }, routeKey: compiled.routeKey }
+  const theirs = { document: { ...document, description: 'theirs' }, claims: compiled.claims }
   assert.equal(await replaceEndpoint(store.endpoints, theirs, document), 'stored')
   await assert.rejects(ours, (thrown) => thrown instanceof Failure && thrown.code === 'PRECONDITION_FAILED')
   assert.deepEqual(await catalogue.get(document._id), theirs.document)

@@ -168,7 +168,7 @@ describe('endpoints that are not active', () => {
     folder = mkdtempSync(join(tmpdir(), 'crosswalk-'))
     const store = await openSqliteStore({ path: join(folder, 'test.db'), logger: loggerInto([]) })
     for (const [index, one] of stored.entries()) {
-      await insertEndpoint(store.endpoints, { document: one, routeKey: `route ${index}` })
+      await insertEndpoint(store.endpoints, { document: one, claims: [{ key: `route ${index}` }] })
     }
     await store.close()
     service = await startService({}, folder)
@@ -249,7 +249,7 @@ describe('pages', () => {
   const compiled = (id: number, name: string, method: string): CompiledEndpoint => {
     const _id = id.toString(16).padStart(24, '0')
     const document = { _id, name, endpoint: { method, pattern: `/${id % 7}` }, updatedAt: `${id % 5}`, createdAt: '0' }
-    return { version: 1, document, endpoint: {}, routeKey: _id, handle: () => {} } as unknown as CompiledEndpoint
+    return { version: 1, document, endpoint: {}, claims: [], handle: () => {} } as unknown as CompiledEndpoint
   }
   const openPages = (endpoints: readonly CompiledEndpoint[]) => {
     const active = new ActiveEndpoints(endpoints)

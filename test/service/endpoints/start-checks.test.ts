@@ -24,7 +24,7 @@ async function start(test: TestContext, documents: readonly JsonObject[], before
   for (const [index, changes] of documents.entries()) {
     const _id = String(index + 1).padStart(24, '0')
     const document = { _id, ...endpointDocument(changes), createdAt: AT, updatedAt: AT, __v: 0 }
-    const record = { document: document as unknown as StoredDocument, routeKey: `POST /${index}`, version: 1 }
+    const record = { document: document as unknown as StoredDocument, claims: [{ key: `POST /${index}` }], version: 1 }
     assert.equal(await insertEndpoint(store.endpoints, record), 'stored')
   }
   const registry = createEndpointRegistry()
@@ -104,6 +104,9 @@ test('an endpoint that consumes a topic is checked before the start ends', async
     { ...BROKEN, endpoint: undefined, kafkaConsumerTopic: 'in' } as unknown as JsonObject,
     GOOD,
   ])
-  assert.equal(registry.consuming().length, 0)
+  assert.deepEqual(
+    registry.all().map(({ document }) => document.name),
+    ['good'],
+  )
   assert.equal(service.inactive().length, 1)
 })

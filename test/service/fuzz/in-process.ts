@@ -20,6 +20,7 @@ import { createListSummaries } from '../../../src/endpoints/endpoint-summaries.t
 import { createLoadShedder } from '../../../src/inbound/admission/load-shedder.ts'
 import { createBodyReader } from '../../../src/inbound/http/bodies.ts'
 import { createMessageListener, serveMessages } from '../../../src/inbound/http/message-listener.ts'
+import { createRoutes } from '../../../src/inbound/http/routes.ts'
 import { createServer } from '../../../src/inbound/http/server.ts'
 import type { Incoming } from '../../../src/inbound/incoming-message.ts'
 import { Intake } from '../../../src/inbound/intake.ts'
@@ -83,8 +84,9 @@ export async function openInProcess() {
   }
   addRoutes(server, [...endpointRoutes, ...dryRunRoutes], api as Api)
   const turns = createLoadShedder({ capacity: 1_000, waitMs: 1_000 })
+  const routes = createRoutes(registry)
   const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes: 1 })
-  serveMessages(server, createMessageListener({ registry, intake, shedder: turns, readBody, isStopping: () => false }))
+  serveMessages(server, createMessageListener({ routes, intake, shedder: turns, readBody, isStopping: () => false }))
 
   return {
     sent,

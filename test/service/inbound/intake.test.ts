@@ -28,7 +28,7 @@ function endpointWith(handle: Handle, output = 'JSON'): CompiledEndpoint {
   }
   const { endpoint, lints } = checkDocument(raw)
   assert.deepEqual(lints, [])
-  return { version: 1, document: { ...raw, ...stamp }, endpoint, routeKey: 'POST /one', handle }
+  return { version: 1, document: { ...raw, ...stamp }, endpoint, claims: [], handle }
 }
 
 const incoming: Incoming = {

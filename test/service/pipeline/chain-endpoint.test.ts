@@ -51,7 +51,7 @@ function compile(changes: JsonObject, services: Partial<Services> = {}): { send:
   const document = { _id: id, name: endpoint.name, createdAt: '', updatedAt: '', __v: 0 } as const
   const send: Send = (body) =>
     intake.accept(
-      { version: 1, document, endpoint, routeKey: '', handle },
+      { version: 1, document, endpoint, claims: [], handle },
       { origin: HTTP, requestHeaders: {}, query: {}, urlParams: {}, body: Buffer.from(JSON.stringify(body)) },
     )
   return { send, log }

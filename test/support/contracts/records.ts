@@ -13,11 +13,7 @@ import type { StateFilter, StateRecord } from '../../../src/store/sql/states.ts'
 /** A time-ordered id. */
 export const idOf = (number: number): string => number.toString(16).padStart(24, '0')
 
-export function endpointOf(
-  number: number,
-  fields: JsonObject = {},
-  routeKey = `POST /route-${number}`,
-): EndpointRecord {
+export function endpointOf(number: number, fields: JsonObject = {}, route = `POST /route-${number}`): EndpointRecord {
   const document: StoredDocument = {
     _id: idOf(number),
     name: `endpoint ${number}`,
@@ -26,8 +22,11 @@ export function endpointOf(
     __v: 0,
     ...fields,
   }
-  return { document, routeKey }
+  return { document, claims: [{ key: route }] }
 }
+
+/** The claim of an endpoint that has one. */
+export const routeOf = ({ claims }: EndpointRecord): string => claims[0]?.key ?? ''
 
 export const stateOf = (mark: string, lookupStatus: number | undefined, networkError = false): StateRecord => ({
   values: { requestBody: { mark } },

@@ -7,6 +7,7 @@ import type { Logger } from '../../../src/core/ports/logger-port.ts'
 import { createEndpointRegistry } from '../../../src/endpoints/endpoint-registry.ts'
 import { createEndpointService } from '../../../src/endpoints/endpoint-service.ts'
 import type { ChangeTests } from '../../../src/endpoints/endpoint-writer.ts'
+import { createRoutes } from '../../../src/inbound/http/routes.ts'
 import { createHttpClient } from '../../../src/outbound/http/http-client.ts'
 import type { Sandbox } from '../../../src/pipeline/sandbox.ts'
 import type { EndpointStore } from '../../../src/store/sql/endpoint-store.ts'
@@ -51,5 +52,5 @@ export async function openEndpointService({
     logger: silent,
     ...parts,
   })
-  return { store, registry, endpointService }
+  return { store, registry, routes: createRoutes(registry), endpointService }
 }

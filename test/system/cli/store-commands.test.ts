@@ -179,7 +179,7 @@ describe('copy-store', () => {
     // What comes after the copy is newer than all of it, and routes are still taken.
     await to.states.append(idOf(1), stateOf('after the copy', 599))
     assert.deepEqual(await to.states.newest(idOf(1), EVERYTHING), stateOf('after the copy', 599))
-    assert.equal(await insertEndpoint(to.endpoints, endpointOf(5_000, {}, 'POST /route-7')), 'route')
+    assert.equal(await insertEndpoint(to.endpoints, endpointOf(5_000, {}, 'POST /route-7')), 'claim')
     assert.equal((await to.changes.since(0)).documents.length, 1_203)
     await from.close()
     await to.close()

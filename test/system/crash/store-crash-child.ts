@@ -37,7 +37,7 @@ function makeEndpoint(stream: number, id: string): EndpointRecord & { document: 
   const now = new Date(number / 1_000).toISOString()
   const payload = 'p'.repeat(random.below(MAX_PAYLOAD))
   const document = { _id: id, name: `n${number}`, createdAt: now, updatedAt: now, __v: 0, stream, payload } as const
-  return { document: sealed(document), routeKey: `POST /${number}` }
+  return { document: sealed(document), claims: [{ key: `POST /${number}` }] }
 }
 
 async function register(stream: number, mine: StoredDocument[]) {

@@ -9,6 +9,7 @@ import type { Logger } from '../../../src/core/ports/logger-port.ts'
 import { createEndpointRegistry, type Registry } from '../../../src/endpoints/endpoint-registry.ts'
 import { createEndpointService, type EndpointService } from '../../../src/endpoints/endpoint-service.ts'
 import { computeEtag } from '../../../src/endpoints/precondition.ts'
+import { createRoutes, type Routes } from '../../../src/inbound/http/routes.ts'
 import { createHttpClient } from '../../../src/outbound/http/http-client.ts'
 import type { Sandbox } from '../../../src/pipeline/sandbox.ts'
 import { createSandbox } from '../../../src/sandbox/process-sandbox.ts'
@@ -28,6 +29,7 @@ const needsPostgres = { skip: postgresMissing() ?? false }
 type Instance = Readonly<{
   catalogue: EndpointService
   registry: Registry
+  routes: Routes
   ping(): Promise<void>
   paths(): string[]
   /** As the store does, where the instance follows it. */
@@ -48,6 +50,7 @@ async function openInstance(
   const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000 })
   database.uses(http.close)
   const registry = createEndpointRegistry()
+  const routes = createRoutes(registry)
   let report: Instance['report'] = () => undefined
   const catalogue = createEndpointService({
     store: store.endpoints,
@@ -72,7 +75,7 @@ async function openInstance(
   })
   await catalogue.load()
   const paths = () => registry.all().map(({ endpoint }) => endpoint.endpoint.pattern)
-  return { catalogue, registry, ping: store.endpoints.ping, paths, report: (version) => report(version) }
+  return { catalogue, registry, routes, ping: store.endpoints.ping, paths, report: (version) => report(version) }
 }
 
 const textOf = (pattern: string, changes: JsonObject = {}): string =>
@@ -498,7 +501,7 @@ test('one that is late gives up its route to the one that has it by now', needsP
   starved.pass(1_000)
   await other.catalogue.catchUp()
   assert.deepEqual(other.paths(), ['/elsewhere', '/wanted'])
-  const match = other.registry.match('POST', '/wanted')
+  const match = other.routes.match('POST', '/wanted')
   assert.ok(match.kind === 'endpoint' && match.compiled.document._id === taker._id)
 })
 

@@ -56,8 +56,8 @@ test('an instance takes over what another has just given up', needsPostgres, asy
 })
 
 for (const { clash, path, columns } of [
-  { clash: 'name', path: 'name', columns: ['taken', 'GET /elsewhere'] },
-  { clash: 'route', path: 'endpoint.pattern', columns: ['other', 'POST /taken/:'] },
+  { clash: 'name', path: 'name', columns: ['taken', 'http GET /elsewhere'] },
+  { clash: 'route', path: 'endpoint.pattern', columns: ['other', 'http POST /taken/:'] },
 ]) {
   test(`a ${clash} that is taken behind the back of the service is a clash too`, needsPostgres, async (test) => {
     const database = await freshDatabase(test)
@@ -67,7 +67,8 @@ for (const { clash, path, columns } of [
     database.uses(() => other.end())
     await other.query('begin')
     await other.query('alter table endpoints disable trigger configuration_changed')
-    await other.query(`insert into endpoints (id, name, route_key, document) values ('x', $1, $2, '{}')`, columns)
+    await other.query(`insert into endpoints (id, name, document) values ('x', $1, '{}')`, columns.slice(0, 1))
+    await other.query(`insert into endpoint_claims (endpoint_id, key) values ('x', $1)`, columns.slice(1))
     const asked = one.ask(
       'POST',
       '/endpoints',

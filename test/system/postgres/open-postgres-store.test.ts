@@ -92,7 +92,7 @@ test('reports each change its version, once for all instances', needsPostgres, a
   assert.deepEqual(since.ids, new Set([idOf(1), idOf(2)]))
   await removeEndpoint(one.endpoints, endpointOf(1).document)
   const { document } = endpointOf(2, { changed: true })
-  await replaceEndpoint(one.endpoints, { document, routeKey: 'POST /route-2' }, endpointOf(2).document)
+  await replaceEndpoint(one.endpoints, { document, claims: [{ key: 'POST /route-2' }] }, endpointOf(2).document)
   assert.deepEqual(await other.changes.since(start + 2), {
     version: start + 4,
     documents: [document],
@@ -169,7 +169,7 @@ test('an older state never takes the place of a newer one', needsPostgres, async
 
 for (const { clash, columns, record } of [
   { clash: 'name', columns: ['taken', 'GET /x'], record: endpointOf(1, { name: 'taken' }) },
-  { clash: 'route', columns: ['x', 'POST /taken/:'], record: endpointOf(1, {}, 'POST /taken/:') },
+  { clash: 'claim', columns: ['x', 'POST /taken/:'], record: endpointOf(1, {}, 'POST /taken/:') },
 ]) {
   test(
     `the unique index of each ${clash} decides, also against who does not ask first`,
@@ -180,7 +180,8 @@ for (const { clash, columns, record } of [
       await endpoints.list()
       const other = await openTransaction(database)
       await other.query('alter table endpoints disable trigger configuration_changed')
-      await other.query(`insert into endpoints (id, name, route_key, document) values ('x', $1, $2, '{}')`, columns)
+      await other.query(`insert into endpoints (id, name, document) values ('x', $1, '{}')`, columns.slice(0, 1))
+      await other.query(`insert into endpoint_claims (endpoint_id, key) values ('x', $1)`, columns.slice(1))
       const inserted = insertEndpoint(endpoints, record)
       // It has found both free by then.
       while ((await database.query(`select 1 from pg_stat_activity where ${WAITS}`)).length === 0);
@@ -200,7 +201,7 @@ test('of two stores that take one route at once exactly one gets it', needsPostg
   // No more at once than stores have connections: on a busy machine others would wait for one for too long.
   for (let from = 0; from < 100; from += 10) {
     const pairs = await Promise.all(Array.from({ length: 10 }, (_, index) => takeBoth(from + index)))
-    for (const results of pairs) assert.deepEqual(results.toSorted(), ['route', 'stored'])
+    for (const results of pairs) assert.deepEqual(results.toSorted(), ['claim', 'stored'])
   }
   assert.equal((await database.query('select 1 from endpoints')).length, 100)
 })

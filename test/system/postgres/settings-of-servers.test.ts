@@ -32,7 +32,7 @@ test(
       ),
     )
     for (const results of await Promise.all(rounds))
-      assert.deepEqual(results.toSorted(), [...Array(stores.length - 1).fill('route'), 'stored'])
+      assert.deepEqual(results.toSorted(), [...Array(stores.length - 1).fill('claim'), 'stored'])
   },
 )
 

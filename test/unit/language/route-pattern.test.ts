@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Router from 'find-my-way'
-import { createRouteTable } from '../../../src/endpoints/route-table.ts'
 import { parseRoutePattern } from '../../../src/language/route-pattern.ts'
+import { createRouteTable } from '../../../src/language/route-table.ts'
 import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 

@@ -38,7 +38,7 @@ export function endpointWith(handle: Handle, fields: JsonObject = {}): CompiledE
   const { endpoint, lints } = checkDocument(raw)
   assert.deepEqual(lints, [])
   const document = { ...raw, _id: ENDPOINT_ID, createdAt: '', updatedAt: '', __v: 0 as const }
-  return { version: 1, document, endpoint, routeKey: 'POST /one', handle }
+  return { version: 1, document, endpoint, claims: [], handle }
 }
 
 /** The result of a pipeline: done, or failed with a code. */

@@ -23,7 +23,7 @@ const AUTOMATIC_PAGES = 1_000
 function recordOf(n: number): EndpointRecord {
   const at = '2026-11-22T00:00:00.000Z'
   const document = { _id: n.toString(16).padStart(24, '0'), name: `n${n}`, createdAt: at, updatedAt: at } as const
-  return { document: { ...document, __v: 0 }, routeKey: `POST /${n}` }
+  return { document: { ...document, __v: 0 }, claims: [{ key: `POST /${n}` }] }
 }
 
 test('a flush fails where the log is not there, and not once it is', async (t) => {

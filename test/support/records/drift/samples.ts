@@ -44,7 +44,7 @@ export function compiledOf(fields: JsonObject, version = 1, id = '0'.repeat(24))
   const document = { ...raw, _id: id, createdAt: '', updatedAt: '', __v: 0 as const }
   const handle = () => ({ answer: { status: 200, headers: {}, body: '' }, failure: undefined })
   const sampling = { left: 0, sampledAtMs: Number.NEGATIVE_INFINITY, intervalMs: 0 }
-  return { version, document, endpoint, routeKey: 'POST /one', handle, sampling }
+  return { version, document, endpoint, claims: [], handle, sampling }
 }
 
 export const completedOf = (

@@ -36,7 +36,7 @@ describe('the overview', { skip: NO_BROWSER }, () => {
       updatedAt: at,
       __v: 0,
     }
-    await insertEndpoint(store.endpoints, { document: refused as never, routeKey: 'POST /old' })
+    await insertEndpoint(store.endpoints, { document: refused as never, claims: [] })
     await store.close()
     const service = await startService({}, folder)
     test.after(() => service.stop())

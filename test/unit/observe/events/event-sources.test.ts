@@ -94,7 +94,7 @@ test('an endpoint whose document is refused is inactive, not deleted, and change
       version,
       document: { _id: 'a', name: 'n' },
       endpoint: { endpoint: { method: 'POST', pattern: '/a' } },
-      routeKey: 'POST /a',
+      claims: [{ key: 'http POST /a' }],
     }) as unknown as CompiledEndpoint
   let inactive: readonly string[] = []
   const source = createEndpointEvents(registry, () => inactive)

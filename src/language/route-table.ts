@@ -3,7 +3,8 @@
  * does not depend on the number of routes, so that ten thousand endpoints cost a message or a change no more than ten.
  */
 import type { JsonObject } from '../core/json.ts'
-import { isWildcard, splitPattern, variableName, withoutLastSlash } from '../language/route-pattern.ts'
+
+import { isWildcard, splitPattern, variableName, withoutLastSlash } from './route-pattern.ts'
 
 export type Found<Target> = Readonly<{ target: Target; urlParams: JsonObject }>
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createRouteTable, type RouteTable } from '../../../src/endpoints/route-table.ts'
+import { createRouteTable, type RouteTable } from '../../../src/language/route-table.ts'
 
 function tableOf(patterns: readonly string[], method = 'GET'): RouteTable<string> {
   const table = createRouteTable<string>()

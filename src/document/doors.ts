@@ -1,0 +1,69 @@
+/** What the doors read of a document: the field that opens each, and what an endpoint claims there. A new door is one row. */
+import { takesBody } from '../core/http.ts'
+import type { Door } from '../core/origin.ts'
+import { parseRoutePattern } from '../language/route-pattern.ts'
+import type { Endpoint } from './schema/schema.ts'
+
+/** What an endpoint takes for itself at a door: no two active endpoints have a claim with the same key. */
+export type Claim = Readonly<{
+  /** Starts with the door, so that claims at two doors differ. */
+  key: string
+  /** The field that makes the claim. */
+  path: string
+  /** The claim as people read it, such as `POST /patients/:id`. */
+  shown: string
+  /** The end of the sentence for a second endpoint with this claim: what the first one does, and what to change. */
+  taken: string
+}>
+
+type DocumentDoor = Readonly<{
+  /** The field that opens the door. */
+  field: string
+  isOpen(endpoint: Endpoint): boolean
+  /** Where messages have a body: the end of the sentence that asks for its type. */
+  body(endpoint: Endpoint): string | undefined
+  /** What the endpoint claims if the door is open. Doors at which endpoints may share everything have none. */
+  claims?(endpoint: Endpoint): readonly Omit<Claim, 'path'>[]
+}>
+
+export const DOCUMENT_DOORS: Readonly<Record<Door, DocumentDoor>> = {
+  http: {
+    field: 'endpoint.pattern',
+    isOpen: () => true,
+    body: ({ endpoint: { method } }) =>
+      takesBody(method) ? `for ${method}: say which type of message comes in.` : undefined,
+    claims: ({ endpoint: { method, pattern } }) => {
+      const parsed = parseRoutePattern(pattern)
+      if (!parsed.ok) return []
+      return [
+        {
+          key: `http ${parsed.value.routeKey(method)}`,
+          shown: `${method} ${pattern}`,
+          taken: 'answers the same paths already; change the pattern or the method.',
+        },
+      ]
+    },
+  },
+  kafka: {
+    field: 'kafkaConsumerTopic',
+    isOpen: ({ kafkaConsumerTopic }) => kafkaConsumerTopic !== undefined,
+    body: () => 'where a topic is consumed: say which type of message its records hold.',
+  },
+}
+
+const DOORS = Object.values(DOCUMENT_DOORS)
+
+/** What the endpoint claims at all of its doors. A field with a fault claims nothing. */
+export const readClaims = (endpoint: Endpoint): readonly Claim[] =>
+  DOORS.flatMap(({ field, isOpen, claims }) =>
+    isOpen(endpoint) ? (claims?.(endpoint) ?? []).map((claim) => ({ ...claim, path: field })) : [],
+  )
+
+/** The fields of the document, at its top, that claims are made with. */
+export const CLAIMING_FIELDS: ReadonlySet<string> = new Set(
+  DOORS.flatMap(({ field, claims }) => (claims === undefined ? [] : [field.split('.', 1)[0] as string])),
+)
+
+/** Whether some of its messages have a body. */
+export const hasBody = (endpoint: Endpoint): boolean =>
+  DOORS.some(({ isOpen, body }) => isOpen(endpoint) && body(endpoint) !== undefined)
