@@ -65,7 +65,13 @@ export function compileCall(
   const query = parameters('query')
   const named = parameters('url')
   const target = targetOf(request)
-  const url = compileUrl(config.url, target, Object.keys(config.params?.url ?? {}), services, lint.at('config', 'url'))
+  const url = compileUrl(
+    config.url,
+    targetOf({ config }),
+    Object.keys(config.params?.url ?? {}),
+    services,
+    lint.at('config', 'url'),
+  )
   // A value without a placeholder is not read: a message without it must not fail.
   const placeholders = named.filter(({ name }) => url.placeholders.includes(name))
   const urlParts = { template: url, placeholders, query, path: lint.path, limitBytes: settings.requestUrlLimitBytes }
