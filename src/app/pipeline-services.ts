@@ -99,7 +99,7 @@ export function openOutbound(
     },
     logger,
   })
-  return { http, outbound: openTargets({ http, producer }) }
+  return { http, outbound: openTargets({ http, producer, settings, egress, logger }) }
 }
 
 async function openSandbox(settings: Settings, logger: Logger): Promise<IsolatedSandbox> {

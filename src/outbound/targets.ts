@@ -1,15 +1,19 @@
 /** The targets of requests of documents: one row each. Nothing else of src/ names one. */
+import type { EgressPolicy } from '../core/egress/egress-policy.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { OutboundHealth } from '../core/ports/http-client-port.ts'
+import type { Logger } from '../core/ports/logger-port.ts'
 import type { Outbound } from '../core/ports/outbound-port.ts'
 import type { CallSpan } from '../core/tracing/trace.ts'
 import { HTTP_TARGET } from './http/http-target.ts'
 import { TOPIC_TARGET } from './kafka/topic-target.ts'
+import { MLLP_TARGET } from './mllp/mllp-target.ts'
 import type { Fields, OpenTarget, Target } from './target.ts'
 
 const TARGETS = {
   http: HTTP_TARGET,
   kafka: TOPIC_TARGET,
+  mllp: MLLP_TARGET,
 } as const satisfies Readonly<Record<string, Target>>
 
 type TargetName = keyof typeof TARGETS
@@ -91,8 +95,10 @@ export function shownTargetText(shown: JsonObject): string {
 }
 
 type Opens = (typeof TARGETS)[TargetName]['open']
-/** What all targets need: a function that takes the needs of any takes those of all. */
-type NeedsOfAll = (
+/** What each target may need of its service. */
+type Shared = Readonly<{ settings: unknown; egress: EgressPolicy; logger: Pick<Logger, 'info' | 'warn'> }>
+/** A function that takes the needs of any takes those of all. */
+type NeedsOfEach = (
   Opens extends infer One
     ? One extends (needs: infer Needs) => unknown
       ? (needs: Needs) => void
@@ -105,7 +111,7 @@ type NeedsOfAll = (
 export type OutboundTargets = Outbound & Readonly<{ health(): OutboundHealth; close(): Promise<void> }>
 
 /** Opens all targets behind one port. */
-export function openTargets(needs: NeedsOfAll): OutboundTargets {
+export function openTargets(needs: Shared & NeedsOfEach): OutboundTargets {
   const open = new Map<string, OpenTarget>(ROWS.map(({ id, open }) => [id, open(needs as never)]))
   return {
     send: (to, outgoing, run, called) => (open.get(to.target) as OpenTarget).send(to, outgoing, run, called),

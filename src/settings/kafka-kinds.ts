@@ -1,6 +1,4 @@
 /** The kinds of values that only the settings of the broker have. */
-import { readFileSync } from 'node:fs'
-import { fault, found } from '../core/lint.ts'
 import { createKind, type Kind, listenAddress } from './setting-kinds.ts'
 
 const BRACKETED = /^\[([0-9a-f:.]+)\]$/i
@@ -43,16 +41,3 @@ export const pauses: Kind<readonly number[]> = createKind(
     return isRight ? parts.map(Number) : undefined
   },
 )
-
-/** The value is the content of the file: certificates or a key. */
-export const pemFile: Kind<string> = {
-  accepts: 'the path of a readable file in PEM form',
-  parse: (text) => {
-    try {
-      const content = readFileSync(text, 'utf8')
-      return content.includes('-----BEGIN ') ? found(content) : fault(`Give ${pemFile.accepts}; this one is not.`)
-    } catch {
-      return fault(`Give ${pemFile.accepts}.`)
-    }
-  },
-}

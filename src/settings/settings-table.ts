@@ -7,6 +7,7 @@ import { listeners } from './groups/listeners-settings.ts'
 import { management } from './groups/management-settings.ts'
 import { messageLog } from './groups/message-log-settings.ts'
 import { idempotency, messages } from './groups/messages-settings.ts'
+import { mllp } from './groups/mllp-settings.ts'
 import { openhim } from './groups/openhim-settings.ts'
 import { log, metrics } from './groups/operations-settings.ts'
 import { requests } from './groups/requests-settings.ts'
@@ -32,6 +33,7 @@ export const SETTINGS = {
   ...isolation,
   ...messageLog,
   ...kafka,
+  ...mllp,
   ...openhim,
   ...tracing,
 }
@@ -55,6 +57,7 @@ export const SETTING_GROUPS: readonly Readonly<{ title: string; settings: readon
   { title: 'Isolation', settings: Object.values(isolation) },
   { title: 'Message log', settings: Object.values(messageLog) },
   { title: 'Broker', settings: Object.values(kafka) },
+  { title: 'MLLP', settings: Object.values(mllp) },
   { title: 'OpenHIM', settings: Object.values(openhim) },
   { title: 'Tracing', settings: Object.values(tracing) },
 ]

@@ -63,6 +63,7 @@ function findContradictions(settings: Settings): string[] {
   const { workers, maxMessagesInFlight, databaseUrl } = settings
   const { managementAuth, managementOidcIssuer, managementOidcAudience, managementOidcJwksUrl } = settings
   const { kafkaTls, kafkaTlsCa, kafkaTlsCert, kafkaTlsKey } = settings
+  const { mllpTargetTls, mllpTargetTlsCa, mllpTargetTlsCert, mllpTargetTlsKey } = settings
   const { kafkaSaslMechanism, kafkaSaslUsername, kafkaSaslPassword } = settings
   const { openhimRegister, openhimUsername, openhimPassword, mediatorUrn } = settings
   const hostsOverlap = host === adminHost || EVERY_ADDRESS.includes(host) || EVERY_ADDRESS.includes(adminHost)
@@ -103,6 +104,14 @@ function findContradictions(settings: Settings): string[] {
     [
       (kafkaTlsCert === undefined) !== (kafkaTlsKey === undefined),
       'KAFKA_TLS_CERT_FILE and KAFKA_TLS_KEY_FILE belong together. Give both or none.',
+    ],
+    [
+      mllpTargetTls.length === 0 && (mllpTargetTlsCa ?? mllpTargetTlsCert ?? mllpTargetTlsKey) !== undefined,
+      'MLLP_TARGET_TLS names no target, but files for TLS are given. Name the targets or leave the files out.',
+    ],
+    [
+      (mllpTargetTlsCert === undefined) !== (mllpTargetTlsKey === undefined),
+      'MLLP_TARGET_TLS_CERT_FILE and MLLP_TARGET_TLS_KEY_FILE belong together. Give both or none.',
     ],
     [
       isSasl !== (kafkaSaslUsername !== undefined) || isSasl !== (kafkaSaslPassword !== undefined),

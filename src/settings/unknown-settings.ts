@@ -18,6 +18,7 @@ const OWN = [
   'MEDIATOR_',
   'MESSAGE_',
   'METRICS_',
+  'MLLP_',
   'OPENHIM_',
   'PARSER_',
   'REDACT_',

@@ -183,6 +183,13 @@ const isIn = (address: Address, all: readonly AddressRange[]): boolean => all.so
 const parseRanges = (texts: readonly string[]): readonly AddressRange[] =>
   texts.flatMap((text) => parseRange(text) ?? [])
 
+/** True if one of the rules names the host as written; no name is looked up. In: IPv6 with or without brackets. */
+export function namesHost(rules: readonly EgressRule[], host: string, port: number): boolean {
+  const name = normalised(host)
+  const address = parseAddress(name)
+  return hasHost(rules, name, port) || (address !== undefined && hasAddress(rules, canonical(address), port))
+}
+
 /** The reason why a request to a URL is refused; undefined if it is allowed. */
 export const checkEgress = ({ hostname, port, protocol }: URL, egress: EgressPolicy): string | undefined =>
   egress.refusal(hostname, port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port))

@@ -76,6 +76,12 @@ export class OutboundError extends Error {
 export const tooLarge = (subject: string, limitBytes: number): OutboundError =>
   new OutboundError('too-large', `The answer to ${subject} is larger than the limit of ${limitBytes} bytes.`)
 
+export const overBudget = (subject: string): OutboundError =>
+  new OutboundError('over-budget', `The answer to ${subject} is larger than what this message may still read.`)
+
+export const timedOut = (subject: string, timeoutMs: number): OutboundError =>
+  new OutboundError('timeout', `${subject} timed out after ${timeoutMs} ms.`)
+
 /** Nothing was sent. `status`: the result of the last call; `retryAfterMs`: milliseconds until the next one is tried. */
 export class CircuitOpen extends OutboundError {
   readonly status: number

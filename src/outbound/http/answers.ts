@@ -10,9 +10,9 @@ import {
   type OutboundAnswer,
   OutboundError,
   type OutboundRequest,
+  overBudget,
   tooLarge,
 } from '../../core/ports/http-client-port.ts'
-import { overBudget } from './http-connections.ts'
 
 /** Headers that say nothing about the sender: all others may be credentials, whatever their names. */
 const HARMLESS: ReadonlySet<string> = new Set([

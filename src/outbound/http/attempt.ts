@@ -9,9 +9,11 @@ import {
   type OutboundAnswer,
   type OutboundError,
   type OutboundRequest,
+  overBudget,
+  timedOut,
   tooLarge,
 } from '../../core/ports/http-client-port.ts'
-import { overBudget, timedOut, tooManyInterim } from './http-connections.ts'
+import { tooManyInterim } from './http-connections.ts'
 
 /**
  * How an attempt ended: with an answer, its content codings not decoded; aborted by this side; or with its connection lost.

@@ -8,8 +8,12 @@ import {
   OutboundError,
   type OutboundHealth,
   type OutboundRequest,
+  timedOut,
 } from '../../core/ports/http-client-port.ts'
 import type { Clock } from '../../core/run.ts'
+import type { Pass } from '../circuit.ts'
+import type { EgressGuard } from '../egress-guard.ts'
+import type { Upstream } from '../origins.ts'
 import { decodeBody, follow, isRedirect } from './answers.ts'
 import {
   type AttemptOutcome,
@@ -22,16 +26,8 @@ import {
   startDeadline,
   stopDeadline,
 } from './attempt.ts'
-import type { Pass } from './circuit.ts'
-import {
-  createHttpConnections,
-  type EgressGuard,
-  type HttpConnections,
-  isTransient,
-  outboundError,
-  timedOut,
-} from './http-connections.ts'
-import { FAILED_STATUSES, retryAfterMs, type Upstream, type UpstreamOptions, Upstreams } from './upstreams.ts'
+import { createHttpConnections, type HttpConnections, isTransient, outboundError } from './http-connections.ts'
+import { FAILED_STATUSES, retryAfterMs, type UpstreamOptions, Upstreams } from './upstreams.ts'
 
 type RetryPolicy = Readonly<{
   /** The upper bound of the first pause, which is random; the bound doubles with each retry, up to MAX_PAUSE_MS. */
@@ -173,7 +169,7 @@ class Exchange {
     if (upstreams.start(upstream, call, this.deadline, this)) return
     const waitMs = Math.max(upstreams.openForMs(upstream), MIN_WAIT_MS)
     if (this.request.patient === true && waitMs < leftMs(this.deadline)) this.startAfter(waitMs)
-    else this.fail(upstreams.refusal(upstream, call))
+    else this.fail(upstreams.refusal(upstream, formatCall(call)))
   }
 
   private async startAfter(waitMs: number): Promise<void> {

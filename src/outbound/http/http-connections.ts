@@ -1,15 +1,14 @@
 /**
- * How connections are opened: within a time, and only to where the operator allows. A host that is denied is not looked up,
- * and of the addresses of the others only the allowed ones are used; there is no second lookup whose result could differ.
+ * How connections are opened: within a time, and only to where the operator allows.
  *
  * Faults of an exchange are sentences for users. They never have the query, credentials, header values, or the text of
  * an error of Node.js or undici, which may have any of these.
  */
-import { lookup as systemLookup } from 'node:dns'
 import { createRequire } from 'node:module'
-import { type LookupFunction, Socket } from 'node:net'
-import type { EgressPolicy } from '../../core/egress/egress-policy.ts'
+import { Socket } from 'node:net'
 import { OutboundError } from '../../core/ports/http-client-port.ts'
+import { describeErrorCode, findErrorCode, isTlsError } from '../connection-errors.ts'
+import { EgressDenied, type EgressGuard, guardedLookup } from '../egress-guard.ts'
 
 type Undici = typeof import('undici')
 type Connector = import('undici').buildConnector.connector
@@ -23,25 +22,6 @@ const require = createRequire(import.meta.url)
 export const Agent: Undici['Agent'] = require('undici/lib/dispatcher/agent.js')
 const buildConnector: Undici['buildConnector'] = require('undici/lib/core/connect.js')
 const errors: Undici['errors'] = require('undici/lib/core/errors.js')
-
-/** Looks up all addresses of a host. */
-export type ResolveAddress = (
-  host: string,
-  options: Readonly<{ all: true; family?: number | 'IPv4' | 'IPv6'; hints?: number }>,
-  callback: (
-    error: NodeJS.ErrnoException | null,
-    addresses: readonly Readonly<{ address: string; family: number }>[],
-  ) => void,
-) => void
-
-/** Where connections may go; `resolve` is that of the system unless given. */
-export type EgressGuard = Readonly<{ policy: EgressPolicy; resolve?: ResolveAddress }>
-
-/** Nothing was sent and no connection opened. The message fits behind "… is not allowed: ". */
-class EgressDenied extends Error {
-  override readonly name = 'EgressDenied'
-  readonly code = 'EGRESS_DENIED'
-}
 
 export type HttpConnections = Readonly<{
   connect: Connector
@@ -126,14 +106,14 @@ function boundHeaderErrors(connection: Socket): void {
   }
 }
 
-function guardedConnector({ policy, resolve = systemLookup }: EgressGuard, options: ConnectorOptions): Connector {
+function guardedConnector(guard: EgressGuard, options: ConnectorOptions): Connector {
   /** A connector for each port, because undici's lookup hook does not get the port. */
   const byPort = new Map<number, Connector>()
 
   const openAt = (port: number): Connector => {
     const known = byPort.get(port)
     if (known !== undefined) return known
-    const connector = buildConnector({ ...options, lookup: guardedLookup(port, policy, resolve) })
+    const connector = buildConnector({ ...options, lookup: guardedLookup(port, guard) })
     if (byPort.size >= MAX_PORTS) byPort.clear()
     byPort.set(port, connector)
     return connector
@@ -141,61 +121,27 @@ function guardedConnector({ policy, resolve = systemLookup }: EgressGuard, optio
 
   return (target, callback) => {
     const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80)
-    const refusal = policy.refusal(target.hostname, port)
+    const refusal = guard.policy.refusal(target.hostname, port)
     if (refusal === undefined) return openAt(port)(target, callback)
     // Not before this returns: `connect` has no timer yet.
     queueMicrotask(() => callback(new EgressDenied(refusal), null))
   }
 }
 
-function guardedLookup(port: number, policy: EgressPolicy, resolve: ResolveAddress): LookupFunction {
-  return (host, { all, family, hints }, callback) => {
-    const options = { all: true, ...(family && { family }), ...(hints && { hints }) } as const
-    resolve(host, options, (error, found) => {
-      if (error !== null) return callback(error, [])
-      const refusals = found.map(({ address }) => policy.addressRefusal(host, address, port))
-      const allowed = found.filter((_, index) => refusals[index] === undefined)
-      const [first] = allowed
-      if (first === undefined) callback(new EgressDenied(refusals[0] ?? 'its name has no address'), [])
-      else if (all) callback(null, [...allowed])
-      else callback(null, first.address, first.family)
-    })
-  }
-}
-
-export const overBudget = (subject: string): OutboundError =>
-  new OutboundError('over-budget', `The answer to ${subject} is larger than what this message may still read.`)
-
 export const tooManyInterim = (subject: string, max: number): OutboundError =>
   new OutboundError('unreadable', `${subject} got more than ${max} interim answers and none that is final.`)
-
-export const timedOut = (subject: string, timeoutMs: number): OutboundError =>
-  new OutboundError('timeout', `${subject} timed out after ${timeoutMs} ms.`)
 
 const CUT_SHORT = 'connection closed before the answer was complete'
 
 const CAUSES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection reset',
-  EPIPE: 'connection reset',
   UND_ERR_SOCKET: CUT_SHORT,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: CUT_SHORT,
-  ENOTFOUND: 'name not found',
-  EAI_AGAIN: 'name not found for now (the name server did not answer)',
-  EHOSTUNREACH: 'host unreachable',
-  ENETUNREACH: 'network unreachable',
-  EADDRNOTAVAIL: 'address not available',
-  EMFILE: 'too many open connections',
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
   // Undici checks the state of its parser by assertions, and some malformed answers violate them.
   ERR_ASSERTION: 'the answer is not valid HTTP',
   UND_ERR_CLOSED: 'the service is shutting down',
   UND_ERR_DESTROYED: 'the service is shutting down',
 }
-
-/** Codes of TLS and of certificates, from OpenSSL and from Node.js. */
-const TLS =
-  /^(?:ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/
 
 /**
  * In: an error of a connection or of undici; `connectTimeoutMs`, for the message. Out: 'timeout' if connecting took too
@@ -234,7 +180,7 @@ export const isOfOrigin = (error: unknown): boolean =>
   !isRefusedHere(error) && !/^UND_ERR_(?:CLOSED|DESTROYED)$/.test(findErrorCode(error))
 
 /** True if another attempt may succeed: not if the request itself or the trust in its target is at fault. */
-export const isTransient = (error: unknown): boolean => !isRefusedHere(error) && !TLS.test(findErrorCode(error))
+export const isTransient = (error: unknown): boolean => !isRefusedHere(error) && !isTlsError(error)
 
 function describeCause(error: unknown): string {
   const code = findErrorCode(error)
@@ -249,15 +195,5 @@ function describeCause(error: unknown): string {
     // These texts name a header or a part of the request, never a value.
     return `it cannot be sent (${error.message}); HTTP does not allow a character in it, such as a line break`
   }
-  const known = CAUSES[code]
-  if (known !== undefined) return known
-  if (TLS.test(code)) return `no secure connection (${code})`
-  return code === '' ? 'the connection failed' : `the connection failed (${code})`
-}
-
-/** The code of an error; if several addresses were tried, the first code of these. */
-function findErrorCode(error: unknown): string {
-  if (!(error instanceof Error)) return ''
-  if ('code' in error && typeof error.code === 'string') return error.code
-  return error instanceof AggregateError ? (error.errors.map(findErrorCode).find((code) => code !== '') ?? '') : ''
+  return CAUSES[code] ?? describeErrorCode(code)
 }

@@ -1,80 +1,37 @@
-/** Sends to origins as far as their circuits allow, and keeps the circuit and the retry budget of each. */
+/** Sends HTTP requests to origins as far as their circuits allow. */
 import type { Agent as UndiciAgent } from 'undici'
-import { CircuitOpen, type OutboundHealth, type OutboundRequest } from '../../core/ports/http-client-port.ts'
-import type { Logger } from '../../core/ports/logger-port.ts'
 import type { Clock } from '../../core/run.ts'
-import {
-  type AttemptListener,
-  type AttemptOutcome,
-  attempt,
-  type ClientCall,
-  type Deadline,
-  formatCall,
-} from './attempt.ts'
-import {
-  type Circuit,
-  type CircuitOptions,
-  closedCircuit,
-  enter,
-  isOpen,
-  openForMs,
-  type Pass,
-  recordFailure,
-  recordNothing,
-  recordSuccess,
-  type Trouble,
-} from './circuit.ts'
+import type { Pass, Trouble } from '../circuit.ts'
+import { type OriginOptions, Origins, type Upstream } from '../origins.ts'
+import { type AttemptListener, type AttemptOutcome, attempt, type ClientCall, type Deadline } from './attempt.ts'
 import { Agent, type HttpConnections, isOfOrigin, isTimeout, whyLost } from './http-connections.ts'
 
-export type UpstreamOptions = Readonly<{
-  connections: HttpConnections
-  connectionsPerOrigin: number
-  answerLimitBytes: number
-  clock: Clock
-  /** None unless given. */
-  circuit?: CircuitOptions
-  /** Retries in percent of the calls that may be retried; default 20. */
-  retryBudgetPercent?: number
-  /** Of which something is remembered, since redirects can lead to any number; default 1000. */
-  maxOrigins?: number
-  logger?: Pick<Logger, 'info' | 'warn'>
-}>
-
-export type Upstream = Circuit & RetryBudget & Readonly<{ origin: string; name: string }>
+export type UpstreamOptions = OriginOptions &
+  Readonly<{
+    connections: HttpConnections
+    connectionsPerOrigin: number
+    answerLimitBytes: number
+    clock: Clock
+  }>
 
 /** With how the attempt passed the circuit. */
 type SendListener = AttemptListener & { pass: Pass }
 
-/** A circuit that never opens. */
-const NO_CIRCUIT: CircuitOptions = { failures: Number.POSITIVE_INFINITY, pauseMs: 0, maxPauseMs: 0 }
-
-export class Upstreams {
+export class Upstreams extends Origins {
   private readonly options: UpstreamOptions
-  private readonly circuit: CircuitOptions
-  private readonly retryBudgetPercent: number
-  private readonly known = new Map<string, Upstream>()
-  private readonly counts = { opened: 0, refused: 0, retries: 0, retriesWithheld: 0 }
   private readonly agent: UndiciAgent
   /** Opens a connection for each request. */
   private freshAgent: UndiciAgent | undefined
 
   constructor(options: UpstreamOptions) {
+    super(options)
     this.options = options
-    this.circuit = options.circuit?.failures ? options.circuit : NO_CIRCUIT
-    this.retryBudgetPercent = options.retryBudgetPercent ?? 20
     this.agent = this.openAgent()
-  }
-
-  /** The state of the request's origin; counts the request in its retry budget. */
-  of(origin: string, { originName = origin, retries }: OutboundRequest): Upstream {
-    const upstream = this.known.get(origin) ?? this.add(origin, originName)
-    if (retries > 0) noteCall(upstream, this.retryBudgetPercent)
-    return upstream
   }
 
   /** Sends, unless the circuit is open: then false. The listener passes the outcome to `record`. */
   start(upstream: Upstream, call: ClientCall, deadline: Deadline, listener: SendListener, agent = this.agent): boolean {
-    const pass = upstream.probeAt === 0 ? 'through' : enter(upstream, performance.now(), this.circuit)
+    const pass = this.pass(upstream)
     if (pass === undefined) return false
     listener.pass = pass
     attempt(agent, call, this.options.answerLimitBytes, deadline, listener)
@@ -82,10 +39,7 @@ export class Upstreams {
   }
 
   record(upstream: Upstream, pass: Pass, outcome: AttemptOutcome): void {
-    const trouble = findTrouble(outcome, this.options)
-    if (trouble === undefined) this.recordAnswer(upstream, pass)
-    else if (trouble === 'unknown') recordNothing(upstream, pass)
-    else this.recordTrouble(upstream, pass, trouble)
+    this.recordTrouble(upstream, pass, findTrouble(outcome, this.options))
   }
 
   /** Both in one, 'fresh' on a new connection; undefined if the circuit is open. Never rejects. */
@@ -111,35 +65,6 @@ export class Upstreams {
     return isStarted ? promise : undefined
   }
 
-  /** The error of a call that the open circuit rejects. */
-  refusal(upstream: Upstream, call: ClientCall): CircuitOpen {
-    this.counts.refused += 1
-    const { failures, trouble } = upstream
-    const forMs = Math.ceil(openForMs(upstream, performance.now()))
-    const message = `${formatCall(call)} was not sent: the last ${failures} attempts at its target failed (${trouble?.why}); no further one is made for ${forMs} ms.`
-    return new CircuitOpen(message, trouble?.status ?? 502, forMs)
-  }
-
-  /** Whole milliseconds for which the circuit stays open. */
-  openForMs(upstream: Upstream): number {
-    const forMs = openForMs(upstream, performance.now())
-    // Timers count in whole milliseconds, and may fire up to one early.
-    return forMs === 0 ? 0 : Math.ceil(forMs) + 1
-  }
-
-  takeRetry(upstream: Upstream): boolean {
-    const isTaken = takeRetry(upstream, performance.now())
-    this.counts[isTaken ? 'retries' : 'retriesWithheld'] += 1
-    return isTaken
-  }
-
-  health(): OutboundHealth {
-    const now = performance.now()
-    const open = [...this.known.values()].filter((upstream) => isOpen(upstream, now, this.circuit))
-    // Several origins may have one name.
-    return { ...this.counts, open: [...new Set(open.map(({ name }) => name))] }
-  }
-
   async close(): Promise<void> {
     await Promise.all([this.agent.destroy(), this.freshAgent?.destroy()])
   }
@@ -153,37 +78,6 @@ export class Upstreams {
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-  }
-
-  /** `name`: the origin in logs and metrics, because the origin itself may be a secret. */
-  private add(origin: string, name: string): Upstream {
-    if (this.known.size >= (this.options.maxOrigins ?? 1_000)) this.forgetOne()
-    const upstream = { origin, name, ...closedCircuit(), ...fullBudget(performance.now()) }
-    this.known.set(origin, upstream)
-    return upstream
-  }
-
-  /** The oldest without a failure, otherwise the oldest. */
-  private forgetOne(): void {
-    const [oldest] = this.known.values()
-    const forgotten = this.known.values().find(({ failures }) => failures === 0) ?? oldest
-    if (forgotten !== undefined) this.known.delete(forgotten.origin)
-  }
-
-  private recordAnswer(upstream: Upstream, pass: Pass): void {
-    const { name: origin, openedAt } = upstream
-    if (!recordSuccess(upstream, pass)) return
-    const openMs = Math.round(performance.now() - openedAt)
-    this.options.logger?.info({ origin, openMs }, 'A circuit closed: the origin answers')
-  }
-
-  private recordTrouble(upstream: Upstream, pass: Pass, trouble: Trouble): void {
-    const now = performance.now()
-    if (!recordFailure(upstream, pass, trouble, now, this.circuit)) return
-    this.counts.opened += 1
-    const { name: origin, failures } = upstream
-    const fields = { origin, failures, why: trouble.why, pauseMs: Math.round(openForMs(upstream, now)) }
-    this.options.logger?.warn(fields, 'A circuit opened: calls to the origin fail at once until a probe succeeds')
   }
 }
 
@@ -218,36 +112,4 @@ export function retryAfterMs(header: string | readonly string[] | undefined, clo
   if (/^[0-9]+$/.test(text)) return Number(text) * 1000
   const date = / GMT$/.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(date) ? undefined : Math.max(0, date - clock())
-}
-
-/**
- * How many retries an origin gets: a part of the calls to it. If it fails for all callers, the retries of all would
- * multiply its load at the worst time. Times are of `performance.now()`.
- */
-type RetryBudget = {
-  /** Retries that may be made now. */
-  tokens: number
-  filledAt: number
-}
-
-/** The budget refills by one retry a second up to this many, so that an origin with few calls can be retried too. */
-export const FLOOR_TOKENS = 10
-/** The most that calls can add. */
-export const MAX_TOKENS = 100
-
-export const fullBudget = (now: number): RetryBudget => ({ tokens: FLOOR_TOKENS, filledAt: now })
-
-/** A call that may be retried adds `percent` of a retry. */
-export function noteCall(budget: RetryBudget, percent: number): void {
-  budget.tokens = Math.min(budget.tokens + percent / 100, Math.max(budget.tokens, MAX_TOKENS))
-}
-
-/** Takes one retry; false if there is none left. */
-export function takeRetry(budget: RetryBudget, now: number): boolean {
-  const refill = (now - budget.filledAt) / 1000
-  if (budget.tokens < FLOOR_TOKENS) budget.tokens = Math.min(budget.tokens + refill, FLOOR_TOKENS)
-  budget.filledAt = now
-  if (budget.tokens < 1) return false
-  budget.tokens -= 1
-  return true
 }

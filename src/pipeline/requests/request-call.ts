@@ -65,7 +65,13 @@ export function compileCall(
   const query = parameters('query')
   const named = parameters('url')
   const target = targetOf(request)
-  const url = compileUrl(config.url, target, Object.keys(config.params?.url ?? {}), services, lint.at('config', 'url'))
+  const url = compileUrl(
+    config.url,
+    targetOf({ config }),
+    Object.keys(config.params?.url ?? {}),
+    services,
+    lint.at('config', 'url'),
+  )
   // A value without a placeholder is not read: a message without it must not fail.
   const placeholders = named.filter(({ name }) => url.placeholders.includes(name))
   const urlParts = { template: url, placeholders, query, path: lint.path, limitBytes: settings.requestUrlLimitBytes }
@@ -82,7 +88,7 @@ export function compileCall(
     target: target.id,
     address: addressOf(request, target),
     options: {
-      retries: compileRetries(request, method, settings, lint.at('retries')),
+      retries: compileRetries(request, target, method, settings, lint.at('retries')),
       ...compileRedirects(kind, config, allowed),
       ...(request.idempotent === true ? { idempotent: true } : {}),
       ...(originName === undefined ? {} : { originName }),
@@ -159,13 +165,17 @@ export function compileCall(
 /** A request that may not be sent twice is not retried. */
 function compileRetries(
   { retries, idempotent }: LookupRequest | ResponseRequest,
+  target: NamedTarget,
   method: string,
   { requestRetries }: PipelineSettings,
   lint: LintSink,
 ): number {
-  if (IDEMPOTENT_METHODS.has(method) || idempotent === true) return retries ?? requestRetries
+  const mayRepeat = target.method === undefined && IDEMPOTENT_METHODS.has(method)
+  if (mayRepeat || idempotent === true) return retries ?? requestRetries
   if ((retries ?? 0) > 0) {
-    lint.warning(`A ${method} is sent once only; set "idempotent": true if the target may receive it twice.`)
+    lint.warning(
+      `A ${target.method ?? method} is sent once only; set "idempotent": true if the target may receive it twice.`,
+    )
   }
   return 0
 }

@@ -1,5 +1,6 @@
 /** The settings of the broker. They have no effect without an endpoint that names a topic. */
-import { brokerList, deadLetterTopic, pauses, pemFile } from '../kafka-kinds.ts'
+import { brokerList, deadLetterTopic, pauses } from '../kafka-kinds.ts'
+import { pemFile } from '../pem-file.ts'
 import {
   choice,
   credential,

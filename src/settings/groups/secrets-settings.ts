@@ -1,6 +1,6 @@
 /** The settings of the secrets that documents may refer to, and of the targets of their requests. */
-import { type EgressRule, parseEgressRule } from '../../core/egress/egress-policy.ts'
-import { choice, createKind, type Kind, type Setting, splitList } from '../setting-kinds.ts'
+import { egressRules } from '../egress-kinds.ts'
+import { choice, createKind, type Setting, splitList } from '../setting-kinds.ts'
 
 const secretsAllowed = createKind(
   'names of variables, in which `*` matches any characters, and absolute paths of folders, joined by commas, or `none`',
@@ -11,14 +11,6 @@ const secretsAllowed = createKind(
     const isFolder = (path: string): boolean => /^(?:\/[^/]+)+\/?$/.test(path) && !/\/\.\.?(?:\/|$)/.test(path)
     const areNames = names.every((name) => /^[A-Za-z0-9_*]+$/.test(name))
     return areNames && folders.every(isFolder) ? { names, folders } : undefined
-  },
-)
-
-const egressRules: Kind<readonly EgressRule[]> = createKind(
-  'nothing, or hosts (`api.example.org`, `*.example.org`, `*`), addresses and ranges (`10.1.0.0/16`), each with or without a port (`:443`, `:8000-8099`), joined by commas; IPv6 with a port in brackets',
-  (text) => {
-    const rules = splitList(text).map(parseEgressRule)
-    return rules.every((rule) => rule !== undefined) ? rules : undefined
   },
 )
 

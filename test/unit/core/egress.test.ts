@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import {
   createEgressPolicy,
   type EgressRule,
+  namesHost,
   parseAddress,
   parseEgressRule,
 } from '../../../src/core/egress/egress-policy.ts'
@@ -179,4 +180,14 @@ describe('a rule', () => {
   test('is read, or not, whatever the text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void parseEgressRule(text)))
   })
+})
+
+test('rules name a host as it is written in a URL, whatever its addresses', () => {
+  const named = (texts: string[], host: string, port: number) => namesHost(texts.map(rule), host, port)
+  assert.equal(named([], 'lab.example.org', 2575), false)
+  assert.equal(named(['*.example.org'], 'LAB.example.org', 2575), true)
+  assert.equal(named(['lab.example.org:2576'], 'lab.example.org', 2575), false)
+  assert.equal(named(['10.0.0.0/8'], 'lab.example.org', 2575), false)
+  assert.equal(named(['10.0.0.0/8'], '10.1.2.3', 2575), true)
+  assert.equal(named(['::1'], '[::1]', 2575), true)
 })

@@ -16,6 +16,7 @@ const requests: readonly [request: object, id: string, address: string, text: st
   [{ config: { url: 'http://a/b' } }, 'http', '', 'http://a/b'],
   [{ config: { url: 'HTTPS://a/b' } }, 'http', '', 'HTTPS://a/b'],
   [{ config: { url: '${env:BASE}/b' } }, 'http', '', '${env:BASE}/b'],
+  [{ config: { url: 'mllp://a:1' } }, 'mllp', '', 'mllp://a:1'],
   [{ config: { url: 'ftp://a' } }, 'http', '', 'ftp://a'],
   [{ kafkaProducerTopic: 'out', config: { method: 'POST' } }, 'kafka', 'out', 'kafka:out'],
 ]

@@ -11,7 +11,7 @@ import {
   recordNothing,
   recordSuccess,
   type Trouble,
-} from '../../../../src/outbound/http/circuit.ts'
+} from '../../../../src/outbound/circuit.ts'
 import { createHttpConnections } from '../../../../src/outbound/http/http-connections.ts'
 import { Upstreams } from '../../../../src/outbound/http/upstreams.ts'
 import fc from '../../../support/fast-check.ts'

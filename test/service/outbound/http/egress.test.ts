@@ -8,7 +8,7 @@ import { type AddressInfo, createServer, isIP, Socket } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { createEgressPolicy, type EgressSettings, type OwnListener } from '../../../../src/core/egress/egress-policy.ts'
 import { type HttpClient, OutboundError } from '../../../../src/core/ports/http-client-port.ts'
-import type { ResolveAddress } from '../../../../src/outbound/http/http-connections.ts'
+import type { ResolveAddress } from '../../../../src/outbound/egress-guard.ts'
 import { LOOPBACK, METADATA } from './forbidden.ts'
 import { get, startClient, startHttp, text, untilKept } from './upstream.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { FLOOR_TOKENS, fullBudget, MAX_TOKENS, noteCall, takeRetry } from '../../../../src/outbound/http/upstreams.ts'
+import { FLOOR_TOKENS, fullBudget, MAX_TOKENS, noteCall, takeRetry } from '../../../../src/outbound/origins.ts'
 import fc from '../../../support/fast-check.ts'
 import { failsWith, get, startClient, startHttp, startTcp } from './upstream.ts'
 

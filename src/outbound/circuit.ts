@@ -2,7 +2,7 @@
  * The circuit of an origin: after several failures in a row, calls to it fail at once instead of waiting for it and adding
  * to its load. A probe from time to time finds out when the origin is back.
  */
-import { nextPauseMs } from '../../core/backoff.ts'
+import { nextPauseMs } from '../core/backoff.ts'
 
 export type CircuitOptions = Readonly<{
   /** The failures in a row that open the circuit. */
