@@ -60,6 +60,21 @@ const REFUSED = {
       'with a control character': [{ m: '\u0001' }, /at "m", the value holds the character U\+0001/],
     },
   },
+  ndjson: {
+    bodies: {
+      'cut short': ['{"secret":1}\n{"secret":', /line 2, column 11/],
+      'of another format': ['<secret/>', /line 1, column 1/],
+      'nothing but white space': 'never',
+      'not valid in its charset': [Buffer.of(0x22, 0xff, 0x22), /utf-8/],
+      'of 65 levels': [`1\n${brackets(65)}`, /62 levels at line 2/],
+      'of 100,000 levels': [brackets(100_000), /62 levels/],
+    },
+    outputs: {
+      'with a space in a key': 'written',
+      'with an empty key': 'written',
+      'with a control character': 'written',
+    },
+  },
 } as const satisfies Readonly<Record<Key, Readonly<{ bodies: Bodies; outputs: Outputs }>>>
 
 let service: Service

@@ -8,7 +8,7 @@ test('no two codecs claim one media type, suffix or name', () => {
     mediaType,
     ...Object.entries(profiles).flatMap(([profile, own]) => [profile, own.mediaType]),
     ...aliases,
-    `+${suffix}`,
+    ...(suffix === undefined ? [] : [`+${suffix}`]),
   ])
   assert.deepEqual(claims, [...new Set(claims)])
 })
@@ -25,7 +25,9 @@ describe('codecOfHeader', () => {
     { header: 'application/soap+xml', expect: 'xml' },
     { header: 'image/svg+xml', expect: 'xml' },
     { header: 'application/jsonp', expect: undefined },
-    { header: 'application/x-ndjson', expect: undefined },
+    { header: 'application/x-ndjson', expect: 'ndjson' },
+    { header: 'application/jsonl', expect: 'ndjson' },
+    { header: 'application/fhir+ndjson', expect: 'ndjson' },
     { header: 'application/json-seq', expect: undefined },
     { header: 'image/json', expect: undefined },
     { header: 'text/plain', expect: undefined },
