@@ -2,14 +2,18 @@
 import Type, { type Static, type TOptional, type TSchema } from 'typebox'
 import type { Json } from '../core/json.ts'
 import type { Codec, CodecOptions } from './codec.ts'
+import { CSV_CODEC } from './csv-codec.ts'
 import { JSON_CODEC } from './json-codec.ts'
 import { type MediaType, parseMediaType } from './media-type.ts'
 import { NDJSON_CODEC } from './ndjson-codec.ts'
 import { XML_CODEC } from './xml-codec.ts'
 
-export const CODECS = { json: JSON_CODEC, xml: XML_CODEC, ndjson: NDJSON_CODEC } as const satisfies Readonly<
-  Record<string, Codec>
->
+export const CODECS = {
+  json: JSON_CODEC,
+  xml: XML_CODEC,
+  ndjson: NDJSON_CODEC,
+  csv: CSV_CODEC,
+} as const satisfies Readonly<Record<string, Codec>>
 
 type Row = (typeof CODECS)[keyof typeof CODECS]
 type NamesIn<One> = One extends Codec ? One['name'] | keyof One['profiles'] : never

@@ -60,6 +60,21 @@ const REFUSED = {
       'with a control character': [{ m: '\u0001' }, /at "m", the value holds the character U\+0001/],
     },
   },
+  csv: {
+    bodies: {
+      'cut short': ['a,b\n1,2\n"secret,', /row at line 3, a quoted value does not end/],
+      'of another format': ['a\n{"secret":1,"b":2}', /row at line 2, a value has a quote/],
+      'nothing but white space': ['\r\n\r\n', /empty/],
+      'not valid in its charset': [Buffer.of(0x61, 0x0a, 0xff), /utf-8/],
+      'of 65 levels': 'never',
+      'of 100,000 levels': 'never',
+    },
+    outputs: {
+      'with a space in a key': 'written',
+      'with an empty key': 'written',
+      'with a control character': 'written',
+    },
+  },
   ndjson: {
     bodies: {
       'cut short': ['{"secret":1}\n{"secret":', /line 2, column 11/],
