@@ -3,6 +3,7 @@ import Type, { type Static, type TOptional, type TSchema } from 'typebox'
 import type { Json } from '../core/json.ts'
 import type { Codec, CodecOptions } from './codec.ts'
 import { CSV_CODEC } from './csv-codec.ts'
+import { FORM_CODEC } from './form-codec.ts'
 import { JSON_CODEC } from './json-codec.ts'
 import { type MediaType, parseMediaType } from './media-type.ts'
 import { NDJSON_CODEC } from './ndjson-codec.ts'
@@ -13,6 +14,7 @@ export const CODECS = {
   xml: XML_CODEC,
   ndjson: NDJSON_CODEC,
   csv: CSV_CODEC,
+  form: FORM_CODEC,
 } as const satisfies Readonly<Record<string, Codec>>
 
 type Row = (typeof CODECS)[keyof typeof CODECS]

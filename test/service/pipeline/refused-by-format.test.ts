@@ -75,6 +75,21 @@ const REFUSED = {
       'with a control character': 'written',
     },
   },
+  form: {
+    bodies: {
+      'cut short': 'never',
+      'of another format': 'never',
+      'nothing but white space': 'never',
+      'not valid in its charset': ['a=1&secret=%FF', /field 2 is not valid in its charset/],
+      'of 65 levels': 'never',
+      'of 100,000 levels': 'never',
+    },
+    outputs: {
+      'with a space in a key': 'written',
+      'with an empty key': 'written',
+      'with a control character': 'written',
+    },
+  },
   ndjson: {
     bodies: {
       'cut short': ['{"secret":1}\n{"secret":', /line 2, column 11/],

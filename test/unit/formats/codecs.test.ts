@@ -32,7 +32,7 @@ describe('codecOfHeader', () => {
     { header: 'image/json', expect: undefined },
     { header: 'text/plain', expect: undefined },
     { header: 'application/xml+zip', expect: undefined },
-    { header: 'application/x-www-form-urlencoded', expect: undefined },
+    { header: 'application/x-www-form-urlencoded', expect: 'form' },
   ]
   for (const { header, expect } of cases) {
     test(header, () => assert.equal(codecForHeader(header), expect && CODECS[expect]))
