@@ -53,10 +53,11 @@ function lintIds(requests: readonly Readonly<{ id: string }>[], codec: Codec, li
 
 /** Lints an object that the format cannot hold, whatever its members are. Faults of their names are reported one by one. */
 function lintForm(names: readonly string[], what: string, codec: Codec, lint: LintSink): void {
-  if (names.some((name) => name === UNKNOWN || codec.keyFault(name) !== undefined)) return
+  if (names.includes(UNKNOWN)) return
+  const sound = names.map((name, index) => (codec.keyFault(name) === undefined ? name : `name${index}`))
   const faults = ['', {}].map((member) => {
     try {
-      codec.build(Object.fromEntries(names.map((name) => [name, member])))
+      codec.build(Object.fromEntries(sound.map((name) => [name, member])))
       return undefined
     } catch (thrown) {
       if (thrown instanceof Unwritable) return thrown.message

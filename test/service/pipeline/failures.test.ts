@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { Failure } from '../../../src/core/failure.ts'
 import { FAILURES, type FailureCode } from '../../../src/core/failure-table.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import { CODECS, codecForFormat, FORMATS, type Format, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
+import { CODECS, codecForFormat, FORMATS, type Format, MEDIA_TYPES, outputFormat } from '../../../src/formats/codecs.ts'
 import { answerFailure } from '../../../src/pipeline/reply.ts'
 import { FAILING_SETTINGS, failureCases, messageOf } from './failure-cases.ts'
 import { openPipeline, output } from './fixture.ts'
@@ -49,7 +49,7 @@ for (const format of FORMATS) {
     for (const code of Object.keys(FAILURES) as FailureCode[]) {
       const failure = new Failure(code, 'Not <this> & "that"', { path: 'a.b', details })
       const { status, headers, body } = answerFailure(failure, format, '0'.repeat(24))
-      assert.deepEqual([status, headers['content-type']], [FAILURES[code].status, MEDIA_TYPES[format]])
+      assert.deepEqual([status, headers['content-type']], [FAILURES[code].status, outputFormat(format).mediaType])
       const reported = { error: 'Not <this> & "that"', code, path: 'a.b', messageId: '0'.repeat(24), details }
       const read = bodyOf(body, format)
       if ([CODECS.json, CODECS.xml].some((one) => one === codecForFormat(format))) assert.deepEqual(read, reported)

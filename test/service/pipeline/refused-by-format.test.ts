@@ -90,6 +90,21 @@ const REFUSED = {
       'with a control character': 'written',
     },
   },
+  text: {
+    bodies: {
+      'cut short': 'never',
+      'of another format': 'never',
+      'nothing but white space': 'never',
+      'not valid in its charset': [Buffer.of(0x61, 0xff), /utf-8/],
+      'of 65 levels': 'never',
+      'of 100,000 levels': 'never',
+    },
+    outputs: {
+      'with a space in a key': [{ text: 'x', 'a b': 1 }, /at "a b", only "text" can be written/],
+      'with an empty key': [{ '': 1 }, /needs an object with a string "text"/],
+      'with a control character': 'written',
+    },
+  },
   ndjson: {
     bodies: {
       'cut short': ['{"secret":1}\n{"secret":', /line 2, column 11/],
@@ -153,7 +168,8 @@ for (const [key, { bodies, outputs }] of Object.entries(REFUSED) as [Key, (typeo
       if (cell === 'written') continue
       it(`refuses an output ${fault}, naming the place`, async () => {
         const reply = await service.fetch(`/write/${key}`, json('POST', cell[0]))
-        assert.deepEqual([reply.status, reply.headers.get('content-type')], [500, codec.mediaType])
+        assert.equal(reply.status, 500)
+        assert.equal(reply.headers.get('content-type')?.split(';')[0], codec.mediaType)
         for (const text of [/SERIALISE_FAILED/, /serialise/, cell[1]]) assert.match(reply.text, text)
       })
     }
