@@ -29,6 +29,8 @@ export type Codec = Readonly<{
   title: string
   /** The media type of what the service writes. */
   mediaType: string
+  /** What follows it in the `Content-Type` of what the service writes. */
+  typeParameters?: string
   /**
    * Formats with names and media types of their own that are read and written the same way. `accept`: in place of that below;
    * `holdsFhir`: for resources of FHIR, so that failures are answered as one.

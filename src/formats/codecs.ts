@@ -2,11 +2,22 @@
 import Type, { type Static, type TOptional, type TSchema } from 'typebox'
 import type { Json } from '../core/json.ts'
 import type { Codec, CodecOptions } from './codec.ts'
+import { CSV_CODEC } from './csv-codec.ts'
+import { FORM_CODEC } from './form-codec.ts'
 import { JSON_CODEC } from './json-codec.ts'
 import { type MediaType, parseMediaType } from './media-type.ts'
+import { NDJSON_CODEC } from './ndjson-codec.ts'
+import { TEXT_CODEC } from './text-codec.ts'
 import { XML_CODEC } from './xml-codec.ts'
 
-export const CODECS = { json: JSON_CODEC, xml: XML_CODEC } as const satisfies Readonly<Record<string, Codec>>
+export const CODECS = {
+  json: JSON_CODEC,
+  xml: XML_CODEC,
+  ndjson: NDJSON_CODEC,
+  csv: CSV_CODEC,
+  form: FORM_CODEC,
+  text: TEXT_CODEC,
+} as const satisfies Readonly<Record<string, Codec>>
 
 type Row = (typeof CODECS)[keyof typeof CODECS]
 type NamesIn<One> = One extends Codec ? One['name'] | keyof One['profiles'] : never
@@ -101,13 +112,13 @@ const READ = ALL.map((codec) => ({
 export const codecForFormat = (format: Format, documented?: FormatOptions): Codec =>
   configured(BY_FORMAT.get(format) as Codec, documented)
 
-/** What an endpoint writes. */
+/** What an endpoint writes; `mediaType` with its parameters. */
 export type OutputFormat = Readonly<{ codec: Codec; mediaType: string }>
 
-export const outputFormat = (format: Format, documented?: FormatOptions): OutputFormat => ({
-  codec: codecForFormat(format, documented),
-  mediaType: MEDIA_TYPES[format],
-})
+export function outputFormat(format: Format, documented?: FormatOptions): OutputFormat {
+  const codec = codecForFormat(format, documented)
+  return { codec, mediaType: `${MEDIA_TYPES[format]}${codec.typeParameters ?? ''}` }
+}
 
 /** Loops without an allocation: this runs for each message. */
 function hasType({ types, ending }: (typeof READ)[number], { type, subtype }: MediaType): boolean {

@@ -1,5 +1,6 @@
-/** Warns of names that the format of the output cannot have, since each would fail a message, and refuses targets that it never has. */
+/** What the format of the output cannot hold: names and targets, of which each would fail a message, and several answers as one. */
 import type { LintSink } from '../../core/lint.ts'
+import { Unwritable } from '../../formats/body-faults.ts'
 import type { Codec } from '../../formats/codec.ts'
 import { codecForFormat, codecForSending } from '../../formats/codecs.ts'
 import { parseTarget } from '../../language/mapping/target.ts'
@@ -8,17 +9,29 @@ import { UNKNOWN } from '../schema/schema-fields.ts'
 import { faultOfTarget } from './format-paths.ts'
 import { listEntryTargets } from './warnings/mapping-lists.ts'
 
-/** Lints, as errors: mapping targets of a shape that the format never has. As warnings: names of mapping targets; ids of lookups in the output, ids of responses in the answer. */
+/**
+ * Lints, as errors: an output or answer that no message can have, and mapping targets of a shape that the format never has. As
+ * warnings: names of mapping targets; ids of lookups in the output, ids of responses in the answer.
+ */
 export function lintOutputNames(endpoint: Endpoint, lint: LintSink): void {
   const { inputMapping, requests, transformation } = endpoint
   const output = codecForFormat(transformation.output, endpoint)
   for (const codec of new Set([output, ...requests.response.flatMap((request) => sentAs(request, endpoint))])) {
     lintTargets(inputMapping, codec, lint.at('inputMapping'))
-    if (Object.keys(inputMapping).length === 0) lintIds(requests.lookup, codec, lint.at('requests', 'lookup'))
+    if (Object.keys(inputMapping).length > 0) continue
+    lintIds(requests.lookup, codec, lint.at('requests', 'lookup'))
+    if (requests.lookup.length > 0) {
+      const what = 'Without a mapping, the output is { "requestBody", "lookupRequests" }.'
+      lintForm(['requestBody', 'lookupRequests'], what, codec, lint.at('inputMapping'))
+    }
   }
   const alone = requests.response.length === 1 || requests.response.some(isPrimary)
   const aggregated = !alone || requests.response.some(({ forEach }) => forEach !== undefined)
-  if (aggregated) lintIds(requests.response, output, lint.at('requests', 'response'))
+  if (!aggregated || requests.response.length === 0) return
+  lintIds(requests.response, output, lint.at('requests', 'response'))
+  const ids = requests.response.map(({ id }) => id)
+  const what = 'The answer is an object with the answers of all requests, unless one is primary.'
+  lintForm(ids, what, output, lint.at('requests', 'response'))
 }
 
 /** The format of the request's own Content-Type, if it has one. */
@@ -50,6 +63,22 @@ function lintIds(requests: readonly Readonly<{ id: string }>[], codec: Codec, li
   requests.forEach(({ id }, index) => {
     if (id !== UNKNOWN) lintName(id, codec, lint.at(index, 'id'))
   })
+}
+
+/** Lints an object that the format cannot hold, whatever its members are. Faults of their names are reported one by one. */
+function lintForm(names: readonly string[], what: string, codec: Codec, lint: LintSink): void {
+  if (names.includes(UNKNOWN)) return
+  const sound = names.map((name, index) => (codec.keyFault(name) === undefined ? name : `name${index}`))
+  const faults = ['', {}].map((member) => {
+    try {
+      codec.build(Object.fromEntries(sound.map((name) => [name, member])))
+      return undefined
+    } catch (thrown) {
+      if (thrown instanceof Unwritable) return thrown.message
+      throw thrown
+    }
+  })
+  if (faults[0] !== undefined && faults[1] !== undefined) lint.error(`${what} ${faults[0]}`)
 }
 
 function lintName(name: string, codec: Codec, lint: LintSink): void {

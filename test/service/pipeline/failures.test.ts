@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Failure } from '../../../src/core/failure.ts'
 import { FAILURES, type FailureCode } from '../../../src/core/failure-table.ts'
-import type { JsonObject } from '../../../src/core/json.ts'
-import { codecForFormat, FORMATS, type Format, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { CODECS, codecForFormat, FORMATS, type Format, MEDIA_TYPES, outputFormat } from '../../../src/formats/codecs.ts'
 import { answerFailure } from '../../../src/pipeline/reply.ts'
 import { FAILING_SETTINGS, failureCases, messageOf } from './failure-cases.ts'
 import { openPipeline, output } from './fixture.ts'
@@ -12,6 +12,10 @@ import { openPipeline, output } from './fixture.ts'
 const pipeline = openPipeline(FAILING_SETTINGS)
 
 const PARSER = { parserXmlTrim: true, parserXmlExplicitRoot: false, parserXmlExplicitArray: false }
+
+/** All texts in a body: some formats have no members of their own for the fields of a failure. */
+const textsIn = (value: Json): string =>
+  typeof value === 'object' && value !== null ? Object.values(value).map(textsIn).join('\n') : String(value)
 
 const bodyOf = (body: string | Uint8Array, format: Format): JsonObject =>
   codecForFormat(format).read(Buffer.from(body), undefined, PARSER) as JsonObject
@@ -45,9 +49,11 @@ for (const format of FORMATS) {
     for (const code of Object.keys(FAILURES) as FailureCode[]) {
       const failure = new Failure(code, 'Not <this> & "that"', { path: 'a.b', details })
       const { status, headers, body } = answerFailure(failure, format, '0'.repeat(24))
-      assert.deepEqual([status, headers['content-type']], [FAILURES[code].status, MEDIA_TYPES[format]])
+      assert.deepEqual([status, headers['content-type']], [FAILURES[code].status, outputFormat(format).mediaType])
       const reported = { error: 'Not <this> & "that"', code, path: 'a.b', messageId: '0'.repeat(24), details }
-      assert.deepEqual(bodyOf(body, format), reported)
+      const read = bodyOf(body, format)
+      if ([CODECS.json, CODECS.xml].some((one) => one === codecForFormat(format))) assert.deepEqual(read, reported)
+      else for (const text of textsIn(reported).split('\n')) assert.ok(textsIn(read).includes(text), textsIn(read))
       const isSoon = status === 503 || code === 'IDEMPOTENCY_KEY_IN_USE'
       // A place is free when a caller stops reading events, and its connection is checked that often.
       const seconds = code === 'EVENT_STREAMS_TOO_MANY' ? '15' : isSoon ? '1' : undefined

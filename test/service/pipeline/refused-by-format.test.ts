@@ -60,6 +60,66 @@ const REFUSED = {
       'with a control character': [{ m: '\u0001' }, /at "m", the value holds the character U\+0001/],
     },
   },
+  csv: {
+    bodies: {
+      'cut short': ['a,b\n1,2\n"secret,', /row at line 3, a quoted value does not end/],
+      'of another format': ['a\n{"secret":1,"b":2}', /row at line 2, a value has a quote/],
+      'nothing but white space': ['\r\n\r\n', /empty/],
+      'not valid in its charset': [Buffer.of(0x61, 0x0a, 0xff), /utf-8/],
+      'of 65 levels': 'never',
+      'of 100,000 levels': 'never',
+    },
+    outputs: {
+      'with a space in a key': 'written',
+      'with an empty key': 'written',
+      'with a control character': 'written',
+    },
+  },
+  form: {
+    bodies: {
+      'cut short': 'never',
+      'of another format': 'never',
+      'nothing but white space': 'never',
+      'not valid in its charset': ['a=1&secret=%FF', /field 2 is not valid in its charset/],
+      'of 65 levels': 'never',
+      'of 100,000 levels': 'never',
+    },
+    outputs: {
+      'with a space in a key': 'written',
+      'with an empty key': 'written',
+      'with a control character': 'written',
+    },
+  },
+  text: {
+    bodies: {
+      'cut short': 'never',
+      'of another format': 'never',
+      'nothing but white space': 'never',
+      'not valid in its charset': [Buffer.of(0x61, 0xff), /utf-8/],
+      'of 65 levels': 'never',
+      'of 100,000 levels': 'never',
+    },
+    outputs: {
+      'with a space in a key': [{ text: 'x', 'a b': 1 }, /at "a b", only "text" can be written/],
+      'with an empty key': [{ '': 1 }, /needs an object with a string "text"/],
+      'with a control character': 'written',
+    },
+  },
+  ndjson: {
+    bodies: {
+      'cut short': ['{"secret":1}\n{"secret":', /line 2, column 11/],
+      'of another format': ['<secret/>', /line 1, column 1/],
+      'nothing but white space': 'never',
+      'not valid in its charset': [Buffer.of(0x22, 0xff, 0x22), /utf-8/],
+      'of 65 levels': [`1\n${brackets(65)}`, /62 levels at line 2/],
+      'of 100,000 levels': [brackets(100_000), /62 levels/],
+    },
+    outputs: {
+      'with a space in a key': 'written',
+      'with an empty key': 'written',
+      'with a control character': 'written',
+    },
+  },
 } as const satisfies Readonly<Record<Key, Readonly<{ bodies: Bodies; outputs: Outputs }>>>
 
 let service: Service
@@ -108,7 +168,8 @@ for (const [key, { bodies, outputs }] of Object.entries(REFUSED) as [Key, (typeo
       if (cell === 'written') continue
       it(`refuses an output ${fault}, naming the place`, async () => {
         const reply = await service.fetch(`/write/${key}`, json('POST', cell[0]))
-        assert.deepEqual([reply.status, reply.headers.get('content-type')], [500, codec.mediaType])
+        assert.equal(reply.status, 500)
+        assert.equal(reply.headers.get('content-type')?.split(';')[0], codec.mediaType)
         for (const text of [/SERIALISE_FAILED/, /serialise/, cell[1]]) assert.match(reply.text, text)
       })
     }

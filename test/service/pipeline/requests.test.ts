@@ -190,7 +190,7 @@ describe('the body of a response request', () => {
   })
 
   it('is reported at registration where its Content-Type gives way', async () => {
-    const config = { url: pipeline.upstream.url, headers: { 'content-type': 'text/csv' } }
+    const config = { url: pipeline.upstream.url, headers: { 'content-type': 'text/html' } }
     const requests = { response: { id: 'one', config } }
     const document = endpointDocument({ endpoint: { pattern: '/gives-way' }, requests })
     const reply = await pipeline.service.fetch('/endpoints', json('POST', document))

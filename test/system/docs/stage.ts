@@ -109,6 +109,8 @@ function settled(text: string): unknown {
     .replace(SIZE, '$10')
     .replace(ETAG, 'etag')
     .replace(GROUP, '$1key')
+    // Lines of a page have no carriage returns.
+    .replaceAll('\r\n', '\n')
     .trim()
   return jsonOf(same) ?? same
 }

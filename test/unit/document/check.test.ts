@@ -157,7 +157,7 @@ describe('faults of form', () => {
       { transformation: { output: 'JSON' }, endpoint: { pattern: '/a', method: 'PUT' } },
       ['transformation.input', 'is required for PUT'],
     ],
-    [{ transformation: { input: 'CSV', output: 'JSON' } }, ['transformation.input', 'not "CSV".']],
+    [{ transformation: { input: 'YAML', output: 'JSON' } }, ['transformation.input', 'not "YAML".']],
     [
       { labels: { a: 1, b: 'b', c: null, d: ['x'] } },
       ['labels.a', '"labels.a" must be a string, not a number.'],

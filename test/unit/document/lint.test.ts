@@ -47,6 +47,22 @@ describe('rules between fields', () => {
   const CONFIG = `${LOOKUP_AT}.config`
   type Case = readonly [change: JsonObject, ...faults: (readonly [path: string, part: string])[]]
   const cases: readonly Case[] = [
+    [{ csv: { header: false } }, ['csv', 'neither reads nor writes CSV']],
+    [{ csv: { header: false }, ...lookups({}) }],
+    [{ csv: { header: false }, transformation: { input: 'CSV', output: 'JSON' } }],
+    [
+      { csv: { delimiter: ';;', quote: '`', heading: 1 } },
+      ['csv.delimiter', 'one character'],
+      ['csv.quote', ''],
+      ['csv.heading', ''],
+      ['csv', ''],
+    ],
+    [
+      { transformation: { input: 'JSON', output: 'NDJSON' }, ...responses({}, {}) },
+      ['requests.response', 'needs an object with a list "rows"'],
+    ],
+    [{ transformation: { input: 'JSON', output: 'NDJSON' }, ...responses({}, { primary: true }) }],
+    [{ transformation: { input: 'JSON', output: 'NDJSON' }, ...lookups({}) }, ['inputMapping', 'list "rows"']],
     // A token has one kind of key, so the document with every field has one field too many.
     [rich, ['auth.jwt', 'give one of the two']],
     [{ endpoint: { pattern: 'a' } }, ['endpoint.pattern', 'must start with "/"']],

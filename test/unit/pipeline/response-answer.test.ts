@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { JsonObject } from '../../../src/core/json.ts'
 import type { OutboundAnswer } from '../../../src/core/ports/http-client-port.ts'
 import { startTrace } from '../../../src/core/tracing/trace.ts'
-import { CODECS, codecForFormat, FORMATS, MEDIA_TYPES, outputFormat } from '../../../src/formats/codecs.ts'
+import { CODECS, codecForFormat, FORMATS, type Format, outputFormat } from '../../../src/formats/codecs.ts'
 import { aggregate, passOn } from '../../../src/pipeline/requests/response-answer.ts'
 import { readAnyContent } from '../../../src/pipeline/requests/upstream-answer.ts'
 import fc from '../../support/fast-check.ts'
@@ -63,19 +63,29 @@ test('any answer is passed on: in the output type, or byte for byte', () => {
       if (answer.body.length === 0 && body === '') return
       if (Buffer.from(body).equals(answer.body)) {
         const own = answer.headers['content-type'] ?? 'application/octet-stream'
-        assert.ok(type === own || type === MEDIA_TYPES[format])
+        assert.ok(type === own || type === outputFormat(format).mediaType)
         return
       }
-      assert.equal(type, MEDIA_TYPES[format])
+      assert.equal(type, outputFormat(format).mediaType)
       codecForFormat(format).read(Buffer.from(body), undefined, SETTINGS)
     }),
     { numRuns: LONG ? 3_000 : 600 },
   )
 })
 
+/** Where the answers would be an object that the format cannot hold, registration refuses the document. */
+const holdsAnyObject = (format: Format): boolean => {
+  try {
+    return codecForFormat(format).build({ a: {} }) !== ''
+  } catch {
+    return false
+  }
+}
+
 test('any answers stand together in the output type', () => {
+  const formats = FORMATS.filter(holdsAnyObject)
   fc.assert(
-    fc.property(fc.array(answers, { maxLength: 4 }), fc.constantFrom(...FORMATS), (all, format) => {
+    fc.property(fc.array(answers, { maxLength: 4 }), fc.constantFrom(...formats), (all, format) => {
       const outcomes = all.map((answer) => ({
         answer,
         ok: answer.ok,

@@ -1,0 +1,300 @@
+/** Comma-separated values (RFC 4180), with the delimiter and quote that an endpoint names. Each value is a text. */
+import { isUtf8 } from 'node:buffer'
+import { CsvError, parse } from 'csv-parse/sync'
+import Type, { type Static } from 'typebox'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { TooLong, Unreadable, Unwritable } from './body-faults.ts'
+import type { Codec } from './codec.ts'
+import { failureTexts } from './failure-texts.ts'
+import { type NameLimits, tooManyNames } from './name-limits.ts'
+import { takeRows } from './rows.ts'
+import { decodeText } from './text.ts'
+
+const NAME = 'CSV'
+
+const CsvOptionsSchema = Type.Object(
+  {
+    delimiter: Type.Optional(
+      Type.String({
+        pattern: '^[^"\'\\r\\n]$',
+        expects: 'one character, and neither a quote nor a line break',
+        description: 'The character between the values of a row.',
+        assumed: '`,`',
+        examples: [';'],
+      }),
+    ),
+    header: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the first row has the names of the columns, so that each other row is an object; if not, every row is a list.',
+        assumed: '`true`',
+        examples: [false],
+      }),
+    ),
+    quote: Type.Optional(
+      Type.Enum(['"', "'", 'none'], {
+        description:
+          'The character around values that have delimiters or line breaks; `none` if the file knows no quotes.',
+        assumed: '`"`',
+        examples: ["'"],
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'How the CSV of the endpoint is written: its messages, its output, and answers of other systems in CSV.',
+  },
+)
+
+/** `quote`: empty for none. */
+type CsvOptions = Readonly<{ delimiter: string; header: boolean; quote: string }>
+
+const DEFAULTS: CsvOptions = { delimiter: ',', header: true, quote: '"' }
+
+const FORMAT = {
+  name: NAME,
+  title: 'CSV, rows of values',
+  mediaType: 'text/csv',
+  profiles: {},
+  aliases: ['application/csv'],
+  suffix: undefined,
+  fileEndings: ['.csv'],
+  sample: 'id,name\n17,Ann\n',
+  accept: 'text/csv, application/json;q=0.9, */*;q=0.8',
+  looksLike: undefined,
+  detect: () => undefined,
+  findRoot: () => undefined,
+  hasTypes: false,
+  schemaNotes: {
+    read: 'The schema describes the value that the CSV is read as: `rows` is the list of its rows, in which every value is a string.',
+    written: 'The schema describes the value that is written as CSV: a row for each element of `rows`.',
+  },
+  failureKeywords: {},
+  emptyAnswer: '',
+  nullBody: undefined,
+  pathFault: undefined,
+  markers: [],
+  keyFault: () => undefined,
+} as const
+
+export const CSV_CODEC = {
+  ...FORMAT,
+  ...compileCsv(DEFAULTS),
+  options: {
+    field: 'csv',
+    schema: CsvOptionsSchema,
+    configure: ({ quote = '"', ...given }: Static<typeof CsvOptionsSchema>): Codec => ({
+      ...FORMAT,
+      ...compileCsv({ ...DEFAULTS, ...given, quote: quote === 'none' ? '' : quote }),
+    }),
+  },
+} as const satisfies Codec
+
+function compileCsv(options: CsvOptions) {
+  const reader = (bytes: Uint8Array, charset: string | undefined, limits?: NameLimits) =>
+    readCsv(bytes, charset, options, limits)
+  const writer = compileWriter(options)
+  return {
+    read: reader,
+    build: writer,
+    buildFailure: (body: JsonObject): string => {
+      const texts = failureTexts(body)
+      const written = options.quote === '' ? texts.map(([name, text]) => [name, withoutMarks(text, options)]) : texts
+      return writer({ rows: options.header ? [Object.fromEntries(written)] : written.map(([...row]) => row) })
+    },
+    rewrite: (
+      bytes: Uint8Array,
+      charset: string | undefined,
+      change: (value: Json) => Json,
+      limits?: NameLimits,
+    ): Uint8Array => {
+      const value = reader(bytes, charset, limits)
+      const changed = writer(change(value))
+      return changed === writer(value) ? bytes : Buffer.from(changed)
+    },
+  }
+}
+
+/** Without quotes, a row cannot hold them. */
+const withoutMarks = (text: string, { delimiter }: CsvOptions): string =>
+  text.replaceAll(delimiter, ' ').replace(/[\r\n]/g, ' ')
+
+/** The names of the columns and the rows, as they are read. Counts what takes more memory than its bytes. */
+class RowReader {
+  readonly rows: Json[] = []
+  readonly #text: Buffer
+  /** Where the last record ended, with its line break. */
+  #end = 0
+  readonly #isNamed: boolean
+  readonly #maxColumns: number
+  readonly #maxNames: number
+  #columns: readonly string[] | undefined
+  #names = 0
+
+  constructor(
+    text: Buffer,
+    isNamed: boolean,
+    { parserMaxNames = Infinity, parserMaxNamesPerObject = Infinity }: NameLimits,
+  ) {
+    this.#text = text
+    this.#isNamed = isNamed
+    this.#maxColumns = parserMaxNamesPerObject
+    this.#maxNames = parserMaxNames
+  }
+
+  get hasHeader(): boolean {
+    return this.#columns !== undefined
+  }
+
+  /** The line at which the record begins that is read now. Counted where there is a fault only. */
+  get line(): number {
+    let [line, at] = [1, 0]
+    const isBreak = (byte: number | undefined) => byte === 0x0a || byte === 0x0d
+    for (; at < this.#end || isBreak(this.#text[at]); at++) {
+      if (isBreak(this.#text[at]) && !(this.#text[at] === 0x0d && this.#text[at + 1] === 0x0a)) line += 1
+    }
+    return line
+  }
+
+  add(record: readonly string[], end: number): void {
+    if (!this.#isNamed) this.#push(record, 1)
+    else if (this.#columns === undefined) this.#columns = this.#readHeader(record)
+    else this.#push(this.#toObject(record, this.#columns), record.length)
+    this.#end = end
+  }
+
+  #push(row: Json, names: number): void {
+    this.#names += names
+    if (this.#names > this.#maxNames) {
+      throw tooManyNames('The CSV has more values', this.#maxNames, 'PARSER_MAX_NAMES', ` at line ${this.line}`)
+    }
+    this.rows.push(row)
+  }
+
+  #readHeader(record: readonly string[]): readonly string[] {
+    if (record.length > this.#maxColumns) {
+      throw tooManyNames('The CSV has more columns', this.#maxColumns, 'PARSER_MAX_NAMES_PER_OBJECT')
+    }
+    const first = new Map<string, number>()
+    record.forEach((name, index) => {
+      const earlier = first.get(name)
+      if (earlier !== undefined) {
+        throw malformed(
+          `at line ${this.line}, the columns ${earlier + 1} and ${index + 1} have the same name; give each its own`,
+        )
+      }
+      first.set(name, index)
+    })
+    return record
+  }
+
+  #toObject(record: readonly string[], columns: readonly string[]): JsonObject {
+    if (record.length !== columns.length) {
+      throw malformed(
+        `at line ${this.line}, the row has ${count(record.length, 'value')}, but the header has ${count(columns.length, 'column')}`,
+      )
+    }
+    // Unlike an assignment, this gives a column "__proto__" as any other.
+    return Object.fromEntries(columns.map((name, index) => [name, record[index] ?? '']))
+  }
+}
+
+const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`
+
+const malformed = (problem: string): Unreadable =>
+  new Unreadable('malformed', `The CSV is not well-formed: ${problem}.`)
+
+function readCsv(
+  bytes: Uint8Array,
+  charset: string | undefined,
+  { delimiter, header, quote }: CsvOptions,
+  limits: NameLimits = {},
+): JsonObject {
+  const isPlain = (charset === undefined || charset === 'utf-8') && isUtf8(bytes)
+  const text = isPlain
+    ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    : Buffer.from(decodeText(bytes, charset))
+  const reader = new RowReader(text, header, limits)
+  try {
+    parse(text, {
+      bom: true,
+      delimiter,
+      quote: quote === '' ? null : quote,
+      escape: quote === '' ? null : quote,
+      record_delimiter: ['\r\n', '\n', '\r'],
+      relax_column_count: true,
+      skip_empty_lines: true,
+      on_record: (record, { bytes: end }) => {
+        reader.add(record as unknown as readonly string[], end)
+        // The parser need not keep it.
+        return null
+      },
+    })
+  } catch (thrown) {
+    if (!(thrown instanceof CsvError)) throw thrown
+    throw malformed(`in the row at line ${reader.line}, ${FAULTS[thrown.code] ?? 'a value cannot be read'}`)
+  }
+  if (header && !reader.hasHeader) throw malformed('it is empty; its first row must have the names of the columns')
+  return { rows: reader.rows }
+}
+
+/** By the codes of the parser. Their own messages quote the text. */
+const FAULTS: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'a quoted value does not end',
+  INVALID_OPENING_QUOTE:
+    'a value has a quote but does not begin with one; quote the value, and double the quotes in it',
+  CSV_INVALID_CLOSING_QUOTE: 'a quoted value goes on behind its last quote; double the quotes in it',
+}
+
+/** Of RFC 4180. */
+const LINE_END = '\r\n'
+
+function compileWriter({ delimiter, header, quote }: CsvOptions) {
+  const special = new RegExp(`[${RegExp.escape(delimiter + quote)}\r\n\ufeff]`)
+
+  function writeValue(value: Json | undefined, isAlone: boolean, path: () => string): string {
+    if (typeof value === 'object' && value !== null) {
+      throw new Unwritable(NAME, path(), 'the value is an object or a list; a row holds texts, numbers and booleans')
+    }
+    const text = value === undefined || value === null ? '' : String(value)
+    // Blank lines are skipped when they are read.
+    if (!special.test(text) && !(isAlone && text === '')) return text
+    if (quote === '') {
+      throw new Unwritable(NAME, path(), 'the value needs quotes, and "csv.quote" is "none"')
+    }
+    return `${quote}${text.replaceAll(quote, quote + quote)}${quote}`
+  }
+
+  return (value: Json, limitLength = Number.POSITIVE_INFINITY): string => {
+    const rows = takeRows(NAME, value)
+    const columns = listColumns(rows)
+    const lines: string[] = []
+    let length = 0
+    const add = (values: readonly (Json | undefined)[], path: string, nameAt: (index: number) => string): void => {
+      if (values.length === 0) throw new Unwritable(NAME, path, 'the row has no values')
+      const isAlone = values.length === 1
+      const line = values.map((one, index) => writeValue(one, isAlone, () => `${path}${nameAt(index)}`)).join(delimiter)
+      length += line.length + LINE_END.length
+      if (length > limitLength) throw new TooLong(NAME, path, length, limitLength)
+      lines.push(line, LINE_END)
+    }
+    if (header && columns.length > 0) add(columns, 'rows', (index) => `[].${columns[index]}`)
+    rows.forEach((row, index) => {
+      const path = `rows[${index}]`
+      if (isObject(row)) {
+        const values = columns.map((name) => (Object.hasOwn(row, name) ? row[name] : undefined))
+        add(values, path, (at) => `.${columns[at]}`)
+      } else if (!header && Array.isArray(row)) add(row, path, (at) => `[${at}]`)
+      else throw new Unwritable(NAME, path, `the row is not an object${header ? '' : ' or a list'}`)
+    })
+    return lines.join('')
+  }
+}
+
+/** The names in all rows, in the order in which they first appear. */
+function listColumns(rows: readonly Json[]): readonly string[] {
+  const names = new Set<string>()
+  for (const row of rows) if (isObject(row)) for (const name of Object.keys(row)) names.add(name)
+  return [...names]
+}
