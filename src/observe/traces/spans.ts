@@ -42,7 +42,7 @@ export type TracedMessage = Readonly<{
     | Readonly<{
         document: Readonly<{ name: string }>
         endpoint: Readonly<{
-          endpoint: Readonly<{ method: string; pattern: string }>
+          endpoint: Readonly<{ method: string; pattern?: string | undefined }>
           kafkaConsumerTopic?: string | undefined
         }>
       }>
