@@ -8,7 +8,7 @@ import { createIsoTime } from '../core/iso-time.ts'
 import type { Awaitable } from '../core/json.ts'
 import type { Headers, Received } from '../core/message.ts'
 import { type BudgetLimits, createBudgets } from '../core/message-budget.ts'
-import { classifySource, DOORS, HTTP, isReplay, type Origin } from '../core/origin.ts'
+import { classifySource, DOORS, isReplay, type Origin } from '../core/origin.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock, Run } from '../core/run.ts'
 import { startTrace, type Trace, type TraceContext, traceSoFar } from '../core/tracing/trace.ts'
@@ -40,7 +40,7 @@ export type IntakeOptions = AdmissionLimits &
   }>
 
 /** What is known of a request before its body is read. */
-type Arrival = Readonly<{ headers: Headers; hasLeft(): boolean }>
+type Arrival = Readonly<{ origin: Origin; headers: Headers; hasLeft(): boolean }>
 
 /**
  * What the message of an admitted request starts with, or the refusal, which is recorded already. `caller`: authenticated,
@@ -94,9 +94,11 @@ export class Intake {
    */
   admit(compiled: CompiledEndpoint, arrival: Arrival): Awaitable<RequestAdmission | undefined> {
     const failure = this.#refusal(compiled, true)
-    if (failure !== undefined) return { refused: this.refuse(compiled, failure) }
+    if (failure !== undefined) return { refused: this.refuse(compiled, failure, arrival.origin) }
     const { auth } = compiled
-    return auth === undefined ? this.#limitRate(compiled, arrival.headers) : this.#authenticate(compiled, auth, arrival)
+    return auth === undefined
+      ? this.#limitRate(compiled, arrival, arrival.headers)
+      : this.#authenticate(compiled, auth, arrival)
   }
 
   /**
@@ -105,7 +107,7 @@ export class Intake {
    */
   accept(compiled: CompiledEndpoint, incoming: Incoming, connection?: CallerConnection): Awaitable<CompletedMessage> {
     const refused = this.#isDraining ? stopping() : this.#refusalOfBody(incoming)
-    if (refused !== undefined) return this.refuse(compiled, refused, incoming)
+    if (refused !== undefined) return this.refuse(compiled, refused, incoming.origin, incoming)
     const pool = this.#admission.poolFor(compiled)
     const { handleKeyed, handle } = compiled
     const admitted = {
@@ -118,7 +120,9 @@ export class Intake {
       return this.#run(admitted, this.#options.clock(), this.#startTrace(incoming), this.#report)
     }
     const failure = this.#admission.refusal(compiled, !isReplay(incoming.origin))
-    return failure === undefined ? this.#queue(admitted, connection) : this.refuse(compiled, failure, incoming)
+    return failure === undefined
+      ? this.#queue(admitted, connection)
+      : this.refuse(compiled, failure, incoming.origin, incoming)
   }
 
   /** Runs the message of a dry run: nothing reports it but its `trace`. Throws OVERLOADED or SHUTTING_DOWN. */
@@ -127,7 +131,7 @@ export class Intake {
     if (failure !== undefined) throw failure
     const startedAt = this.#options.clock()
     const refused = this.#refusalOfBody(incoming)
-    if (refused !== undefined) return this.#fail(refused, { compiled, incoming, startedAt, trace })
+    if (refused !== undefined) return this.#fail(refused, { compiled, incoming, startedAt, trace }, incoming.origin)
     this.#admission.acquire(undefined)
     return this.#run(
       { compiled, incoming, pool: undefined, handle: compiled.handle },
@@ -145,14 +149,15 @@ export class Intake {
     return this.#refusal(compiled, false)
   }
 
-  /** Answers and reports a failure of a message that does not reach the pipeline. */
+  /** Answers and reports a failure of a message that does not reach the pipeline. `incoming`: if it was read. */
   refuse(
     compiled: CompiledEndpoint | undefined,
     failure: Failure,
+    origin: Origin,
     incoming?: Incoming,
     startedAt = this.#options.clock(),
   ): CompletedMessage {
-    return this.#report(this.#fail(failure, { compiled, incoming, startedAt, trace: undefined }))
+    return this.#report(this.#fail(failure, { compiled, incoming, startedAt, trace: undefined }, origin))
   }
 
   /** Forgets the counts of removed endpoints; `get` finds the active ones, by id. */
@@ -174,7 +179,7 @@ export class Intake {
     for (const reject of this.#queued) reject(stopping())
     for (const { notify, ...one } of this.#running) {
       const outcome = failedOutcome(stoppedBefore(), one.compiled.endpoint, one.messageId)
-      notify(toCompletedMessage(outcome, { ...one, trace: traceSoFar(one.trace) }))
+      notify(toCompletedMessage(outcome, { ...one, trace: traceSoFar(one.trace) }, one.incoming.origin))
     }
     this.#running.clear()
   }
@@ -193,16 +198,23 @@ export class Intake {
   async #authenticate(
     compiled: CompiledEndpoint,
     auth: NonNullable<CompiledEndpoint['auth']>,
-    { headers, hasLeft }: Arrival,
+    arrival: Arrival,
   ): Promise<RequestAdmission | undefined> {
+    const { headers, origin } = arrival
     const caller = await auth.identify(headers)
-    if (caller instanceof Failure) return { refused: this.refuse(compiled, caller) }
-    return hasLeft() ? undefined : this.#limitRate(compiled, auth.withoutCredentials(headers), caller)
+    if (caller instanceof Failure) return { refused: this.refuse(compiled, caller, origin) }
+    return arrival.hasLeft() ? undefined : this.#limitRate(compiled, arrival, auth.withoutCredentials(headers), caller)
   }
 
-  #limitRate(compiled: CompiledEndpoint, requestHeaders: Headers, caller?: string): RequestAdmission {
+  #limitRate(
+    compiled: CompiledEndpoint,
+    { origin }: Arrival,
+    requestHeaders: Headers,
+    caller?: string,
+  ): RequestAdmission {
     const failure = this.#admission.overRate(compiled)
-    return failure === undefined ? { requestHeaders, caller } : { refused: this.refuse(compiled, failure), caller }
+    if (failure === undefined) return { requestHeaders, caller }
+    return { refused: this.refuse(compiled, failure, origin), caller }
   }
 
   /** The deadline of the message counts from now on, not from when it starts. */
@@ -212,7 +224,7 @@ export class Intake {
       const startedAt = this.#options.clock()
       const trace = this.#startTrace(incoming)
       const reject = (failure: Failure): void => {
-        if (this.#queued.delete(reject)) resolve(this.refuse(compiled, failure, incoming, startedAt))
+        if (this.#queued.delete(reject)) resolve(this.refuse(compiled, failure, incoming.origin, incoming, startedAt))
       }
       const start = (): void => {
         trace.lastMs = performance.now()
@@ -232,7 +244,7 @@ export class Intake {
     this.#inFlight += 1
     const messageId = newId()
     const { origin } = incoming
-    const records = origin.door === 'kafka' && !isReplay(origin) ? origin : undefined
+    const first = isReplay(origin) ? undefined : origin
     const run: Run = {
       messageId,
       clock,
@@ -241,8 +253,8 @@ export class Intake {
       budget: this.#newBudget(),
       door: DOORS[origin.door],
       mayWait: !isRequest(origin),
-      slot: records?.slot,
-      producer: records?.producer,
+      slot: first?.slot,
+      producer: first?.producer,
       body: incoming.body,
       lookupTimes: {},
       responseTimes: {},
@@ -266,14 +278,14 @@ export class Intake {
     if (this.#inFlight + this.#queued.size === 0) this.#whenIdle?.()
     const { messageId, startedAt, trace, budget } = run
     budget.release()
-    return toCompletedMessage(result, { messageId, compiled, incoming, startedAt, trace })
+    return toCompletedMessage(result, { messageId, compiled, incoming, startedAt, trace }, incoming.origin)
   }
 
   /** A message that does not reach the pipeline. */
-  #fail(failure: Failure, circumstances: Omit<Circumstances, 'messageId'>): CompletedMessage {
+  #fail(failure: Failure, circumstances: Omit<Circumstances, 'messageId'>, origin: Origin): CompletedMessage {
     const messageId = this.#options.newId()
     const outcome = failedOutcome(failure, circumstances.compiled?.endpoint, messageId)
-    return toCompletedMessage(outcome, { messageId, ...circumstances })
+    return toCompletedMessage(outcome, { messageId, ...circumstances }, origin)
   }
 
   #startTrace(incoming: Incoming): Trace {
@@ -309,16 +321,18 @@ type Admitted = Readonly<{
   handle: KeyedHandle
 }>
 
-type Running = Circumstances & Readonly<{ compiled: CompiledEndpoint; trace: Trace; notify: Notify }>
+type Running = Circumstances &
+  Readonly<{ compiled: CompiledEndpoint; incoming: Incoming; trace: Trace; notify: Notify }>
 
 const toCompletedMessage = (
   result: Outcome,
   { messageId, compiled, incoming, startedAt, trace }: Circumstances,
+  origin: Origin,
 ): CompletedMessage => ({
   answer: result.answer,
   failure: result.failure,
   messageId,
-  source: classifySource(incoming?.origin ?? HTTP),
+  source: classifySource(origin),
   outcome: classifyOutcome(result),
   code: outcomeCode(result),
   compiled,
@@ -330,7 +344,7 @@ const toCompletedMessage = (
 
 function receive(
   compiled: CompiledEndpoint,
-  { requestHeaders, query, urlParams }: Incoming,
+  { requestHeaders, query = {}, urlParams = {} }: Incoming,
   endpointStart: string,
 ): Received {
   return {

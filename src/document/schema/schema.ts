@@ -105,7 +105,8 @@ export const EndpointSchema = record(
       {
         input: optional(
           Type.Enum([...FORMATS], {
-            description: 'Format of incoming messages; required for POST, PUT and PATCH, and where a topic is consumed.',
+            description:
+              'Format of incoming messages; required for POST, PUT and PATCH, and where a topic is consumed.',
             examples: [DEFAULT_FORMAT],
           }),
         ),

@@ -75,7 +75,11 @@ export function createMessageListener(options: ListenerOptions): MessageListener
     const url = request.url ?? '/'
     const match = routes.match(request.method ?? '', url)
     if (match.kind !== 'endpoint') {
-      sendRefusal({ request, response }, intake.refuse(undefined, unrouted(match, request.method ?? '', url)), options)
+      sendRefusal(
+        { request, response },
+        intake.refuse(undefined, unrouted(match, request.method ?? '', url), HTTP),
+        options,
+      )
       return
     }
     const one = { request, response, url, match }
@@ -86,7 +90,7 @@ export function createMessageListener(options: ListenerOptions): MessageListener
       incomplete.set(request.socket, one)
       shedder.wait({
         start: () => start(one, options),
-        shed: (failure) => sendRefusal(one, intake.refuse(match.compiled, failure), options),
+        shed: (failure) => sendRefusal(one, intake.refuse(match.compiled, failure, HTTP), options),
       })
     }
   }
@@ -125,7 +129,7 @@ function serve(arrived: Arrived, options: ListenerOptions): void {
   // A connection may break after its message was refused already.
   const fail = (fault: Error): void => {
     readOn(request)
-    if (!failed && !wasRefused(request.socket)) answer(intake.refuse(compiled, fromFastify(fault)))
+    if (!failed && !wasRefused(request.socket)) answer(intake.refuse(compiled, fromFastify(fault), HTTP))
     failed = true
   }
   const sendOrFail = (completed: CompletedMessage): void => {
@@ -154,6 +158,7 @@ function serve(arrived: Arrived, options: ListenerOptions): void {
     })
   }
   const admission = intake.admit(compiled, {
+    origin: HTTP,
     headers: request.headers as Headers,
     // A caller who left sends no body, and no event would report its end.
     hasLeft: () => request.socket.destroyed && !request.complete,
@@ -234,11 +239,11 @@ export function messageSide(options: ListenerOptions, { listen, findEndpoint }: 
     // An unreadable URL belongs to a message, unless it starts with a reserved path.
     refuseUnreadable: (failure, request, response) => {
       if (reservedBy(pathFromUrl(request.url ?? '/')) !== undefined) return false
-      sendRefusal({ request, response }, intake.refuse(undefined, failure), options)
+      sendRefusal({ request, response }, intake.refuse(undefined, failure, HTTP), options)
       return true
     },
     refuseUnparsed: (failure, socket) => {
-      const { answer, messageId } = intake.refuse(findEndpoint(socket), failure)
+      const { answer, messageId } = intake.refuse(findEndpoint(socket), failure, HTTP)
       return { ...answer, headers: { [MESSAGE_ID_HEADER]: messageId, ...answer.headers } }
     },
   }

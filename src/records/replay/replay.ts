@@ -1,6 +1,6 @@
 /** Runs a recorded message again, through its endpoint as it is now. */
 import type { Headers } from '../../core/message.ts'
-import { type Door, doorOf } from '../../core/origin.ts'
+import { DOORS, type Door, doorOf } from '../../core/origin.ts'
 import type { BodyName, MaskCause, MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
 import { DOCUMENT_DOORS } from '../../document/doors.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
@@ -177,12 +177,12 @@ function maskedBlocker(causes: readonly MaskCause[] | undefined): ReplayBlocker 
 /** The blocker that the present endpoint causes: its route or topic may have changed since the message arrived. */
 function endpointBlocker(
   compiled: CompiledEndpoint,
-  { origin, urlParams, body }: Incoming,
+  { origin, urlParams = {}, body }: Incoming,
   acceptsNull: boolean,
 ): ReplayBlocker | undefined {
   const closed = doorBlocker(origin.door, compiled)
   if (closed !== undefined) return closed
-  if (origin.door === 'kafka') {
+  if (DOORS[origin.door].mayLackValue) {
     const isNull = body !== undefined && nullBody(compiled)?.equals(body)
     return isNull && !acceptsNull && refusesNull(compiled) ? blocker('tombstone') : undefined
   }

@@ -166,7 +166,7 @@ describe('the admission of a request', () => {
       const { intake, counted, log } = open({ maxMessagesWaiting: 0 })
       const limited = rated()
       const headers = { a: 'secret', b: 'c' }
-      const arrival = { headers, hasLeft: () => left }
+      const arrival = { origin: HTTP, headers, hasLeft: () => left }
       if (full) await intake.admit(limited, arrival)
       if (busy) for (const _ of [1, 2]) void intake.accept(limited, incoming)
       if (draining) void intake.drain()
@@ -189,7 +189,7 @@ test('a rate that is exceeded is reported as what it is for the processes of a s
     const { intake, counted } = open({ workerSlot: { slot: 0, workers } })
     const limited = rated()
     const headers = { a: 'b' }
-    const admit = async () => intake.admit(limited, { headers, hasLeft: () => false })
+    const admit = async () => intake.admit(limited, { origin: HTTP, headers, hasLeft: () => false })
     assert.deepEqual(await admit(), { requestHeaders: headers, caller: undefined })
     assert.equal(refusedBy(await admit())?.failure?.message, error)
     assert.equal(counted.length, 1)
@@ -201,10 +201,10 @@ for (const code of ['OVERLOADED', 'RATE_LIMITED'] as const) {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { intake, log, counted } = open()
     const refuseMany = (count: number) => {
-      for (let at = 0; at < count; at += 1) intake.refuse(undefined, new Failure(code, 'too many'))
+      for (let at = 0; at < count; at += 1) intake.refuse(undefined, new Failure(code, 'too many'), HTTP)
     }
     refuseMany(25)
-    intake.refuse(undefined, new Failure('ROUTE_UNKNOWN', 'another'))
+    intake.refuse(undefined, new Failure('ROUTE_UNKNOWN', 'another'), HTTP)
     assert.deepEqual([log.length, counted.length], [11, 26])
     t.mock.timers.tick(1_000)
     const message = '15 more messages were shed within a second'
@@ -347,8 +347,8 @@ describe('the line and the account of a message', () => {
             state: '',
           }
           const { intake, log, counted } = open({ logMessages, ...(isTraced && { traceContext: () => traced }) })
-          if (end === 'no route') intake.refuse(undefined, new Failure('ROUTE_UNKNOWN', 'x'))
-          else if (end === 'shed') intake.refuse(undefined, new Failure('OVERLOADED', 'x'))
+          if (end === 'no route') intake.refuse(undefined, new Failure('ROUTE_UNKNOWN', 'x'), HTTP)
+          else if (end === 'shed') intake.refuse(undefined, new Failure('OVERLOADED', 'x'), HTTP)
           else {
             const compiled = endpointWith(() => end)
             await intake.accept(compiled, incoming)
@@ -375,14 +375,14 @@ describe('a refusal before the pipeline', () => {
   test('is answered in the output type of the endpoint', () => {
     const { intake, counted } = open()
     const compiled = endpointWith(() => done, 'XML')
-    const { answer } = intake.refuse(compiled, new Failure('BODY_TOO_LARGE', 'too large'))
+    const { answer } = intake.refuse(compiled, new Failure('BODY_TOO_LARGE', 'too large'), HTTP)
     assert.equal(answer.headers['content-type'], 'application/xml')
     assert.match(String(answer.body), /<error>too large<\/error>.*<messageId>id 1<\/messageId>/s)
     assert.equal(counted[0]?.compiled, compiled)
   })
   test('is answered in JSON where no endpoint is known', () => {
     const { intake, counted } = open()
-    const { answer } = intake.refuse(undefined, new Failure('ROUTE_UNKNOWN', 'unknown'))
+    const { answer } = intake.refuse(undefined, new Failure('ROUTE_UNKNOWN', 'unknown'), HTTP)
     assert.deepEqual(JSON.parse(String(answer.body)), { error: 'unknown', code: 'ROUTE_UNKNOWN', messageId: 'id 1' })
     assert.equal(counted[0]?.compiled, undefined)
   })
