@@ -39,16 +39,26 @@ export type IntakeOptions = AdmissionLimits &
     traceContext?: ((incoming: Incoming) => TraceContext) | undefined
   }>
 
-/** What is known of a request before its body is read. */
-type Arrival = Readonly<{ origin: Origin; headers: Headers; hasLeft(): boolean }>
-
-/**
- * What the message of an admitted request starts with, or the refusal, which is recorded already. `caller`: authenticated,
- * even if the message is refused for another reason.
- */
-export type RequestAdmission =
-  | (Pick<Incoming, 'requestHeaders' | 'caller'> & Readonly<{ refused?: undefined }>)
-  | Readonly<{ refused: CompletedMessage; caller?: string | undefined }>
+/** A message whose sender waits for the answer, before its body is read. */
+export interface Arrival {
+  readonly origin: Origin
+  readonly headers: Headers
+  /** The connection of the sender: while the message waits for a permit, it ends with it. */
+  readonly connection: CallerConnection | undefined
+  /** True if the sender left before the body was read. */
+  hasLeft(): boolean
+  /**
+   * Reads the body of an admitted message and calls `accept` with the message, unless it fails or the sender leaves.
+   * `caller`: authenticated; `requestHeaders`: without the credentials.
+   */
+  read(requestHeaders: Headers, caller: string | undefined, accept: (incoming: Incoming) => void): void
+  /** Answers a message whose body was not read. `caller`: authenticated, even if it is refused for another reason. */
+  refuse(refused: CompletedMessage, caller: string | undefined): void
+  /** Answers a message whose body was read. */
+  answer(completed: CompletedMessage): void
+  /** Answers for a fault of the service. */
+  fail(fault: Error): void
+}
 
 type Notify = (completed: CompletedMessage) => CompletedMessage
 
@@ -88,17 +98,15 @@ export class Intake {
   }
 
   /**
-   * Checks a request once, before its body is read. The cheapest check first, but the rate last: a request without good
-   * credentials must not use up the rate of others. Out: undefined if the caller left meanwhile. A promise only if the
-   * endpoint authenticates its callers.
+   * Takes a message from its arrival to its answer. It is checked once, before its body is read: the cheapest check first,
+   * but the rate last, since a request without good credentials must not use up the rate of others. Nothing more is done if
+   * the sender has left meanwhile.
    */
-  admit(compiled: CompiledEndpoint, arrival: Arrival): Awaitable<RequestAdmission | undefined> {
+  receive(compiled: CompiledEndpoint, arrival: Arrival): void {
     const failure = this.#refusal(compiled, true)
-    if (failure !== undefined) return { refused: this.refuse(compiled, failure, arrival.origin) }
-    const { auth } = compiled
-    return auth === undefined
-      ? this.#limitRate(compiled, arrival, arrival.headers)
-      : this.#authenticate(compiled, auth, arrival)
+    if (failure !== undefined) arrival.refuse(this.refuse(compiled, failure, arrival.origin), undefined)
+    else if (compiled.auth === undefined) this.#admit(compiled, arrival, arrival.headers, undefined)
+    else this.#authenticate(compiled, compiled.auth, arrival).catch((fault: Error) => arrival.fail(fault))
   }
 
   /**
@@ -199,22 +207,24 @@ export class Intake {
     compiled: CompiledEndpoint,
     auth: NonNullable<CompiledEndpoint['auth']>,
     arrival: Arrival,
-  ): Promise<RequestAdmission | undefined> {
+  ): Promise<void> {
     const { headers, origin } = arrival
     const caller = await auth.identify(headers)
-    if (caller instanceof Failure) return { refused: this.refuse(compiled, caller, origin) }
-    return arrival.hasLeft() ? undefined : this.#limitRate(compiled, arrival, auth.withoutCredentials(headers), caller)
+    if (caller instanceof Failure) arrival.refuse(this.refuse(compiled, caller, origin), undefined)
+    else if (!arrival.hasLeft()) this.#admit(compiled, arrival, auth.withoutCredentials(headers), caller)
   }
 
-  #limitRate(
-    compiled: CompiledEndpoint,
-    { origin }: Arrival,
-    requestHeaders: Headers,
-    caller?: string,
-  ): RequestAdmission {
+  #admit(compiled: CompiledEndpoint, arrival: Arrival, requestHeaders: Headers, caller: string | undefined): void {
     const failure = this.#admission.overRate(compiled)
-    if (failure === undefined) return { requestHeaders, caller }
-    return { refused: this.refuse(compiled, failure, origin), caller }
+    if (failure !== undefined) {
+      arrival.refuse(this.refuse(compiled, failure, arrival.origin), caller)
+      return
+    }
+    arrival.read(requestHeaders, caller, (incoming) => {
+      const completed = this.accept(compiled, incoming, arrival.connection)
+      if (completed instanceof Promise) completed.then((later) => arrival.answer(later))
+      else arrival.answer(completed)
+    })
   }
 
   /** The deadline of the message counts from now on, not from when it starts. */

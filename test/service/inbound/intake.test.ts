@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Failure } from '../../../src/core/failure.ts'
 import type { FailureCode } from '../../../src/core/failure-table.ts'
-import type { Received } from '../../../src/core/message.ts'
+import type { Headers, Received } from '../../../src/core/message.ts'
 import { HTTP } from '../../../src/core/origin.ts'
 import type { Run } from '../../../src/core/run.ts'
 import { endStage, startTrace } from '../../../src/core/tracing/trace.ts'
@@ -12,7 +13,7 @@ import { checkDocument } from '../../../src/document/checks/check-document.ts'
 import type { CompiledEndpoint } from '../../../src/endpoints/compiled-endpoint.ts'
 import type { CompletedMessage } from '../../../src/inbound/completed-message.ts'
 import type { Incoming } from '../../../src/inbound/incoming-message.ts'
-import { Intake, type IntakeOptions, type RequestAdmission } from '../../../src/inbound/intake.ts'
+import { Intake, type IntakeOptions } from '../../../src/inbound/intake.ts'
 import type { MessageLogging } from '../../../src/inbound/message-line.ts'
 import type { Handle, Outcome } from '../../../src/pipeline/outcome.ts'
 import { loggerInto } from '../../support/service.ts'
@@ -139,7 +140,32 @@ function rated(): CompiledEndpoint {
   return { ...rest, endpoint: { ...endpoint, rateLimit: { messages: 1, seconds: 60 } } }
 }
 
-const refusedBy = (admission: RequestAdmission | undefined): CompletedMessage | undefined => admission?.refused
+type Admission = Readonly<{ requestHeaders?: Headers; refused?: CompletedMessage; caller: string | undefined }>
+
+/** What a request learns before its body is read; undefined if it learns nothing. */
+async function admit(
+  intake: Intake,
+  compiled: CompiledEndpoint,
+  headers: Headers,
+  left = false,
+): Promise<Admission | undefined> {
+  const learned: Admission[] = []
+  intake.receive(compiled, {
+    origin: HTTP,
+    headers,
+    connection: undefined,
+    hasLeft: () => left,
+    read: (requestHeaders, caller) => learned.push({ requestHeaders, caller }),
+    refuse: (refused, caller) => learned.push({ refused, caller }),
+    answer: () => assert.fail('no body was read'),
+    fail: assert.ifError,
+  })
+  await nextIteration()
+  assert.ok(learned.length <= 1)
+  return learned[0]
+}
+
+const refusedBy = (admission: Admission | undefined): CompletedMessage | undefined => admission?.refused
 
 describe('the admission of a request', () => {
   const refusal = new Failure('CREDENTIALS_REFUSED', 'no')
@@ -166,11 +192,10 @@ describe('the admission of a request', () => {
       const { intake, counted, log } = open({ maxMessagesWaiting: 0 })
       const limited = rated()
       const headers = { a: 'secret', b: 'c' }
-      const arrival = { origin: HTTP, headers, hasLeft: () => left }
-      if (full) await intake.admit(limited, arrival)
+      if (full) await admit(intake, limited, headers)
       if (busy) for (const _ of [1, 2]) void intake.accept(limited, incoming)
       if (draining) void intake.drain()
-      const admission = await intake.admit(auth === undefined ? limited : { ...limited, auth }, arrival)
+      const admission = await admit(intake, auth === undefined ? limited : { ...limited, auth }, headers, left)
       const refused = refusedBy(admission)
       assert.equal(refused?.failure?.code, code)
       assert.deepEqual(counted, refused === undefined ? [] : [refused])
@@ -189,9 +214,8 @@ test('a rate that is exceeded is reported as what it is for the processes of a s
     const { intake, counted } = open({ workerSlot: { slot: 0, workers } })
     const limited = rated()
     const headers = { a: 'b' }
-    const admit = async () => intake.admit(limited, { origin: HTTP, headers, hasLeft: () => false })
-    assert.deepEqual(await admit(), { requestHeaders: headers, caller: undefined })
-    assert.equal(refusedBy(await admit())?.failure?.message, error)
+    assert.deepEqual(await admit(intake, limited, headers), { requestHeaders: headers, caller: undefined })
+    assert.equal(refusedBy(await admit(intake, limited, headers))?.failure?.message, error)
     assert.equal(counted.length, 1)
   }
 })
