@@ -85,8 +85,6 @@ export const EndpointSummary = named(
     id,
     name: text,
     labels: record(text),
-    method: text,
-    pattern: text,
     output: text,
     version: whole,
     active: flag,
@@ -97,7 +95,16 @@ export const EndpointSummary = named(
       perMinute: described(number, 'Messages a minute, of the last five whole minutes.'),
     }),
   },
-  { description: text, input: text, kafkaConsumerTopic: text, createdAt: time, updatedAt: time, reason },
+  {
+    description: text,
+    method: described(text, 'Of the route, if there is one.'),
+    pattern: text,
+    input: text,
+    kafkaConsumerTopic: text,
+    createdAt: time,
+    updatedAt: time,
+    reason,
+  },
 )
 
 export const SummaryPage = named('SummaryPage', { endpoints: list(EndpointSummary), total: whole }, { next: text })

@@ -34,10 +34,11 @@ export async function run(given: Given<'openapi'>, terminal: Terminal): Promise<
   ].filter(isError)
   const endpoints: PublishedEndpoint[] = readable.flatMap(({ path }, index) => {
     const stored = checks[index]?.stored
-    if (stored === undefined) return []
+    const endpoint = stored as Endpoint | undefined
+    if (endpoint?.endpoint.pattern === undefined) return []
     const tests = readTests(path, project, target)
     faults.push(...tests.faults)
-    return [{ endpoint: stored as unknown as Endpoint, examples: tests.examples }]
+    return [{ endpoint, examples: tests.examples }]
   })
   if (faults.length > 0) {
     for (const fault of faults) terminal.note(formatLint(fault))

@@ -4,16 +4,14 @@ import type { ProduceSlot, RecordProducer } from './ports/record-producer.ts'
 /** What brings messages from other systems. */
 export type Door = keyof typeof DOORS
 
-export type Origin = HttpOrigin | TopicOrigin | ReplayOrigin
+export type Origin = DoorOrigin | ReplayOrigin
 
-type HttpOrigin = Readonly<{ door: 'http'; replayOf?: undefined }>
-
-type TopicOrigin = Readonly<{
-  door: 'kafka'
+type DoorOrigin = Readonly<{
+  door: Door
   replayOf?: undefined
-  /** The consumer retries this message itself after a failure that may succeed later. */
-  triesAgain: boolean
-  /** The slot of a record among those of its partition, if they do not wait for each other. */
+  /** The door retries this message itself after a failure that may succeed later. */
+  triesAgain?: boolean
+  /** The slot of a message among those that arrived in one order, if they do not wait for each other. */
   slot?: ProduceSlot | undefined
   /** What its records go to in place of the producer of the service. */
   producer?: RecordProducer | undefined
@@ -25,17 +23,35 @@ type ReplayOrigin = Readonly<{ door: Door; replayOf: string }>
 export type DoorTraits = Readonly<{
   /** How records of messages name it. */
   source: string
+  /** What its messages are, after "The message is". */
+  messages: string
   /** Every message has a body; otherwise its method and its sender decide. */
   alwaysHasBody: boolean
   /** The sender reads the answer; without one, a refusal of a target fails the message. */
   isAnswered: boolean
   /** A sender waits on a connection and may name an `Idempotency-Key`. */
   isRequest: boolean
+  /** A message may lack a value, which the schema of its endpoint then judges. */
+  mayLackValue: boolean
 }>
 
 export const DOORS = {
-  http: { source: 'http', alwaysHasBody: false, isAnswered: true, isRequest: true },
-  kafka: { source: 'broker', alwaysHasBody: true, isAnswered: false, isRequest: false },
+  http: {
+    source: 'http',
+    messages: 'a request',
+    alwaysHasBody: false,
+    isAnswered: true,
+    isRequest: true,
+    mayLackValue: false,
+  },
+  kafka: {
+    source: 'broker',
+    messages: 'a record of a topic',
+    alwaysHasBody: true,
+    isAnswered: false,
+    isRequest: false,
+    mayLackValue: true,
+  },
 } as const satisfies Readonly<Record<string, DoorTraits>>
 
 export const HTTP: Origin = { door: 'http' }

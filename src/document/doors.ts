@@ -1,6 +1,7 @@
 /** What the doors read of a document: the field that opens each, and what an endpoint claims there. A new door is one row. */
 import { takesBody } from '../core/http.ts'
-import type { Door } from '../core/origin.ts'
+import type { JsonObject } from '../core/json.ts'
+import { DOORS, type Door } from '../core/origin.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
 import type { Endpoint } from './schema/schema.ts'
 
@@ -29,10 +30,10 @@ type DocumentDoor = Readonly<{
 export const DOCUMENT_DOORS: Readonly<Record<Door, DocumentDoor>> = {
   http: {
     field: 'endpoint.pattern',
-    isOpen: () => true,
+    isOpen: ({ endpoint: { pattern } }) => pattern !== undefined,
     body: ({ endpoint: { method } }) =>
       takesBody(method) ? `for ${method}: say which type of message comes in.` : undefined,
-    claims: ({ endpoint: { method, pattern } }) => {
+    claims: ({ endpoint: { method, pattern = '' } }) => {
       const parsed = parseRoutePattern(pattern)
       if (!parsed.ok) return []
       return [
@@ -51,19 +52,25 @@ export const DOCUMENT_DOORS: Readonly<Record<Door, DocumentDoor>> = {
   },
 }
 
-const DOORS = Object.values(DOCUMENT_DOORS)
+const ROWS = Object.values(DOCUMENT_DOORS)
 
 /** What the endpoint claims at all of its doors. A field with a fault claims nothing. */
 export const readClaims = (endpoint: Endpoint): readonly Claim[] =>
-  DOORS.flatMap(({ field, isOpen, claims }) =>
+  ROWS.flatMap(({ field, isOpen, claims }) =>
     isOpen(endpoint) ? (claims?.(endpoint) ?? []).map((claim) => ({ ...claim, path: field })) : [],
   )
 
 /** The fields of the document, at its top, that claims are made with. */
 export const CLAIMING_FIELDS: ReadonlySet<string> = new Set(
-  DOORS.flatMap(({ field, claims }) => (claims === undefined ? [] : [field.split('.', 1)[0] as string])),
+  ROWS.flatMap(({ field, claims }) => (claims === undefined ? [] : [field.split('.', 1)[0] as string])),
 )
 
 /** Whether some of its messages have a body. */
 export const hasBody = (endpoint: Endpoint): boolean =>
-  DOORS.some(({ isOpen, body }) => isOpen(endpoint) && body(endpoint) !== undefined)
+  ROWS.some(({ isOpen, body }) => isOpen(endpoint) && body(endpoint) !== undefined)
+
+/** Whether messages arrive without a caller who waits. In: a stored document, which may have faults. */
+export const needsNoCaller = (document: JsonObject): boolean =>
+  Object.entries(DOCUMENT_DOORS).some(
+    ([door, { field }]) => !DOORS[door as Door].isRequest && document[field] !== undefined,
+  )

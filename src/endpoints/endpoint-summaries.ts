@@ -18,8 +18,9 @@ export type EndpointSummary = Readonly<{
   name: string
   description?: string
   labels: JsonObject
-  method: string
-  pattern: string
+  /** Of the route, if there is one. */
+  method?: string
+  pattern?: string
   /** Format of incoming messages; absent if they have no body. */
   input?: string
   output: string
@@ -156,14 +157,13 @@ function rowFrom(
   const route = asObject(endpoint)
   const formats = asObject(transformation)
   const pattern = asText(route.pattern)
-  const method = asText(route.method) || 'POST'
+  const method = pattern === '' ? '' : asText(route.method) || 'POST'
   const summary = {
     id,
     name,
     ...(typeof description === 'string' ? { description } : {}),
     labels: asObject(labels),
-    method,
-    pattern,
+    ...(pattern === '' ? {} : { method, pattern }),
     ...(typeof formats.input === 'string' ? { input: formats.input } : {}),
     output: asText(formats.output),
     ...(typeof kafkaConsumerTopic === 'string' ? { kafkaConsumerTopic } : {}),

@@ -8,6 +8,7 @@ import { type Failure, isOverload } from '../core/failure.ts'
 import { isError, type Lint, preventsActivation } from '../core/lint.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
+import { needsNoCaller } from '../document/doors.ts'
 import type { PipelineCache } from '../pipeline/pipeline-cache.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { type CompiledEndpoint, type CompileOptions, compileDocument } from './compiled-endpoint.ts'
@@ -136,8 +137,8 @@ export class StoredEndpoints {
     options?: LoadOptions,
   ): Promise<LoadedEndpoint> {
     const { beforeOpenMs = BEFORE_OPEN_MS } = this.#options
-    // An endpoint that consumes a topic needs no caller, so its faults would become failures of records.
-    const mustBeChecked = document.kafkaConsumerTopic !== undefined
+    // Its faults would become failures of messages that no one sent for this service alone, such as records of a topic.
+    const mustBeChecked = needsNoCaller(document)
     const isLate = performance.now() - this.#startedAt >= beforeOpenMs && !mustBeChecked
     const loaded = await this.load(document, version, active, { ...options, pipeline: isLate ? 'later' : 'checked' })
     if (isLate && 'compiled' in loaded) this.#unchecked.set(document._id, version)

@@ -24,9 +24,8 @@ export type CompletedMessage = Outcome &
     trace: Trace | undefined
   }>
 
-/** The consumer tries the record again as another message. */
+/** Its door tries it again as another message. */
 export function isTriedAgain({ incoming, failure }: Pick<CompletedMessage, 'incoming' | 'failure'>): boolean {
   const origin = incoming?.origin
-  if (origin === undefined || origin.door !== 'kafka' || isReplay(origin)) return false
-  return origin.triesAgain && failure?.retry === true
+  return origin !== undefined && !isReplay(origin) && origin.triesAgain === true && failure?.retry === true
 }

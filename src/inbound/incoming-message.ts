@@ -6,8 +6,9 @@ import type { Origin } from '../core/origin.ts'
 export type Incoming = Readonly<{
   origin: Origin
   requestHeaders: Headers
-  query: JsonObject
-  urlParams: JsonObject
+  /** Those of the URL; doors without URLs give none. */
+  query?: JsonObject | undefined
+  urlParams?: JsonObject | undefined
   body: Uint8Array | undefined
   /** The authenticated caller, if the endpoint requires one (`EndpointAuth`). */
   caller?: string | undefined

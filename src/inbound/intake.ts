@@ -8,7 +8,7 @@ import { createIsoTime } from '../core/iso-time.ts'
 import type { Awaitable } from '../core/json.ts'
 import type { Headers, Received } from '../core/message.ts'
 import { type BudgetLimits, createBudgets } from '../core/message-budget.ts'
-import { classifySource, DOORS, HTTP, isReplay, type Origin } from '../core/origin.ts'
+import { classifySource, DOORS, isReplay, type Origin } from '../core/origin.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock, Run } from '../core/run.ts'
 import { startTrace, type Trace, type TraceContext, traceSoFar } from '../core/tracing/trace.ts'
@@ -39,16 +39,26 @@ export type IntakeOptions = AdmissionLimits &
     traceContext?: ((incoming: Incoming) => TraceContext) | undefined
   }>
 
-/** What is known of a request before its body is read. */
-type Arrival = Readonly<{ headers: Headers; hasLeft(): boolean }>
-
-/**
- * What the message of an admitted request starts with, or the refusal, which is recorded already. `caller`: authenticated,
- * even if the message is refused for another reason.
- */
-export type RequestAdmission =
-  | (Pick<Incoming, 'requestHeaders' | 'caller'> & Readonly<{ refused?: undefined }>)
-  | Readonly<{ refused: CompletedMessage; caller?: string | undefined }>
+/** A message whose sender waits for the answer, before its body is read. */
+export interface Arrival {
+  readonly origin: Origin
+  readonly headers: Headers
+  /** The connection of the sender: while the message waits for a permit, it ends with it. */
+  readonly connection: CallerConnection | undefined
+  /** True if the sender left before the body was read. */
+  hasLeft(): boolean
+  /**
+   * Reads the body of an admitted message and calls `accept` with the message, unless it fails or the sender leaves.
+   * `caller`: authenticated; `requestHeaders`: without the credentials.
+   */
+  read(requestHeaders: Headers, caller: string | undefined, accept: (incoming: Incoming) => void): void
+  /** Answers a message whose body was not read. `caller`: authenticated, even if it is refused for another reason. */
+  refuse(refused: CompletedMessage, caller: string | undefined): void
+  /** Answers a message whose body was read. */
+  answer(completed: CompletedMessage): void
+  /** Answers for a fault of the service. */
+  fail(fault: Error): void
+}
 
 type Notify = (completed: CompletedMessage) => CompletedMessage
 
@@ -88,15 +98,15 @@ export class Intake {
   }
 
   /**
-   * Checks a request once, before its body is read. The cheapest check first, but the rate last: a request without good
-   * credentials must not use up the rate of others. Out: undefined if the caller left meanwhile. A promise only if the
-   * endpoint authenticates its callers.
+   * Takes a message from its arrival to its answer. It is checked once, before its body is read: the cheapest check first,
+   * but the rate last, since a request without good credentials must not use up the rate of others. Nothing more is done if
+   * the sender has left meanwhile.
    */
-  admit(compiled: CompiledEndpoint, arrival: Arrival): Awaitable<RequestAdmission | undefined> {
+  receive(compiled: CompiledEndpoint, arrival: Arrival): void {
     const failure = this.#refusal(compiled, true)
-    if (failure !== undefined) return { refused: this.refuse(compiled, failure) }
-    const { auth } = compiled
-    return auth === undefined ? this.#limitRate(compiled, arrival.headers) : this.#authenticate(compiled, auth, arrival)
+    if (failure !== undefined) arrival.refuse(this.refuse(compiled, failure, arrival.origin), undefined)
+    else if (compiled.auth === undefined) this.#admit(compiled, arrival, arrival.headers, undefined)
+    else this.#authenticate(compiled, compiled.auth, arrival).catch((fault: Error) => arrival.fail(fault))
   }
 
   /**
@@ -105,7 +115,7 @@ export class Intake {
    */
   accept(compiled: CompiledEndpoint, incoming: Incoming, connection?: CallerConnection): Awaitable<CompletedMessage> {
     const refused = this.#isDraining ? stopping() : this.#refusalOfBody(incoming)
-    if (refused !== undefined) return this.refuse(compiled, refused, incoming)
+    if (refused !== undefined) return this.refuse(compiled, refused, incoming.origin, incoming)
     const pool = this.#admission.poolFor(compiled)
     const { handleKeyed, handle } = compiled
     const admitted = {
@@ -118,7 +128,9 @@ export class Intake {
       return this.#run(admitted, this.#options.clock(), this.#startTrace(incoming), this.#report)
     }
     const failure = this.#admission.refusal(compiled, !isReplay(incoming.origin))
-    return failure === undefined ? this.#queue(admitted, connection) : this.refuse(compiled, failure, incoming)
+    return failure === undefined
+      ? this.#queue(admitted, connection)
+      : this.refuse(compiled, failure, incoming.origin, incoming)
   }
 
   /** Runs the message of a dry run: nothing reports it but its `trace`. Throws OVERLOADED or SHUTTING_DOWN. */
@@ -127,7 +139,7 @@ export class Intake {
     if (failure !== undefined) throw failure
     const startedAt = this.#options.clock()
     const refused = this.#refusalOfBody(incoming)
-    if (refused !== undefined) return this.#fail(refused, { compiled, incoming, startedAt, trace })
+    if (refused !== undefined) return this.#fail(refused, { compiled, incoming, startedAt, trace }, incoming.origin)
     this.#admission.acquire(undefined)
     return this.#run(
       { compiled, incoming, pool: undefined, handle: compiled.handle },
@@ -145,14 +157,15 @@ export class Intake {
     return this.#refusal(compiled, false)
   }
 
-  /** Answers and reports a failure of a message that does not reach the pipeline. */
+  /** Answers and reports a failure of a message that does not reach the pipeline. `incoming`: if it was read. */
   refuse(
     compiled: CompiledEndpoint | undefined,
     failure: Failure,
+    origin: Origin,
     incoming?: Incoming,
     startedAt = this.#options.clock(),
   ): CompletedMessage {
-    return this.#report(this.#fail(failure, { compiled, incoming, startedAt, trace: undefined }))
+    return this.#report(this.#fail(failure, { compiled, incoming, startedAt, trace: undefined }, origin))
   }
 
   /** Forgets the counts of removed endpoints; `get` finds the active ones, by id. */
@@ -174,7 +187,7 @@ export class Intake {
     for (const reject of this.#queued) reject(stopping())
     for (const { notify, ...one } of this.#running) {
       const outcome = failedOutcome(stoppedBefore(), one.compiled.endpoint, one.messageId)
-      notify(toCompletedMessage(outcome, { ...one, trace: traceSoFar(one.trace) }))
+      notify(toCompletedMessage(outcome, { ...one, trace: traceSoFar(one.trace) }, one.incoming.origin))
     }
     this.#running.clear()
   }
@@ -193,16 +206,25 @@ export class Intake {
   async #authenticate(
     compiled: CompiledEndpoint,
     auth: NonNullable<CompiledEndpoint['auth']>,
-    { headers, hasLeft }: Arrival,
-  ): Promise<RequestAdmission | undefined> {
+    arrival: Arrival,
+  ): Promise<void> {
+    const { headers, origin } = arrival
     const caller = await auth.identify(headers)
-    if (caller instanceof Failure) return { refused: this.refuse(compiled, caller) }
-    return hasLeft() ? undefined : this.#limitRate(compiled, auth.withoutCredentials(headers), caller)
+    if (caller instanceof Failure) arrival.refuse(this.refuse(compiled, caller, origin), undefined)
+    else if (!arrival.hasLeft()) this.#admit(compiled, arrival, auth.withoutCredentials(headers), caller)
   }
 
-  #limitRate(compiled: CompiledEndpoint, requestHeaders: Headers, caller?: string): RequestAdmission {
+  #admit(compiled: CompiledEndpoint, arrival: Arrival, requestHeaders: Headers, caller: string | undefined): void {
     const failure = this.#admission.overRate(compiled)
-    return failure === undefined ? { requestHeaders, caller } : { refused: this.refuse(compiled, failure), caller }
+    if (failure !== undefined) {
+      arrival.refuse(this.refuse(compiled, failure, arrival.origin), caller)
+      return
+    }
+    arrival.read(requestHeaders, caller, (incoming) => {
+      const completed = this.accept(compiled, incoming, arrival.connection)
+      if (completed instanceof Promise) completed.then((later) => arrival.answer(later))
+      else arrival.answer(completed)
+    })
   }
 
   /** The deadline of the message counts from now on, not from when it starts. */
@@ -212,7 +234,7 @@ export class Intake {
       const startedAt = this.#options.clock()
       const trace = this.#startTrace(incoming)
       const reject = (failure: Failure): void => {
-        if (this.#queued.delete(reject)) resolve(this.refuse(compiled, failure, incoming, startedAt))
+        if (this.#queued.delete(reject)) resolve(this.refuse(compiled, failure, incoming.origin, incoming, startedAt))
       }
       const start = (): void => {
         trace.lastMs = performance.now()
@@ -232,7 +254,7 @@ export class Intake {
     this.#inFlight += 1
     const messageId = newId()
     const { origin } = incoming
-    const records = origin.door === 'kafka' && !isReplay(origin) ? origin : undefined
+    const first = isReplay(origin) ? undefined : origin
     const run: Run = {
       messageId,
       clock,
@@ -241,8 +263,8 @@ export class Intake {
       budget: this.#newBudget(),
       door: DOORS[origin.door],
       mayWait: !isRequest(origin),
-      slot: records?.slot,
-      producer: records?.producer,
+      slot: first?.slot,
+      producer: first?.producer,
       body: incoming.body,
       lookupTimes: {},
       responseTimes: {},
@@ -266,14 +288,14 @@ export class Intake {
     if (this.#inFlight + this.#queued.size === 0) this.#whenIdle?.()
     const { messageId, startedAt, trace, budget } = run
     budget.release()
-    return toCompletedMessage(result, { messageId, compiled, incoming, startedAt, trace })
+    return toCompletedMessage(result, { messageId, compiled, incoming, startedAt, trace }, incoming.origin)
   }
 
   /** A message that does not reach the pipeline. */
-  #fail(failure: Failure, circumstances: Omit<Circumstances, 'messageId'>): CompletedMessage {
+  #fail(failure: Failure, circumstances: Omit<Circumstances, 'messageId'>, origin: Origin): CompletedMessage {
     const messageId = this.#options.newId()
     const outcome = failedOutcome(failure, circumstances.compiled?.endpoint, messageId)
-    return toCompletedMessage(outcome, { messageId, ...circumstances })
+    return toCompletedMessage(outcome, { messageId, ...circumstances }, origin)
   }
 
   #startTrace(incoming: Incoming): Trace {
@@ -309,16 +331,18 @@ type Admitted = Readonly<{
   handle: KeyedHandle
 }>
 
-type Running = Circumstances & Readonly<{ compiled: CompiledEndpoint; trace: Trace; notify: Notify }>
+type Running = Circumstances &
+  Readonly<{ compiled: CompiledEndpoint; incoming: Incoming; trace: Trace; notify: Notify }>
 
 const toCompletedMessage = (
   result: Outcome,
   { messageId, compiled, incoming, startedAt, trace }: Circumstances,
+  origin: Origin,
 ): CompletedMessage => ({
   answer: result.answer,
   failure: result.failure,
   messageId,
-  source: classifySource(incoming?.origin ?? HTTP),
+  source: classifySource(origin),
   outcome: classifyOutcome(result),
   code: outcomeCode(result),
   compiled,
@@ -330,7 +354,7 @@ const toCompletedMessage = (
 
 function receive(
   compiled: CompiledEndpoint,
-  { requestHeaders, query, urlParams }: Incoming,
+  { requestHeaders, query = {}, urlParams = {} }: Incoming,
   endpointStart: string,
 ): Received {
   return {

@@ -128,7 +128,7 @@ export function startMediator(options: MediatorOptions): Mediator {
   }
 }
 
-// What the service registers with an OpenHIM core: itself, and a channel for each endpoint.
+// What the service registers with an OpenHIM core: itself, and a channel for each endpoint with a route.
 
 /** Where the core reaches the message port; the host is a name or an address without brackets. */
 export type ServiceAddress = Pick<MediatorRoute, 'host' | 'port' | 'secured'>
@@ -152,17 +152,21 @@ export function describeMediator(
     name: NAME,
     description: `${NAME} ${productVersion}: maps messages between systems, with a channel for each endpoint`,
     endpoints: [route],
-    defaultChannelConfig: endpoints.map(
-      ({ document, endpoint }): ChannelConfig => ({
-        name: document.name,
-        urlPattern: toUrlPattern(endpoint.endpoint.pattern),
-        methods: [endpoint.endpoint.method],
-        type: 'http',
-        authType: 'private',
-        allow: [ROLE],
-        routes: [{ ...route, primary: true }],
-      }),
-    ),
+    defaultChannelConfig: endpoints.flatMap(({ document, endpoint }): readonly ChannelConfig[] => {
+      const { method, pattern } = endpoint.endpoint
+      if (pattern === undefined) return []
+      return [
+        {
+          name: document.name,
+          urlPattern: toUrlPattern(pattern),
+          methods: [method],
+          type: 'http',
+          authType: 'private',
+          allow: [ROLE],
+          routes: [{ ...route, primary: true }],
+        },
+      ]
+    }),
   }
 }
 

@@ -4,6 +4,16 @@ import type { Paths } from '../../../src/api/types.ts'
 import { type Answered, api, readAnswer, readData, type Schemas } from './client.ts'
 
 export type EndpointRow = Schemas['EndpointSummary']
+/** Of an endpoint with a route. */
+export type RoutedRow = EndpointRow & Readonly<{ method: string; pattern: string }>
+export const isRouted = (row: EndpointRow): row is RoutedRow => row.method !== undefined && row.pattern !== undefined
+
+/** Where messages arrive: the route, below the origin of the message port if it is given, or else the topic. */
+export function formatEntrance(row: EndpointRow, origin = ''): string {
+  if (isRouted(row)) return `${row.method} ${origin}${row.pattern}`
+  return row.kafkaConsumerTopic === undefined ? '' : `topic ${row.kafkaConsumerTopic}`
+}
+
 export type EndpointPage = Schemas['SummaryPage']
 type Query = NonNullable<Paths['/endpoints']['get']['parameters']['query']>
 

@@ -6,7 +6,7 @@ import { Autocomplete } from 'react-aria-components/Autocomplete'
 import { Input } from 'react-aria-components/Input'
 import { ListBox, ListBoxItem } from 'react-aria-components/ListBox'
 import { SearchField } from 'react-aria-components/SearchField'
-import { listEndpoints } from '../api/endpoint-calls.ts'
+import { formatEntrance, listEndpoints } from '../api/endpoint-calls.ts'
 import { keyed, queryKeys } from '../api/query-keys.ts'
 import type { Me } from '../api/session.ts'
 import { Dialog } from '../ui/controls/dialog.tsx'
@@ -31,11 +31,11 @@ export function CommandPalette({ me, onClose }: Readonly<{ me: Me; onClose(): vo
     ({ needs, title }) => me.may.includes(needs) && title.toLowerCase().includes(q.toLowerCase()),
   ).map(({ to, title }): Command => ({ id: to, title, hint: 'Page', run: () => void navigate({ to }) }))
   const endpoints = (data?.endpoints ?? []).map(
-    ({ id, name, method, pattern }): Command => ({
-      id,
-      title: name,
-      hint: `${method} ${pattern}`,
-      run: () => void navigate({ to: '/endpoints/$id/edit', params: { id } }),
+    (row): Command => ({
+      id: row.id,
+      title: row.name,
+      hint: formatEntrance(row),
+      run: () => void navigate({ to: '/endpoints/$id/edit', params: { id: row.id } }),
     }),
   )
   const commands = [...pages, ...endpoints]

@@ -2,13 +2,13 @@
  * The first check of an endpoint document: its form is checked and its defaults are filled in, so that all later code can
  * rely on the type `Endpoint`.
  */
-import { takesBody } from '../../core/http.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import { collectInto, type Lint } from '../../core/lint.ts'
 import { withoutStamps } from '../../core/stored-document.ts'
 import { hasTargetField, TARGET_FIELDS } from '../../outbound/targets.ts'
+import { DOCUMENT_DOORS } from '../doors.ts'
 import { type Endpoint, EndpointField } from '../schema/schema.ts'
-import { UNKNOWN_URL } from '../schema/schema-fields.ts'
+import { UNKNOWN_PATTERN, UNKNOWN_URL } from '../schema/schema-fields.ts'
 import { checkField, standIn } from './check-field.ts'
 
 /**
@@ -26,20 +26,40 @@ export function checkDocument(raw: Json): { endpoint: Endpoint; lints: readonly 
   // The walk over the schema returns a value of the schema's type; a property test checks this.
   const endpoint = (checkField(EndpointField, written, sink) ?? standIn(EndpointField)) as Endpoint
   checkInputType(endpoint, lints)
-  return { endpoint: checkTargets(endpoint, written, lints), lints }
+  return { endpoint: checkTargets(checkDoors(endpoint, lints), written, lints), lints }
 }
 
 /** Whether none of these fields has a fault; only then a rule between them is checked. */
 const areSound = (lints: readonly Lint[], ...paths: readonly string[]) =>
   !lints.some((lint) => paths.includes(lint.path))
 
-function checkInputType({ endpoint, transformation }: Endpoint, lints: Lint[]): void {
-  if (!takesBody(endpoint.method) || transformation.input !== undefined) return
+function checkInputType(endpoint: Endpoint, lints: Lint[]): void {
+  if (endpoint.transformation.input !== undefined) return
   if (!areSound(lints, '', 'endpoint', 'endpoint.method', 'transformation', 'transformation.input')) return
-  collectInto(lints)
-    .at('transformation', 'input')
-    .error(`"transformation.input" is required for ${endpoint.method}: say which type of message comes in.`)
+  const lint = collectInto(lints).at('transformation', 'input')
+  for (const { isOpen, body } of ALL_DOORS) {
+    const required = isOpen(endpoint) ? body(endpoint) : undefined
+    if (required !== undefined) lint.error(`"transformation.input" is required ${required}`)
+  }
 }
+
+/** Without anything that brings messages, the endpoint gets a stand-in for its route. */
+function checkDoors(endpoint: Endpoint, lints: Lint[]): Endpoint {
+  if (ALL_DOORS.some(({ isOpen }) => isOpen(endpoint))) return endpoint
+  const fields = ALL_DOORS.map(({ field }) => field)
+  if (areSound(lints, '', 'endpoint', ...fields)) {
+    const others = fields.filter((field) => field !== ROUTE).map((field) => `"${field}"`)
+    collectInto(lints)
+      .at(...ROUTE.split('.'))
+      .error(
+        `"${ROUTE}" is required: give the path of the endpoint, or another field that brings messages: ${others.join(', ')}.`,
+      )
+  }
+  return { ...endpoint, endpoint: { ...endpoint.endpoint, pattern: UNKNOWN_PATTERN } }
+}
+
+const ALL_DOORS = Object.values(DOCUMENT_DOORS)
+const ROUTE = DOCUMENT_DOORS.http.field
 
 /** A response request has exactly one target; one without any gets a stand-in for its URL. */
 function checkTargets(endpoint: Endpoint, written: Json, lints: Lint[]): Endpoint {

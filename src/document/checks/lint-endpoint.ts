@@ -29,6 +29,7 @@ import { lintUnfilledTexts } from './warnings/unfilled-texts.ts'
  */
 export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   lintRoute(endpoint, lint.at('endpoint', 'pattern'))
+  lintForCallers(endpoint, lint)
   lintAuth(endpoint, lint.at('auth'))
   lintFormatOptions(endpoint, lint)
   lintIdempotency(endpoint, lint.at('idempotency'))
@@ -79,8 +80,20 @@ function lintFormatOptions(endpoint: Endpoint, lint: LintSink): void {
 }
 
 function lintRoute({ endpoint: { pattern } }: Endpoint, lint: LintSink): void {
+  if (pattern === undefined || pattern === UNKNOWN_PATTERN) return
   const parsed = parseRoutePattern(pattern)
-  if (pattern !== UNKNOWN_PATTERN && !parsed.ok) lint.error(parsed.message)
+  if (!parsed.ok) lint.error(parsed.message)
+}
+
+/** Fields that only callers of the route notice. */
+const FOR_CALLERS = ['auth', 'rateLimit', 'idempotency'] as const
+
+function lintForCallers(endpoint: Endpoint, lint: LintSink): void {
+  if (endpoint.endpoint.pattern !== undefined) return
+  for (const name of FOR_CALLERS) {
+    if (endpoint[name] === undefined) continue
+    lint.at(name).warning(`"${name}" has no effect without "endpoint.pattern"; leave it out.`)
+  }
 }
 
 function lintIdempotency({ idempotency, endpoint: { method } }: Endpoint, lint: LintSink): void {
@@ -89,7 +102,7 @@ function lintIdempotency({ idempotency, endpoint: { method } }: Endpoint, lint: 
 }
 
 function lintTopics(endpoint: Endpoint, lint: LintSink): void {
-  const { kafkaConsumerTopic: topic, kafkaConsumerStart, kafka, transformation } = endpoint
+  const { kafkaConsumerTopic: topic, kafkaConsumerStart, kafka } = endpoint
   if (kafkaConsumerStart !== undefined && topic === undefined) {
     lint
       .at('kafkaConsumerStart')
@@ -97,13 +110,6 @@ function lintTopics(endpoint: Endpoint, lint: LintSink): void {
   }
   if (kafka !== undefined && topic === undefined) {
     lint.at('kafka').error('"kafka" is for the records of a topic; give "kafkaConsumerTopic" as well, or leave it out.')
-  }
-  if (topic !== undefined && transformation.input === undefined) {
-    lint
-      .at('transformation', 'input')
-      .error(
-        '"transformation.input" is required where a topic is consumed: say which type of message its records hold.',
-      )
   }
 }
 

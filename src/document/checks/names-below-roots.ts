@@ -63,8 +63,13 @@ function checkConstant([name, ...inner]: readonly string[], { constants }: Endpo
 }
 
 function checkUrlParameter([name]: readonly string[], { endpoint }: Endpoint, lint: LintSink): void {
+  if (name === undefined || endpoint.pattern === UNKNOWN_PATTERN) return
+  if (endpoint.pattern === undefined) {
+    lint.error(`There is no parameter "${name}" without "endpoint.pattern".`)
+    return
+  }
   const pattern = parseRoutePattern(endpoint.pattern)
-  if (name === undefined || !pattern.ok || endpoint.pattern === UNKNOWN_PATTERN) return
+  if (!pattern.ok) return
   isDefined(name, pattern.value.parameters, `"endpoint.pattern" has no parameter "${name}"`, lint)
 }
 

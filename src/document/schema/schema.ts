@@ -77,19 +77,25 @@ export const EndpointSchema = record(
     }),
     endpoint: record(
       {
-        pattern: Type.String({
-          description:
-            'Path of the endpoint: segments of URI-safe characters or `:parameter` (letters, digits, `_`, `-`); a last segment `*name` takes the rest of the path; a `/` at the end makes no difference.',
-          examples: ['/patients/:id'],
-          fallback: UNKNOWN_PATTERN,
-        }),
+        pattern: optional(
+          Type.String({
+            description:
+              'Path of the endpoint: segments of URI-safe characters or `:parameter` (letters, digits, `_`, `-`); a last segment `*name` takes the rest of the path; a `/` at the end makes no difference. Required unless another field brings the messages, such as `kafkaConsumerTopic`.',
+            examples: ['/patients/:id'],
+            fallback: UNKNOWN_PATTERN,
+          }),
+        ),
         method: Type.Enum([...ENDPOINT_METHODS], {
           description: 'Method of the endpoint.',
           default: 'POST',
           examples: ['POST'],
         }),
       },
-      { description: 'The route.', foreign: { endpoint: ONE_METHOD, methods: ONE_METHOD } },
+      {
+        description: 'The route.',
+        foreign: { endpoint: ONE_METHOD, methods: ONE_METHOD },
+        default: { method: 'POST' },
+      },
     ),
     auth: optional(AuthSchema),
     limits: optional(LimitsSchema),
@@ -99,7 +105,8 @@ export const EndpointSchema = record(
       {
         input: optional(
           Type.Enum([...FORMATS], {
-            description: 'Format of incoming messages; required for POST, PUT and PATCH.',
+            description:
+              'Format of incoming messages; required for POST, PUT and PATCH, and where a topic is consumed.',
             examples: [DEFAULT_FORMAT],
           }),
         ),
@@ -120,7 +127,7 @@ export const EndpointSchema = record(
         examples: ['plain'],
       }),
     ),
-    kafkaConsumerTopic: optional(topic('Topic that the endpoint also consumes.', 'intake')),
+    kafkaConsumerTopic: optional(topic('Topic whose records are messages of the endpoint.', 'intake')),
     kafkaConsumerStart: optional(
       Type.String({
         pattern: '^(?:earliest|latest|group:.{1,1000})$',

@@ -8,12 +8,13 @@ import { Failure } from '../../core/failure.ts'
 import { isBodiless, MESSAGE_ID_HEADER, MESSAGE_PORT_HEADERS, RESERVED, reservedBy } from '../../core/http.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Answer, Headers } from '../../core/message.ts'
-import { HTTP } from '../../core/origin.ts'
+import { HTTP, type Origin } from '../../core/origin.ts'
 import { MASK } from '../../core/secrets/secrets.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { LoadShedder } from '../admission/load-shedder.ts'
 import type { CompletedMessage } from '../completed-message.ts'
-import type { Intake, RequestAdmission } from '../intake.ts'
+import type { Incoming } from '../incoming-message.ts'
+import type { Arrival, Intake } from '../intake.ts'
 import { type ReadBody, readOn } from './bodies.ts'
 import { hasBody, pathFromUrl, readMethod } from './replies.ts'
 import type { Match, Routes } from './routes.ts'
@@ -55,38 +56,39 @@ type ListenerOptions = Readonly<{
  * Answers requests with node:http alone: the way to a handler through a framework takes as long as the pipeline does for a
  * small message, and gives the same bytes.
  *
- * The listener matches a request and asks for its admission before it reads the body. From then on the request belongs to
- * the version of the endpoint that it matched.
+ * The listener matches a request, and the intake admits it before its body is read. From then on the request belongs to the
+ * version of the endpoint that it matched.
  */
 export function createMessageListener(options: ListenerOptions): MessageListener {
   const { routes, intake, shedder } = options
   /** The requests of this round of the event loop. */
-  let arrived: Arrived[] = []
-  const incomplete = new WeakMap<Socket, Arrived>()
+  let arrived: Exchange[] = []
+  const incomplete = new WeakMap<Socket, Exchange>()
   const startAll = (): void => {
     const all = arrived
     arrived = []
     for (const one of all) {
       if (!one.request.complete) incomplete.set(one.request.socket, one)
-      start(one, options)
+      one.start()
     }
   }
   const listen: RequestListener = (request, response) => {
     const url = request.url ?? '/'
     const match = routes.match(request.method ?? '', url)
     if (match.kind !== 'endpoint') {
-      sendRefusal({ request, response }, intake.refuse(undefined, unrouted(match, request.method ?? '', url)), options)
+      const failure = unrouted(match, request.method ?? '', url)
+      sendRefusal(request, response, intake.refuse(undefined, failure, HTTP), options)
       return
     }
-    const one = { request, response, url, match }
+    const one = new Exchange(request, response, match, options)
     if (shedder.passes()) {
       // All together, once the bodies of all have arrived: the processor's caches then hold the same code for each.
       if (arrived.push(one) === 1) setImmediate(startAll)
     } else {
       incomplete.set(request.socket, one)
       shedder.wait({
-        start: () => start(one, options),
-        shed: (failure) => sendRefusal(one, intake.refuse(match.compiled, failure), options),
+        start: () => one.start(),
+        shed: (failure) => one.refuse(intake.refuse(match.compiled, failure, HTTP), undefined),
       })
     }
   }
@@ -103,63 +105,95 @@ type MessageListener = Readonly<{
   findEndpoint(socket: Socket): CompiledEndpoint | undefined
 }>
 
-type Exchange = Readonly<{ request: IncomingMessage; response: ServerResponse }>
-type Arrived = Exchange & Readonly<{ url: string; match: Extract<Match, { kind: 'endpoint' }> }>
 type SendOptions = Pick<ListenerOptions, 'isStopping' | 'coreAnswers'>
 
-/** Starts after the requests before it on the connection are answered, unless that ended it or the caller has left. */
-function start(one: Arrived, options: ListenerOptions): void {
-  const { request, response } = one
-  if (response.socket === null) response.once('socket', () => start(one, options))
-  else if (!request.socket.writableEnded && !request.socket.destroyed) serve(one, options)
-}
+/** A request with its response. */
+class Exchange implements Arrival {
+  readonly request: IncomingMessage
+  readonly match: Extract<Match, { kind: 'endpoint' }>
+  readonly #response: ServerResponse
+  readonly #options: ListenerOptions
+  #isFailed = false
+  #isForCore = false
 
-function serve(arrived: Arrived, options: ListenerOptions): void {
-  const { request, response, url, match } = arrived
-  const { compiled, urlParams } = match
-  const { intake, readBody, isStopping, coreAnswers } = options
-  let failed = false
-  let isForCore = false
-  const answer = (completed: CompletedMessage): void =>
-    send(response, isForCore ? wrapped(completed, coreAnswers) : completed, isStopping())
-  // A connection may break after its message was refused already.
-  const fail = (fault: Error): void => {
-    readOn(request)
-    if (!failed && !wasRefused(request.socket)) answer(intake.refuse(compiled, fromFastify(fault)))
-    failed = true
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    match: Extract<Match, { kind: 'endpoint' }>,
+    options: ListenerOptions,
+  ) {
+    this.request = request
+    this.match = match
+    this.#response = response
+    this.#options = options
   }
-  const sendOrFail = (completed: CompletedMessage): void => {
+
+  get origin(): Origin {
+    return HTTP
+  }
+
+  get headers(): Headers {
+    return this.request.headers as Headers
+  }
+
+  get connection(): Socket {
+    return this.request.socket
+  }
+
+  /** Starts after the requests before it on the connection are answered, unless that ended it or the caller has left. */
+  start(): void {
+    const { socket } = this.request
+    if (this.#response.socket === null) this.#response.once('socket', () => this.start())
+    else if (!socket.writableEnded && !socket.destroyed) this.#options.intake.receive(this.match.compiled, this)
+  }
+
+  /** A caller who left sends no body, and no event would report its end. */
+  hasLeft(): boolean {
+    return this.request.socket.destroyed && !this.request.complete
+  }
+
+  read(requestHeaders: Headers, caller: string | undefined, accept: (incoming: Incoming) => void): void {
+    const { request, match } = this
+    const { readBody, coreAnswers } = this.#options
+    this.#isForCore = isFromCore(request, coreAnswers, caller)
+    const sentBytes = this.#isForCore ? coreAnswers?.sentBytes : undefined
+    readBody(
+      request,
+      (fault) => this.fail(fault),
+      (body?: Uint8Array) => {
+        const query = parseUrlQuery(request.url ?? '/')
+        accept({ origin: HTTP, requestHeaders, query, urlParams: match.urlParams, body, caller, sentBytes })
+      },
+    )
+  }
+
+  refuse(refused: CompletedMessage, caller: string | undefined): void {
+    sendRefusal(this.request, this.#response, refused, this.#options, caller)
+  }
+
+  answer(completed: CompletedMessage): void {
     try {
-      answer(completed)
+      this.#send(completed)
     } catch (thrown) {
       // An upstream may have set a header that node does not send.
-      fail(thrown as Error)
+      this.fail(thrown as Error)
     }
   }
-  const proceed = (admission: RequestAdmission | undefined): void => {
-    if (admission === undefined) return
-    const { caller } = admission
-    if (admission.refused !== undefined) {
-      sendRefusal(arrived, admission.refused, options, caller)
-      return
+
+  /** A connection may break after its message was refused already. */
+  fail(fault: Error): void {
+    const { intake } = this.#options
+    readOn(this.request)
+    if (!this.#isFailed && !wasRefused(this.request.socket)) {
+      this.#send(intake.refuse(this.match.compiled, fromFastify(fault), HTTP))
     }
-    const { requestHeaders } = admission
-    isForCore = isFromCore(request, coreAnswers, caller)
-    const sentBytes = isForCore ? coreAnswers?.sentBytes : undefined
-    readBody(request, fail, (body?: Uint8Array) => {
-      const incoming = { origin: HTTP, requestHeaders, query: parseUrlQuery(url), urlParams, body, caller, sentBytes }
-      const completed = intake.accept(compiled, incoming, request.socket)
-      if (completed instanceof Promise) completed.then(sendOrFail)
-      else sendOrFail(completed)
-    })
+    this.#isFailed = true
   }
-  const admission = intake.admit(compiled, {
-    headers: request.headers as Headers,
-    // A caller who left sends no body, and no event would report its end.
-    hasLeft: () => request.socket.destroyed && !request.complete,
-  })
-  if (admission instanceof Promise) admission.then(proceed).catch(fail)
-  else proceed(admission)
+
+  #send(completed: CompletedMessage): void {
+    const { coreAnswers, isStopping } = this.#options
+    send(this.#response, this.#isForCore ? wrapped(completed, coreAnswers) : completed, isStopping())
+  }
 }
 
 /** The longest body that is read over if its message is shed. */
@@ -170,7 +204,8 @@ const SHORT_BODY_BYTES = 65_536
  * is read over: most of it has arrived, and a new connection would add more to the load.
  */
 function sendRefusal(
-  { request, response }: Exchange,
+  request: IncomingMessage,
+  response: ServerResponse,
   refused: CompletedMessage,
   { isStopping, coreAnswers }: SendOptions,
   caller?: string,
@@ -234,11 +269,11 @@ export function messageSide(options: ListenerOptions, { listen, findEndpoint }: 
     // An unreadable URL belongs to a message, unless it starts with a reserved path.
     refuseUnreadable: (failure, request, response) => {
       if (reservedBy(pathFromUrl(request.url ?? '/')) !== undefined) return false
-      sendRefusal({ request, response }, intake.refuse(undefined, failure), options)
+      sendRefusal(request, response, intake.refuse(undefined, failure, HTTP), options)
       return true
     },
     refuseUnparsed: (failure, socket) => {
-      const { answer, messageId } = intake.refuse(findEndpoint(socket), failure)
+      const { answer, messageId } = intake.refuse(findEndpoint(socket), failure, HTTP)
       return { ...answer, headers: { [MESSAGE_ID_HEADER]: messageId, ...answer.headers } }
     },
   }

@@ -20,9 +20,12 @@ export function createRoutes(registry: Pick<Registry, 'all' | 'watch'>): Routes 
   const table = createRouteTable<CompiledEndpoint>()
   const add = (compiled: CompiledEndpoint): void => {
     const { method, pattern } = compiled.endpoint.endpoint
-    table.add(method, pattern, compiled)
+    if (pattern !== undefined) table.add(method, pattern, compiled)
   }
-  const remove = ({ endpoint: { endpoint } }: CompiledEndpoint): void => table.remove(endpoint.method, endpoint.pattern)
+  const remove = (compiled: CompiledEndpoint): void => {
+    const { method, pattern } = compiled.endpoint.endpoint
+    if (pattern !== undefined) table.remove(method, pattern)
+  }
   registry.all().forEach(add)
   registry.watch(({ removed, added }) => {
     // All routes are removed first: one endpoint may take the route that another gives up.

@@ -114,13 +114,13 @@ function attempt(
       producer: options.transactions?.open(record.offset + 1n, compiled.produces ?? 0),
     },
     requestHeaders: readHeaders(record),
-    query: {},
-    urlParams: {},
     // A format without null leaves a tombstone without a body, which fails with BODY_UNREADABLE.
     body: record.value ?? nullBody(compiled),
   }
   const refusal = refuseTombstone(record, compiled, options)
-  return refusal === undefined ? intake.accept(compiled, incoming) : intake.refuse(compiled, refusal, incoming)
+  return refusal === undefined
+    ? intake.accept(compiled, incoming)
+    : intake.refuse(compiled, refusal, incoming.origin, incoming)
 }
 
 const readResult = (ended: Ended): RecordAttempt => (typeof ended === 'string' ? ended : (ended.failure ?? 'done'))

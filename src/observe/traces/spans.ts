@@ -19,7 +19,7 @@ import type { InstrumentationScope } from '@opentelemetry/core'
 import type { Resource } from '@opentelemetry/resources'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import type { Answer } from '../../core/message.ts'
-import type { Origin } from '../../core/origin.ts'
+import type { Door, Origin } from '../../core/origin.ts'
 import { type CallSpan, newSpanId, type StageSpan, type Trace, type TraceContext } from '../../core/tracing/trace.ts'
 import { readTarget } from '../../outbound/targets.ts'
 
@@ -42,7 +42,7 @@ export type TracedMessage = Readonly<{
     | Readonly<{
         document: Readonly<{ name: string }>
         endpoint: Readonly<{
-          endpoint: Readonly<{ method: string; pattern: string }>
+          endpoint: Readonly<{ method: string; pattern?: string | undefined }>
           kafkaConsumerTopic?: string | undefined
         }>
       }>
@@ -72,14 +72,12 @@ type Traced = Readonly<{
 function messageSpan(message: TracedMessage, { startMs }: Trace, traced: Traced): ReadableSpan {
   const { compiled, source, outcome, code, answer, messageId, ms, incoming } = message
   const { name = '' } = compiled?.document ?? {}
-  const { method = '', pattern = '' } = compiled?.endpoint.endpoint ?? {}
-  const topic = compiled?.endpoint.kafkaConsumerTopic ?? ''
-  const isRecord = incoming?.origin.door === 'kafka'
+  const door = DOOR_SPANS[incoming?.origin.door ?? 'http'](message)
   const { spanId, parentId } = traced.context
   return {
     ...spanIn(traced, spanId, parentId, startMs, startMs + ms),
-    name: isRecord ? `process ${topic}` : `${method} ${pattern}`,
-    kind: isRecord ? SpanKind.CONSUMER : SpanKind.SERVER,
+    name: door.name,
+    kind: door.kind,
     status: toSpanStatus(outcome === 'failed'),
     attributes: defined({
       'crosswalk.message.id': messageId,
@@ -88,12 +86,36 @@ function messageSpan(message: TracedMessage, { startMs }: Trace, traced: Traced)
       'crosswalk.outcome': outcome,
       'crosswalk.code': code === '' ? undefined : code,
       'crosswalk.answer_of': answer.repeats,
-      ...(isRecord
-        ? { 'messaging.system': 'kafka', 'messaging.destination.name': topic, 'messaging.operation.type': 'process' }
-        : { 'http.request.method': method, 'http.route': pattern, 'http.response.status_code': answer.status }),
+      ...door.attributes,
       'error.type': outcome === 'failed' ? code : undefined,
     }),
   }
+}
+
+type DoorSpan = Readonly<{ name: string; kind: SpanKind; attributes: Readonly<Record<string, string | number>> }>
+
+/** What the span of a message says of the door that it came through. */
+const DOOR_SPANS: Readonly<Record<Door, (message: TracedMessage) => DoorSpan>> = {
+  http: ({ compiled, answer }) => {
+    const { method = '', pattern = '' } = compiled?.endpoint.endpoint ?? {}
+    return {
+      name: `${method} ${pattern}`,
+      kind: SpanKind.SERVER,
+      attributes: { 'http.request.method': method, 'http.route': pattern, 'http.response.status_code': answer.status },
+    }
+  },
+  kafka: ({ compiled }) => {
+    const topic = compiled?.endpoint.kafkaConsumerTopic ?? ''
+    return {
+      name: `process ${topic}`,
+      kind: SpanKind.CONSUMER,
+      attributes: {
+        'messaging.system': 'kafka',
+        'messaging.destination.name': topic,
+        'messaging.operation.type': 'process',
+      },
+    }
+  },
 }
 
 function stageSpan({ stage, startMs, endMs }: StageSpan, traced: Traced): ReadableSpan {

@@ -1,6 +1,7 @@
 import { Failure } from '../../core/failure.ts'
 import { takesBody } from '../../core/http.ts'
 import type { Parsed, Recalled } from '../../core/message.ts'
+import { hasBody } from '../../document/doors.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import { codecForFormat, compileTypeCheck, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
@@ -25,8 +26,7 @@ export function compileParse(endpoint: Endpoint, settings: PipelineSettings): St
   const { method } = endpoint.endpoint
   const format = endpoint.transformation.input
   const bodiless = !takesBody(method)
-  const consumes = endpoint.kafkaConsumerTopic !== undefined
-  if (format === undefined || (bodiless && !consumes)) return { adds: { requestBody: {} } }
+  if (format === undefined || !hasBody(endpoint)) return { adds: { requestBody: {} } }
   const codec = codecForFormat(format, endpoint)
   const isOfFormat = compileTypeCheck(codec)
   return (message, run) => {

@@ -37,7 +37,7 @@ export function captureBodies(
 }
 
 function captureIncoming(
-  { origin: { door }, requestHeaders, query, urlParams, body }: NonNullable<CompletedMessage['incoming']>,
+  { origin: { door }, requestHeaders, query = {}, urlParams = {}, body }: NonNullable<CompletedMessage['incoming']>,
   capture: BodyCapture,
   secretHeaders: ReadonlySet<string>,
 ): void {

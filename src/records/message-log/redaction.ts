@@ -211,7 +211,7 @@ export function createSecretsFinder({ isHeader, isParameter }: SecretNames): Fin
       for (const [name, value] of new URLSearchParams(query)) if (isParameter(name)) add(value)
     }
     if (incoming !== undefined) {
-      const { requestHeaders, query, urlParams } = incoming
+      const { requestHeaders, query = {}, urlParams = {} } = incoming
       collect(requestHeaders)
       // A token in a body may be the content of the message; in a header or the URL it is a credential.
       for (const part of [requestHeaders, query, urlParams]) {

@@ -1,6 +1,8 @@
 /** Runs a recorded message again, through its endpoint as it is now. */
 import type { Headers } from '../../core/message.ts'
+import { DOORS, type Door, doorOf } from '../../core/origin.ts'
 import type { BodyName, MaskCause, MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
+import { DOCUMENT_DOORS } from '../../document/doors.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
@@ -123,6 +125,7 @@ const BLOCKERS = {
   'no-endpoint': 'No endpoint took the message.',
   'endpoint-gone': 'Its endpoint is not active any more: it was deleted, or has faults.',
   'no-topic': 'It arrived from a topic, and its endpoint consumes no topic any more.',
+  'no-route': 'It arrived at a route, and its endpoint has no route any more.',
   'route-changed': 'The route of its endpoint now has parameters that the message did not have.',
   'not-kept':
     'Its request was not recorded: the message log does not record its bodies (MESSAGE_LOG, or messageLog of its endpoint), or the message was refused before it was read.',
@@ -152,7 +155,8 @@ export function recordBlocker(record: MessageRecord, registry: Registry, edited:
   if (record.endpointId === undefined) return blocker('no-endpoint')
   const compiled = registry.get(record.endpointId)
   if (compiled === undefined) return blocker('endpoint-gone')
-  if (record.source === 'broker' && !consumes(compiled)) return blocker('no-topic')
+  const closed = record.source === 'replay' ? undefined : doorBlocker(doorOf(record.source), compiled)
+  if (closed !== undefined) return closed
   const isRecorded = record.bodies.some(({ which }) => which === 'request')
   if (!isRecorded) return edited ? undefined : blocker('not-kept')
   return bodyBlocker(record, 'request') ?? (edited ? undefined : bodyBlocker(record, 'incoming'))
@@ -173,17 +177,21 @@ function maskedBlocker(causes: readonly MaskCause[] | undefined): ReplayBlocker 
 /** The blocker that the present endpoint causes: its route or topic may have changed since the message arrived. */
 function endpointBlocker(
   compiled: CompiledEndpoint,
-  { origin, urlParams, body }: Incoming,
+  { origin, urlParams = {}, body }: Incoming,
   acceptsNull: boolean,
 ): ReplayBlocker | undefined {
-  if (origin.door === 'kafka') {
-    if (!consumes(compiled)) return blocker('no-topic')
+  const closed = doorBlocker(origin.door, compiled)
+  if (closed !== undefined) return closed
+  if (DOORS[origin.door].mayLackValue) {
     const isNull = body !== undefined && nullBody(compiled)?.equals(body)
     return isNull && !acceptsNull && refusesNull(compiled) ? blocker('tombstone') : undefined
   }
-  const pattern = parseRoutePattern(compiled.endpoint.endpoint.pattern)
+  const pattern = parseRoutePattern(compiled.endpoint.endpoint.pattern ?? '/')
   const hasValue = (name: string): boolean => Object.hasOwn(urlParams, name)
   return !pattern.ok || pattern.value.parameters.every(hasValue) ? undefined : blocker('route-changed')
 }
 
-const consumes = ({ endpoint }: CompiledEndpoint): boolean => endpoint.kafkaConsumerTopic !== undefined
+const CLOSED: Readonly<Record<Door, ReplayBlocker['reason']>> = { http: 'no-route', kafka: 'no-topic' }
+
+const doorBlocker = (door: Door, { endpoint }: CompiledEndpoint): ReplayBlocker | undefined =>
+  DOCUMENT_DOORS[door].isOpen(endpoint) ? undefined : blocker(CLOSED[door])

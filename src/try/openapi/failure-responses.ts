@@ -263,7 +263,7 @@ function listParts(endpoint: Endpoint): Parts {
   }
 }
 
-const hasUrlParameters = ({ endpoint: { pattern } }: Endpoint): boolean =>
+const hasUrlParameters = ({ endpoint: { pattern = '/' } }: Endpoint): boolean =>
   splitPattern(pattern).some((segment) => variableName(segment) !== undefined)
 
 // The names of what an endpoint adds to an OpenAPI document. They depend on the endpoint alone, so that parts can be kept.

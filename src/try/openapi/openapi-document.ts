@@ -35,7 +35,7 @@ type Path = { readonly path: string; readonly parameters: readonly JsonObject[];
 /** Endpoints whose names and routes differ, in the order of their paths. */
 type PublishedEndpoints = Iterable<PublishedEndpoint> | AsyncIterable<PublishedEndpoint>
 
-/** Reads the endpoints while the promise is pending. Rejects with the reason of `signal` once it is aborted. */
+/** Leaves out endpoints without a route. Reads the endpoints while the promise is pending. Rejects with the reason of `signal` once it is aborted. */
 export async function writeOpenApi(
   endpoints: PublishedEndpoints,
   info: DocumentInfo,
@@ -51,7 +51,9 @@ export async function writeOpenApi(
     securitySchemes: new Map<string, string>(),
   }
   for await (const published of endpoints) {
-    const { path, shape, method, parameters, operation, components: own } = writeOperation(published)
+    const written = writeOperation(published)
+    if (written === undefined) continue
+    const { path, shape, method, parameters, operation, components: own } = written
     // Of paths that differ in the names of their parameters only, OpenAPI takes the names of one.
     const listed = paths.get(shape) ?? { path, parameters, methods: [] }
     paths.set(shape, listed)
@@ -173,7 +175,7 @@ const MAX_TEMPLATES = 100
 /** Longer keys are rarely equal. */
 const MAX_KEY_CHARACTERS = 20_000
 
-function createOperationTexts(settings: PublishSettings): (published: PublishedEndpoint) => OperationTexts {
+function createOperationTexts(settings: PublishSettings): (published: PublishedEndpoint) => OperationTexts | undefined {
   const known: KnownFailures = new Map()
   const templates = new Map<string, Template>()
   // No document can hold it.
@@ -205,6 +207,7 @@ function createOperationTexts(settings: PublishSettings): (published: PublishedE
   return (published) => {
     const { endpoint } = published
     const route = describeRoute(endpoint)
+    if (route === undefined) return undefined
     const { operation, components } = createTemplate(published, route.parameters.length > 0)
     const name = componentName(endpoint.name)
     const named = (text: string): string => text.replaceAll(placeholder, name)

@@ -48,8 +48,9 @@ type PublishedOperation = Readonly<{
   components: Readonly<Record<'schemas' | 'responses' | 'securitySchemes', JsonObject>>
 }>
 
-/** Where callers reach an endpoint. */
-export function describeRoute({ endpoint: { pattern, method } }: Endpoint): PublishedRoute {
+/** Where callers reach an endpoint; undefined if it has no route. */
+export function describeRoute({ endpoint: { pattern, method } }: Endpoint): PublishedRoute | undefined {
+  if (pattern === undefined) return undefined
   const segments = splitPattern(pattern)
   return {
     path: `/${segments.map((segment) => segment.replace(/^[:*](.*)$/s, '{$1}')).join('/')}`,

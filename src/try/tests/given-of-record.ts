@@ -3,7 +3,7 @@
 import { FRAMING_HEADERS } from '../../core/http.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { documentPath } from '../../core/lint.ts'
-import { HTTP } from '../../core/origin.ts'
+import { DOORS, HTTP } from '../../core/origin.ts'
 import { isSecretParameter, REDACTED, withoutSecretHeaders } from '../../core/secrets/secrets.ts'
 import { CANNED_FAULTS } from '../../document/checks/dry-run-request.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
@@ -32,7 +32,10 @@ export function testInputFromLogEntry({ record, incoming, exchanges }: RecordedM
     losses.push({ path: 'message.body', reason: NO_TEXT })
   }
   if (incoming.origin.door !== HTTP.door) {
-    losses.push({ path: 'message', reason: 'The message is a record of a topic; the test sends it as a request.' })
+    losses.push({
+      path: 'message',
+      reason: `The message is ${DOORS[incoming.origin.door].messages}; the test sends it as a request.`,
+    })
   }
   const masked = (part: 'headers' | 'query', values: JsonObject): JsonObject => {
     const shown = part === 'headers' ? withoutSecretHeaders(values) : withoutSecretParameters(values)
@@ -51,8 +54,8 @@ export function testInputFromLogEntry({ record, incoming, exchanges }: RecordedM
       ...(body === undefined ? {} : { body: contentType === undefined ? body : inlineBody(body) }),
       ...(typeof contentType === 'string' ? { contentType } : {}),
       ...present('headers', masked('headers', headers)),
-      ...present('query', masked('query', incoming.query)),
-      ...present('urlParams', incoming.urlParams),
+      ...present('query', masked('query', incoming.query ?? {})),
+      ...present('urlParams', incoming.urlParams ?? {}),
     },
     ...present('lookups', group('lookup')),
     ...present('responses', group('response')),

@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Failure } from '../../../src/core/failure.ts'
 import type { FailureCode } from '../../../src/core/failure-table.ts'
-import type { Received } from '../../../src/core/message.ts'
+import type { Headers, Received } from '../../../src/core/message.ts'
 import { HTTP } from '../../../src/core/origin.ts'
 import type { Run } from '../../../src/core/run.ts'
 import { endStage, startTrace } from '../../../src/core/tracing/trace.ts'
@@ -12,7 +13,7 @@ import { checkDocument } from '../../../src/document/checks/check-document.ts'
 import type { CompiledEndpoint } from '../../../src/endpoints/compiled-endpoint.ts'
 import type { CompletedMessage } from '../../../src/inbound/completed-message.ts'
 import type { Incoming } from '../../../src/inbound/incoming-message.ts'
-import { Intake, type IntakeOptions, type RequestAdmission } from '../../../src/inbound/intake.ts'
+import { Intake, type IntakeOptions } from '../../../src/inbound/intake.ts'
 import type { MessageLogging } from '../../../src/inbound/message-line.ts'
 import type { Handle, Outcome } from '../../../src/pipeline/outcome.ts'
 import { loggerInto } from '../../support/service.ts'
@@ -139,7 +140,32 @@ function rated(): CompiledEndpoint {
   return { ...rest, endpoint: { ...endpoint, rateLimit: { messages: 1, seconds: 60 } } }
 }
 
-const refusedBy = (admission: RequestAdmission | undefined): CompletedMessage | undefined => admission?.refused
+type Admission = Readonly<{ requestHeaders?: Headers; refused?: CompletedMessage; caller: string | undefined }>
+
+/** What a request learns before its body is read; undefined if it learns nothing. */
+async function admit(
+  intake: Intake,
+  compiled: CompiledEndpoint,
+  headers: Headers,
+  left = false,
+): Promise<Admission | undefined> {
+  const learned: Admission[] = []
+  intake.receive(compiled, {
+    origin: HTTP,
+    headers,
+    connection: undefined,
+    hasLeft: () => left,
+    read: (requestHeaders, caller) => learned.push({ requestHeaders, caller }),
+    refuse: (refused, caller) => learned.push({ refused, caller }),
+    answer: () => assert.fail('no body was read'),
+    fail: assert.ifError,
+  })
+  await nextIteration()
+  assert.ok(learned.length <= 1)
+  return learned[0]
+}
+
+const refusedBy = (admission: Admission | undefined): CompletedMessage | undefined => admission?.refused
 
 describe('the admission of a request', () => {
   const refusal = new Failure('CREDENTIALS_REFUSED', 'no')
@@ -166,11 +192,10 @@ describe('the admission of a request', () => {
       const { intake, counted, log } = open({ maxMessagesWaiting: 0 })
       const limited = rated()
       const headers = { a: 'secret', b: 'c' }
-      const arrival = { headers, hasLeft: () => left }
-      if (full) await intake.admit(limited, arrival)
+      if (full) await admit(intake, limited, headers)
       if (busy) for (const _ of [1, 2]) void intake.accept(limited, incoming)
       if (draining) void intake.drain()
-      const admission = await intake.admit(auth === undefined ? limited : { ...limited, auth }, arrival)
+      const admission = await admit(intake, auth === undefined ? limited : { ...limited, auth }, headers, left)
       const refused = refusedBy(admission)
       assert.equal(refused?.failure?.code, code)
       assert.deepEqual(counted, refused === undefined ? [] : [refused])
@@ -189,9 +214,8 @@ test('a rate that is exceeded is reported as what it is for the processes of a s
     const { intake, counted } = open({ workerSlot: { slot: 0, workers } })
     const limited = rated()
     const headers = { a: 'b' }
-    const admit = async () => intake.admit(limited, { headers, hasLeft: () => false })
-    assert.deepEqual(await admit(), { requestHeaders: headers, caller: undefined })
-    assert.equal(refusedBy(await admit())?.failure?.message, error)
+    assert.deepEqual(await admit(intake, limited, headers), { requestHeaders: headers, caller: undefined })
+    assert.equal(refusedBy(await admit(intake, limited, headers))?.failure?.message, error)
     assert.equal(counted.length, 1)
   }
 })
@@ -201,10 +225,10 @@ for (const code of ['OVERLOADED', 'RATE_LIMITED'] as const) {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { intake, log, counted } = open()
     const refuseMany = (count: number) => {
-      for (let at = 0; at < count; at += 1) intake.refuse(undefined, new Failure(code, 'too many'))
+      for (let at = 0; at < count; at += 1) intake.refuse(undefined, new Failure(code, 'too many'), HTTP)
     }
     refuseMany(25)
-    intake.refuse(undefined, new Failure('ROUTE_UNKNOWN', 'another'))
+    intake.refuse(undefined, new Failure('ROUTE_UNKNOWN', 'another'), HTTP)
     assert.deepEqual([log.length, counted.length], [11, 26])
     t.mock.timers.tick(1_000)
     const message = '15 more messages were shed within a second'
@@ -347,8 +371,8 @@ describe('the line and the account of a message', () => {
             state: '',
           }
           const { intake, log, counted } = open({ logMessages, ...(isTraced && { traceContext: () => traced }) })
-          if (end === 'no route') intake.refuse(undefined, new Failure('ROUTE_UNKNOWN', 'x'))
-          else if (end === 'shed') intake.refuse(undefined, new Failure('OVERLOADED', 'x'))
+          if (end === 'no route') intake.refuse(undefined, new Failure('ROUTE_UNKNOWN', 'x'), HTTP)
+          else if (end === 'shed') intake.refuse(undefined, new Failure('OVERLOADED', 'x'), HTTP)
           else {
             const compiled = endpointWith(() => end)
             await intake.accept(compiled, incoming)
@@ -375,14 +399,14 @@ describe('a refusal before the pipeline', () => {
   test('is answered in the output type of the endpoint', () => {
     const { intake, counted } = open()
     const compiled = endpointWith(() => done, 'XML')
-    const { answer } = intake.refuse(compiled, new Failure('BODY_TOO_LARGE', 'too large'))
+    const { answer } = intake.refuse(compiled, new Failure('BODY_TOO_LARGE', 'too large'), HTTP)
     assert.equal(answer.headers['content-type'], 'application/xml')
     assert.match(String(answer.body), /<error>too large<\/error>.*<messageId>id 1<\/messageId>/s)
     assert.equal(counted[0]?.compiled, compiled)
   })
   test('is answered in JSON where no endpoint is known', () => {
     const { intake, counted } = open()
-    const { answer } = intake.refuse(undefined, new Failure('ROUTE_UNKNOWN', 'unknown'))
+    const { answer } = intake.refuse(undefined, new Failure('ROUTE_UNKNOWN', 'unknown'), HTTP)
     assert.deepEqual(JSON.parse(String(answer.body)), { error: 'unknown', code: 'ROUTE_UNKNOWN', messageId: 'id 1' })
     assert.equal(counted[0]?.compiled, undefined)
   })

@@ -74,7 +74,7 @@ async function openInstance(
     logger,
   })
   await catalogue.load()
-  const paths = () => registry.all().map(({ endpoint }) => endpoint.endpoint.pattern)
+  const paths = () => registry.all().map(({ endpoint }) => endpoint.endpoint.pattern ?? '')
   return { catalogue, registry, routes, ping: store.endpoints.ping, paths, report: (version) => report(version) }
 }
 

@@ -141,7 +141,13 @@ describe('faults of form', () => {
   const cases: readonly Case[] = [
     [{ name: 5 }, ['name', '"name" must be a string that is not empty, not a number.']],
     [{ name: ' ' }, ['name', 'must be a string that is not empty.']],
-    [{ endpoint: {} }, ['endpoint.pattern', '"endpoint.pattern" is required: ']],
+    [
+      { endpoint: {} },
+      [
+        'endpoint.pattern',
+        '"endpoint.pattern" is required: give the path of the endpoint, or another field that brings messages: "kafkaConsumerTopic".',
+      ],
+    ],
     [
       { endpoint: { pattern: '/a', method: 'get' } },
       ['endpoint.method', 'must be one of "GET", "POST", "PUT", "PATCH", "DELETE", not "get"; did you mean "GET"?'],
@@ -286,7 +292,7 @@ describe('faults of form', () => {
   test('an empty document lacks exactly its required fields', () => {
     assert.deepEqual(
       checkDocument({}).lints.map(({ path }) => path),
-      ['name', 'endpoint', 'transformation'],
+      ['name', 'transformation', 'endpoint.pattern'],
     )
   })
 

@@ -24,16 +24,23 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
       </>
     ),
   },
-  { id: 'method', title: 'Method', sort: 'method', render: ({ method }) => <code>{method}</code> },
+  {
+    id: 'method',
+    title: 'Method',
+    sort: 'method',
+    render: ({ method }) => (method === undefined ? '–' : <code>{method}</code>),
+  },
   {
     id: 'pattern',
     title: 'Pattern',
     sort: 'pattern',
     render: ({ pattern, kafkaConsumerTopic }) => (
       <>
-        <code className="wrap">
-          <VisibleText text={pattern} max={200} />
-        </code>
+        {pattern === undefined ? null : (
+          <code className="wrap">
+            <VisibleText text={pattern} max={200} />
+          </code>
+        )}
         {kafkaConsumerTopic === undefined ? null : (
           <div className="quiet">
             topic <VisibleText text={kafkaConsumerTopic} max={200} />

@@ -1,7 +1,7 @@
 /** A message as a command of curl, to be looked at before it is copied. */
 
 import { useQuery } from '@tanstack/react-query'
-import { listEndpoints } from '../../api/endpoint-calls.ts'
+import { isRouted, listEndpoints } from '../../api/endpoint-calls.ts'
 import { answerKey, keyed } from '../../api/query-keys.ts'
 import { readMessageBody } from '../../api/records/message-calls.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'
@@ -61,5 +61,6 @@ async function createCurlCommand(
 async function readRoute(id: string, origin: string, signal: AbortSignal) {
   const [row] = (await listEndpoints({ q: id, limit: 1 }, signal)).endpoints
   if (row === undefined) throw new Error('Its endpoint was deleted, so there is nowhere to send the message to.')
+  if (!isRouted(row)) throw new Error('Its endpoint has no route, so curl cannot send the message.')
   return { origin, method: row.method, pattern: row.pattern }
 }

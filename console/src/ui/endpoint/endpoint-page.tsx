@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
-import { type EndpointRow, listEndpoints } from '../../api/endpoint-calls.ts'
+import { type EndpointRow, formatEntrance, isRouted, listEndpoints } from '../../api/endpoint-calls.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { useMe } from '../../api/session.ts'
 import { Button } from '../controls/button.tsx'
@@ -81,7 +81,7 @@ export function EndpointNavigation({ id, row, data }: EndpointNavigationProps) {
       ) : (
         <>
           <code>
-            <VisibleText text={`${row.method} ${origin}${row.pattern}`} max={200} />
+            <VisibleText text={formatEntrance(row, origin)} max={200} />
           </code>
           <span className="quiet">version {row.version}</span>
           {row.reason !== undefined && row.reason !== 'tolerated' && (
@@ -89,9 +89,11 @@ export function EndpointNavigation({ id, row, data }: EndpointNavigationProps) {
               {row.reason === 'pending' ? 'Not compiled yet' : 'Not active'}
             </StatusChip>
           )}
-          <Button tone="quiet" onPress={() => setCurl(true)}>
-            Copy as curl …
-          </Button>
+          {isRouted(row) && (
+            <Button tone="quiet" onPress={() => setCurl(true)}>
+              Copy as curl …
+            </Button>
+          )}
         </>
       )}
       <nav className="endpoint-pages" aria-label="Pages of the endpoint">
@@ -108,7 +110,7 @@ export function EndpointNavigation({ id, row, data }: EndpointNavigationProps) {
           </Link>
         ))}
       </nav>
-      {isCurlShown && row && (
+      {isCurlShown && row && isRouted(row) && (
         <Suspense>
           <SampleCurlDialog row={row} origin={origin} onClose={() => setCurl(false)} />
         </Suspense>

@@ -1,6 +1,6 @@
 /** A command of curl that sends the message of an endpoint's first test, to be looked at before it is copied. */
 import { useQuery } from '@tanstack/react-query'
-import type { EndpointRow } from '../../api/endpoint-calls.ts'
+import type { RoutedRow } from '../../api/endpoint-calls.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { readTests } from '../../api/run-calls.ts'
 import { useVocabulary } from '../../api/vocabulary.ts'
@@ -13,7 +13,7 @@ import { VisibleText } from '../text/visible-text.tsx'
 import { sampleRequest } from './sample-request.ts'
 
 export type SampleCurlDialogProps = Readonly<{
-  row: EndpointRow
+  row: RoutedRow
   /** Of the message port. */
   origin: string
   onClose(): void

@@ -8,7 +8,9 @@ import { createBodyCapture } from '../../../../src/records/message-log/bodies.ts
 import { compileRedaction } from '../../../../src/records/message-log/redaction.ts'
 import { recordBlocker } from '../../../../src/records/replay/replay.ts'
 
-const registry = { get: () => ({}) as CompiledEndpoint } as unknown as Registry
+const registry = {
+  get: () => ({ endpoint: { endpoint: { pattern: '/a' } } }) as CompiledEndpoint,
+} as unknown as Registry
 
 const whyNot = (summary: BodySummary): string | undefined => {
   const request = { which: 'request', contentType: 'application/json', size: 2 }
@@ -41,4 +43,27 @@ describe('a message whose body is masked says why', () => {
     const summary = { which: 'incoming', contentType: 'application/json', size: 9, masked: true } as const
     assert.equal(whyNot(summary), `${start}they hold a credential, or REDACT_PATHS names them.`)
   })
+})
+
+describe('a message is repeated through the door that it came by', () => {
+  const of = (source: string, endpoint: object): string | undefined => {
+    const record = { endpointId: '1', source, bodies: [{ which: 'request' }] } as unknown as MessageRecord
+    const active = { get: () => ({ endpoint }) as CompiledEndpoint } as unknown as Registry
+    return recordBlocker(record, active, false)?.reason
+  }
+  const onlyTopic = { endpoint: { method: 'POST' }, kafkaConsumerTopic: 'in' }
+  const onlyRoute = { endpoint: { method: 'POST', pattern: '/a' } }
+  const cases = [
+    ['http', onlyTopic, 'no-route'],
+    ['broker', onlyTopic, undefined],
+    ['http', onlyRoute, undefined],
+    ['broker', onlyRoute, 'no-topic'],
+    // Its recorded request says which door it was.
+    ['replay', onlyTopic, undefined],
+    ['replay', onlyRoute, undefined],
+  ] as const
+  for (const [source, endpoint, reason] of cases) {
+    test(`${source}, ${endpoint === onlyTopic ? 'a topic' : 'a route'}`, () =>
+      assert.equal(of(source, endpoint), reason))
+  }
 })
