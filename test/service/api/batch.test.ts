@@ -141,8 +141,8 @@ describeServices('/endpoints/batch', { MAX_ENDPOINTS: `${MAX}` }, (stage) => {
           [1, 'unheard', /Unknown field/],
           [1, 'inputTransforms.bad', /./],
           [2, 'name', /required/],
-          [2, 'endpoint', /required/],
           [2, 'transformation', /required/],
+          [2, 'endpoint.pattern', /required/],
         ],
       },
       {

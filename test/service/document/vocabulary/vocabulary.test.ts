@@ -107,7 +107,9 @@ describe('the other parts', () => {
   test('describe fields, codes and formats', () => {
     assert.ok(vocabulary.fields.every(({ path, description }) => path === '' || description !== undefined))
     const required = vocabulary.fields.flatMap((field) => (field.required ? [field.path] : []))
-    assert.ok(required.includes('name') && required.includes('endpoint.pattern') && !required.includes('labels'))
+    assert.ok(
+      required.includes('name') && required.includes('transformation.output') && !required.includes('endpoint.pattern'),
+    )
     const { status, means } = vocabulary.failures.find(({ code }) => code === 'VALIDATION_FAILED') ?? {}
     assert.ok(status === 400 && means !== undefined)
     assert.ok(vocabulary.formats.some(({ name, mediaType }) => name === 'XML' && mediaType === 'application/xml'))
