@@ -165,6 +165,8 @@ type Parts = Readonly<{
   /** A response request to a URL or a topic whose failure fails the message. */
   hasPassedOn: boolean
   hasPromised: boolean
+  /** One whose target may refuse it without an answer, which HTTP does not know. */
+  hasRefusable: boolean
   hasRequests: boolean
   hasParameters: boolean
   hasForEach: boolean
@@ -212,7 +214,7 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   RESPONSE_TIMED_OUT: ofResponses,
   RESPONSE_CIRCUIT_OPEN: ofPassedOn,
   RESPONSE_UNREADABLE: ofPassedOn,
-  RESPONSE_REFUSED: ({ hasPromised }) => hasPromised,
+  RESPONSE_REFUSED: ({ hasRefusable }) => hasRefusable,
   EGRESS_DENIED: ({ hasLookup, hasPassedOn }) => hasLookup || hasPassedOn,
   SECRET_UNAVAILABLE: ({ endpoint: { auth = {}, constants, requests } }) =>
     referencesIn(JSON.stringify([auth, constants, requests])).length > 0,
@@ -249,12 +251,15 @@ function listParts(endpoint: Endpoint): Parts {
   const alone = soleRequest(endpoint)
   const requests = [...lookup, ...response]
   const { method } = endpoint.endpoint
+  const hasPassedOn = alone !== undefined && alone.optional !== true && targetOf(alone).promise === undefined
+  const hasPromised = response.some((request) => targetOf(request).promise !== undefined && request.optional !== true)
   return {
     endpoint,
     takesBody: takesBody(method),
     hasLookup: lookup.some(({ optional }) => optional !== true),
-    hasPassedOn: alone !== undefined && alone.optional !== true && targetOf(alone).promise === undefined,
-    hasPromised: response.some((request) => targetOf(request).promise !== undefined && request.optional !== true),
+    hasPassedOn,
+    hasPromised,
+    hasRefusable: hasPromised || (hasPassedOn && !targetOf(alone).isHttp),
     hasRequests: requests.length > 0,
     hasParameters: requests.some(
       ({ config }) => Object.keys({ ...config?.params?.query, ...config?.params?.url }).length > 0,

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { DESCRIBED_FORMATS } from '../../../src/formats/codecs.ts'
+import { TARGET_FIELDS } from '../../../src/outbound/targets.ts'
 import * as rules from './rules.ts'
 
 /**
@@ -120,6 +121,10 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
   'only formats/ compares with the name or the media type of a format': rules.comparisonsWith(
     DESCRIBED_FORMATS.flatMap(({ name, mediaType }) => [name, mediaType]),
     [...all.filter(({ path }) => !path.startsWith('formats/')), ...rules.readSources(`${root}/console/src`)],
+  ),
+  'only outbound/ and the schema name what requests of a target have': rules.namesIn(
+    TARGET_FIELDS.filter((field) => !field.includes('.')),
+    sources.filter(({ path }) => !/^(?:outbound|document\/schema)\//.test(path)),
   ),
   'types are checked everywhere': rules.evasions(all),
 }

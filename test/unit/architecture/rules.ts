@@ -137,6 +137,12 @@ export function comparisonsWith(texts: readonly string[], files: readonly Source
   return files.flatMap(({ path, text }) => Array.from(text.matchAll(comparison), ([found]) => `${path}: ${found}`))
 }
 
+/** Uses of one of these names. */
+export const namesIn = (names: readonly string[], files: readonly Source[]): string[] =>
+  files.flatMap(({ path, text }) =>
+    names.filter((name) => new RegExp(`\\b${name}\\b`).test(text)).map((name) => `${path}: ${name}`),
+  )
+
 /** `any` as a type, and the comments that turn the compiler off; texts and comments may speak of any. */
 export const evasions = (files: readonly Source[]): string[] => files.flatMap(evasionsOf)
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { CallSpan } from '../../../src/core/tracing/trace.ts'
 import {
   addressOf,
   fieldsOfOthers,
@@ -54,4 +55,16 @@ test('what one target alone takes is refused for the others', () => {
   const fieldsFor = (request: object) => fieldsOfOthers(targetOf({ ...request })).map(([field]) => field)
   assert.deepEqual(fieldsFor({ config: { url: 'http://a' } }), ['key'])
   assert.deepEqual(fieldsFor({ kafkaProducerTopic: 'out' }), [])
+})
+
+test('traces show a call as its kind of target is known there', () => {
+  const spanOf = (target: string) => {
+    const { target: row, address } = readTarget(target)
+    const call = { id: 'a', method: row.method ?? 'GET', target, answer: undefined } as CallSpan
+    const { name, kind, attributes } = row.describeSpan(call, address)
+    return [name, kind, attributes['server.address'], attributes['server.port']]
+  }
+  assert.deepEqual(spanOf('https://fhir.example.org/Patient'), ['GET a', 'client', 'fhir.example.org', 443])
+  assert.deepEqual(spanOf('kafka:out'), ['send out', 'producer', undefined, undefined])
+  assert.deepEqual(spanOf('mllp://lab.example.org:2575'), ['send a', 'client', 'lab.example.org', 2575])
 })

@@ -307,6 +307,19 @@ describe('a message', () => {
     assert.equal(listener.messages.length, 1)
   })
 
+  test('that may be sent twice is sent again at once where its kept connection turns out to be closed', async () => {
+    await using opened = await open()
+    const { listener, send } = opened
+    await send('1')
+    listener.answer = (text, socket) => {
+      if (listener.connections > 1) return acknowledge('AA')(text, socket)
+      socket.resetAndDestroy()
+      return undefined
+    }
+    assert.equal((await send('2', { idempotent: true })).status, 200)
+    assert.deepEqual(listener.messages, [message('1'), message('2'), message('2')])
+  })
+
   test('with the byte that ends a frame is not sent', async () => {
     await using opened = await open()
     const content = Buffer.from(`${message('1')}\x1c\r\x0b${message('2')}`)
@@ -334,6 +347,66 @@ describe('a message', () => {
     assert.equal(listener.connections, 0)
   })
 })
+
+test('whatever a listener does, an answer is that of its own message, and nothing waits beyond its time', async () => {
+  await using opened = await open({ maxConnections: 20 })
+  const { listener, send } = opened
+  const random = seededRandom(7)
+  const later = (ms: number, work: () => void) => void setTimeout(work, ms)
+  listener.answer = (text, socket) => {
+    const own = Buffer.from(acknowledge(random() < 0.5 ? 'AA' : 'AE')(text, socket) as string)
+    const frame = writeFrame(own)
+    const cut = Math.floor(random() * frame.length)
+    const other = writeFrame(Buffer.from('MSH|^~\\&|a\rMSA|AA|another\r'))
+    const deeds: readonly (() => void)[] = [
+      () => socket.write(frame),
+      () => later(3, () => socket.write(frame)),
+      () => later(60, () => socket.write(frame)),
+      () => {
+        socket.write(frame.subarray(0, cut))
+        later(2, () => socket.write(frame.subarray(cut)))
+      },
+      () => socket.write(Buffer.concat([frame, frame])),
+      () => socket.write(other),
+      () => socket.write(Buffer.from('\r\n')),
+      () => socket.end(frame.subarray(0, cut)),
+      () => socket.end(frame),
+      () => socket.resetAndDestroy(),
+      () => undefined,
+    ]
+    deeds[Math.floor(random() * deeds.length)]?.()
+    return undefined
+  }
+  let answers = 0
+  for (let round = 0; round < 15; round += 1) {
+    const ids = Array.from({ length: 25 }, (_, index) => `m${round}.${index}`)
+    const results = await Promise.allSettled(
+      ids.map((id) => send(id, { timeoutMs: 150, idempotent: random() < 0.5, retries: 1 })),
+    )
+    for (const [index, result] of results.entries()) {
+      if (result.status === 'rejected') assert.ok(result.reason instanceof OutboundError, String(result.reason))
+      else {
+        answers += 1
+        assert.match(Buffer.from(result.value.body).toString(), new RegExp(`MSA\\|A[AE]\\|${ids[index]}\\r`))
+      }
+    }
+  }
+  // Chance and the speed of the machine decide how many.
+  assert.ok(answers > 0, `${answers} answers`)
+  listener.answer = acknowledge('AA')
+  assert.equal((await send('last')).status, 200)
+})
+
+/** 0 to below 1 (mulberry32). */
+function seededRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
 
 test('closing waits for the messages on the wire, and takes no further one', async () => {
   await using opened = await open()

@@ -85,6 +85,20 @@ describe('a response request over MLLP', () => {
     assert.match(reply.text, /SEND mllp:\/\/127\.0\.0\.1:\d+ timed out after 50 ms/)
   })
 
+  test('never sends more than one message', async () => {
+    const { id, send } = await register((url) => ({ response: { id: 'lab', config: { url } } }), {
+      transformation: { input: 'JSON', output: 'TEXT' },
+      inputMapping: { 'requestBody.t': 'text' },
+    })
+    assert.equal((await send({ t: 'MSH|1' })).status, 200)
+    const reply = await send({ t: 'MSH|1\r\u001c\r\u000bMSH|2\r' })
+    assert.equal(reply.status, 502)
+    assert.match(reply.text, /the message has the byte 0x1C/)
+    assert.deepEqual(listener.messages, ['MSH|1'])
+    const openapi = await service.fetch(`/endpoints/${id}/openapi.json`)
+    assert.match(openapi.text, /RESPONSE_REFUSED/)
+  })
+
   test('is in the record of the message, with its acknowledgement', async () => {
     const { id, send } = await register((url) => ({ response: { id: 'lab', config: { url } } }))
     const reply = await send({})
