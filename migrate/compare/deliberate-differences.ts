@@ -180,6 +180,11 @@ export const DELIBERATE_DIFFERENCES = {
     within: 'bodies',
     where: ({ path }, { peer, here }) => isIn(path, '/calls') && isSentAsXml(peer, here),
   },
+  'lookup-texts': {
+    reason: 'A text that a lookup is answered with is under "text"; with the peer it is the text itself.',
+    within: 'bodies',
+    where: ({ peer, here }) => typeof peer === 'string' && isSame({ text: peer }, here),
+  },
   'answer-type': {
     reason: 'The media type is that of the answer; the peer declares its output type for any text.',
     within: 'answer',

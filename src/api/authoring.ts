@@ -69,7 +69,7 @@ export const Vocabulary = named(
     ),
   },
   {
-    contentTypes: list(object({ format: text, types: list(text) }, { suffix: text })),
+    contentTypes: list(object({ format: text, types: list(text), fileEndings: list(text) }, { suffix: text })),
     stages: list(text),
     outcomes: list(text),
     sources: list(text),

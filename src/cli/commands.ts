@@ -270,7 +270,8 @@ export const COMMANDS = {
     arguments: { '<name>': 'the name of the endpoint' },
     options: {
       ...PROJECT,
-      '--sample <file>': 'a message in JSON or XML: the document maps its fields, and the test sends it',
+      '--sample <file>':
+        'a message, in the format of its ending or as it begins: the document maps its fields, and the test sends it',
     },
   },
   openapi: {

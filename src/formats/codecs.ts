@@ -120,7 +120,6 @@ export function outputFormat(format: Format, documented?: FormatOptions): Output
   return { codec, mediaType: `${MEDIA_TYPES[format]}${codec.typeParameters ?? ''}` }
 }
 
-/** Loops without an allocation: this runs for each message. */
 function hasType({ types, ending }: (typeof READ)[number], { type, subtype }: MediaType): boolean {
   for (const known of types) if (known[1] === subtype && known[0] === type) return true
   return ending !== undefined && subtype.endsWith(ending)
@@ -132,7 +131,11 @@ export function compileTypeCheck({ name }: Codec): (type: MediaType) => boolean 
   return (type) => hasType(row, type)
 }
 
-const find = (type: MediaType): Codec | undefined => READ.find((row) => hasType(row, type))?.codec
+/** A loop without an allocation: this runs for each answer. */
+function find(type: MediaType): Codec | undefined {
+  for (const row of READ) if (hasType(row, type)) return row.codec
+  return undefined
+}
 
 /** The codec of a media type, by its structured suffix too; undefined also for a type that says little (`isGeneric`). */
 export function findCodec(type: MediaType, documented?: FormatOptions): Codec | undefined {

@@ -120,11 +120,14 @@ function compileCsv(options: CsvOptions) {
 const withoutMarks = (text: string, { delimiter }: CsvOptions): string =>
   text.replaceAll(delimiter, ' ').replace(/[\r\n]/g, ' ')
 
+const LF = 0x0a
+const CR = 0x0d
+
 /** The names of the columns and the rows, as they are read. Counts what takes more memory than its bytes. */
 class RowReader {
   readonly rows: Json[] = []
-  readonly #text: Buffer
-  /** Where the last record ended, with its line break. */
+  readonly #codeAt: (index: number) => number | undefined
+  /** Where the last record ended, with or without its line break. */
   #end = 0
   readonly #isNamed: boolean
   readonly #maxColumns: number
@@ -132,12 +135,13 @@ class RowReader {
   #columns: readonly string[] | undefined
   #names = 0
 
+  /** `codeAt`: of the text, in bytes or characters. */
   constructor(
-    text: Buffer,
+    codeAt: (index: number) => number | undefined,
     isNamed: boolean,
     { parserMaxNames = Infinity, parserMaxNamesPerObject = Infinity }: NameLimits,
   ) {
-    this.#text = text
+    this.#codeAt = codeAt
     this.#isNamed = isNamed
     this.#maxColumns = parserMaxNamesPerObject
     this.#maxNames = parserMaxNames
@@ -150,9 +154,9 @@ class RowReader {
   /** The line at which the record begins that is read now. Counted where there is a fault only. */
   get line(): number {
     let [line, at] = [1, 0]
-    const isBreak = (byte: number | undefined) => byte === 0x0a || byte === 0x0d
-    for (; at < this.#end || isBreak(this.#text[at]); at++) {
-      if (isBreak(this.#text[at]) && !(this.#text[at] === 0x0d && this.#text[at + 1] === 0x0a)) line += 1
+    for (let code = this.#codeAt(at); at < this.#end || code === LF || code === CR; code = this.#codeAt(at)) {
+      at += 1
+      if (code === LF || (code === CR && this.#codeAt(at) !== LF)) line += 1
     }
     return line
   }
@@ -195,8 +199,12 @@ class RowReader {
         `at line ${this.line}, the row has ${count(record.length, 'value')}, but the header has ${count(columns.length, 'column')}`,
       )
     }
-    // Unlike an assignment, this gives a column "__proto__" as any other.
-    return Object.fromEntries(columns.map((name, index) => [name, record[index] ?? '']))
+    // An assignment would set the prototype; elsewhere, it takes less time.
+    if (columns.includes('__proto__'))
+      return Object.fromEntries(columns.map((name, index) => [name, record[index] ?? '']))
+    const row: Record<string, string> = {}
+    for (let index = 0; index < columns.length; index++) row[columns[index] as string] = record[index] as string
+    return row
   }
 }
 
@@ -208,20 +216,38 @@ const malformed = (problem: string): Unreadable =>
 function readCsv(
   bytes: Uint8Array,
   charset: string | undefined,
-  { delimiter, header, quote }: CsvOptions,
+  options: CsvOptions,
   limits: NameLimits = {},
 ): JsonObject {
   const isPlain = (charset === undefined || charset === 'utf-8') && isUtf8(bytes)
   const text = isPlain
     ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     : Buffer.from(decodeText(bytes, charset))
-  const reader = new RowReader(text, header, limits)
+  const { header, quote } = options
+  const reader =
+    quote === '' || !text.includes(quote)
+      ? divideUnquoted(text.toString(), options, limits)
+      : parseQuoted(text, options, limits)
+  if (header && !reader.hasHeader) throw malformed('it is empty; its first row must have the names of the columns')
+  return { rows: reader.rows }
+}
+
+/** Takes a quarter of the time of the parser. Most files that programs write have no quotes. */
+function divideUnquoted(text: string, { delimiter, header }: CsvOptions, limits: NameLimits): RowReader {
+  const whole = text.startsWith('\ufeff') ? text.slice(1) : text
+  const reader = new RowReader((index) => whole.charCodeAt(index), header, limits)
+  for (const found of whole.matchAll(/[^\r\n]+/g)) reader.add(found[0].split(delimiter), found.index + found[0].length)
+  return reader
+}
+
+function parseQuoted(text: Buffer, { delimiter, header, quote }: CsvOptions, limits: NameLimits): RowReader {
+  const reader = new RowReader((index) => text[index], header, limits)
   try {
     parse(text, {
       bom: true,
       delimiter,
-      quote: quote === '' ? null : quote,
-      escape: quote === '' ? null : quote,
+      quote,
+      escape: quote,
       record_delimiter: ['\r\n', '\n', '\r'],
       relax_column_count: true,
       skip_empty_lines: true,
@@ -235,8 +261,7 @@ function readCsv(
     if (!(thrown instanceof CsvError)) throw thrown
     throw malformed(`in the row at line ${reader.line}, ${FAULTS[thrown.code] ?? 'a value cannot be read'}`)
   }
-  if (header && !reader.hasHeader) throw malformed('it is empty; its first row must have the names of the columns')
-  return { rows: reader.rows }
+  return reader
 }
 
 /** By the codes of the parser. Their own messages quote the text. */

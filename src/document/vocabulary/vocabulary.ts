@@ -38,9 +38,10 @@ export function describeVocabulary(): JsonObject {
       means,
     })),
     formats: DESCRIBED_FORMATS,
-    contentTypes: Object.values(CODECS).map(({ name, mediaType, aliases, suffix }) => ({
+    contentTypes: Object.values(CODECS).map(({ name, mediaType, aliases, suffix, fileEndings }) => ({
       format: name,
       types: [mediaType, ...aliases],
+      fileEndings,
       ...(suffix === undefined ? {} : { suffix: `+${suffix}` }),
     })),
     stages: STAGE_NAMES,

@@ -20,14 +20,14 @@ export const messages = {
     kind: wholeNumber(1, 100_000_000),
     default: '300000',
     means:
-      'The most names in a message or in an answer of another system: members of JSON objects, or elements and attributes of XML, all together. In JSON over 1 MiB, also the most objects and arrays. A message with more is answered with 413; an answer with more counts as a 502. A body of 1 MiB cannot have as many.',
+      'The most names in a message or in an answer of another system: members of JSON objects, elements and attributes of XML, values of CSV, fields of a form, all together. In JSON over 1 MiB, also the most objects and arrays. A message with more is answered with 413; an answer with more counts as a 502. A body of 1 MiB in JSON or XML cannot have as many.',
   },
   parserMaxNamesPerObject: {
     name: 'PARSER_MAX_NAMES_PER_OBJECT',
     kind: wholeNumber(1, 100_000_000),
     default: '10000',
     means:
-      'The most different names in one object or element: members of a JSON object, attributes of an XML element, names of its children.',
+      'The most different names in one object or element: members of a JSON object, attributes of an XML element, names of its children, columns of a CSV, names in a form.',
   },
   parserXmlTrim: {
     name: 'PARSER_XML_OPTIONS_TRIM',

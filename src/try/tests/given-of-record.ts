@@ -7,6 +7,7 @@ import { DOORS, HTTP } from '../../core/origin.ts'
 import { isSecretParameter, REDACTED, withoutSecretHeaders } from '../../core/secrets/secrets.ts'
 import { CANNED_FAULTS } from '../../document/checks/dry-run-request.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
+import { CODECS, codecForHeader } from '../../formats/codecs.ts'
 import { findDuplicateNames, parseJson } from '../../formats/json-read.ts'
 import type { NotReproduced, RecordedAnswer, RecordedExchange, RecordedMessage } from '../dry-run/recorded-message.ts'
 
@@ -51,7 +52,7 @@ export function testInputFromLogEntry({ record, incoming, exchanges }: RecordedM
     )
   const given = {
     message: {
-      ...(body === undefined ? {} : { body: contentType === undefined ? body : inlineBody(body) }),
+      ...(body === undefined ? {} : { body: codecForHeader(contentType) === CODECS.json ? inlineBody(body) : body }),
       ...(typeof contentType === 'string' ? { contentType } : {}),
       ...present('headers', masked('headers', headers)),
       ...present('query', masked('query', incoming.query ?? {})),

@@ -7,7 +7,8 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { MASK, REDACTED } from '../../core/secrets/secrets.ts'
 import { STAMPS } from '../../core/stored-document.ts'
 import { Unreadable, Unwritable } from '../../formats/body-faults.ts'
-import { sniff } from '../../formats/codecs.ts'
+import type { Codec } from '../../formats/codec.ts'
+import { codecForFormat, codecForHeader, FORMATS, sniff } from '../../formats/codecs.ts'
 import { expectationFromRun, type WrittenExpectation } from './expectation-of-record.ts'
 
 type WrittenTest = Readonly<{ given: JsonObject }> & WrittenExpectation
@@ -30,7 +31,7 @@ export async function pseudonymise(
   run: (given: JsonObject) => Promise<JsonObject | undefined>,
   key: Uint8Array,
 ): Promise<WrittenTest> {
-  const given = pseudonymousGiven(written.given, createPseudonyms(key, collectLiterals(document)))
+  const given = pseudonymousGiven(written.given, createPseudonyms(key, collectLiterals(document)), document)
   const ran = await run(given)
   const losses = describeEnding(ran) === describeEnding(snapshot) ? written.losses : [...written.losses, ENDS_OTHERWISE]
   return { given, expect: written.expect.todo === true ? written.expect : expectationFromRun(ran), losses }
@@ -59,22 +60,39 @@ const OF_EXCHANGE =
 
 type Pseudonyms = ReturnType<typeof createPseudonyms>
 
-function pseudonymousGiven(given: JsonObject, { value, shiftMs }: Pseudonyms): JsonObject {
-  const exchange = (parts: Json): Json =>
+function pseudonymousGiven(given: JsonObject, { value, shiftMs }: Pseudonyms, document: JsonObject): JsonObject {
+  const exchange = (parts: Json, undeclared?: Codec): Json =>
     changeMembers(parts, (part, name) => {
+      if (name === 'body' && typeof part === 'string') {
+        return changeInFormat(part, findDeclared(parts, document) ?? undeclared, value) ?? value(part)
+      }
       if (name === 'headers')
         return changeMembers(part, (text, header) => (OF_EXCHANGE.test(header) ? text : value(text)))
       return name === 'body' || name === 'query' || name === 'urlParams' ? value(part) : part
     })
   const answers = (all: Json): Json =>
-    changeMembers(all, (answer) => (Array.isArray(answer) ? answer.map(exchange) : exchange(answer)))
+    changeMembers(all, (answer) => (Array.isArray(answer) ? answer.map((one) => exchange(one)) : exchange(answer)))
   const { message = {}, lookups, responses, now } = given
   return {
-    message: exchange(message),
+    message: exchange(message, inputCodec(document)),
     ...(lookups === undefined ? {} : { lookups: answers(lookups) }),
     ...(responses === undefined ? {} : { responses: answers(responses) }),
     now: new Date(Date.parse(String(now)) + shiftMs).toISOString(),
   }
+}
+
+/** The format that a message or an answer declares, if the names in its texts must stay. */
+function findDeclared(parts: Json, document: JsonObject): Codec | undefined {
+  const { contentType, headers } = isObject(parts) ? parts : {}
+  const declared = contentType ?? (isObject(headers) ? headers['content-type'] : undefined)
+  return typeof declared === 'string' ? codecForHeader(declared, document) : undefined
+}
+
+/** A message without a type is in the format of its endpoint. */
+function inputCodec(document: JsonObject): Codec | undefined {
+  const { input } = isObject(document.transformation) ? document.transformation : {}
+  const format = FORMATS.find((name) => name === input)
+  return format && codecForFormat(format, document)
 }
 
 const changeMembers = (value: Json, change: (member: Json, name: string) => Json): Json =>
@@ -210,9 +228,13 @@ export function createPseudonyms(key: Uint8Array, kept: ReadonlySet<string>) {
 }
 
 /** Changes the values in a text of a known format; undefined for any other text. */
-function changeNested(text: string, change: (value: Json) => Json): string | undefined {
+const changeNested = (text: string, change: (value: Json) => Json): string | undefined =>
+  changeInFormat(text, sniff(text), change)
+
+/** Undefined if the text is not in the format. */
+function changeInFormat(text: string, codec: Codec | undefined, change: (value: Json) => Json): string | undefined {
   try {
-    const changed = sniff(text)?.rewrite(Buffer.from(text), undefined, change)
+    const changed = codec?.rewrite(Buffer.from(text), undefined, change)
     return changed && Buffer.from(changed).toString()
   } catch (thrown) {
     if (thrown instanceof Unreadable || thrown instanceof Unwritable) return undefined

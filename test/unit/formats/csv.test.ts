@@ -1,11 +1,13 @@
 /** CSV: the rules of RFC 4180, files as programs and people write them, and faults with the line. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { parse } from 'csv-parse/sync'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { TooLong, Unreadable, Unwritable } from '../../../src/formats/body-faults.ts'
 import { CSV_CODEC } from '../../../src/formats/csv-codec.ts'
 import type { NameLimits } from '../../../src/formats/name-limits.ts'
 import fc from '../../support/fast-check.ts'
+import { LONG } from '../../support/form.ts'
 
 type Options = Readonly<{ delimiter?: string; header?: boolean; quote?: '"' | "'" | 'none' }>
 
@@ -253,6 +255,21 @@ describe('what is written is read as the same', () => {
       }),
     )
   })
+})
+
+test('what has no quotes is divided as the parser does', () => {
+  const text = fc
+    .array(fc.constantFrom('a', 'b c', ',', ';', '\n', '\r\n', '\r', ' ', 'ü', '\0', "'"), { maxLength: 30 })
+    .map((parts) => parts.join(''))
+  fc.assert(
+    fc.property(text, fc.constantFrom(',', ';'), fc.boolean(), (body, delimiter, hasMark) => {
+      const marked = `${hasMark ? '\ufeff' : ''}${body}`
+      const options = { delimiter, bom: true, record_delimiter: ['\r\n', '\n', '\r'], relax_column_count: true }
+      const parsed = parse(marked, { ...options, skip_empty_lines: true })
+      assert.deepEqual(read(marked, { delimiter, header: false }), parsed)
+    }),
+    { numRuns: LONG ? 20_000 : 1_000 },
+  )
 })
 
 test('any bytes are a value or a fault, and rows are written and read again', () => {

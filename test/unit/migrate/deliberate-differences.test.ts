@@ -177,6 +177,12 @@ const CASES: readonly Case[] = [
     but: { here: { calls: { a: [{ method: 'POST', url: 'http://h/', body: { order: { nr: '8' } } }] } } },
   },
   {
+    id: 'lookup-texts',
+    peer: { body: { said: 'plain words' } },
+    here: { body: { said: { text: 'plain words' } } },
+    but: { here: { body: { said: { text: 'other words' } } } },
+  },
+  {
     id: 'answer-type',
     peer: { body: 'plain words' },
     here: { type: 'text/plain', body: 'plain words' },

@@ -14,18 +14,23 @@ export function decodeBodyText(bytes: ArrayBuffer, contentType: string): string 
   return undefined
 }
 
-const KINDS = [
-  [/\bjson\b/i, 'json'],
-  [/\bxml\b/i, 'xml'],
-  [/^text\//i, 'txt'],
-] as const
+/** As the vocabulary of the service has them. */
+type KnownTypes = readonly Readonly<{ types: readonly string[]; fileEndings: readonly string[]; suffix?: string }>[]
 
-/** The name of the file of a body: made of the id and what the body is, never of what the message says. */
-export function bodyFileName(id: string, { which, contentType }: BodySummary): string {
-  const kind = KINDS.find(([type]) => type.test(contentType))?.[1]
+/**
+ * The name of the file of a body: made of the id and what the body is, never of what the message says. `known`: the types of the
+ * formats.
+ */
+export function bodyFileName(id: string, { which, contentType }: BodySummary, known: KnownTypes): string {
+  const [type = ''] = contentType.toLowerCase().split(/[;\s]/)
+  const format = known.find(
+    ({ types, suffix }) => types.includes(type) || (suffix !== undefined && type.endsWith(suffix)),
+  )
+  const isText = type.startsWith('text/')
   // The headers, values that were mapped and the like are recorded as JSON.
-  const ending = kind ?? (contentType === '' && !/^(incoming|answer|lookup\.|response\.)/.test(which) ? 'json' : 'bin')
-  return `${id}-${which.replace(/[^\w.-]/g, '_').slice(0, 100)}.${ending}`
+  const isValue = type === '' && !/^(incoming|answer|lookup\.|response\.)/.test(which)
+  const ending = format?.fileEndings[0] ?? (isValue ? '.json' : isText ? '.txt' : '.bin')
+  return `${id}-${which.replace(/[^\w.-]/g, '_').slice(0, 100)}${ending}`
 }
 
 /** What a body is, for people. */

@@ -2,10 +2,12 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
+import type { Schemas } from '../../api/client.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { readMessageBody } from '../../api/records/message-calls.ts'
 import type { BodySummary, MessageRecord } from '../../api/records/record-types.ts'
 import { useRefusal } from '../../api/session.ts'
+import { useVocabulary } from '../../api/vocabulary.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { downloadText } from '../../ui/data/clipboard.ts'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
@@ -81,10 +83,13 @@ function MessageBody({ id, body }: Readonly<{ id: string; body: BodySummary }>) 
   )
 }
 
+const NO_TYPES: NonNullable<Schemas['Vocabulary']['contentTypes']> = []
+
 function BodyText({ id, body, bytes }: Readonly<{ id: string; body: BodySummary; bytes: ArrayBuffer }>) {
   const text = useMemo(() => decodeBodyText(bytes, body.contentType), [bytes, body.contentType])
   const content = useMemo(() => new Blob([bytes]), [bytes])
-  const fileName = bodyFileName(id, body)
+  const { data: known = NO_TYPES } = useVocabulary(({ contentTypes }) => contentTypes)
+  const fileName = bodyFileName(id, body, known)
   if (text === undefined) {
     return (
       <div className="more-rows">

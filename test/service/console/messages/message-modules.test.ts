@@ -21,6 +21,7 @@ import { createWaterfall } from '../../../../console/src/pages/messages/waterfal
 import { checkLimits, DEFAULT_LIMITS, toRunLimits } from '../../../../console/src/pages/replays/run-limits.ts'
 import { type CurlRequest, curlCommand, toCurlRequest } from '../../../../console/src/ui/data/curl-command.ts'
 import { sampleRequest } from '../../../../console/src/ui/endpoint/sample-request.ts'
+import { describeVocabulary } from '../../../../src/document/vocabulary/vocabulary.ts'
 import { DESCRIBED_FORMATS } from '../../../../src/formats/codecs.ts'
 import { FILTER_NAMES } from '../../../../src/records/message-log/message-filter.ts'
 import fc from '../../../support/fast-check.ts'
@@ -352,12 +353,24 @@ describe('bodies', () => {
   for (const { name, given, type, text } of cases) test(name, () => assert.equal(decodeBodyText(given, type), text))
 
   test('have names of files that are ours', () => {
+    const known = describeVocabulary().contentTypes as unknown as Parameters<typeof bodyFileName>[2]
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (which, contentType) => {
-        assert.match(bodyFileName('01a1fc905a8300003facd2e8', { which, contentType, size: 1 }), /^[\w.-]{1,150}$/)
+        assert.match(
+          bodyFileName('01a1fc905a8300003facd2e8', { which, contentType, size: 1 }, known),
+          /^[\w.-]{1,150}$/,
+        )
       }),
     )
-    assert.equal(bodyFileName('1', { which: 'lookup.a[3]', contentType: 'text/xml', size: 1 }), '1-lookup.a_3_.xml')
+    const nameOf = (which: string, contentType: string) => bodyFileName('1', { which, contentType, size: 1 }, known)
+    assert.equal(nameOf('lookup.a[3]', 'text/xml'), '1-lookup.a_3_.xml')
+    assert.equal(nameOf('answer', 'application/fhir+json; charset=utf-8'), '1-answer.json')
+    assert.equal(nameOf('answer', 'text/html'), '1-answer.txt')
+    assert.equal(nameOf('answer', ''), '1-answer.bin')
+    assert.equal(nameOf('mapped', ''), '1-mapped.json')
+    for (const { types, fileEndings } of known) {
+      for (const type of types) assert.equal(nameOf('incoming', type), `1-incoming${fileEndings[0]}`)
+    }
     assert.equal(bodyTitle('response.beds'), 'Answer of response beds')
   })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Json } from '../../../../src/core/json.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { collectLiterals, createPseudonyms, pseudonymise } from '../../../../src/try/tests/pseudonyms.ts'
 import { timesAsCostly } from '../../../support/cpu-time.ts'
 import fc from '../../../support/fast-check.ts'
@@ -288,6 +288,26 @@ test('a pseudonymous test says so if its answer has another shape', async () => 
     const made = await pseudonymise(written, ran(body), {}, () => Promise.resolve(ran(other)), new Uint8Array(32))
     assert.equal(made.losses.length, isAlike ? 0 : 1, JSON.stringify(other))
   }
+})
+
+test('a pseudonymous test keeps the names in a body, by the format that it declares or that of its endpoint', async () => {
+  const document: JsonObject = { transformation: { input: 'CSV', output: 'JSON' }, csv: { delimiter: ';' } }
+  const csv = 'family;born\r\nMustermann;1985\r\n'
+  const form = 'family=Mustermann&given=Erika'
+  const given: JsonObject = {
+    message: { body: csv },
+    lookups: {
+      a: { body: form, headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+      b: [{ body: csv, headers: { 'content-type': 'text/csv' } }],
+    },
+    now: '2026-01-01T00:00:00.000Z',
+  }
+  const written = { given, expect: { todo: true }, losses: [] }
+  const made = await pseudonymise(written, undefined, document, () => Promise.resolve(undefined), new Uint8Array(32))
+  const text = JSON.stringify(made.given)
+  assert.equal(text.match(/family;born\\r\\n/g)?.length, 2)
+  assert.match(text, /family=[A-Z][a-z]{9}&given=[A-Z][a-z]{4}"/)
+  assert.doesNotMatch(text, /Mustermann|Erika/)
 })
 
 test('a pseudonymous test keeps the headers that describe the exchange, and no other', async () => {
