@@ -264,7 +264,7 @@ type CutValue = Readonly<{ at: string }>
 const valueText = (value: Json): string => (typeof value === 'string' ? `${value}\n` : jsonText(value))
 
 /** With a line break at its end, as terminals want it. */
-const bodyText = (body: string): string => (body === '' || body.endsWith('\n') ? body : `${body}\n`)
+const bodyText = (body: string): string => (/(?:^|[\r\n])$/.test(body) ? body : `${body}\n`)
 
 /** The answer, or the value after the stage; empty if the message failed before it had one. */
 function readResult(report: JsonObject, stage: string | undefined): string | CutValue {

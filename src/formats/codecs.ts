@@ -4,6 +4,7 @@ import type { Json } from '../core/json.ts'
 import type { Codec, CodecOptions } from './codec.ts'
 import { CSV_CODEC } from './csv-codec.ts'
 import { FORM_CODEC } from './form-codec.ts'
+import { HL7V2_CODEC } from './hl7v2-codec.ts'
 import { JSON_CODEC } from './json-codec.ts'
 import { type MediaType, parseMediaType } from './media-type.ts'
 import { NDJSON_CODEC } from './ndjson-codec.ts'
@@ -17,6 +18,7 @@ export const CODECS = {
   csv: CSV_CODEC,
   form: FORM_CODEC,
   text: TEXT_CODEC,
+  hl7v2: HL7V2_CODEC,
 } as const satisfies Readonly<Record<string, Codec>>
 
 type Row = (typeof CODECS)[keyof typeof CODECS]

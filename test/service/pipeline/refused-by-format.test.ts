@@ -60,6 +60,21 @@ const REFUSED = {
       'with a control character': [{ m: '\u0001' }, /at "m", the value holds the character U\+0001/],
     },
   },
+  hl7v2: {
+    bodies: {
+      'cut short': ['MSH|', /Segment 1 \(MSH\)/],
+      'of another format': ['{"secret":1}', /segment 1 is none/],
+      'nothing but white space': [' ', /segment 1 is none/],
+      'not valid in its charset': [Buffer.from('MSH|^~\\&||||||||||||||||UNICODE UTF-8|\xfc', 'latin1'), /utf-8/],
+      'of 65 levels': 'never',
+      'of 100,000 levels': 'never',
+    },
+    outputs: {
+      'with a space in a key': [{ MSH: [], 'a b': 1 }, /no segment MSH/],
+      'with an empty key': [{ MSH: [{ 3: { '': 1 } }] }, /at "MSH\[0\]\.3", "" is not the number/],
+      'with a control character': 'written',
+    },
+  },
   csv: {
     bodies: {
       'cut short': ['a,b\n1,2\n"secret,', /row at line 3, a quoted value does not end/],
