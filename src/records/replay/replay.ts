@@ -1,6 +1,6 @@
 /** Runs a recorded message again, through its endpoint as it is now. */
 import type { Headers } from '../../core/message.ts'
-import { DOORS, type Door, doorOf } from '../../core/origin.ts'
+import { DOORS, type Door, doorOf, HTTP } from '../../core/origin.ts'
 import type { BodyName, MaskCause, MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
 import { DOCUMENT_DOORS } from '../../document/doors.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
@@ -186,6 +186,7 @@ function endpointBlocker(
     const isNull = body !== undefined && nullBody(compiled)?.equals(body)
     return isNull && !acceptsNull && refusesNull(compiled) ? blocker('tombstone') : undefined
   }
+  if (origin.door !== HTTP.door) return undefined
   const pattern = parseRoutePattern(compiled.endpoint.endpoint.pattern ?? '/')
   const hasValue = (name: string): boolean => Object.hasOwn(urlParams, name)
   return !pattern.ok || pattern.value.parameters.every(hasValue) ? undefined : blocker('route-changed')
