@@ -56,6 +56,15 @@ export const DOORS = {
     isKeyed: false,
     mayLackValue: true,
   },
+  mllp: {
+    source: 'mllp',
+    messages: 'a message over MLLP',
+    alwaysHasBody: true,
+    isAnswered: false,
+    isRequest: true,
+    isKeyed: false,
+    mayLackValue: false,
+  },
 } as const satisfies Readonly<Record<string, DoorTraits>>
 
 export const HTTP: Origin = { door: 'http' }
