@@ -175,7 +175,7 @@ const STAMP_RULES = '_id __v createdAt updatedAt created_at updated_at lastUpdat
 /** Fields of this service that the peer does not have. A document that has one was edited for this service. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(
   (
-    'auth limits rateLimit idempotency messageLog messageKeys labels failures kafkaConsumerStart kafka ' +
+    'auth limits rateLimit idempotency messageLog messageKeys labels failures kafkaConsumerStart kafka mllp ' +
     'timeoutMs retries idempotent optional default followRedirects key'
   )
     .split(' ')

@@ -20,6 +20,7 @@ import {
 } from '../core/schema.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
 import { CONSUMER_STATES } from '../inbound/kafka/endpoint-consumers.ts'
+import { MLLP_PORT_STATES } from '../inbound/mllp/mllp-ports.ts'
 import { EVENT_TYPES, type EventType } from '../observe/events/event-hub.ts'
 import { MEDIATOR_STATES } from '../openhim/core-port.ts'
 import { sendJson } from './answers.ts'
@@ -91,6 +92,10 @@ export const Health = named(
     endpointsNotInForce: described(list(id), 'Stored endpoints that this version of the service refuses.'),
     messagesInFlight: whole,
     consumers: described(list(Consumer), 'Messages over HTTP do not need the broker, so it does not count.'),
+    mllpPorts: described(
+      list(object({ port: whole, state: enumSchema(MLLP_PORT_STATES), connections: whole }, { error: text })),
+      'Ports that endpoints name; one that cannot be opened is tried again, and does not count either.',
+    ),
   },
   {
     storeError: text,

@@ -8,6 +8,7 @@ import type { FindFaults } from '../endpoints/endpoint-faults.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import type { ListSummaries } from '../endpoints/endpoint-summaries.ts'
 import type { ConsumerStatus } from '../inbound/kafka/endpoint-consumers.ts'
+import type { MllpPortStatus } from '../inbound/mllp/mllp-ports.ts'
 import type { MediatorStatus } from '../openhim/core-port.ts'
 import type { MessageCaptures } from '../records/message-log/captures.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
@@ -93,6 +94,7 @@ export type Health = Readonly<{
   workers: WorkerCounts | undefined
   /** An unavailable broker does not make the service unready: messages over HTTP do not need it. */
   consumers: readonly ConsumerStatus[]
+  mllpPorts: readonly MllpPortStatus[]
   /** Set if the service is a mediator. A core that is away does not make the service unready either. */
   openhim: MediatorStatus | undefined
 }>

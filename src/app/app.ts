@@ -8,6 +8,7 @@ import { createEndpointService } from '../endpoints/endpoint-service.ts'
 import { createLoadShedder } from '../inbound/admission/load-shedder.ts'
 import { Intake } from '../inbound/intake.ts'
 import { EndpointConsumers } from '../inbound/kafka/endpoint-consumers.ts'
+import { MllpPorts } from '../inbound/mllp/mllp-ports.ts'
 import { drain } from '../inbound/shutdown.ts'
 import { createMessageCaptures } from '../records/message-log/captures.ts'
 import { createMessageRecords } from '../records/replay/message-records.ts'
@@ -86,7 +87,12 @@ type Context = Readonly<{
   logger: Logger
   workerCluster: WorkerCluster | undefined
   /** What starts after the parts, which report it. */
-  running: { isStopping: boolean; consumers?: EndpointConsumers; mediator?: RunningMediator | undefined }
+  running: {
+    isStopping: boolean
+    consumers?: EndpointConsumers
+    mllpPorts?: MllpPorts
+    mediator?: RunningMediator | undefined
+  }
 }>
 
 type Parts = Awaited<ReturnType<typeof openParts>>
@@ -142,6 +148,7 @@ async function openParts(context: Context) {
     connections: () => servers.connections,
     isolation: services.sandbox.counts,
     consumers: () => running.consumers?.status() ?? [],
+    mllpPorts: () => running.mllpPorts?.status() ?? [],
     mediator: settings.openhimRegister ? () => running.mediator?.status() : undefined,
     isStopping: () => running.isStopping,
     workerCluster,
@@ -200,6 +207,7 @@ async function openParts(context: Context) {
   })
   return {
     clock,
+    newId,
     store,
     registry,
     workerSlot,
@@ -278,7 +286,7 @@ class Service {
   /** Consumes records, runs stored replay plans, and registers with an OpenHIM core. */
   async takeMessages(): Promise<void> {
     const { settings, version, logger, running } = this.#context
-    const { registry, consumer, recordSettings, intake, services, records, servers, workerSlot, health, clock } =
+    const { registry, consumer, recordSettings, intake, services, records, servers, workerSlot, health, clock, newId } =
       this.parts
     running.consumers = new EndpointConsumers({
       registry,
@@ -289,6 +297,7 @@ class Service {
       producer: services.producer,
       logger,
     })
+    running.mllpPorts = new MllpPorts({ registry, intake, settings, newId, logger })
     records.plans.follow()
     running.mediator = await openMediator({
       settings,
@@ -311,8 +320,10 @@ class Service {
     const stopBy = performance.now() + settings.shutdownTimeoutMs
     servers.endConnections()
     const mediatorStopped = running.mediator?.stop()
-    const givenUp = await drain(intake, running.consumers?.stop(), settings.shutdownTimeoutMs)
+    const doorsClosed = Promise.all([running.consumers?.stop(), running.mllpPorts?.stop()])
+    const givenUp = await drain(intake, doorsClosed, settings.shutdownTimeoutMs)
     intake.giveUp()
+    running.mllpPorts?.destroy()
     await servers.quiet()
     // Callers may still be reading their answers; one that does not read is not waited for.
     const force = setTimeout(servers.closeAllConnections, FLUSH_MS)

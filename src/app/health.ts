@@ -11,7 +11,7 @@ import type { WorkerCluster } from './workers/worker-cluster.ts'
 
 type HealthOptions = Pick<
   MetricsSource,
-  'version' | 'waiting' | 'connections' | 'consumers' | 'isolation' | 'httpClient' | 'mediator'
+  'version' | 'waiting' | 'connections' | 'consumers' | 'mllpPorts' | 'isolation' | 'httpClient' | 'mediator'
 > &
   Readonly<{
     store: Store
@@ -37,6 +37,7 @@ export function createHealth(options: HealthOptions) {
   const ownStatus = async () => ({
     messagesInFlight: intake.inFlight,
     consumers: options.consumers(),
+    mllpPorts: options.mllpPorts(),
     openhim: options.mediator?.(),
     workers: undefined,
   })

@@ -15,7 +15,7 @@ export const FAILURES = {
     status: 404,
     retry: false,
     issue: 'not-found',
-    means: 'No endpoint has a pattern that matches this path.',
+    means: 'No endpoint has a pattern that matches this path, or takes this type of message on this MLLP port.',
     noRoute: true,
   },
   METHOD_NOT_ALLOWED: {

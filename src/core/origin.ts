@@ -29,8 +29,10 @@ export type DoorTraits = Readonly<{
   alwaysHasBody: boolean
   /** The sender reads the answer; without one, a refusal of a target fails the message. */
   isAnswered: boolean
-  /** A sender waits on a connection and may name an `Idempotency-Key`. */
+  /** A sender waits on a connection. */
   isRequest: boolean
+  /** A message may name an `Idempotency-Key`. */
+  isKeyed: boolean
   /** A message may lack a value, which the schema of its endpoint then judges. */
   mayLackValue: boolean
 }>
@@ -42,6 +44,7 @@ export const DOORS = {
     alwaysHasBody: false,
     isAnswered: true,
     isRequest: true,
+    isKeyed: true,
     mayLackValue: false,
   },
   kafka: {
@@ -50,7 +53,17 @@ export const DOORS = {
     alwaysHasBody: true,
     isAnswered: false,
     isRequest: false,
+    isKeyed: false,
     mayLackValue: true,
+  },
+  mllp: {
+    source: 'mllp',
+    messages: 'a message over MLLP',
+    alwaysHasBody: true,
+    isAnswered: false,
+    isRequest: true,
+    isKeyed: false,
+    mayLackValue: false,
   },
 } as const satisfies Readonly<Record<string, DoorTraits>>
 

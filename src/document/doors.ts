@@ -50,6 +50,17 @@ export const DOCUMENT_DOORS: Readonly<Record<Door, DocumentDoor>> = {
     isOpen: ({ kafkaConsumerTopic }) => kafkaConsumerTopic !== undefined,
     body: () => 'where a topic is consumed: say which type of message its records hold.',
   },
+  mllp: {
+    field: 'mllp',
+    isOpen: ({ mllp }) => mllp !== undefined,
+    body: () => 'where MLLP brings messages: say which type of message a frame holds.',
+    claims: ({ mllp: { port, types = [''] } = { port: 0 } }) =>
+      [...new Set(types)].map((type) => ({
+        key: `mllp ${port} ${type}`,
+        shown: `${type === '' ? 'all other types' : type} on MLLP port ${port}`,
+        taken: 'takes the same messages already; change the types or the port.',
+      })),
+  },
 }
 
 const ROWS = Object.values(DOCUMENT_DOORS)

@@ -3,6 +3,8 @@ import type { JsonObject } from '../core/json.ts'
 import type { Headers } from '../core/message.ts'
 import type { Origin } from '../core/origin.ts'
 
+export type OnRecorded = (isLost: boolean) => void
+
 export type Incoming = Readonly<{
   origin: Origin
   requestHeaders: Headers
@@ -14,4 +16,9 @@ export type Incoming = Readonly<{
   caller?: string | undefined
   /** Set if the answer reports what the calls of the message send: the most bytes of their bodies to keep for that. */
   sentBytes?: number | undefined
+  /**
+   * Called once if the message succeeds: when its record is stored, or there is to be none, or with `isLost` when the record
+   * was given up. For doors whose answer says that the message cannot be lost any more. Must not throw.
+   */
+  onRecorded?: OnRecorded | undefined
 }>

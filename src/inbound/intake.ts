@@ -122,7 +122,7 @@ export class Intake {
       compiled,
       incoming,
       pool,
-      handle: handleKeyed === undefined || !isRequest(incoming.origin) ? handle : handleKeyed,
+      handle: handleKeyed === undefined || !mayHaveKey(incoming.origin) ? handle : handleKeyed,
     }
     if (isConsumed(incoming.origin) || this.#admission.acquire(pool)) {
       return this.#run(admitted, this.#options.clock(), this.#startTrace(incoming), this.#report)
@@ -319,6 +319,8 @@ export class Intake {
 const isConsumed = (origin: Origin): boolean => !isReplay(origin) && !DOORS[origin.door].isRequest
 
 /** The `Idempotency-Key` counts for requests only: a replay is to run again, and the offset of a record identifies it. */
+const mayHaveKey = (origin: Origin): boolean => !isReplay(origin) && DOORS[origin.door].isKeyed
+
 const isRequest = (origin: Origin): boolean => !isReplay(origin) && DOORS[origin.door].isRequest
 
 type Circumstances = Pick<CompletedMessage, 'messageId' | 'compiled' | 'incoming' | 'startedAt' | 'trace'>

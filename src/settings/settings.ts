@@ -64,6 +64,7 @@ function findContradictions(settings: Settings): string[] {
   const { managementAuth, managementOidcIssuer, managementOidcAudience, managementOidcJwksUrl } = settings
   const { kafkaTls, kafkaTlsCa, kafkaTlsCert, kafkaTlsKey } = settings
   const { mllpTargetTls, mllpTargetTlsCa, mllpTargetTlsCert, mllpTargetTlsKey } = settings
+  const { mllpTlsCert, mllpTlsKey, mllpTlsCa } = settings
   const { kafkaSaslMechanism, kafkaSaslUsername, kafkaSaslPassword } = settings
   const { openhimRegister, openhimUsername, openhimPassword, mediatorUrn } = settings
   const hostsOverlap = host === adminHost || EVERY_ADDRESS.includes(host) || EVERY_ADDRESS.includes(adminHost)
@@ -112,6 +113,11 @@ function findContradictions(settings: Settings): string[] {
     [
       (mllpTargetTlsCert === undefined) !== (mllpTargetTlsKey === undefined),
       'MLLP_TARGET_TLS_CERT_FILE and MLLP_TARGET_TLS_KEY_FILE belong together. Give both or none.',
+    ],
+    [
+      (mllpTlsCert === undefined) !== (mllpTlsKey === undefined) ||
+        (mllpTlsCa !== undefined && mllpTlsCert === undefined),
+      'MLLP_TLS_CERT_FILE and MLLP_TLS_KEY_FILE belong together, and MLLP_TLS_CA_FILE needs them. Give both or none.',
     ],
     [
       isSasl !== (kafkaSaslUsername !== undefined) || isSasl !== (kafkaSaslPassword !== undefined),

@@ -2,6 +2,7 @@
 
 import type { WorkerCounts, WorkerSlot } from '../../core/worker-processes.ts'
 import type { ConsumerStatus } from '../../inbound/kafka/endpoint-consumers.ts'
+import type { MllpPortStatus } from '../../inbound/mllp/mllp-ports.ts'
 import type { ProcessCounts } from '../../observe/metrics/message-metrics.ts'
 import type { MediatorStatus } from '../../openhim/core-port.ts'
 import type { DriftCounts } from '../../records/drift/endpoint-drift.ts'
@@ -32,6 +33,7 @@ export type GatherOptions = Readonly<{ extraMs: number; endpointId: string }>
 export type WorkerStatus = Readonly<{
   messagesInFlight: number
   consumers: readonly ConsumerStatus[]
+  mllpPorts: readonly MllpPortStatus[]
   /** Of the worker that registers the service; undefined in the others. */
   openhim?: MediatorStatus | undefined
 }>

@@ -3,6 +3,7 @@
 import { buffer } from 'node:stream/consumers'
 import { Failure } from '../../core/failure.ts'
 import { portion, type WorkerCounts, type WorkerSlot } from '../../core/worker-processes.ts'
+import type { MllpPortStatus } from '../../inbound/mllp/mllp-ports.ts'
 import { endpointLabel, mergeExpositions, writeFamilies } from '../../observe/metrics/expositions.ts'
 import { OTHERS, type ProcessCounts } from '../../observe/metrics/message-metrics.ts'
 import type { DriftCounts } from '../../records/drift/endpoint-drift.ts'
@@ -64,6 +65,7 @@ export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerS
       return {
         messagesInFlight: responses.reduce((sum, one) => sum + one.messagesInFlight, 0),
         consumers: responses.flatMap(({ consumers }) => consumers),
+        mllpPorts: mergePorts(responses.flatMap(({ mllpPorts }) => mllpPorts)),
         openhim: responses.find(({ openhim }) => openhim !== undefined)?.openhim,
         workers,
       }
@@ -81,6 +83,17 @@ export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerS
       yield* writeFamilies(families, omitted)
     },
   }
+}
+
+/** A port is as open as in the worker where it is least. */
+function mergePorts(all: readonly MllpPortStatus[]): readonly MllpPortStatus[] {
+  const merged = new Map<number, MllpPortStatus>()
+  for (const one of all) {
+    const other = merged.get(one.port)
+    const worse = other === undefined || other.state === 'open' ? one : other
+    merged.set(one.port, { ...worse, connections: one.connections + (other?.connections ?? 0) })
+  }
+  return [...merged.values()]
 }
 
 function demandAll({ missing }: Readonly<{ missing: number }>): void {

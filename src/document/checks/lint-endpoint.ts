@@ -35,6 +35,7 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   lintIdempotency(endpoint, lint.at('idempotency'))
   lintRequests(endpoint, lint.at('requests'))
   lintTopics(endpoint, lint)
+  lintMllp(endpoint, lint)
   lintExtract(endpoint, lint.at('state', 'extract'))
   lintKeys(endpoint, lint.at('messageKeys'))
   lintRequired(endpoint, lint.at('inputValidation'))
@@ -111,6 +112,15 @@ function lintTopics(endpoint: Endpoint, lint: LintSink): void {
   if (kafka !== undefined && topic === undefined) {
     lint.at('kafka').error('"kafka" is for the records of a topic; give "kafkaConsumerTopic" as well, or leave it out.')
   }
+}
+
+function lintMllp({ mllp, messageLog }: Endpoint, lint: LintSink): void {
+  if (mllp === undefined || messageLog !== 'off') return
+  lint
+    .at('messageLog')
+    .warning(
+      'A message over MLLP is acknowledged once it is in the message log; with "off", it is stored nowhere then.',
+    )
 }
 
 /** Databases index short texts only. */

@@ -26,6 +26,7 @@ import {
 } from './schema-fields.ts'
 import { KafkaSchema } from './schema-kafka.ts'
 import { IdempotencySchema, LimitsSchema, RateLimitSchema } from './schema-limits.ts'
+import { MllpSchema } from './schema-mllp.ts'
 import { LookupSchema, type ParameterSchema, ResponseSchema } from './schema-requests.ts'
 
 /** `readsBelow`: as in `FieldNotes`; undefined: the paths are not of the message. */
@@ -80,7 +81,7 @@ export const EndpointSchema = record(
         pattern: optional(
           Type.String({
             description:
-              'Path of the endpoint: segments of URI-safe characters or `:parameter` (letters, digits, `_`, `-`); a last segment `*name` takes the rest of the path; a `/` at the end makes no difference. Required unless another field brings the messages, such as `kafkaConsumerTopic`.',
+              'Path of the endpoint: segments of URI-safe characters or `:parameter` (letters, digits, `_`, `-`); a last segment `*name` takes the rest of the path; a `/` at the end makes no difference. Required unless another field brings the messages, such as `kafkaConsumerTopic` or `mllp`.',
             examples: ['/patients/:id'],
             fallback: UNKNOWN_PATTERN,
           }),
@@ -106,7 +107,7 @@ export const EndpointSchema = record(
         input: optional(
           Type.Enum([...FORMATS], {
             description:
-              'Format of incoming messages; required for POST, PUT and PATCH, and where a topic is consumed.',
+              'Format of incoming messages; required for POST, PUT and PATCH, and where a topic or MLLP brings messages.',
             examples: [DEFAULT_FORMAT],
           }),
         ),
@@ -139,6 +140,7 @@ export const EndpointSchema = record(
       } satisfies FieldNotes & { pattern: string }),
     ),
     kafka: optional(KafkaSchema),
+    mllp: optional(MllpSchema),
     messageLog: optional(
       Type.Enum(['off', 'metadata', 'failures', 'all'], {
         description:

@@ -6,6 +6,7 @@ import type { Registry } from 'prom-client'
 import type { OutboundHealth } from '../../core/ports/http-client-port.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
 import { CONSUMER_STATES, type ConsumerStatus } from '../../inbound/kafka/endpoint-consumers.ts'
+import { MLLP_PORT_STATES, type MllpPortStatus } from '../../inbound/mllp/mllp-ports.ts'
 import type { MediatorStatus } from '../../openhim/core-port.ts'
 import { expose, type Family, type Sample } from './expositions.ts'
 import { BOUNDS_MS, type Histogram, type MessageMetrics } from './message-metrics.ts'
@@ -19,6 +20,7 @@ export type MetricsSource = Readonly<{
   /** Of each port. */
   connections: () => Readonly<Record<string, Readonly<{ open: number; refused: number }>>>
   consumers: () => readonly ConsumerStatus[]
+  mllpPorts: () => readonly MllpPortStatus[]
   /** Of the isolated processes or threads, by pool. */
   isolation: () => Readonly<Record<string, IsolationCounts>>
   /** Records of the message log since the process started. */
@@ -68,7 +70,18 @@ const single = (type: 'gauge' | 'counter', name: string, help: string, value: ()
 })
 
 export function describeMetrics(source: MetricsSource): Family[] {
-  const { version, messageMetrics, inFlight, waiting, consumers, messageLog, httpClient, isolation, mediator } = source
+  const {
+    version,
+    messageMetrics,
+    inFlight,
+    waiting,
+    consumers,
+    mllpPorts,
+    messageLog,
+    httpClient,
+    isolation,
+    mediator,
+  } = source
   return [
     ...describeIsolation(isolation),
     ...describeConnections(source.connections),
@@ -188,6 +201,24 @@ export function describeMetrics(source: MetricsSource): Family[] {
           labels: { endpoint, topic },
           value: oldestAt === undefined ? 0 : Math.max(0, Date.now() - Date.parse(oldestAt)) / 1_000,
         })),
+    },
+    {
+      name: 'crosswalk_mllp_ports',
+      help: 'MLLP ports that endpoints name, by their state: failed is tried again.',
+      type: 'gauge',
+      labels: ['port', 'state'],
+      samples: () =>
+        mllpPorts().flatMap(({ port, state }) =>
+          MLLP_PORT_STATES.map((one) => ({ labels: { port: String(port), state: one }, value: one === state ? 1 : 0 })),
+        ),
+    },
+    {
+      name: 'crosswalk_mllp_connections',
+      help: 'Open connections of each MLLP port.',
+      type: 'gauge',
+      labels: ['port'],
+      samples: () =>
+        mllpPorts().map(({ port, connections }) => ({ labels: { port: String(port) }, value: connections })),
     },
     single(
       'counter',

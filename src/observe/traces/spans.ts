@@ -44,6 +44,7 @@ export type TracedMessage = Readonly<{
         endpoint: Readonly<{
           endpoint: Readonly<{ method: string; pattern?: string | undefined }>
           kafkaConsumerTopic?: string | undefined
+          mllp?: Readonly<{ port: number }> | undefined
         }>
       }>
     | undefined
@@ -114,6 +115,14 @@ const DOOR_SPANS: Readonly<Record<Door, (message: TracedMessage) => DoorSpan>> =
         'messaging.destination.name': topic,
         'messaging.operation.type': 'process',
       },
+    }
+  },
+  mllp: ({ compiled }) => {
+    const { port = 0 } = compiled?.endpoint.mllp ?? {}
+    return {
+      name: `MLLP ${port}`,
+      kind: SpanKind.SERVER,
+      attributes: { 'network.protocol.name': 'mllp', 'server.port': port },
     }
   },
 }

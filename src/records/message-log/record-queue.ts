@@ -6,11 +6,12 @@
  */
 import { kindForCode } from '../../core/failure-table.ts'
 import type { MessageRecord, Recorded, RecordedOutcome } from '../../core/records/message-record.ts'
+import type { OnRecorded } from '../../inbound/incoming-message.ts'
 
 export interface RecordQueue {
-  push(recorded: Recorded): void
+  push(recorded: Recorded, onRecorded?: OnRecorded): void
   /** Adds the line (`doneLine`) of a message that ended done. */
-  pushDone(line: string): void
+  pushDone(line: string, onRecorded?: OnRecorded): void
   /** Counts a record that is lost without having been queued, or after it was taken. */
   countDropped(outcome: RecordedOutcome): void
   /**
@@ -20,23 +21,25 @@ export interface RecordQueue {
   take(limits: QueueLimits): Readonly<{ batch: readonly Recorded[]; bytes: number }>
   /** Gives the oldest lines. They count as queued until `acknowledgeDone`. */
   takeDone(): Lines | undefined
-  /** Removes the first `count` of the records that `take` gave. */
-  acknowledge(count: number): void
+  /** Removes the first `count` of the records that `take` gave: they are stored, unless `isLost`. */
+  acknowledge(count: number, isLost?: boolean): void
   /** Removes `lines`, the first of those that `takeDone` gave. */
-  acknowledgeDone(lines: Lines): void
+  acknowledgeDone(lines: Lines, isLost?: boolean): void
   /** Puts what was taken and not acknowledged back to the front. */
   requeue(): void
   /** The store took the last batch; true at first. */
   readonly isAnswering: boolean
   setAnswering(isAnswering: boolean): void
   readonly size: number
+  /** A sender waits until a record in the queue is stored. */
+  readonly isAwaited: boolean
   /** Dropped records by outcome. */
   readonly dropped: Readonly<Record<RecordedOutcome, number>>
 }
 
 type Droppable = Pick<MessageRecord, 'outcome' | 'endpointId' | 'code' | 'replayOf' | 'captured'>
 
-type QueuedRecord = Readonly<{ recorded: Recorded; bytes: number }>
+type QueuedRecord = Readonly<{ recorded: Recorded; bytes: number; onRecorded?: OnRecorded | undefined }>
 
 /** Estimated sizes in bytes: of a record besides its texts, and of each call or body in it. */
 const RECORD_BYTES = 1_000
@@ -66,18 +69,37 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
   const failures = createFifoQueue<QueuedRecord>()
   const queueFor = ({ recorded }: QueuedRecord) => (isDroppable(recorded.record) ? droppable : failures)
   let isAnswering = true
+  let awaited = 0
+  /** Of lines, by their numbers since the start, in their order. */
+  let awaitedLines: Readonly<{ number: number; onRecorded: OnRecorded }>[] = []
+  let endedLines = 0
   const dropped = { done: 0, partial: 0, refused: 0, failed: 0 }
+
+  function end(onRecorded: OnRecorded | undefined, isLost: boolean): void {
+    if (onRecorded === undefined) return
+    awaited -= 1
+    onRecorded(isLost)
+  }
+
+  function endLines(are: (number: number) => boolean, isLost: boolean): void {
+    if (awaitedLines.length === 0) return
+    const ended = awaitedLines.filter(({ number }) => are(number))
+    awaitedLines = awaitedLines.filter(({ number }) => !are(number))
+    for (const { onRecorded } of ended) end(onRecorded, isLost)
+  }
 
   const size = (): number => failures.count + droppable.count + lines.count
   const isOver = (bytes: number, more: number): boolean => failures.bytes + droppable.bytes + lines.bytes + more > bytes
   const isFull = (more: number, { records, bytes }: QueueLimits): boolean => size() >= records || isOver(bytes, more)
 
-  function drop({ recorded }: QueuedRecord): void {
+  function drop({ recorded, onRecorded }: QueuedRecord): void {
     dropped[recorded.record.outcome] += 1
+    end(onRecorded, true)
   }
 
   function dropDroppable(): void {
     dropped.done += lines.clear()
+    endLines((number) => number >= endedLines + lines.count, true)
     for (const one of droppable.clear()) drop(one)
   }
 
@@ -97,17 +119,26 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
   }
 
   return {
-    push: (recorded) => {
-      const one = { recorded, bytes: estimateBytes(recorded) }
+    push: (recorded, onRecorded) => {
+      const one = { recorded, bytes: estimateBytes(recorded), onRecorded }
+      if (onRecorded !== undefined) awaited += 1
       if (!isFull(one.bytes, limits)) return queueFor(one).add(one)
       if (isDroppable(recorded.record)) return drop(one)
       dropDroppable()
       pushFailure(one)
     },
-    pushDone: (line) => {
+    pushDone: (line, onRecorded) => {
       // An upper bound, because counting the bytes would read each line once more.
-      if (isFull(maxUtf8Bytes(line), limits)) dropped.done += 1
-      else lines.add(line)
+      if (isFull(maxUtf8Bytes(line), limits)) {
+        dropped.done += 1
+        onRecorded?.(true)
+        return
+      }
+      if (onRecorded !== undefined) {
+        awaited += 1
+        awaitedLines.push({ number: endedLines + lines.count, onRecorded })
+      }
+      lines.add(line)
     },
     countDropped: (outcome) => {
       dropped[outcome] += 1
@@ -119,10 +150,16 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
       return { batch: batch.map(({ recorded }) => recorded), bytes: totalBytes(batch) }
     },
     takeDone: lines.take,
-    acknowledge: (count) => {
-      droppable.acknowledge(count - failures.acknowledge(count))
+    acknowledge: (count, isLost = false) => {
+      const failed = failures.acknowledge(count)
+      const others = droppable.acknowledge(count - failed.length)
+      for (const { onRecorded } of [...failed, ...others]) end(onRecorded, isLost)
     },
-    acknowledgeDone: lines.acknowledge,
+    acknowledgeDone: (written, isLost = false) => {
+      lines.acknowledge(written)
+      endedLines += written.count
+      endLines((number) => number < endedLines, isLost)
+    },
     requeue: () => {
       for (const queue of [failures, droppable, lines]) queue.requeue()
     },
@@ -134,6 +171,9 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
     },
     get size() {
       return size()
+    },
+    get isAwaited() {
+      return awaited > 0
     },
     dropped,
   }
@@ -161,7 +201,7 @@ function withoutBodies(one: QueuedRecord): QueuedRecord {
   if (bodies.length === 0) return one
   const without = bodies.map(({ summary }) => ({ summary: { ...summary, cut: true as const }, content: NO_BYTES }))
   const recorded = { record: { ...record, bodies: without.map(({ summary }) => summary) }, bodies: without }
-  return { recorded, bytes: estimateBytes(recorded) }
+  return { ...one, recorded, bytes: estimateBytes(recorded) }
 }
 
 /**
@@ -176,8 +216,8 @@ interface FifoQueue<Item extends Readonly<{ bytes: number }>> {
   shift(): Item | undefined
   /** Gives the oldest items within the limits. `firstExceeds`: the first is given even if it exceeds the bytes. */
   take(limits: QueueLimits, firstExceeds: boolean): readonly Item[]
-  /** Removes the first `count` of the taken items; gives how many there were to remove. */
-  acknowledge(count: number): number
+  /** Removes and gives the first `count` of the taken items, as many as there are. */
+  acknowledge(count: number): readonly Item[]
   /** Puts the taken items back to the front. */
   requeue(): void
   /** Replaces the oldest item that was not replaced before; false if there is none. */
@@ -242,7 +282,7 @@ export function createFifoQueue<Item extends Readonly<{ bytes: number }>>(): Fif
       const removed = taken.slice(0, count)
       taken = taken.slice(count)
       for (const item of removed) bytes -= item.bytes
-      return removed.length
+      return removed
     },
     requeue: () => {
       items = [...taken, ...items.slice(first)]

@@ -79,6 +79,8 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
         logger.error({ err, messageId: record.id }, 'The record of a message cannot be stored')
         queue.countDropped(record.outcome)
       }
+      queue.acknowledge(batch.length, true)
+      return true
     }
     queue.acknowledge(batch.length)
     return true
@@ -100,6 +102,8 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
       }
       refused = { err, records: (refused?.records ?? 0) + 1 }
       queue.countDropped('done')
+      queue.acknowledgeDone(lines, true)
+      return true
     }
     queue.acknowledgeDone(lines)
     return true
@@ -118,9 +122,12 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
     return true
   }
 
-  /** Stops at a small rest, which waits for more records: many small batches would cost more than the records in them. */
+  /**
+   * Stops at a small rest that no sender waits for, until there are more records: many small batches would cost more than the
+   * records in them.
+   */
   async function writeAll(): Promise<void> {
-    for (let min = 1; queue.size >= min; min = closing ? 1 : GATHERED_RECORDS) {
+    for (let min = 1; queue.size >= min; min = closing || queue.isAwaited ? 1 : GATHERED_RECORDS) {
       const answers = await writeNext()
       queue.setAnswering(answers)
       if (!answers) {
@@ -136,8 +143,14 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
     timer = undefined
     running ??= writeAll().finally(() => {
       running = undefined
-      if (queue.size > 0) schedule()
+      runOrSchedule()
     })
+  }
+
+  function runOrSchedule(): void {
+    if (running !== undefined || queue.size === 0) return
+    if (queue.isAnswering && !closing && (queue.size >= GATHERED_RECORDS || queue.isAwaited)) run()
+    else schedule()
   }
 
   function schedule(): void {
@@ -150,9 +163,7 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
   return {
     wake: () => {
       logDropped()
-      if (running !== undefined || queue.size === 0) return
-      if (queue.isAnswering && queue.size >= GATHERED_RECORDS) run()
-      else schedule()
+      runOrSchedule()
     },
     written: () => written,
     flush: async (timeoutMs) => {

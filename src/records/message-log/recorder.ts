@@ -6,6 +6,7 @@
 import type { Logger } from '../../core/ports/logger-port.ts'
 import type { RecordedOutcome } from '../../core/records/message-record.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
+import type { OnRecorded } from '../../inbound/incoming-message.ts'
 import type { MessageStore } from '../../store/sql/messages.ts'
 import { type ActiveCaptures, createClaimQueue } from './captures.ts'
 import { createRecordBuilder, type MessageLogSettings } from './record-builder.ts'
@@ -61,9 +62,11 @@ export function createRecorder(options: RecorderOptions): Recorder {
     const { completed, isCaptured } = oldest
     try {
       const built = builder.build(completed, isCaptured)
-      if (typeof built === 'string') queue.pushDone(built)
-      else queue.push(built)
+      const onRecorded = recordedCallback(completed)
+      if (typeof built === 'string') queue.pushDone(built, onRecorded)
+      else queue.push(built, onRecorded)
     } catch (err) {
+      recordedCallback(completed)?.(true)
       logger.error({ err, messageId: completed.messageId }, 'The record of a message could not be made')
     }
   }
@@ -86,6 +89,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       messages.count > 0 && (messages.count >= limits.records || messages.bytes + one.bytes > limits.bytes)
     if (mayDrop && isFull()) {
       queue.countDropped(completed.outcome)
+      recordedCallback(completed)?.(true)
       return
     }
     // Failures must not be dropped here, so room is made by building records; the queue of records decides which to drop.
@@ -100,12 +104,15 @@ export function createRecorder(options: RecorderOptions): Recorder {
     const plan = builder.planFor(completed.compiled)
     const isSuccessfulReplay = completed.outcome === 'done' && completed.source === 'replay'
     // Without a record of a successful replay, its message would be replayed again.
-    if (plan.policy === 'off' && !isSuccessfulReplay) return
+    if (plan.policy === 'off' && !isSuccessfulReplay) {
+      recordedCallback(completed)?.(false)
+      return
+    }
     const line = builder.quickLine(plan, completed)
     if (line === undefined) {
       enqueue(completed, false, completed.outcome === 'done' && !isSuccessfulReplay)
     } else {
-      queue.pushDone(line)
+      queue.pushDone(line, recordedCallback(completed))
       writer.wake()
     }
   }
@@ -141,6 +148,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
   }
 }
+
+/** Of a failed message the sender is told at once. */
+const recordedCallback = ({ failure, incoming }: CompletedMessage): OnRecorded | undefined =>
+  failure === undefined ? incoming?.onRecorded : undefined
 
 /** Values that are parsed and mapped take several times the bytes of their body; this counts where the body is large. */
 const VALUES_FACTOR = 8

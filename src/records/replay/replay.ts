@@ -1,6 +1,6 @@
 /** Runs a recorded message again, through its endpoint as it is now. */
 import type { Headers } from '../../core/message.ts'
-import { DOORS, type Door, doorOf } from '../../core/origin.ts'
+import { DOORS, type Door, doorOf, HTTP } from '../../core/origin.ts'
 import type { BodyName, MaskCause, MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
 import { DOCUMENT_DOORS } from '../../document/doors.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
@@ -125,6 +125,7 @@ const BLOCKERS = {
   'no-endpoint': 'No endpoint took the message.',
   'endpoint-gone': 'Its endpoint is not active any more: it was deleted, or has faults.',
   'no-topic': 'It arrived from a topic, and its endpoint consumes no topic any more.',
+  'no-mllp': 'It arrived over MLLP, and its endpoint has no port for MLLP any more.',
   'no-route': 'It arrived at a route, and its endpoint has no route any more.',
   'route-changed': 'The route of its endpoint now has parameters that the message did not have.',
   'not-kept':
@@ -186,12 +187,13 @@ function endpointBlocker(
     const isNull = body !== undefined && nullBody(compiled)?.equals(body)
     return isNull && !acceptsNull && refusesNull(compiled) ? blocker('tombstone') : undefined
   }
+  if (origin.door !== HTTP.door) return undefined
   const pattern = parseRoutePattern(compiled.endpoint.endpoint.pattern ?? '/')
   const hasValue = (name: string): boolean => Object.hasOwn(urlParams, name)
   return !pattern.ok || pattern.value.parameters.every(hasValue) ? undefined : blocker('route-changed')
 }
 
-const CLOSED: Readonly<Record<Door, ReplayBlocker['reason']>> = { http: 'no-route', kafka: 'no-topic' }
+const CLOSED: Readonly<Record<Door, ReplayBlocker['reason']>> = { http: 'no-route', kafka: 'no-topic', mllp: 'no-mllp' }
 
 const doorBlocker = (door: Door, { endpoint }: CompiledEndpoint): ReplayBlocker | undefined =>
   DOCUMENT_DOORS[door].isOpen(endpoint) ? undefined : blocker(CLOSED[door])

@@ -145,7 +145,7 @@ describe('faults of form', () => {
       { endpoint: {} },
       [
         'endpoint.pattern',
-        '"endpoint.pattern" is required: give the path of the endpoint, or another field that brings messages: "kafkaConsumerTopic".',
+        '"endpoint.pattern" is required: give the path of the endpoint, or another field that brings messages: "kafkaConsumerTopic", "mllp".',
       ],
     ],
     [
@@ -171,6 +171,13 @@ describe('faults of form', () => {
       ['labels.d', 'must be a string, not an array'],
     ],
     [{ label: {} }, ['label', 'did you mean "labels"?']],
+    [{ mllp: { port: 2575, types: ['ADT^A01', 'ORU', 'ZXX^Z_1'] } }],
+    [{ mllp: {} }, ['mllp.port', 'is required']],
+    [{ mllp: { port: 0 } }, ['mllp.port', 'must be a whole number from 1 to 65535']],
+    [
+      { mllp: { port: 2575, types: ['ADT-A01'] } },
+      ['mllp.types[0]', 'must be a message code and an event, such as "ADT^A01", or the code alone'],
+    ],
     [{ kafkaConsumerTopic: '..' }, ['kafkaConsumerTopic', 'must be a topic name: 1 to 249 ']],
     [{ kafkaConsumerTopic: 'x'.repeat(250) }, ['kafkaConsumerTopic', 'must be a topic name']],
     ...['', 'Latest', 'end', 'group', 'group:', 'latest ', 'group:a\nb', `group:${'x'.repeat(1_001)}`, 0, null].map(

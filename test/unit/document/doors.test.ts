@@ -80,3 +80,15 @@ test('requests have a body by their method, records always', () => {
   assert.equal(hasBody(endpointOf({ endpoint: { pattern: '/a', method: 'GET' } })), false)
   assert.equal(hasBody(endpointOf({ endpoint: { pattern: '/a', method: 'GET' }, kafkaConsumerTopic: 'in' })), true)
 })
+
+test('a port for MLLP is shared by the types of messages', () => {
+  const mllp = { port: 2575, types: ['ADT^A01', 'ORU', 'ADT^A01'] }
+  assert.deepEqual(keysOf({ endpoint: {}, mllp }), ['mllp 2575 ADT^A01', 'mllp 2575 ORU'])
+  assert.deepEqual(keysOf({ endpoint: {}, mllp: { port: 2575 } }), ['mllp 2575 '])
+  const [any] = readClaims(endpointOf({ endpoint: {}, mllp: { port: 2575 } }))
+  assert.equal(
+    `${any?.path}: ${any?.shown} ${any?.taken}`,
+    'mllp: all other types on MLLP port 2575 takes the same messages already; change the types or the port.',
+  )
+  assert.equal(hasBody(endpointOf({ mllp, endpoint: { method: 'GET' } })), true)
+})

@@ -197,6 +197,8 @@ describe('rules between fields', () => {
     [{ kafkaConsumerStart: 'latest' }, ['kafkaConsumerStart', 'has no effect without "kafkaConsumerTopic"']],
     [{ kafkaConsumerTopic: 't', kafka: { order: 'key', inFlight: 500 } }],
     [{ kafkaConsumerTopic: 't', kafka: {} }],
+    [{ mllp: { port: 2575 }, messageLog: 'metadata' }],
+    [{ mllp: { port: 2575 }, messageLog: 'off' }, ['messageLog', 'with "off", it is stored nowhere then']],
     [{ kafka: { order: 'none' } }, ['kafka', 'is for the records of a topic; give "kafkaConsumerTopic" as well']],
     [xml({ 'requestBody.a': 'a.b[0].$.c', 'requestBody.b': 'a.b[]._', 'requestBody.c': 'd[]+?' })],
     [{ inputMapping: { 'requestBody.a': '1a' } }],

@@ -18,7 +18,7 @@ export function MessageActions({ message }: Readonly<{ message: MessageRecord }>
   const { id, endpointId, bodies, source, replayable } = message
   const isRecorded = bodies.some(({ which }) => which === 'request')
   const missing = endpointId === undefined ? 'No endpoint took the message.' : isRecorded ? undefined : WHY_NOT_RECORDED
-  const isOfTopic = source === 'broker' ? 'It arrived from a topic, not by HTTP.' : undefined
+  const otherDoor = OTHER_DOORS[source]
   const edit = (search: { message: string; save?: 'test' }) =>
     void (endpointId !== undefined && navigate({ to: '/endpoints/$id/edit', params: { id: endpointId }, search }))
   const debug = () => edit({ message: id })
@@ -38,7 +38,7 @@ export function MessageActions({ message }: Readonly<{ message: MessageRecord }>
       <Button refused={author ?? missing} onPress={() => edit({ message: id, save: 'test' })}>
         Save as test …
       </Button>
-      <Button refused={operator ?? missing ?? isOfTopic} onPress={() => setOpen('curl')}>
+      <Button refused={operator ?? missing ?? otherDoor} onPress={() => setOpen('curl')}>
         Copy as curl …
       </Button>
       {endpointId !== undefined && !isRecorded && <CaptureButton id={endpointId} />}
@@ -48,6 +48,11 @@ export function MessageActions({ message }: Readonly<{ message: MessageRecord }>
       )}
     </div>
   )
+}
+
+const OTHER_DOORS: Readonly<Partial<Record<MessageRecord['source'], string>>> = {
+  broker: 'It arrived from a topic, not by HTTP.',
+  mllp: 'It arrived over MLLP, not by HTTP.',
 }
 
 const WHY_NOT_RECORDED =

@@ -161,7 +161,7 @@ function Facts({ message }: Readonly<{ message: MessageRecord }>) {
   )
 }
 
-const SOURCES = { http: 'by HTTP', broker: 'from a topic', replay: 'as a replay' } as const
+const SOURCES = { http: 'by HTTP', broker: 'from a topic', mllp: 'over MLLP', replay: 'as a replay' } as const
 
 /** The failure at its place: the sentence of the service, and the place in the document as a link. */
 function Failure({

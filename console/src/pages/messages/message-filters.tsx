@@ -128,7 +128,7 @@ function useFilters(showsTimes: boolean): readonly Filter[] {
     { name: 'path', label: 'Place in the document', kind: 'text', placeholder: 'requests.lookup[0]', isWhole: true },
     { name: 'version', label: 'Version of the endpoint', kind: 'text', placeholder: '3', isWhole: true },
     { name: 'status', label: 'Status of the answer', kind: 'text', placeholder: '502, or 5xx', isWhole: true },
-    { name: 'source', label: 'Source', kind: 'select', choices: toChoices(['http', 'broker', 'replay']) },
+    { name: 'source', label: 'Source', kind: 'select', choices: toChoices(['http', 'broker', 'mllp', 'replay']) },
     {
       name: 'replayed',
       label: 'Replayed',

@@ -8,7 +8,7 @@ const MAX_VALUES = 3
 /** What every plan has unless somebody says otherwise. */
 const USUAL: Readonly<Record<string, string>> = {
   outcome: JSON.stringify(['refused', 'failed']),
-  source: JSON.stringify(['http', 'broker']),
+  source: JSON.stringify(['http', 'broker', 'mllp']),
 }
 
 export function PlanFilter({ plan: { filter } }: Readonly<{ plan: ReplayPlan }>) {

@@ -66,6 +66,7 @@ test('/metrics has these names and labels and no others', () => {
     waiting: () => 0,
     connections: () => ({}),
     consumers: () => [],
+    mllpPorts: () => [],
     isolation: () => ({}),
     messageLog: () => ({ written: 0, dropped: { done: 0, partial: 0, refused: 0, failed: 0 } }),
     httpClient: () => ({ open: [], opened: 0, refused: 0, retries: 0, retriesWithheld: 0 }),

@@ -117,3 +117,49 @@ for (const [what, push] of Object.entries(waiting)) {
       assert.deepEqual(reported, ['The message log did not answer; its records wait'])
     }))
 }
+
+test('a sender learns whether its record is stored', () =>
+  withLog(async (store) => {
+    const { queue, writer } = start(store)
+    const ended = new Map<string, Promise<boolean>>()
+    const awaited = (name: string) => {
+      const { promise, resolve } = Promise.withResolvers<boolean>()
+      ended.set(name, promise)
+      return resolve
+    }
+    queue.pushDone(lineAt(0))
+    queue.pushDone(lineAt(1), awaited('line'))
+    queue.pushDone(lineAt(2, REFUSED), awaited('refused line'))
+    queue.pushDone(lineAt(3), awaited('last line'))
+    queue.push(recordedAt(4, { outcome: 'partial', status: 200 }), awaited('record'))
+    queue.push(recordedAt(5, { outcome: 'partial', status: REFUSED }), awaited('refused record'))
+    assert.ok(queue.isAwaited)
+    writer.wake()
+    const results = await Promise.all([...ended].map(async ([name, isLost]) => [name, await isLost]))
+    assert.deepEqual(Object.fromEntries(results), {
+      line: false,
+      'refused line': true,
+      'last line': false,
+      record: false,
+      'refused record': true,
+    })
+    assert.ok(!queue.isAwaited)
+    await writer.close(10_000)
+  }))
+
+test('a sender learns that its record was dropped for others', () =>
+  withLog(async (store) => {
+    const { queue, writer } = start(store, silent, 3)
+    const lost: number[] = []
+    for (const ms of [0, 1, 2, 3]) queue.pushDone(lineAt(ms), (isLost) => isLost && lost.push(ms))
+    assert.deepEqual(lost, [3])
+    const taken = queue.takeDone()
+    queue.push(failed(4))
+    assert.deepEqual(lost, [3])
+    if (taken !== undefined) queue.acknowledgeDone(taken)
+    for (const ms of [5, 6]) queue.pushDone(lineAt(ms), (isLost) => isLost && lost.push(ms))
+    queue.push(failed(7))
+    assert.deepEqual(lost, [3, 5, 6])
+    assert.ok(!queue.isAwaited)
+    await writer.close(10_000)
+  }))

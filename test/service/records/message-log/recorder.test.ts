@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { Failure } from '../../../../src/core/failure.ts'
 import { HTTP } from '../../../../src/core/origin.ts'
 import type { CompletedMessage } from '../../../../src/inbound/completed-message.ts'
 import { createActiveCaptures } from '../../../../src/records/message-log/captures.ts'
@@ -111,4 +112,19 @@ test('lets others go first after each record that took long', () =>
     }
     await setImmediate()
     assert.equal(made, 1)
+  }))
+
+test('a sender who waits for the record of a message is told, unless the message failed', () =>
+  withRecorder(async (recorder) => {
+    const awaited = (ms: number, outcome: 'done' | 'failed'): Promise<boolean> =>
+      new Promise((resolve) => {
+        const onRecorded = (isLost: boolean) => resolve(isLost)
+        const incoming = { origin: HTTP, requestHeaders: {}, query: {}, urlParams: {}, body: undefined, onRecorded }
+        const failure = outcome === 'failed' ? new Failure('INTERNAL', 'It failed.') : undefined
+        recorder.record(finishedAt(ms, { incoming, outcome, failure, code: failure?.code ?? '' }))
+        if (failure !== undefined) resolve(true)
+      })
+    assert.equal(await awaited(0, 'done'), false)
+    await awaited(1, 'failed')
+    await untilWritten(recorder, 2)
   }))

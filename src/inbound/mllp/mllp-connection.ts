@@ -1,0 +1,143 @@
+/**
+ * One connection of a sender: takes its messages one at a time and in order, and answers each before it reads on, so that a
+ * sender is never faster than the service.
+ */
+import type { Socket } from 'node:net'
+import { type Frame, FrameReader, writeFrame } from '../../outbound/mllp/frames.ts'
+
+export type ConnectionOptions = Readonly<{
+  /** Of the content of a frame. */
+  limitBytes: number
+  /** How long a frame may take to arrive, and its answer to be read. */
+  frameTimeoutMs: number
+  /** How long nothing may arrive; 0: for ever. */
+  idleTimeoutMs: number
+  /** Processes the message of a frame; resolves to the answers, and never rejects. */
+  take: (frame: Frame) => Promise<readonly Uint8Array[]>
+  /** Called once if the sender does not speak MLLP. */
+  onForeign: () => void
+  /** A bug of the service; the connection is closed. */
+  onBug: (bug: unknown) => void
+}>
+
+/** Bytes that are in no frame, after which a sender is taken for one of another protocol. */
+const MAX_SKIPPED_BYTES = 4_096
+
+export class MllpConnection {
+  /** Resolves when the connection is closed. */
+  readonly closed: Promise<void>
+  /** With `allowHalfOpen`: some senders end their side before they read. */
+  readonly #socket: Socket
+  readonly #options: ConnectionOptions
+  readonly #reader: FrameReader
+  /** Frames that arrived and are not taken yet. */
+  #frames: Frame[] = []
+  #isBusy = false
+  #isStopping = false
+  /** The sender has ended its side; it may still read. */
+  #isOneSided = false
+  /** Runs while a frame arrives. */
+  #frameTimer: NodeJS.Timeout | undefined
+
+  constructor(socket: Socket, options: ConnectionOptions) {
+    this.#socket = socket
+    this.#options = options
+    this.#reader = new FrameReader(options.limitBytes)
+    this.closed = new Promise((resolve) => {
+      socket.once('close', () => {
+        clearTimeout(this.#frameTimer)
+        resolve()
+      })
+    })
+    socket.setNoDelay(true)
+    socket.setKeepAlive(true, 60_000)
+    socket.setTimeout(options.idleTimeoutMs, () => {
+      if (!this.#isBusy) socket.destroy()
+    })
+    // The close that follows ends the connection; messages under way continue.
+    socket.on('error', () => undefined)
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk))
+    socket.on('end', () => {
+      this.#isOneSided = true
+      if (!this.#isBusy) this.#end()
+    })
+  }
+
+  /** Answers the message under way, takes no further one, and ends the connection. */
+  stop(): void {
+    this.#isStopping = true
+    this.#frames = []
+    if (!this.#isBusy) this.#end()
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#isStopping) return
+    this.#frames.push(...this.#reader.read(chunk))
+    if (this.#reader.skippedBytes > MAX_SKIPPED_BYTES) {
+      this.#options.onForeign()
+      this.#socket.destroy()
+      return
+    }
+    if (this.#frames.length === 0) this.#watchFrame()
+    else if (!this.#isBusy) this.#takeAll().catch((bug) => this.#giveUp(bug))
+  }
+
+  async #takeAll(): Promise<void> {
+    this.#isBusy = true
+    this.#socket.pause()
+    this.#watchFrame()
+    for (let frame = this.#frames.shift(); frame !== undefined; frame = this.#frames.shift()) {
+      const answers = await this.#options.take(frame)
+      for (const answer of answers) await this.#write(writeFrame(answer))
+    }
+    this.#isBusy = false
+    // The time of processing is not the sender's.
+    this.#socket.setTimeout(this.#options.idleTimeoutMs)
+    if (this.#isStopping || this.#isOneSided) this.#end()
+    else this.#socket.resume()
+    this.#watchFrame()
+  }
+
+  #giveUp(bug: unknown): void {
+    this.#options.onBug(bug)
+    this.#socket.destroy()
+  }
+
+  /** Resolves when the answer can be followed by another one. */
+  async #write(frame: Uint8Array): Promise<void> {
+    const socket = this.#socket
+    if (socket.destroyed || !socket.writable || socket.write(frame)) return
+    const timer = setTimeout(() => socket.destroy(), this.#options.frameTimeoutMs)
+    await new Promise<void>((resolve) => {
+      socket.once('drain', resolve)
+      socket.once('close', resolve)
+    })
+    clearTimeout(timer)
+  }
+
+  /** A sender that begins a frame must end it; while the connection isn't read, it cannot. */
+  #watchFrame(): void {
+    if (this.#reader.isWithinFrame && !this.#isBusy && !this.#socket.destroyed) {
+      this.#frameTimer ??= setTimeout(() => this.#socket.destroy(), this.#options.frameTimeoutMs)
+      return
+    }
+    clearTimeout(this.#frameTimer)
+    this.#frameTimer = undefined
+  }
+
+  #end(): void {
+    this.#socket.end()
+    this.#socket.resume()
+    // A peer that does not read, or does not end its side, is not waited for.
+    const timer = setTimeout(() => this.#socket.destroy(), END_MS)
+    timer.unref()
+    void this.closed.then(() => clearTimeout(timer))
+  }
+}
+
+/** How long an ended connection waits for the peer to end its side. */
+const END_MS = 1_000

@@ -1,0 +1,302 @@
+/**
+ * The MLLP door: the ports that the active endpoints name. A port is open from the first endpoint that names it to the last;
+ * one that cannot be opened is tried again. The message type (MSH-9) decides which endpoint of a port takes a message.
+ */
+import { createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import { type Backoff, nextPauseMs } from '../../core/backoff.ts'
+import { Failure } from '../../core/failure.ts'
+import type { Headers } from '../../core/message.ts'
+import type { Origin } from '../../core/origin.ts'
+import type { Logger } from '../../core/ports/logger-port.ts'
+import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
+import type { Registry } from '../../endpoints/endpoint-registry.ts'
+import { fitsFrame } from '../../outbound/mllp/frames.ts'
+import type { CompletedMessage } from '../completed-message.ts'
+import type { Incoming } from '../incoming-message.ts'
+import type { Intake } from '../intake.ts'
+import { type MessageResult, writeAnswers } from './acknowledgement.ts'
+import { formatType, type MessageHeader, type MessageType, readHeader, readType } from './message-header.ts'
+import { MllpConnection } from './mllp-connection.ts'
+
+export type MllpSettings = Readonly<{
+  host: string
+  parserLimitBytes: number
+  messageTimeoutMs: number
+  serverRequestTimeoutMs: number
+  mllpMaxConnections: number
+  mllpIdleTimeoutMs: number
+  mllpTlsCert: string | undefined
+  mllpTlsKey: string | undefined
+  mllpTlsCa: string | undefined
+}>
+
+type MllpOptions = Readonly<{
+  registry: Pick<Registry, 'all' | 'watch'>
+  intake: Pick<Intake, 'accept' | 'refuse'>
+  settings: MllpSettings
+  newId: () => string
+  logger: Logger
+}>
+
+export const MLLP_PORT_STATES = ['opening', 'open', 'failed'] as const
+
+export type MllpPortStatus = Readonly<{
+  port: number
+  state: (typeof MLLP_PORT_STATES)[number]
+  /** Why it could not be opened. */
+  error?: string | undefined
+  connections: number
+}>
+
+const WARN_EVERY_MS = 60_000
+
+const BACKOFF: Backoff = { firstMs: 1_000, maxMs: 30_000 }
+
+export class MllpPorts {
+  readonly #options: MllpOptions
+  readonly #ports = new Map<number, MllpPort>()
+  #isStopping = false
+
+  constructor(options: MllpOptions) {
+    this.#options = options
+    this.#change([], options.registry.all())
+    options.registry.watch(({ removed, added }) => this.#change(removed, added))
+  }
+
+  status(): readonly MllpPortStatus[] {
+    return [...this.#ports.values()].map((port) => port.status)
+  }
+
+  /** Takes no further messages; resolves when those under way are answered and all connections are closed. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    await Promise.all([...this.#ports.values()].map((port) => port.close()))
+  }
+
+  /** Of what was given up: nothing more is answered. */
+  destroy(): void {
+    for (const port of this.#ports.values()) port.destroy()
+  }
+
+  #change(removed: readonly CompiledEndpoint[], added: readonly CompiledEndpoint[]): void {
+    if (this.#isStopping) return
+    // All are removed first: one endpoint may take the types that another gives up.
+    for (const compiled of removed) {
+      const { mllp } = compiled.endpoint
+      if (mllp !== undefined) this.#ports.get(mllp.port)?.remove(compiled, mllp.types)
+    }
+    for (const compiled of added) {
+      const { mllp } = compiled.endpoint
+      if (mllp === undefined) continue
+      const port = this.#ports.get(mllp.port) ?? new MllpPort(mllp.port, this.#options)
+      this.#ports.set(mllp.port, port)
+      port.add(compiled, mllp.types)
+    }
+    for (const [number, port] of this.#ports) {
+      if (!port.isUnused) continue
+      this.#ports.delete(number)
+      void port.close()
+    }
+  }
+}
+
+const MLLP: Origin = { door: 'mllp' }
+
+/** What an endpoint without `types` takes: every type that no other one takes. */
+const ANY_TYPE = ''
+
+class MllpPort {
+  readonly #port: number
+  readonly #options: MllpOptions
+  readonly #byType = new Map<string, CompiledEndpoint>()
+  readonly #connections = new Set<MllpConnection>()
+  #server: Server | undefined
+  #state: MllpPortStatus['state'] = 'opening'
+  #error: string | undefined
+  #retryTimer: NodeJS.Timeout | undefined
+  #pauseMs = 0
+  #warnedAt = Number.NEGATIVE_INFINITY
+
+  constructor(port: number, options: MllpOptions) {
+    this.#port = port
+    this.#options = options
+    this.#open()
+  }
+
+  get isUnused(): boolean {
+    return this.#byType.size === 0
+  }
+
+  get status(): MllpPortStatus {
+    const error = this.#error === undefined ? {} : { error: this.#error }
+    return { port: this.#port, state: this.#state, ...error, connections: this.#connections.size }
+  }
+
+  add(compiled: CompiledEndpoint, types: readonly string[] = [ANY_TYPE]): void {
+    for (const type of types) this.#byType.set(type, compiled)
+  }
+
+  remove(compiled: CompiledEndpoint, types: readonly string[] = [ANY_TYPE]): void {
+    for (const type of types) if (this.#byType.get(type) === compiled) this.#byType.delete(type)
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#retryTimer)
+    const server = this.#server
+    this.#server = undefined
+    server?.close()
+    const closed = [...this.#connections].map((connection) => connection.closed)
+    for (const connection of this.#connections) connection.stop()
+    await Promise.all(closed)
+  }
+
+  destroy(): void {
+    for (const connection of this.#connections) connection.destroy()
+  }
+
+  #open(): void {
+    const { settings, logger } = this.#options
+    const { mllpTlsCert: cert, mllpTlsKey: key, mllpTlsCa: ca, serverRequestTimeoutMs: handshakeTimeout } = settings
+    const onConnection = (socket: Socket): void => this.#connect(socket)
+    const server =
+      cert === undefined
+        ? createServer({ allowHalfOpen: true }, onConnection)
+        : createTlsServer(
+            {
+              allowHalfOpen: true,
+              cert,
+              key,
+              ca,
+              requestCert: ca !== undefined,
+              rejectUnauthorized: ca !== undefined,
+              handshakeTimeout,
+            },
+            onConnection,
+          )
+    server.maxConnections = settings.mllpMaxConnections
+    server.on('tlsClientError', (err: Error) => this.#warn({ err }, 'A sender over MLLP did not agree on TLS'))
+    server.on('drop', () =>
+      this.#warn({ max: settings.mllpMaxConnections }, 'A connection was closed: MLLP_MAX_CONNECTIONS are open'),
+    )
+    server.once('listening', () => {
+      this.#state = 'open'
+      this.#error = undefined
+      this.#pauseMs = 0
+      logger.info({ port: this.#port }, 'An MLLP port is open')
+    })
+    server.on('error', (fault: NodeJS.ErrnoException) => this.#fail(server, fault))
+    this.#server = server
+    server.listen(this.#port, settings.host)
+  }
+
+  #fail(server: Server, fault: NodeJS.ErrnoException): void {
+    if (this.#server !== server) return
+    server.close()
+    this.#state = 'failed'
+    this.#error = describeFault(this.#port, fault)
+    // The first alone: it is tried again for as long as an endpoint names the port.
+    if (this.#pauseMs === 0) this.#options.logger.error({ port: this.#port, err: fault }, this.#error)
+    this.#pauseMs = nextPauseMs(this.#pauseMs, BACKOFF)
+    this.#retryTimer = setTimeout(() => this.#open(), this.#pauseMs)
+    this.#retryTimer.unref()
+  }
+
+  /** At most one in a minute: senders try again, and ports are scanned. */
+  #warn(fields: object, message: string): void {
+    const now = performance.now()
+    if (now - this.#warnedAt < WARN_EVERY_MS) return
+    this.#warnedAt = now
+    this.#options.logger.warn({ port: this.#port, ...fields }, message)
+  }
+
+  #connect(socket: Socket): void {
+    const { settings, logger } = this.#options
+    const headers: Headers = { 'mllp-port': String(this.#port), 'mllp-peer': socket.remoteAddress ?? '' }
+    const connection = new MllpConnection(socket, {
+      limitBytes: settings.parserLimitBytes,
+      frameTimeoutMs: settings.serverRequestTimeoutMs,
+      idleTimeoutMs: settings.mllpIdleTimeoutMs,
+      take: ({ content, isWhole }) => this.#take(content, isWhole, headers, socket),
+      onForeign: () => this.#warn({ peer: headers['mllp-peer'] }, 'A sender on an MLLP port does not speak MLLP'),
+      onBug: (err) => logger.error({ port: this.#port, err }, 'A message over MLLP could not be answered'),
+    })
+    this.#connections.add(connection)
+    void connection.closed.then(() => this.#connections.delete(connection))
+  }
+
+  async #take(
+    content: Uint8Array,
+    isWhole: boolean,
+    requestHeaders: Headers,
+    socket: Socket,
+  ): Promise<readonly Uint8Array[]> {
+    const { intake, settings, newId } = this.#options
+    const header = readHeader(content)
+    const compiled = header && this.#find(readType(header))
+    const answer = (result: MessageResult, { messageId }: CompletedMessage): readonly Uint8Array[] => {
+      // The first answer can be found in the message log by it.
+      const ids = [messageId]
+      return writeAnswers(header, result, { newControlId: () => toControlId(ids.pop() ?? newId()), nowMs: Date.now() })
+    }
+    if (compiled === undefined || !isWhole) {
+      const failure = header === undefined ? unreadable() : isWhole ? this.#unrouted(header) : tooLarge(settings)
+      return answer({ failure }, intake.refuse(compiled, failure, MLLP))
+    }
+    const recorded = Promise.withResolvers<boolean>()
+    const incoming: Incoming = { origin: MLLP, requestHeaders, body: content, onRecorded: recorded.resolve }
+    const completed = await intake.accept(compiled, incoming, socket)
+    const { failure } = completed
+    if (failure !== undefined) return answer({ failure }, completed)
+    const isLost = await orAfter(settings.messageTimeoutMs, recorded.promise)
+    return answer(isLost ? { failure: notRecorded() } : { failure, message: ownAnswer(completed) }, completed)
+  }
+
+  #find(type: MessageType): CompiledEndpoint | undefined {
+    const byType = this.#byType
+    return byType.get(formatType(type)) ?? byType.get(type.code) ?? byType.get(ANY_TYPE)
+  }
+
+  #unrouted(header: MessageHeader): Failure {
+    const shown = formatType(readType(header)) || 'a message without a type'
+    return new Failure('ROUTE_UNKNOWN', `No endpoint takes ${shown} on the MLLP port ${this.#port}.`, {
+      unquoted: `No endpoint takes the type of a message on the MLLP port ${this.#port}.`,
+    })
+  }
+}
+
+/** The answer that the endpoint made itself: the output of one that sends it nowhere, if it is a message of HL7 v2. */
+function ownAnswer({ compiled, answer }: CompletedMessage): Uint8Array | undefined {
+  if (compiled === undefined || compiled.endpoint.requests.response.length > 0) return undefined
+  const bytes = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
+  return readHeader(bytes) !== undefined && fitsFrame(bytes) ? bytes : undefined
+}
+
+const MAX_CONTROL_ID_CHARACTERS = 20
+
+/** MSH-10 has at most 20 characters before version 2.7; the last digits of an id tell it from all others of some weeks. */
+const toControlId = (id: string): string => id.slice(-MAX_CONTROL_ID_CHARACTERS)
+
+const unreadable = (): Failure =>
+  new Failure('BODY_UNREADABLE', 'The frame does not start with the segment MSH; send one HL7 v2 message in a frame.')
+
+const tooLarge = ({ parserLimitBytes }: MllpSettings): Failure =>
+  new Failure('BODY_TOO_LARGE', `The message has more than ${parserLimitBytes} bytes, which is PARSER_LIMIT.`)
+
+const notRecorded = (): Failure =>
+  new Failure('STORE_UNAVAILABLE', 'The message was processed, but the message log could not store it; send it again.')
+
+/** True if nothing is known after the time. */
+async function orAfter(timeoutMs: number, isLost: Promise<boolean>): Promise<boolean> {
+  const { promise: timeUp, resolve } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => resolve(true), timeoutMs)
+  const result = await Promise.race([isLost, timeUp])
+  clearTimeout(timer)
+  return result
+}
+
+function describeFault(port: number, { code, message }: NodeJS.ErrnoException): string {
+  if (code === 'EADDRINUSE') return `The MLLP port ${port} is in use already; stop what uses it, or change "mllp.port".`
+  if (code === 'EACCES') return `The MLLP port ${port} needs more rights; choose one above 1023.`
+  return `The MLLP port ${port} cannot be opened: ${message}`
+}
