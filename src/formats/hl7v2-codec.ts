@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from '../core/json.ts'
 import type { PathStep } from '../core/path-step.ts'
-import { Unreadable } from './body-faults.ts'
 import type { Codec } from './codec.ts'
 import { buildHl7, keyFault } from './hl7v2-build.ts'
 import { readHl7, SEGMENT_NAME } from './hl7v2-read.ts'
@@ -24,7 +23,8 @@ export const HL7V2_CODEC = {
   accept: 'application/hl7-v2, x-application/hl7-v2+er7;q=0.9, */*;q=0.8',
   read: readHl7,
   looksLike,
-  detect,
+  // An answer that does not say its type is JSON or text.
+  detect: () => undefined,
   build: buildHl7,
   buildFailure,
   findRoot: () => undefined,
@@ -45,16 +45,6 @@ export const HL7V2_CODEC = {
 
 function looksLike(text: string): boolean {
   return /^\uFEFF?[\r\n]*MSH([!-/:-@[-`{-~])[!-/:-@[-`{-~]{1,5}(?:\1|[\r\n]|$)/.test(text)
-}
-
-function detect(text: string): Json | undefined {
-  if (!looksLike(text)) return undefined
-  try {
-    return readHl7(Buffer.from(text), 'utf-8')
-  } catch (thrown) {
-    if (thrown instanceof Unreadable) return undefined
-    throw thrown
-  }
 }
 
 function rewrite(

@@ -74,7 +74,7 @@ describe('a draft', () => {
   })
 
   const refused: readonly (readonly [request: JsonObject, ...paths: string[]])[] = [
-    [{ name: 'A', pattern: '/a', format: 'CSV' }, 'format'],
+    [{ name: 'A', pattern: '/a', format: 'YAML' }, 'format'],
     [{ name: 'A', pattern: '/a', samples: '{}' }, 'samples'],
     [{ pattern: '/a' }, 'name'],
     [{ name: '', pattern: 'a', sample: '{"a":' }, 'name', 'endpoint.pattern', 'sample'],
