@@ -3,9 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { extname } from 'node:path'
 import { createIds } from '../core/id.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
+import { portion } from '../core/worker-processes.ts'
 import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
 import { createEndpointService } from '../endpoints/endpoint-service.ts'
 import { createLoadShedder } from '../inbound/admission/load-shedder.ts'
+import { IncompleteBodies } from '../inbound/incomplete-bodies.ts'
 import { Intake } from '../inbound/intake.ts'
 import { EndpointConsumers } from '../inbound/kafka/endpoint-consumers.ts'
 import { MllpPorts } from '../inbound/mllp/mllp-ports.ts'
@@ -119,6 +121,10 @@ async function openParts(context: Context) {
   const { observe, traceContext, recorder } = observers
   const intake = new Intake({ ...settings, workerSlot, clock, newId, logger, observe, traceContext })
   registry.watch(() => intake.keep(registry.get))
+  const incompleteBodies = new IncompleteBodies({
+    limitBytes: settings.parserLimitBytes,
+    roomBytes: portion(settings.maxIncompleteBodiesBytes, workerSlot),
+  })
   const runTests = createTestRunner({ services, settings, logger })
   const endpointService = createEndpointService({
     store: store.endpoints,
@@ -192,6 +198,7 @@ async function openParts(context: Context) {
     version,
     registry,
     intake,
+    incompleteBodies,
     loadShedder,
     endpointService,
     ...trying,

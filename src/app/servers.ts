@@ -18,7 +18,7 @@ import type { Failure } from '../core/failure.ts'
 import { MESSAGE_PORT_HEADERS } from '../core/http.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
-import { portion, type WorkerSlot } from '../core/worker-processes.ts'
+import type { WorkerSlot } from '../core/worker-processes.ts'
 import { describeDocument } from '../document/schema/public-schema.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
@@ -28,6 +28,7 @@ import { type ConnectionCounts, capConnections, endConnections, quiet } from '..
 import { createMessageListener, messageSide, serveMessages } from '../inbound/http/message-listener.ts'
 import { createRoutes } from '../inbound/http/routes.ts'
 import { createServer } from '../inbound/http/server.ts'
+import type { IncompleteBodies } from '../inbound/incomplete-bodies.ts'
 import type { Intake } from '../inbound/intake.ts'
 import { createCoreAnswers } from '../openhim/core-answers.ts'
 import { createHttpClient } from '../outbound/http/http-client.ts'
@@ -71,6 +72,7 @@ type ServersOptions = Readonly<{
   version: string
   registry: Registry
   intake: Intake
+  incompleteBodies: IncompleteBodies
   loadShedder: LoadShedder
   endpointService: EndpointService
   /** Recorded messages are read on the admin port only, as the records of messages are. */
@@ -188,9 +190,8 @@ function createMessageServer(
   answer: AnswerFailure,
   { adminPort }: Ports,
 ): FastifyInstance {
-  const { settings, workerSlot, registry, intake, loadShedder, isStopping, managementAuth, logger } = options
-  const roomBytes = portion(settings.maxIncompleteBodiesBytes, workerSlot)
-  const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes })
+  const { settings, registry, intake, incompleteBodies, loadShedder, isStopping, managementAuth, logger } = options
+  const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, incomplete: incompleteBodies })
   const coreAnswers = settings.openhimRegister ? createCoreAnswers(settings, logger) : undefined
   const messageOptions = {
     routes: createRoutes(registry),

@@ -7,14 +7,14 @@ import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { Failure } from '../../core/failure.ts'
+import type { IncompleteBodies, IncompleteBody } from '../incomplete-bodies.ts'
 import { chunksRefused, ignoreBody } from './chunk-limits.ts'
 import { hasBody } from './replies.ts'
 
 type BodyLimits = Readonly<{
   /** The largest body. */
   limitBytes: number
-  /** The most that all incomplete bodies may take; the reader allows two of the largest at least. */
-  roomBytes: number
+  incomplete: IncompleteBodies
 }>
 
 /**
@@ -30,29 +30,7 @@ export type ReadBody = (
 
 const NO_BYTES = Buffer.alloc(0)
 
-type PartialBody = { bytes: number; giveUp(): void }
-
-export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBody {
-  const maxBytes = Math.max(roomBytes, 2 * limitBytes)
-  /** The first is the one that has received nothing for longest. */
-  const partials = new Set<PartialBody>()
-  let held = 0
-
-  const release = (partial: PartialBody): void => {
-    if (partials.delete(partial)) held -= partial.bytes
-  }
-  const hold = (partial: PartialBody, bytes: number): void => {
-    partials.delete(partial)
-    partials.add(partial)
-    held += bytes - partial.bytes
-    partial.bytes = bytes
-    for (const idle of partials) {
-      if (held <= maxBytes) return
-      release(idle)
-      idle.giveUp()
-    }
-  }
-
+export function createBodyReader({ limitBytes, incomplete }: BodyLimits): ReadBody {
   return (request, fail, take) => {
     if (!hasBody(request)) {
       take()
@@ -79,11 +57,11 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
     let pieces = new BodyPieces()
     let last: Buffer | undefined
     let bytes = 0
-    let partial: PartialBody | undefined
+    let partial: IncompleteBody | undefined
     let isOver = false
     const end = (): void => {
       isOver = true
-      if (partial !== undefined) release(partial)
+      if (partial !== undefined) incomplete.release(partial)
     }
     const giveUp = (fault: Error): void => {
       if (isOver) return
@@ -95,9 +73,9 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
       if (partial === undefined) {
         const one = { bytes: 0, giveUp: () => giveUp(tooMany()) }
         partial = one
-        request.once('close', () => release(one))
+        request.once('close', () => incomplete.release(one))
       }
-      hold(partial, pieces.heldBytes)
+      incomplete.hold(partial, pieces.heldBytes)
     }
     request.on('error', giveUp)
     request.on('data', (chunk: Buffer) => {

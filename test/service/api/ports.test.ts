@@ -131,6 +131,7 @@ describeServices('health', {}, (stage) => {
       endpointsNotInForce: [],
       messagesInFlight: 0,
       consumers: [],
+      mllpPorts: [],
     })
     const { _id } = await stage.service.register({ endpoint: { pattern: '/counted' } })
     const endpoints = async () => (await admin(stage, '/health/ready')).json().endpoints

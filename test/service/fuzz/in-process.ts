@@ -23,6 +23,7 @@ import { createMessageListener, serveMessages } from '../../../src/inbound/http/
 import { createRoutes } from '../../../src/inbound/http/routes.ts'
 import { createServer } from '../../../src/inbound/http/server.ts'
 import type { Incoming } from '../../../src/inbound/incoming-message.ts'
+import { IncompleteBodies } from '../../../src/inbound/incomplete-bodies.ts'
 import { Intake } from '../../../src/inbound/intake.ts'
 import type { Outcome } from '../../../src/pipeline/outcome.ts'
 import { answerFailure } from '../../../src/pipeline/reply.ts'
@@ -85,7 +86,10 @@ export async function openInProcess() {
   addRoutes(server, [...endpointRoutes, ...dryRunRoutes], api as Api)
   const turns = createLoadShedder({ capacity: 1_000, waitMs: 1_000 })
   const routes = createRoutes(registry)
-  const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes: 1 })
+  const readBody = createBodyReader({
+    limitBytes: settings.parserLimitBytes,
+    incomplete: new IncompleteBodies({ limitBytes: settings.parserLimitBytes, roomBytes: 1 }),
+  })
   serveMessages(server, createMessageListener({ routes, intake, shedder: turns, readBody, isStopping: () => false }))
 
   return {

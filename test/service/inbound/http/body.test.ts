@@ -6,8 +6,12 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { createBodyReader } from '../../../../src/inbound/http/bodies.ts'
+import { IncompleteBodies } from '../../../../src/inbound/incomplete-bodies.ts'
 
-const readBody = createBodyReader({ limitBytes: 10, roomBytes: 100 })
+const readBody = createBodyReader({
+  limitBytes: 10,
+  incomplete: new IncompleteBodies({ limitBytes: 10, roomBytes: 100 }),
+})
 
 /** What a request with this head and body is read as once it is there whole; `leave`: its sender closes before that. */
 async function readLate(sent: string, leave: boolean): Promise<string> {

@@ -8,9 +8,13 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { createBodyReader } from '../../../../src/inbound/http/bodies.ts'
 import { limitChunks } from '../../../../src/inbound/http/chunk-limits.ts'
+import { IncompleteBodies } from '../../../../src/inbound/incomplete-bodies.ts'
 import { connectTo } from '../../../support/raw-exchange.ts'
 
-const readBody = createBodyReader({ limitBytes: 1_000_000, roomBytes: 1_000_000 })
+const readBody = createBodyReader({
+  limitBytes: 1_000_000,
+  incomplete: new IncompleteBodies({ limitBytes: 1_000_000, roomBytes: 1_000_000 }),
+})
 const HEAD = 'POST / HTTP/1.1\r\nHost: x\r\n'
 const chunked = (count: number) => `${HEAD}Transfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(count)}0\r\n\r\n`
 

@@ -38,6 +38,8 @@ const own: Record<string, readonly string[]> = {
   crosswalk_consumer_records: ['endpoint', 'state', 'topic'],
   crosswalk_consumer_holes: ['endpoint', 'topic'],
   crosswalk_consumer_oldest_seconds: ['endpoint', 'topic'],
+  crosswalk_mllp_ports: ['port', 'state'],
+  crosswalk_mllp_connections: ['port'],
   crosswalk_isolation_ended_total: ['cause', 'lane'],
   crosswalk_isolation_processes: ['lane'],
   crosswalk_isolation_waiting: ['lane'],

@@ -143,7 +143,11 @@ describeLogged('a replay', (stage) => {
     assert.ok((await found(true)).includes(id))
     for (const one of [id, first.id]) assert.ok(!(await found(false)).includes(one))
     const plan = (await stage.post('/messages/replay', { replayed: true })).json()
-    assert.deepEqual(plan.filter, { replayed: ['true'], outcome: ['refused', 'failed'], source: ['http', 'broker'] })
+    assert.deepEqual(plan.filter, {
+      replayed: ['true'],
+      outcome: ['refused', 'failed'],
+      source: ['http', 'broker', 'mllp'],
+    })
   })
 
   test('names an earlier replay that ended done, and runs all the same', async () => {
