@@ -10,7 +10,7 @@ import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
 import { HL7_MESSAGES } from '../../support/formats/hl7v2-messages.ts'
 
-const { read, build, rewrite, detect, pathFault, keyFault } = HL7V2_CODEC
+const { read, build, rewrite, detect, looksLike, pathFault, keyFault } = HL7V2_CODEC
 const readText = (text: string | Uint8Array, charset?: string): JsonObject => read(Buffer.from(text), charset)
 const copyOf = (value: Json): Json => JSON.parse(JSON.stringify(value)) as Json
 const bytesOf = (value: Json): Buffer => Buffer.from(build(value) as string)
@@ -379,9 +379,10 @@ test('a recorded body is changed in its place alone', () => {
   assert.equal(Buffer.from(one).toString(), `${HEAD}PID|***\rPV1|1|\\H\\I\\N\\|\r`)
 })
 
-test('a text without a type is read if it is surely a message', () => {
-  assert.ok(detect(HEAD))
-  for (const text of ['MSH', 'MSHELL', 'MSH is short', `${HEAD}pid`]) assert.equal(detect(text), undefined)
+test('a text is known by how it begins, and never read without a type', () => {
+  assert.ok(looksLike(HEAD))
+  assert.equal(detect(), undefined)
+  for (const text of ['MSH', 'MSHELL', 'MSH is short']) assert.equal(looksLike(text), false)
 })
 
 test('a failure is an acknowledgement that any text fits into', () => {
