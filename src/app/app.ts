@@ -223,6 +223,7 @@ async function openParts(context: Context) {
     services,
     observers,
     intake,
+    incompleteBodies,
     endpointService,
     health,
     managementAuth,
@@ -293,8 +294,20 @@ class Service {
   /** Consumes records, runs stored replay plans, and registers with an OpenHIM core. */
   async takeMessages(): Promise<void> {
     const { settings, version, logger, running } = this.#context
-    const { registry, consumer, recordSettings, intake, services, records, servers, workerSlot, health, clock, newId } =
-      this.parts
+    const {
+      registry,
+      consumer,
+      recordSettings,
+      intake,
+      services,
+      records,
+      servers,
+      workerSlot,
+      health,
+      clock,
+      newId,
+      incompleteBodies,
+    } = this.parts
     running.consumers = new EndpointConsumers({
       registry,
       isOwn: (endpointId) => consumesFor(endpointId, workerSlot),
@@ -304,7 +317,7 @@ class Service {
       producer: services.producer,
       logger,
     })
-    running.mllpPorts = new MllpPorts({ registry, intake, settings, newId, logger })
+    running.mllpPorts = new MllpPorts({ registry, intake, incompleteBodies, settings, newId, logger })
     records.plans.follow()
     running.mediator = await openMediator({
       settings,

@@ -4,10 +4,12 @@
  */
 import type { Socket } from 'node:net'
 import { type Frame, FrameReader, writeFrame } from '../../outbound/mllp/frames.ts'
+import type { IncompleteBodies, IncompleteBody } from '../incomplete-bodies.ts'
 
 export type ConnectionOptions = Readonly<{
   /** Of the content of a frame. */
   limitBytes: number
+  incomplete: IncompleteBodies
   /** How long a frame may take to arrive, and its answer to be read. */
   frameTimeoutMs: number
   /** How long nothing may arrive; 0: for ever. */
@@ -36,6 +38,8 @@ export class MllpConnection {
   #isStopping = false
   /** The sender has ended its side; it may still read. */
   #isOneSided = false
+  /** The part of a frame that has arrived. */
+  readonly #partial: IncompleteBody
   /** Runs while a frame arrives. */
   #frameTimer: NodeJS.Timeout | undefined
 
@@ -43,9 +47,11 @@ export class MllpConnection {
     this.#socket = socket
     this.#options = options
     this.#reader = new FrameReader(options.limitBytes)
+    this.#partial = { bytes: 0, giveUp: () => socket.destroy() }
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
         clearTimeout(this.#frameTimer)
+        options.incomplete.release(this.#partial)
         resolve()
       })
     })
@@ -77,6 +83,9 @@ export class MllpConnection {
   #receive(chunk: Buffer): void {
     if (this.#isStopping) return
     this.#frames.push(...this.#reader.read(chunk))
+    const { heldBytes } = this.#reader
+    if (heldBytes > 0) this.#options.incomplete.hold(this.#partial, heldBytes)
+    else this.#options.incomplete.release(this.#partial)
     if (this.#reader.skippedBytes > MAX_SKIPPED_BYTES) {
       this.#options.onForeign()
       this.#socket.destroy()

@@ -14,6 +14,7 @@ import type { Registry } from '../../endpoints/endpoint-registry.ts'
 import { fitsFrame } from '../../outbound/mllp/frames.ts'
 import type { CompletedMessage } from '../completed-message.ts'
 import type { Incoming } from '../incoming-message.ts'
+import type { IncompleteBodies } from '../incomplete-bodies.ts'
 import type { Intake } from '../intake.ts'
 import { type MessageResult, writeAnswers } from './acknowledgement.ts'
 import { formatType, type MessageHeader, type MessageType, readHeader, readType } from './message-header.ts'
@@ -34,6 +35,7 @@ export type MllpSettings = Readonly<{
 type MllpOptions = Readonly<{
   registry: Pick<Registry, 'all' | 'watch'>
   intake: Pick<Intake, 'accept' | 'refuse'>
+  incompleteBodies: IncompleteBodies
   settings: MllpSettings
   newId: () => string
   logger: Logger
@@ -215,6 +217,7 @@ class MllpPort {
     const headers: Headers = { 'mllp-port': String(this.#port), 'mllp-peer': socket.remoteAddress ?? '' }
     const connection = new MllpConnection(socket, {
       limitBytes: settings.parserLimitBytes,
+      incomplete: this.#options.incompleteBodies,
       frameTimeoutMs: settings.serverRequestTimeoutMs,
       idleTimeoutMs: settings.mllpIdleTimeoutMs,
       take: ({ content, isWhole }) => this.#take(content, isWhole, headers, socket),

@@ -39,6 +39,11 @@ export class FrameReader {
     return this.state !== 'between'
   }
 
+  /** The memory that the part of a frame takes. */
+  get heldBytes(): number {
+    return this.kept.length
+  }
+
   /**
    * In: the next bytes of the connection; the frames may be views of them. Out: the frames that end in them, in order. A
    * frame beyond the limit is among them as soon as it exceeds it; the rest of it is skipped.
