@@ -101,6 +101,7 @@ export const EndpointSummary = named(
     pattern: text,
     input: text,
     kafkaConsumerTopic: text,
+    mllpPort: whole,
     createdAt: time,
     updatedAt: time,
     reason,

@@ -25,6 +25,7 @@ export type EndpointSummary = Readonly<{
   input?: string
   output: string
   kafkaConsumerTopic?: string
+  mllpPort?: number
   version: number
   createdAt: string
   updatedAt: string
@@ -156,6 +157,7 @@ function rowFrom(
   const name = asText(document.name)
   const route = asObject(endpoint)
   const formats = asObject(transformation)
+  const { port: mllpPort } = asObject(document.mllp)
   const pattern = asText(route.pattern)
   const method = pattern === '' ? '' : asText(route.method) || 'POST'
   const summary = {
@@ -167,6 +169,7 @@ function rowFrom(
     ...(typeof formats.input === 'string' ? { input: formats.input } : {}),
     output: asText(formats.output),
     ...(typeof kafkaConsumerTopic === 'string' ? { kafkaConsumerTopic } : {}),
+    ...(typeof mllpPort === 'number' ? { mllpPort } : {}),
     version,
     createdAt,
     updatedAt,

@@ -34,7 +34,7 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
     id: 'pattern',
     title: 'Pattern',
     sort: 'pattern',
-    render: ({ pattern, kafkaConsumerTopic }) => (
+    render: ({ pattern, kafkaConsumerTopic, mllpPort }) => (
       <>
         {pattern === undefined ? null : (
           <code className="wrap">
@@ -46,6 +46,7 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
             topic <VisibleText text={kafkaConsumerTopic} max={200} />
           </div>
         )}
+        {mllpPort === undefined ? null : <div className="quiet">MLLP port {mllpPort}</div>}
       </>
     ),
   },

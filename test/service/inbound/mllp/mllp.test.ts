@@ -140,6 +140,7 @@ describe('a message', () => {
   test('of HL7 v2 that the endpoint makes is the answer', async () => {
     const own = await freePort()
     await service.register({
+      name: 'own answers',
       endpoint: {},
       mllp: { port: own },
       transformation: { input: 'HL7V2', output: 'HL7V2' },
@@ -154,6 +155,9 @@ describe('a message', () => {
     await connected(async (sender) => {
       assert.match(await sender.ask(admission('7')), /^MSH\|\^~\\&\|OWN\|.*\rMSA\|AA\|7\r$/)
     }, own)
+    const list = await fetch(`${service.adminUrl}/endpoints?view=summary&q=own%20answers`)
+    const [row] = ((await list.json()) as { endpoints: readonly JsonObject[] }).endpoints
+    assert.deepEqual([row?.mllpPort, row?.pattern], [own, undefined])
   })
 
   test('is replayed and tried like any other', () =>
