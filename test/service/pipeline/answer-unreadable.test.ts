@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { NO_FORMAT } from '../../../src/formats/codecs.ts'
 import { call } from '../../support/inbound/http/management/call.ts'
 import { endpointDocument } from '../../support/service.ts'
 import { dataOf, openPipeline, output, type Said } from './fixture.ts'
@@ -31,7 +32,7 @@ const recordOf = async ({ headers }: Awaited<ReturnType<typeof send>>) =>
 
 const PDF = Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n', 'latin1')
 const UNREADABLE = /^The body of the answer cannot be read: /
-const NO_TEXT = /^The body of the answer is neither JSON nor XML nor text\.$/
+const NO_TEXT = new RegExp(`^The body of the answer is ${NO_FORMAT} nor text\\.$`)
 const NO_XML = /cannot be written as XML/
 
 /** `text`: as what it stands among others; as base64 where it is left out. */
