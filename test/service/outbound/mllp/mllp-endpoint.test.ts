@@ -30,6 +30,9 @@ async function register(requests: (url: string) => JsonObject, more: JsonObject 
   return { id: _id, send }
 }
 
+/** MSA-1 of an acknowledgement that was read. */
+const codeIn = (acknowledgement: unknown) => (acknowledgement as { MSA: [{ 1: [{ 1: string }] }] }).MSA[0][1][0][1]
+
 describe('a response request over MLLP', () => {
   const cases: readonly [code: string, status: number][] = [
     ['AA', 200],
@@ -45,7 +48,8 @@ describe('a response request over MLLP', () => {
       const { send } = await register((url) => ({ response: { id: 'lab', config: { url } } }))
       const reply = await send({ a: 1 })
       assert.equal(reply.status, status)
-      assert.match(reply.text, new RegExp(`MSA\\|${code}`))
+      // The acknowledgement, in the format of the output.
+      assert.equal(codeIn(reply.json()), code)
       assert.deepEqual(listener.messages, ['{"a":1}'])
     })
   }
@@ -60,7 +64,7 @@ describe('a response request over MLLP', () => {
     }))
     const reply = await send({})
     assert.equal(reply.headers.get('x-crosswalk-status'), 'partial')
-    assert.match(String((reply.json() as JsonObject).lab), /MSA\|AR/)
+    assert.equal(codeIn(reply.json().lab), 'AR')
   })
 
   test('is sent once unless it is idempotent', async () => {
@@ -127,8 +131,48 @@ test('a lookup sends the incoming message and reads the acknowledgement', async 
   )
   const reply = await send({ b: 2 })
   assert.equal(reply.status, 200)
-  assert.match(String((reply.json() as JsonObject).said), /MSA\|AA/)
+  assert.equal(codeIn(reply.json().said), 'AA')
   assert.deepEqual(listener.messages, ['{"b":2}'])
+})
+
+describe('a message of HL7 v2', () => {
+  const hl7 = (pattern: string, body: string) =>
+    service.fetch(pattern, { method: 'POST', body, headers: { 'content-type': 'application/hl7-v2' } })
+
+  test('is forwarded byte for byte, and its acknowledgement can be read', async () => {
+    await service.register({
+      endpoint: { pattern: '/hl7-lookup' },
+      transformation: { input: 'HL7V2', output: 'JSON' },
+      requests: {
+        lookup: {
+          id: 'lab',
+          config: { url: listener.url, headers: { 'Content-Type': 'application/hl7-v2' } },
+          forwardExistingRequestBody: true,
+        },
+      },
+      inputMapping: { 'lookupRequests.lab.data.MSA[0].1[0].1': 'code', 'lookupRequests.lab.data.MSA[0].2[0].1': 'id' },
+    })
+    const reply = await hl7('/hl7-lookup', message('77'))
+    assert.equal(reply.status, 200, reply.text)
+    assert.deepEqual(reply.json(), { code: 'AA', id: '77' })
+    assert.deepEqual(listener.messages, [message('77')])
+  })
+
+  test('is sent on, and its acknowledgement is the answer', async () => {
+    await service.register({
+      endpoint: { pattern: '/hl7-response' },
+      transformation: { input: 'HL7V2', output: 'HL7V2' },
+      requests: { response: { id: 'lab', config: { url: listener.url } } },
+    })
+    const reply = await hl7('/hl7-response', message('78'))
+    assert.equal(reply.status, 200, reply.text)
+    assert.equal(reply.text, acknowledge('AA')(message('78'), undefined as never))
+    assert.deepEqual(listener.messages, [message('78')])
+    listener.answer = () => 'MSH|^~\\&|a\rMSA|AA|another\r'
+    const mixedUp = await hl7('/hl7-response', message('79'))
+    assert.equal(mixedUp.status, 502)
+    assert.match(mixedUp.text, /is for another message/)
+  })
 })
 
 test('an item of a forEach is a message', async () => {
