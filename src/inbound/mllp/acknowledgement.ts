@@ -1,7 +1,7 @@
 /** What a sender over MLLP is answered (HL7 v2.5, sections 2.9.2 and 2.9.3). */
 import type { Failure } from '../../core/failure.ts'
 import type { FailureCode } from '../../core/failure-table.ts'
-import { type MessageHeader, readHeader, readType } from './message-header.ts'
+import { type MessageHeader, readHeader, readType } from '../../outbound/mllp/message-header.ts'
 
 /** `message`: the answer of the endpoint, in place of a positive acknowledgement. */
 export type MessageResult = Readonly<{ failure: Failure | undefined; message?: Uint8Array | undefined }>

@@ -12,12 +12,18 @@ import type { Logger } from '../../core/ports/logger-port.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
 import { fitsFrame } from '../../outbound/mllp/frames.ts'
+import {
+  formatType,
+  type MessageHeader,
+  type MessageType,
+  readHeader,
+  readType,
+} from '../../outbound/mllp/message-header.ts'
 import type { CompletedMessage } from '../completed-message.ts'
 import type { Incoming } from '../incoming-message.ts'
 import type { IncompleteBodies } from '../incomplete-bodies.ts'
 import type { Intake } from '../intake.ts'
 import { type MessageResult, writeAnswers } from './acknowledgement.ts'
-import { formatType, type MessageHeader, type MessageType, readHeader, readType } from './message-header.ts'
 import { MllpConnection } from './mllp-connection.ts'
 
 export type MllpSettings = Readonly<{

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Failure } from '../../../../src/core/failure.ts'
 import { writeAnswers } from '../../../../src/inbound/mllp/acknowledgement.ts'
-import { formatType, readHeader, readType } from '../../../../src/inbound/mllp/message-header.ts'
+import { formatType, readHeader, readType } from '../../../../src/outbound/mllp/message-header.ts'
 
 const options = () => {
   let count = 0

@@ -1,6 +1,6 @@
 /**
- * The header of an HL7 v2 message (the segment MSH; HL7 v2.5, section 2.15.9), as far as a receiver needs it to find who takes
- * the message and to acknowledge it. The formats read messages; this reads any, also in formats that no document has.
+ * The header of an HL7 v2 message (the segment MSH; HL7 v2.5, section 2.15.9), as far as both ends of MLLP need it: to find who
+ * takes a message, and to acknowledge it. The formats read messages; this reads any, also in formats that no document has.
  */
 
 export type MessageHeader = Readonly<{
