@@ -50,7 +50,7 @@ describe('lint', () => {
     'crosswalk.json': {
       targets: {
         test: { url: 'http://127.0.0.1:1', values: { OUT: 'JSON' } },
-        prod: { url: 'http://127.0.0.1:2', values: { OUT: 'CSV' } },
+        prod: { url: 'http://127.0.0.1:2', values: { OUT: 'YAML' } },
       },
     },
     'endpoints/a.json': DOCUMENT,

@@ -20,7 +20,7 @@ describe('import', { skip: NO_BROWSER }, () => {
       {
         name: 'b.json',
         mimeType: 'application/json',
-        buffer: Buffer.from(`[${documentText('Results', '/results', 'CSV')}]`),
+        buffer: Buffer.from(`[${documentText('Results', '/results', 'YAML')}]`),
       },
     ])
     await page.getByText('a.json, b.json').waitFor()
