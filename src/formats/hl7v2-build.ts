@@ -307,6 +307,7 @@ const isRaw = (raw: string, { field, component, repetition, subcomponent }: Deli
   )
 
 function refuseUnheld(text: string, charset: string, place: string): void {
+  if (encodeCharset(text, charset) !== undefined) return
   for (const character of text) {
     if (encodeCharset(character, charset) !== undefined) continue
     const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')

@@ -209,7 +209,8 @@ function readSegments(
     }
     const text = decodeEscapes(raw, delimiters, charset)
     target[key] = text
-    if (encodeText(text, delimiters) !== raw) target[key + KEPT.raw] = raw
+    // Nothing was decoded: what makes the text special would be written as an escape.
+    if (text === raw || encodeText(text, delimiters) !== raw) target[key + KEPT.raw] = raw
   }
 
   /** Adds the subcomponents of a component. Out: the number of names. */

@@ -12,6 +12,8 @@ export type Delimiters = Readonly<{
   subcomponent: string | undefined
   /** A text without any of these is written as it stands. */
   special: RegExp
+  /** What is written in place of each; undefined without an escape character. */
+  sequences: readonly (readonly [found: string, sequence: string])[] | undefined
   /** At the end of a line feed: the next segment begins. */
   nextSegment: RegExp
   /** A line feed within a segment that would end it. */
@@ -54,6 +56,7 @@ function createDelimiters(field: string, encoding: string): Delimiters {
     escapeMark,
     subcomponent,
     special: new RegExp(`\\r\\n|[${marks}\\x00-\\x08\\n-\\x1f\\x7f]`, 'g'),
+    sequences: sequencesOf({ E: escapeMark, F: field, S: component, T: subcomponent, R: repetition }),
     nextSegment: new RegExp(name, 'y'),
     endsSegment: new RegExp(`\\n(?:${name}|$)`),
   }
@@ -64,29 +67,37 @@ export const isPlain = (text: string, { special }: Delimiters): boolean => text.
 /** A text with escape sequences for what stands for something else; undefined if it needs one and the message has no escape character. */
 export function encodeText(text: string, delimiters: Delimiters): string | undefined {
   if (isPlain(text, delimiters)) return text
-  const { escapeMark } = delimiters
-  if (escapeMark === undefined) return undefined
-  return text.replace(delimiters.special, (found) => escapeMark + encodeSpecial(found, delimiters) + escapeMark)
+  return delimiters.sequences?.reduce(
+    (written, [found, sequence]) => (written.includes(found) ? written.split(found).join(sequence) : written),
+    text,
+  )
 }
 
-function encodeSpecial(found: string, { field, component, repetition, escapeMark, subcomponent }: Delimiters): string {
-  switch (found) {
-    case field:
-      return 'F'
-    case component:
-      return 'S'
-    case subcomponent:
-      return 'T'
-    case repetition:
-      return 'R'
-    case escapeMark:
-      return 'E'
-    case '\n':
-      return '.br'
-    default:
-      return `X${Buffer.from(found, 'latin1').toString('hex').toUpperCase()}`
-  }
+/** What stands for what in a written text, in the order in which it is replaced: the escape character first, which all others bring. */
+function sequencesOf(
+  marks: Readonly<Record<'E' | 'F' | 'S' | 'T' | 'R', string | undefined>>,
+): Delimiters['sequences'] {
+  const { E: mark, ...others } = marks
+  if (mark === undefined) return undefined
+  const sequence = (name: string): string => mark + name + mark
+  // A dot that is a delimiter would divide the sequence of a line feed.
+  const lineFeed = Object.values(marks).includes('.') ? 'X0A' : '.br'
+  const named = Object.entries(others).flatMap(([name, found]) =>
+    found === undefined ? [] : [[found, sequence(name)] as const],
+  )
+  return [
+    [mark, sequence('E')],
+    ...named,
+    ['\r\n', sequence('X0D0A')],
+    ['\n', sequence(lineFeed)],
+    ...CONTROLS.map((code) => [String.fromCharCode(code), sequence(`X${hexOf(code)}`)] as const),
+  ]
 }
+
+/** All but the tab and the line feed. */
+const CONTROLS = [...Array.from({ length: 0x20 }, (_, code) => code).filter((code) => code !== 9 && code !== 10), 0x7f]
+
+const hexOf = (code: number): string => code.toString(16).toUpperCase().padStart(2, '0')
 
 /** Reads the escape sequences of a text. One that is not known, or does not end, stands for itself. */
 export function decodeText(raw: string, delimiters: Delimiters, charset: string): string {

@@ -197,6 +197,11 @@ describe('a new or changed value', () => {
       'MSH|^~\\&|HIS\rNTE|||a\\F\\b\\S\\c\\T\\d\\R\\e\\E\\f\\.br\\g\\X0D\\h\\X0D0A\\i\\X0B\\\t\r',
     ],
     [
+      'has no dot in an escape where it delimits',
+      { MSH: [{ 2: '.~\\&' }], NTE: [{ 1: [{ 1: 'a\nb.c' }] }] },
+      'MSH|.~\\&\rNTE|a\\X0A\\b\\S\\c\r',
+    ],
+    [
       'pads up to a number',
       { MSH, PID: [{ 5: [{ 3: 'x', '4&2': 'y' }, {}, 'z'] }] },
       'MSH|^~\\&|HIS\rPID|||||^^x^&y~~z\r',
