@@ -1,8 +1,8 @@
 /** The least that a receiver over MLLP can do: finds the frames and acknowledges them. Writes its port. */
 import { type AddressInfo, createServer } from 'node:net'
 import { writeAnswers } from '../../src/inbound/mllp/acknowledgement.ts'
-import { readHeader } from '../../src/outbound/mllp/message-header.ts'
 import { FrameReader, writeFrame } from '../../src/outbound/mllp/frames.ts'
+import { readHeader } from '../../src/outbound/mllp/message-header.ts'
 
 let count = 0
 const newControlId = (): string => {
