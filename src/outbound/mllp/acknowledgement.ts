@@ -6,8 +6,8 @@
 
 import { readHeader } from './message-header.ts'
 
-/** `status`: of the answer; undefined if the code is none of HL7. `controlId`: of the message that it is for. */
-export type Acknowledgement = Readonly<{ status: number | undefined; controlId: string }>
+/** `status`: of the answer; undefined if the code is none of HL7. `controlId`: of the message that it is for. `isAccept`: that of enhanced mode, which another one may follow. */
+export type Acknowledgement = Readonly<{ status: number | undefined; controlId: string; isAccept: boolean }>
 
 /** By MSA-1. An error may be gone when the message is sent again; a rejection says that the message itself is wrong. */
 const STATUSES: ReadonlyMap<string, number> = new Map([
@@ -35,7 +35,11 @@ export function readAcknowledgement(content: Uint8Array): Acknowledgement | unde
   const segment = text.split(/[\r\n]+/).find((one) => one.startsWith(`MSA${fieldMark}`))
   if (segment === undefined) return undefined
   const [, code = '', controlId = ''] = segment.split(fieldMark)
-  return { status: STATUSES.get(code.trim()), controlId: controlId.trim() }
+  return {
+    status: STATUSES.get(code.trim()),
+    controlId: controlId.trim(),
+    isAccept: code.trimStart().startsWith('C'),
+  }
 }
 
 /** The header of a message, and all of an acknowledgement but for a long list of errors. */

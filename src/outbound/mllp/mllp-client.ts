@@ -100,7 +100,7 @@ export class MllpClient {
       content,
       take,
       signal,
-      read: (acknowledgement) => toAnswer(subject, controlId, acknowledgement),
+      read: (acknowledgement) => readAnswer(subject, controlId, acknowledgement),
     }
     const { origins, options } = this
     return new Attempts(request, sending, pool, origins, formatMllpUrl(address), options.connectTimeoutMs).run()
@@ -200,16 +200,20 @@ class Attempts {
 type Ended = Readonly<{ answer: OutboundAnswer }> | Readonly<{ error: unknown }>
 
 /** Fails with OutboundError if it is not an acknowledgement of this message. */
-function toAnswer(subject: string, sent: string | undefined, content: Uint8Array): OutboundAnswer {
+function readAnswer(
+  subject: string,
+  sent: string | undefined,
+  content: Uint8Array,
+): Readonly<{ result: OutboundAnswer; mayContinue: boolean }> {
   const acknowledgement = readAcknowledgement(content)
   if (acknowledgement === undefined) throw unreadable(subject, 'is not a message of HL7 v2 with an MSA segment')
-  const { status, controlId } = acknowledgement
+  const { status, controlId, isAccept } = acknowledgement
   if (status === undefined) throw unreadable(subject, 'has no known code in MSA-1')
   // Without an id in the message, the listener has none to name.
   if (sent !== undefined && controlId !== sent) {
     throw unreadable(subject, 'is for another message: its MSA-2 is not the MSH-10 that was sent')
   }
-  return { status, headers: { 'content-type': MEDIA_TYPE }, body: content }
+  return { result: { status, headers: { 'content-type': MEDIA_TYPE }, body: content }, mayContinue: isAccept }
 }
 
 const unreadable = (subject: string, what: string): OutboundError =>

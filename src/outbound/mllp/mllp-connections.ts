@@ -38,8 +38,8 @@ export type Sending<Result> = Readonly<{
   take(bytes: number): boolean
   /** Aborted at the deadline, with its error. */
   signal: AbortSignal
-  /** Reads the acknowledgement; if it throws, the connection is not used again. */
-  read(acknowledgement: Uint8Array): Result
+  /** Reads the acknowledgement; if it throws, or another one may follow, the connection is not used again. */
+  read(acknowledgement: Uint8Array): Readonly<{ result: Result; mayContinue: boolean }>
 }>
 
 /**
@@ -203,7 +203,9 @@ class MllpConnection {
         this.current = { subject, take, resolve, reject, isAnswered: false }
         this.socket.write(writeFrame(content))
       })
-      return read(acknowledgement)
+      const { result, mayContinue } = read(acknowledgement)
+      if (mayContinue) this.destroy()
+      return result
     } catch (thrown) {
       this.destroy()
       throw thrown

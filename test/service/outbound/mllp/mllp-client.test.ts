@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { createEgressPolicy, parseEgressRule } from '../../../../src/core/egress/egress-policy.ts'
 import { CircuitOpen, OutboundError } from '../../../../src/core/ports/http-client-port.ts'
@@ -145,6 +146,25 @@ test('a late acknowledgement is never taken for that of the next message', async
     () => listener.sockets.size,
     (size) => size === 1,
   )
+})
+
+test('the application acknowledgement that follows an accept acknowledgement is never taken for that of the next message', async () => {
+  await using opened = await open()
+  const { listener, send } = opened
+  let first: Socket | undefined
+  listener.answer = (text, socket) => {
+    const accepted = writeFrame(Buffer.from(acknowledge('CA')(text, socket) as string))
+    if (first !== socket) {
+      first = socket
+      return accepted
+    }
+    return Buffer.concat([writeFrame(Buffer.from('MSH|^~\\&|a\rMSA|AR|\r')), accepted])
+  }
+  for (const id of ['1', '', '3']) {
+    assert.equal((await send(id)).status, 200)
+    await listener.allClosed()
+  }
+  assert.equal(listener.connections, 3)
 })
 
 for (const extra of ['a second acknowledgement', 'the start of one']) {
