@@ -7,6 +7,7 @@ export const MllpSchema = record(
     port: whole(1, 65_535, {
       description: 'Port on which the service listens for MLLP; several endpoints may share it if their types differ.',
       examples: [2575],
+      fallback: 2575,
     }),
     types: optional(
       list(

@@ -433,6 +433,10 @@ describe('for any document', () => {
     )
   })
 
+  test('a document without any one of its fields is refused with a place or accepted', () => {
+    for (const place of placesIn(rich as Json)) hold(changeAt(rich as Json, place, undefined) ?? null)
+  })
+
   test('a value of another type is refused at the place of every field', () => {
     const takesAnything = /^(?:constants|inputValidation|inputMapping)\W|\.default\b/
     for (const place of placesIn(rich as Json)) {
