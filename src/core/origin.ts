@@ -69,7 +69,7 @@ export const DOORS = {
 
 export const HTTP: Origin = { door: 'http' }
 
-const REPLAY = 'replay'
+export const REPLAY = 'replay'
 
 /** How messages arrive, as their records name it. */
 export type Source = (typeof DOORS)[Door]['source'] | typeof REPLAY

@@ -59,8 +59,8 @@ export function createReplay({ store, registry, intake, settings }: ReplayOption
   return {
     findBlocker: (record) => recordBlocker(record, registry, false),
     check: async (record) => {
-      // Only a record of a topic can be refused for its body, which may be large.
-      const prepared = await prepare(record, { withBody: record.source === 'broker' })
+      // Only a message that may lack a value can be refused for its body, which may be large.
+      const prepared = await prepare(record, { withBody: DOORS[doorOf(record.source)].mayLackValue })
       return 'reason' in prepared ? prepared : undefined
     },
     takesBody: (record) => recordBlocker(record, registry, true) === undefined,
