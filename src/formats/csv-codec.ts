@@ -292,29 +292,67 @@ function compileWriter({ delimiter, header, quote }: CsvOptions) {
   }
 
   return (value: Json, limitLength = Number.POSITIVE_INFINITY): string => {
+    const limit = Math.min(limitLength, LENGTH_MAX)
     const rows = takeRows(NAME, value)
     const columns = listColumns(rows)
+    const positions = new Map(columns.map((name, index) => [name, index]))
+    refuseWide(rows, columns.length, limit)
     const lines: string[] = []
     let length = 0
-    const add = (values: readonly (Json | undefined)[], path: string, nameAt: (index: number) => string): void => {
-      if (values.length === 0) throw new Unwritable(NAME, path, 'the row has no values')
-      const isAlone = values.length === 1
-      const line = values.map((one, index) => writeValue(one, isAlone, () => `${path}${nameAt(index)}`)).join(delimiter)
+    const add = (line: string, path: string): void => {
+      if (line === '') throw new Unwritable(NAME, path, 'the row has no values')
       length += line.length + LINE_END.length
-      if (length > limitLength) throw new TooLong(NAME, path, length, limitLength)
+      if (length > limit) throw new TooLong(NAME, path, length, limit)
       lines.push(line, LINE_END)
     }
-    if (header && columns.length > 0) add(columns, 'rows', (index) => `[].${columns[index]}`)
+    const writeList = (values: readonly (Json | undefined)[], pathAt: (index: number) => string): string => {
+      const isAlone = values.length === 1
+      return values.map((one, index) => writeValue(one, isAlone, () => pathAt(index))).join(delimiter)
+    }
+    /** Takes time for the values that the row has, not for all columns: rows may have no name in common. */
+    const writeObject = (row: JsonObject, path: string): string => {
+      const names = Object.keys(row)
+      const [alone = ''] = columns
+      if (columns.length === 1)
+        return writeList([names.length === 1 ? row[alone] : undefined], () => `${path}.${alone}`)
+      const placed = names.map((name) => positions.get(name) as number)
+      if (placed.some((at, index) => index > 0 && at < (placed[index - 1] as number)))
+        placed.sort((one, two) => one - two)
+      let line = ''
+      let column = 0
+      for (const at of placed) {
+        const name = columns[at] as string
+        line += delimiter.repeat(at - column) + writeValue(row[name], false, () => `${path}.${name}`)
+        column = at
+      }
+      return line + delimiter.repeat(Math.max(0, columns.length - 1 - column))
+    }
+    if (header && columns.length > 0)
+      add(
+        writeList(columns, (index) => `rows[].${columns[index]}`),
+        'rows',
+      )
     rows.forEach((row, index) => {
       const path = `rows[${index}]`
-      if (isObject(row)) {
-        const values = columns.map((name) => (Object.hasOwn(row, name) ? row[name] : undefined))
-        add(values, path, (at) => `.${columns[at]}`)
-      } else if (!header && Array.isArray(row)) add(row, path, (at) => `[${at}]`)
+      if (isObject(row)) add(writeObject(row, path), path)
+      else if (!header && Array.isArray(row))
+        add(
+          writeList(row, (at) => `${path}[${at}]`),
+          path,
+        )
       else throw new Unwritable(NAME, path, `the row is not an object${header ? '' : ' or a list'}`)
     })
     return lines.join('')
   }
+}
+
+/** Characters, where the caller has no limit. A short value may ask for many more: each row has all columns. */
+const LENGTH_MAX = 2 ** 28
+
+/** Before anything is written: each row has a delimiter or a line end for each column, and is one character longer. */
+function refuseWide(rows: readonly Json[], columns: number, limit: number): void {
+  const length = rows.reduce<number>((sum, row) => sum + (isObject(row) ? columns + 1 : 0), 0)
+  if (length > limit) throw new TooLong(NAME, 'rows', length, limit)
 }
 
 /** The names in all rows, in the order in which they first appear. */

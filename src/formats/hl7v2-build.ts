@@ -302,7 +302,7 @@ function writeText(value: Json, raw: Json | undefined, place: string, writing: W
 
 /** Nothing in it would end the part, or the message. */
 const isRaw = (raw: string, { field, component, repetition, subcomponent }: Delimiters): boolean =>
-  ![field, component, repetition, subcomponent, '\r', '\x0b', '\x1c'].some(
+  ![field, component, repetition, subcomponent, '\r', '\x1c'].some(
     (one) => one !== undefined && raw.includes(one),
   )
 

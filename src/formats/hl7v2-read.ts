@@ -79,8 +79,8 @@ const hasMark = (bytes: Uint8Array): boolean => MARK.every((byte, index) => byte
 function findStart(bytes: Uint8Array): number {
   let at = hasMark(bytes) ? MARK.length : 0
   while (bytes[at] === LF || bytes[at] === CR) at += 1
-  if (bytes.includes(FRAME_START) || bytes.includes(FRAME_END)) {
-    throw malformed('The message holds a control character that frames messages (MLLP); send it without its frame.')
+  if (bytes[at] === FRAME_START || bytes.includes(FRAME_END)) {
+    throw malformed('The message has a control character that frames messages (MLLP); send it without its frame.')
   }
   if (Buffer.from(bytes.subarray(at, at + 3)).toString('latin1') !== 'MSH') {
     throw malformed('An HL7 v2 message starts with the segment MSH, and segment 1 is none.')
@@ -88,6 +88,7 @@ function findStart(bytes: Uint8Array): number {
   return at
 }
 
+/** Elsewhere it is the vertical tab of a text, as in a frame. */
 const FRAME_START = 0x0b
 const FRAME_END = 0x1c
 

@@ -195,6 +195,21 @@ describe('writing', () => {
   for (const [name, value, says, options = {}] of refused) {
     test(`refuses ${name}`, () => assert.match(faultOf(() => codecFor(options).build(value)).message, says))
   }
+  test('rows with names of their own take no time for the columns that they do not have', () => {
+    const rowsOf = (count: number) => Array.from({ length: count }, (_, index) => ({ [`c${index}`]: index }))
+    const start = performance.now()
+    assert.throws(() => CSV_CODEC.build({ rows: rowsOf(20_000) }, 16_777_216), {
+      name: 'Unwritable',
+      message: /at "rows", the output is longer than 16777216 characters/,
+    })
+    assert.equal(CSV_CODEC.build({ rows: rowsOf(3_000) }, 16_777_216).length, 9_030_781)
+    assert.ok(performance.now() - start < 400, `${performance.now() - start} ms`)
+  })
+  test('rows may have any of the columns, in any order', () =>
+    assert.equal(
+      write([{ a: 1, b: 2, c: 3 }, { c: 4, a: 5 }, { b: 6 }, {}]),
+      'a,b,c\r\n1,2,3\r\n5,,4\r\n,6,\r\n,,\r\n',
+    ))
   test('stops at the limit', () => assert.throws(() => CSV_CODEC.build({ rows: [{ a: 1 }, { a: 2 }] }, 5), TooLong))
 
   test('a failure is a row, or one for each of its fields where there is no header', () => {

@@ -79,6 +79,15 @@ test('every text that reads is written back byte for byte; any other has a fault
   )
 })
 
+test('a vertical tab within a text is read, and written back as it was unless the text changes', () => {
+  const body = `${HEAD}NTE|1||a\x0bb\\T\\^c\r`
+  const value = readText(body)
+  assert.equal(at(value, 'NTE[0].3[0].1'), 'a\x0bb&')
+  assert.deepEqual(bytesOf(copyOf(value)), Buffer.from(body))
+  const changed = JSON.parse(JSON.stringify(value).replace('\\u000bb&', '\\u000bc')) as Json
+  assert.match(String(build(changed)), /\|a\\X0B\\c\^c\r/)
+})
+
 test('any value is written as a message that reads, or refused at its place', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 4 }),
@@ -310,6 +319,8 @@ describe('a body that is no message', () => {
     [`${HEAD}PID^1\r`, /^Segment 2 does not begin/],
     [`${HEAD}PID|1\r${HEAD}`, /^Segment 3 is the start of another message/],
     [`\x0b${HEAD}\x1c\r`, /MLLP/],
+    [`\r\n\x0b${HEAD}`, /MLLP/],
+    [`${HEAD}NTE|1||a\x1cb\r`, /MLLP/],
     [Buffer.from(HEAD.replace('2.5.1', '2.5.1||||||UNICODE UTF-8|\xff'), 'latin1'), /utf-8" at byte/],
     [Buffer.from(HEAD.replace('2.5.1', '2.5.1||||||ASCII|\xff'), 'latin1'), /us-ascii" at byte/],
     [HEAD.replace('2.5.1', '2.5.1||||||ISO IR87'), /charset that MSH-18 names/],
