@@ -45,10 +45,10 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'a sample of another kind',
-    args: ['A', '--sample', 'text.txt'],
+    args: ['A', '--sample', 'text.bin'],
     code: 3,
     file: 'a.json',
-    stderr: /text\.txt: The JSON is not well-formed/,
+    stderr: /text\.bin: The JSON is not well-formed/,
   },
 ]
 
@@ -60,7 +60,7 @@ describe('new', () => {
         'endpoints/there.json': DOCUMENT,
         'order.json': { id: '1', patient: { name: 'Ada' }, 'a.b': [1], 'with [0]': null, __proto__x: true },
         'order.xml': '<order nr="1"><id>1</id><line>a</line><line>b</line></order>',
-        'text.txt': 'hello',
+        'text.bin': 'hello',
       })
       const run = (...given: readonly string[]) => runArguments(given, { cwd: folder })
       const made = await run('new', ...args)
