@@ -1,9 +1,10 @@
 /** What the format of the output cannot hold: names and targets, of which each would fail a message, and several answers as one. */
+import type { Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { Unwritable } from '../../formats/body-faults.ts'
 import type { Codec } from '../../formats/codec.ts'
 import { codecForFormat, codecForSending } from '../../formats/codecs.ts'
-import { parseTarget } from '../../language/mapping/target.ts'
+import { parseTarget, type TargetStep } from '../../language/mapping/target.ts'
 import { type Endpoint, isPrimary } from '../schema/schema.ts'
 import { UNKNOWN } from '../schema/schema-fields.ts'
 import { faultOfTarget } from './format-paths.ts'
@@ -11,7 +12,8 @@ import { listEntryTargets } from './warnings/mapping-lists.ts'
 
 /**
  * Lints, as errors: an output or answer that no message can have, and mapping targets of a shape that the format never has. As
- * warnings: names of mapping targets; ids of lookups in the output, ids of responses in the answer.
+ * warnings: names of mapping targets; ids of lookups in the output, ids of responses in the answer; a `Content-Type` that the output
+ * cannot be sent as.
  */
 export function lintOutputNames(endpoint: Endpoint, lint: LintSink): void {
   const { inputMapping, requests, transformation } = endpoint
@@ -25,6 +27,10 @@ export function lintOutputNames(endpoint: Endpoint, lint: LintSink): void {
       lintForm(['requestBody', 'lookupRequests'], what, codec, lint.at('inputMapping'))
     }
   }
+  requests.response.forEach((request, index) => {
+    const at = lint.at('requests', 'response', index, 'config', 'headers')
+    for (const codec of sentAs(request, endpoint)) if (codec !== output) lintSentAs(request, endpoint, codec, at)
+  })
   const alone = requests.response.length === 1 || requests.response.some(isPrimary)
   const aggregated = !alone || requests.response.some(({ forEach }) => forEach !== undefined)
   if (!aggregated || requests.response.length === 0) return
@@ -34,11 +40,45 @@ export function lintOutputNames(endpoint: Endpoint, lint: LintSink): void {
   lintForm(ids, what, output, lint.at('requests', 'response'))
 }
 
+type ResponseRequest = Endpoint['requests']['response'][number]
+
 /** The format of the request's own Content-Type, if it has one. */
-function sentAs({ config }: Endpoint['requests']['response'][number], endpoint: Endpoint): readonly Codec[] {
+function sentAs({ config }: ResponseRequest, endpoint: Endpoint): readonly Codec[] {
   const own = Object.entries(config?.headers ?? {}).find(([name]) => name.toLowerCase() === 'content-type')
   const codec = codecForSending(own?.[1], endpoint)
   return codec === undefined ? [] : [codec]
+}
+
+/** Lints the request's own Content-Type if the output of the mapping can never be written as that. */
+function lintSentAs(request: ResponseRequest, endpoint: Endpoint, codec: Codec, lint: LintSink): void {
+  const { config, forEach } = request
+  const sendsOutput = forEach === undefined && config?.method !== 'GET' && config?.method !== 'HEAD'
+  const targets = Object.values(endpoint.inputMapping).flatMap((target) => listEntryTargets(target))
+  if (!sendsOutput || targets.length === 0) return
+  const parsed = targets.map(({ key }) => parseTarget(key))
+  if (!parsed.every(({ ok }) => ok)) return
+  const faults = LEAVES.map((leaf) => {
+    const members = parsed.flatMap((target) => (target.ok ? [sampleMember(target.value.steps, leaf, codec)] : []))
+    return buildFault(Object.fromEntries(members), codec)
+  })
+  const [first] = faults
+  if (first === undefined || faults.includes(undefined)) return
+  const advice = `map to what ${codec.name} holds, or leave this Content-Type out to send ${endpoint.transformation.output}`
+  lint.warning(`Messages fail, since this Content-Type sends the output as ${codec.name}; ${advice}. ${first}`)
+}
+
+/** What a mapping may find, to try with. */
+const LEAVES: readonly Json[] = ['', {}, []]
+
+/** What a target writes: the name of the member and its value. Names that the format cannot have are linted one by one. */
+function sampleMember([first, ...rest]: readonly TargetStep[], leaf: Json, codec: Codec): [name: string, value: Json] {
+  const soundName = (step: TargetStep | undefined): string =>
+    step?.kind === 'name' && codec.keyFault(step.name) === undefined ? step.name : 'name'
+  const value = rest.reduceRight<Json>(
+    (inner, step) => (step.kind === 'name' ? { [soundName(step)]: inner } : [inner]),
+    leaf,
+  )
+  return [soundName(first), value]
 }
 
 function lintTargets(inputMapping: Endpoint['inputMapping'], codec: Codec, lint: LintSink): void {
@@ -69,16 +109,19 @@ function lintIds(requests: readonly Readonly<{ id: string }>[], codec: Codec, li
 function lintForm(names: readonly string[], what: string, codec: Codec, lint: LintSink): void {
   if (names.includes(UNKNOWN)) return
   const sound = names.map((name, index) => (codec.keyFault(name) === undefined ? name : `name${index}`))
-  const faults = ['', {}].map((member) => {
-    try {
-      codec.build(Object.fromEntries(sound.map((name) => [name, member])))
-      return undefined
-    } catch (thrown) {
-      if (thrown instanceof Unwritable) return thrown.message
-      throw thrown
-    }
-  })
+  const faults = ['', {}].map((member) => buildFault(Object.fromEntries(sound.map((name) => [name, member])), codec))
   if (faults[0] !== undefined && faults[1] !== undefined) lint.error(`${what} ${faults[0]}`)
+}
+
+/** Why the format cannot hold a value, as a sentence. */
+function buildFault(value: Json, codec: Codec): string | undefined {
+  try {
+    codec.build(value)
+    return undefined
+  } catch (thrown) {
+    if (thrown instanceof Unwritable) return thrown.message
+    throw thrown
+  }
 }
 
 function lintName(name: string, codec: Codec, lint: LintSink): void {

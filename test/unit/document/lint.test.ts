@@ -221,6 +221,38 @@ describe('rules between fields', () => {
       },
       ['inputMapping.requestBody\\.a', '"1a" cannot be'],
     ],
+    // Each message would fail, so the header itself is named, with what to do.
+    ...(
+      [
+        [
+          'application/hl7-v2',
+          'HL7V2; map to what HL7V2 holds, or leave this Content-Type out to send JSON',
+          'MSH[0].3[0].1',
+          ['inputMapping.requestBody\\.a', '"name"'],
+        ],
+        ['text/csv', 'list "rows"', 'rows[].id'],
+        ['application/x-ndjson', 'list "rows"', 'rows'],
+        ['application/x-www-form-urlencoded', 'is an object or a list', 'id', undefined, 'x.id'],
+      ] as const
+    ).flatMap(([type, part, sound, named, key = 'name']): readonly Case[] => {
+      const sent = (target: string, change: JsonObject = {}) => ({
+        inputMapping: { 'requestBody.a': target },
+        ...responses({ config: { url: URL, headers: { 'content-type': type } }, ...change }),
+      })
+      return [
+        [sent(key), ...(named === undefined ? [] : [named]), ['requests.response[0].config.headers', part]],
+        [sent(sound)],
+      ]
+    }),
+    [
+      {
+        inputMapping: { 'requestBody.a': 'name' },
+        transformation: { input: 'JSON', output: 'TEXT' },
+        ...responses({ config: { url: URL, headers: { 'content-type': 'text/csv' } } }),
+      },
+      ['inputMapping.requestBody\\.a', '"name" cannot be written as TEXT'],
+      ['requests.response[0].config.headers', 'or leave this Content-Type out to send TEXT'],
+    ],
     [xml({ 'requestBody.a': { key: 'a b' } }), ['inputMapping.requestBody\\.a', '"a b" cannot be']],
     [
       xml({ 'requestBody.a': ['ok', 'n\\.o<', { key: 'a b[]' }, ['c d', null, 5]] }),
