@@ -302,9 +302,7 @@ function writeText(value: Json, raw: Json | undefined, place: string, writing: W
 
 /** Nothing in it would end the part, or the message. */
 const isRaw = (raw: string, { field, component, repetition, subcomponent }: Delimiters): boolean =>
-  ![field, component, repetition, subcomponent, '\r', '\x1c'].some(
-    (one) => one !== undefined && raw.includes(one),
-  )
+  ![field, component, repetition, subcomponent, '\r', '\x1c'].some((one) => one !== undefined && raw.includes(one))
 
 function refuseUnheld(text: string, charset: string, place: string): void {
   if (encodeCharset(text, charset) !== undefined) return

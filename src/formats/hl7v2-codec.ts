@@ -82,10 +82,14 @@ function pathFault(steps: readonly PathStep[]): Readonly<{ why: string; meant: r
       lists -= 1
     } else {
       // Behind a component: a number of its subcomponents.
-      const component = meant.pop()
-      const isComponent = component?.kind === 'name' && isNumber(component.name)
-      meant.push(isComponent ? { kind: 'name', name: `${component.name}&${step.name}` } : step)
-      isWrong ||= isComponent
+      const component = meant.at(-1)
+      if (component?.kind !== 'name' || !isNumber(component.name)) {
+        meant.push(step)
+        continue
+      }
+      isWrong = true
+      // The text of a component is that of its first subcomponent.
+      if (step.name !== '1') meant[meant.length - 1] = { kind: 'name', name: `${component.name}&${step.name}` }
       continue
     }
     meant.push(step)

@@ -19,11 +19,20 @@ export function lintBodyPaths(endpoint: Endpoint, lint: LintSink): void {
     if (steps === undefined) continue
     const outer = stepsBefore(steps, at, endpoint)
     const fault = outer && findFault(codec, [...outer, ...steps.slice(1)], outer.length)
-    if (fault === undefined) continue
+    if (fault === undefined) {
+      if (outer !== undefined) warnOfNames(codec, text, steps.slice(1), lint.at(...at))
+      continue
+    }
     // A path of an extract starts below its root.
     const meant = stage === 'extract' ? fault.meant : [steps[0], ...fault.meant]
     lint.at(...at).error(`${fault.why}; write "${pathText(meant)}".`)
   }
+}
+
+/** Warns of the first name that no value of the format has: the path never finds anything. */
+function warnOfNames(codec: Codec, text: string, steps: readonly PathStep[], lint: LintSink): void {
+  const fault = steps.map((step) => (step.kind === 'name' ? codec.keyFault(step.name) : undefined)).find(Boolean)
+  if (fault !== undefined) lint.warning(`"${text}" finds nothing: ${fault}`)
 }
 
 type Steps = readonly [PathStep, ...PathStep[]]

@@ -145,6 +145,33 @@ test('every path and target that reads another thing than it says is refused, wi
   assert.ok(details.some(({ message }) => message.includes('"requestBody.PID[0].5[0].1"')))
 })
 
+test('a path with a name that no message has is warned of', async () => {
+  const inputMapping = {
+    'requestBody.PID[0].5[0].family': 'a',
+    'requestBody.pid[0].5[0].1': 'b',
+    'requestBody.PID-5[0].1': 'c',
+    'requestBody.PID[0].5[0].1': 'd',
+    'requestBody.segments[0]': 'e',
+    'requestBody.PID[0].5[0].4&2': 'f',
+  }
+  const transformation = { input: 'HL7V2', output: 'JSON' }
+  const document = endpointDocument({ endpoint: { pattern: '/names' }, transformation, inputMapping })
+  const reply = await service.fetch(
+    '/endpoints/dry-run',
+    json('POST', { endpoint: document, message: { body: 'MSH|^~\\&|' } }),
+  )
+  const { warnings } = reply.json<{ lint: { warnings: { message: string }[] } }>().lint
+  assert.deepEqual(
+    warnings.map(({ message }) => /^"requestBody\.(.*)" finds nothing: "([^"]*)" is neither/.exec(message)?.slice(1)),
+    [
+      ['PID[0].5[0].family', 'family'],
+      ['pid[0].5[0].1', 'pid'],
+      ['PID-5[0].1', 'PID-5'],
+    ],
+    reply.text,
+  )
+})
+
 test('a failure is an acknowledgement, with the code and the sentence', async () => {
   await service.register({ endpoint: { pattern: '/acks' }, transformation: { input: 'HL7V2', output: 'HL7V2' } })
   const { status, bytes } = await send('/acks', 'MSH|^~\\&|\rpid\r')

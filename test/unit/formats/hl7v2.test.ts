@@ -157,6 +157,7 @@ describe('paths', () => {
     'OBX.3[].1': 'OBX[0].3[].1',
     'PID[0].3[0].4.2': 'PID[0].3[0].4&2',
     'PID.3.4.2': 'PID[0].3[0].4&2',
+    'PID[0].5[0].1.1': 'PID[0].5[0].1',
     'PID[0].5[0].1': undefined,
     'PID[0].5': undefined,
     PID: undefined,
