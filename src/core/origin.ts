@@ -23,6 +23,10 @@ type ReplayOrigin = Readonly<{ door: Door; replayOf: string }>
 export type DoorTraits = Readonly<{
   /** How records of messages name it. */
   source: string
+  /** How people read the source, in a list of sources. */
+  shown: string
+  /** How a message arrived, after "Received". */
+  arrival: string
   /** What its messages are, after "The message is". */
   messages: string
   /** Every message has a body; otherwise its method and its sender decide. */
@@ -40,6 +44,8 @@ export type DoorTraits = Readonly<{
 export const DOORS = {
   http: {
     source: 'http',
+    shown: 'HTTP',
+    arrival: 'by HTTP',
     messages: 'a request',
     alwaysHasBody: false,
     isAnswered: true,
@@ -49,6 +55,8 @@ export const DOORS = {
   },
   kafka: {
     source: 'broker',
+    shown: 'topic',
+    arrival: 'from a topic',
     messages: 'a record of a topic',
     alwaysHasBody: true,
     isAnswered: false,
@@ -58,6 +66,8 @@ export const DOORS = {
   },
   mllp: {
     source: 'mllp',
+    shown: 'MLLP',
+    arrival: 'over MLLP',
     messages: 'a message over MLLP',
     alwaysHasBody: true,
     isAnswered: false,
@@ -74,7 +84,16 @@ export const REPLAY = 'replay'
 /** How messages arrive, as their records name it. */
 export type Source = (typeof DOORS)[Door]['source'] | typeof REPLAY
 
-export const SOURCES: readonly Source[] = [...Object.values(DOORS).map(({ source }) => source), REPLAY]
+/** The sources of messages that other systems sent. */
+export const FIRST_SOURCES: readonly Source[] = Object.values(DOORS).map(({ source }) => source)
+
+export const SOURCES: readonly Source[] = [...FIRST_SOURCES, REPLAY]
+
+/** As people read the sources. */
+export const SOURCE_WORDS = Object.fromEntries([
+  ...Object.values(DOORS).map(({ source, shown, arrival }) => [source, { shown, arrival }]),
+  [REPLAY, { shown: 'replay', arrival: 'as a replay' }],
+]) as Readonly<Record<Source, Pick<DoorTraits, 'shown' | 'arrival'>>>
 
 export const isReplay = (origin: Origin): origin is ReplayOrigin => origin.replayOf !== undefined
 

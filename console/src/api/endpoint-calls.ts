@@ -8,11 +8,17 @@ export type EndpointRow = Schemas['EndpointSummary']
 export type RoutedRow = EndpointRow & Readonly<{ method: string; pattern: string }>
 export const isRouted = (row: EndpointRow): row is RoutedRow => row.method !== undefined && row.pattern !== undefined
 
-/** Where messages arrive: the route, below the origin of the message port if it is given, or else the topic. */
-export function formatEntrance(row: EndpointRow, origin = ''): string {
-  if (isRouted(row)) return `${row.method} ${origin}${row.pattern}`
-  return row.kafkaConsumerTopic === undefined ? '' : `topic ${row.kafkaConsumerTopic}`
+/** Where messages arrive beside a route, for people. */
+export function entrancesBesideRoute({ kafkaConsumerTopic, mllpPort }: EndpointRow): readonly string[] {
+  return [
+    ...(kafkaConsumerTopic === undefined ? [] : [`topic ${kafkaConsumerTopic}`]),
+    ...(mllpPort === undefined ? [] : [`MLLP port ${mllpPort}`]),
+  ]
 }
+
+/** Where messages arrive: the route, below the origin of the message port if it is given, or else what is there beside it. */
+export const formatEntrance = (row: EndpointRow, origin = ''): string =>
+  isRouted(row) ? `${row.method} ${origin}${row.pattern}` : entrancesBesideRoute(row).join(', ')
 
 export type EndpointPage = Schemas['SummaryPage']
 type Query = NonNullable<Paths['/endpoints']['get']['parameters']['query']>

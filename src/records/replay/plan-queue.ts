@@ -1,6 +1,6 @@
 /** The messages of a plan in their order, and their results. */
 
-import { REPLAY, SOURCES } from '../../core/origin.ts'
+import { FIRST_SOURCES, REPLAY } from '../../core/origin.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
 import type {
   PlanBlocker,
@@ -133,7 +133,7 @@ export const MAX_PLAN_MESSAGES = 100_000
  * has their original message too. Fails with FILTER_INVALID.
  */
 export function planFilter(filter: MessageFilter): MessageFilter {
-  const { outcome = ['refused', 'failed'], source = SOURCES.filter((one) => one !== REPLAY) } = filter
+  const { outcome = ['refused', 'failed'], source = FIRST_SOURCES } = filter
   if (source.includes(REPLAY)) {
     throw invalid('source cannot be "replay" here: to repeat a replay, replay its original message.')
   }

@@ -16,13 +16,15 @@ const MAY_IMPORT: rules.Arrows = {
   live: ['api'],
   ui: ['api'],
   publish: ['api', 'draft', 'ui'],
-  // Paths of entries have one grammar, and the service has it.
   pages: [
     'api',
     'draft',
     'live',
     'ui',
     'publish',
+    // How people read the sources of messages.
+    '../../src/core/origin.ts',
+    // Paths of entries have one grammar, and the service has it.
     '../../src/language/mapping/target.ts',
     '../../src/language/paths/path-steps.ts',
   ],

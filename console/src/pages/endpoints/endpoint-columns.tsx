@@ -1,6 +1,6 @@
 /** The columns of the list of endpoints. */
 import { Link } from '@tanstack/react-router'
-import type { EndpointRow } from '../../api/endpoint-calls.ts'
+import { type EndpointRow, entrancesBesideRoute } from '../../api/endpoint-calls.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { LabelChip, StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
@@ -34,19 +34,18 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
     id: 'pattern',
     title: 'Pattern',
     sort: 'pattern',
-    render: ({ pattern, kafkaConsumerTopic, mllpPort }) => (
+    render: (row) => (
       <>
-        {pattern === undefined ? null : (
+        {row.pattern === undefined ? null : (
           <code className="wrap">
-            <VisibleText text={pattern} max={200} />
+            <VisibleText text={row.pattern} max={200} />
           </code>
         )}
-        {kafkaConsumerTopic === undefined ? null : (
-          <div className="quiet">
-            topic <VisibleText text={kafkaConsumerTopic} max={200} />
+        {entrancesBesideRoute(row).map((entrance) => (
+          <div key={entrance} className="quiet">
+            <VisibleText text={entrance} max={200} />
           </div>
-        )}
-        {mllpPort === undefined ? null : <div className="quiet">MLLP port {mllpPort}</div>}
+        ))}
       </>
     ),
   },

@@ -1,6 +1,7 @@
 /** The columns of the list of messages. */
 
 import { Link } from '@tanstack/react-router'
+import { SOURCE_WORDS } from '../../../../src/core/origin.ts'
 import type { ListedMessage } from '../../api/records/record-types.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { LabelChip, OutcomeChip } from '../../ui/data/status-chip.tsx'
@@ -43,7 +44,7 @@ const endpoint: Column<ListedMessage> = {
         <VisibleText text={name} max={120} />
       )}
       {source === 'http' ? null : (
-        <span className="quiet"> {source === 'replay' || replayOf !== undefined ? 'replay' : 'topic'}</span>
+        <span className="quiet"> {SOURCE_WORDS[replayOf === undefined ? source : 'replay'].shown}</span>
       )}
     </div>
   ),

@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useLayoutEffect, useRef } from 'react'
+import { SOURCE_WORDS } from '../../../../src/core/origin.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { readMessage } from '../../api/records/message-calls.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'
@@ -105,7 +106,7 @@ function Facts({ message }: Readonly<{ message: MessageRecord }>) {
         <dd>
           <Time at={startedAt} exact />{' '}
           <span className="quiet">
-            {SOURCES[source]}
+            {SOURCE_WORDS[source].arrival}
             {captured === true && ', recorded by a capture'}
           </span>
         </dd>
@@ -160,8 +161,6 @@ function Facts({ message }: Readonly<{ message: MessageRecord }>) {
     </dl>
   )
 }
-
-const SOURCES = { http: 'by HTTP', broker: 'from a topic', mllp: 'over MLLP', replay: 'as a replay' } as const
 
 /** The failure at its place: the sentence of the service, and the place in the document as a link. */
 function Failure({

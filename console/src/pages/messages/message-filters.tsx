@@ -1,6 +1,7 @@
 /** The filters of /messages: all those of the API. The ones that are used most come first, the others when asked for. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { SOURCE_WORDS, SOURCES } from '../../../../src/core/origin.ts'
 import { endpointNamesFor, listEndpoints } from '../../api/endpoint-calls.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { useCodes } from '../../api/vocabulary.ts'
@@ -23,6 +24,7 @@ const OUTCOMES = [
   { value: 'refused, failed, partial', label: 'not done' },
   ...toChoices(['done', 'partial', 'refused', 'failed']),
 ]
+const SOURCE_CHOICES = SOURCES.map((value) => ({ value, label: SOURCE_WORDS[value].shown }))
 const STAGES = ['recall', 'parse', 'lookup', 'validate', 'transform', 'map', 'extract', 'serialise', 'respond']
 /** Filters that take one value. */
 const ONCE: ReadonlySet<string> = new Set(['replayed', 'captured', 'group'])
@@ -128,7 +130,7 @@ function useFilters(showsTimes: boolean): readonly Filter[] {
     { name: 'path', label: 'Place in the document', kind: 'text', placeholder: 'requests.lookup[0]', isWhole: true },
     { name: 'version', label: 'Version of the endpoint', kind: 'text', placeholder: '3', isWhole: true },
     { name: 'status', label: 'Status of the answer', kind: 'text', placeholder: '502, or 5xx', isWhole: true },
-    { name: 'source', label: 'Source', kind: 'select', choices: toChoices(['http', 'broker', 'mllp', 'replay']) },
+    { name: 'source', label: 'Source', kind: 'select', choices: SOURCE_CHOICES },
     {
       name: 'replayed',
       label: 'Replayed',
