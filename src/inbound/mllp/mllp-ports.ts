@@ -28,6 +28,7 @@ import { MllpConnection } from './mllp-connection.ts'
 
 export type MllpSettings = Readonly<{
   host: string
+  workers: number
   parserLimitBytes: number
   messageTimeoutMs: number
   serverRequestTimeoutMs: number
@@ -195,7 +196,9 @@ class MllpPort {
     })
     server.on('error', (fault: NodeJS.ErrnoException) => this.#fail(server, fault))
     this.#server = server
-    server.listen(this.#port, settings.host)
+    // Each worker has a socket of its own, among which the system divides the connections: a handle that node:cluster shares
+    // stays behind where the port is in use, and the next try ends the worker.
+    server.listen({ port: this.#port, host: settings.host, reusePort: settings.workers > 1 })
   }
 
   #fail(server: Server, fault: NodeJS.ErrnoException): void {
@@ -307,5 +310,6 @@ async function orAfter(timeoutMs: number, isLost: Promise<boolean>): Promise<boo
 function describeFault(port: number, { code, message }: NodeJS.ErrnoException): string {
   if (code === 'EADDRINUSE') return `The MLLP port ${port} is in use already; stop what uses it, or change "mllp.port".`
   if (code === 'EACCES') return `The MLLP port ${port} needs more rights; choose one above 1023.`
+  if (code === 'ENOTSUP') return `The workers cannot share the MLLP port ${port} on this system; set WORKERS=1.`
   return `The MLLP port ${port} cannot be opened: ${message}`
 }
