@@ -16,14 +16,13 @@ export type ConnectionOptions = Readonly<{
   idleTimeoutMs: number
   /** Processes the message of a frame; resolves to the answers, and never rejects. */
   take: (frame: Frame) => Promise<readonly Uint8Array[]>
+  /** Answers what arrived of a broken frame. */
+  refuse: (content: Uint8Array) => readonly Uint8Array[]
   /** Called once if the sender does not speak MLLP. */
   onForeign: () => void
   /** A bug of the service; the connection is closed. */
   onBug: (bug: unknown) => void
 }>
-
-/** Bytes that are in no frame, after which a sender is taken for one of another protocol. */
-const MAX_SKIPPED_BYTES = 4_096
 
 export class MllpConnection {
   /** Resolves when the connection is closed. */
@@ -46,7 +45,7 @@ export class MllpConnection {
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket
     this.#options = options
-    this.#reader = new FrameReader(options.limitBytes)
+    this.#reader = new FrameReader(options.limitBytes, 0)
     this.#partial = { bytes: 0, giveUp: () => socket.destroy() }
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
@@ -86,12 +85,7 @@ export class MllpConnection {
     const { heldBytes } = this.#reader
     if (heldBytes > 0) this.#options.incomplete.hold(this.#partial, heldBytes)
     else this.#options.incomplete.release(this.#partial)
-    if (this.#reader.skippedBytes > MAX_SKIPPED_BYTES) {
-      this.#options.onForeign()
-      this.#socket.destroy()
-      return
-    }
-    if (this.#frames.length === 0) this.#watchFrame()
+    if (this.#frames.length === 0 && !this.#reader.isLost) this.#watchFrame()
     else if (!this.#isBusy) this.#takeAll().catch((bug) => this.#giveUp(bug))
   }
 
@@ -103,12 +97,22 @@ export class MllpConnection {
       const answers = await this.#options.take(frame)
       for (const answer of answers) await this.#write(writeFrame(answer))
     }
+    if (this.#reader.isLost) await this.#endForeign()
     this.#isBusy = false
     // The time of processing is not the sender's.
     this.#socket.setTimeout(this.#options.idleTimeoutMs)
     if (this.#isStopping || this.#isOneSided) this.#end()
     else this.#socket.resume()
     this.#watchFrame()
+  }
+
+  /** What follows is not taken: a frame may be made of it by a web page, whose requests begin with bytes of the browser's. */
+  async #endForeign(): Promise<void> {
+    const { brokenFrame } = this.#reader
+    this.#options.onForeign()
+    const answers = brokenFrame === undefined ? [] : this.#options.refuse(brokenFrame)
+    for (const answer of answers) await this.#write(writeFrame(answer))
+    this.#isStopping = true
   }
 
   #giveUp(bug: unknown): void {

@@ -28,6 +28,7 @@ import { MllpConnection } from './mllp-connection.ts'
 
 export type MllpSettings = Readonly<{
   host: string
+  workers: number
   parserLimitBytes: number
   messageTimeoutMs: number
   serverRequestTimeoutMs: number
@@ -195,7 +196,9 @@ class MllpPort {
     })
     server.on('error', (fault: NodeJS.ErrnoException) => this.#fail(server, fault))
     this.#server = server
-    server.listen(this.#port, settings.host)
+    // Each worker has a socket of its own, among which the system divides the connections: a handle that node:cluster shares
+    // stays behind where the port is in use, and the next try ends the worker.
+    server.listen({ port: this.#port, host: settings.host, reusePort: settings.workers > 1 })
   }
 
   #fail(server: Server, fault: NodeJS.ErrnoException): void {
@@ -226,7 +229,9 @@ class MllpPort {
       incomplete: this.#options.incompleteBodies,
       frameTimeoutMs: settings.serverRequestTimeoutMs,
       idleTimeoutMs: settings.mllpIdleTimeoutMs,
-      take: ({ content, isWhole }) => this.#take(content, isWhole, headers, socket),
+      take: async ({ content, isWhole }) =>
+        isWhole ? this.#take(content, headers, socket) : this.#refuse(content, tooLarge(settings)),
+      refuse: (content) => this.#refuse(content, broken()),
       onForeign: () => this.#warn({ peer: headers['mllp-peer'] }, 'A sender on an MLLP port does not speak MLLP'),
       onBug: (err) => logger.error({ port: this.#port, err }, 'A message over MLLP could not be answered'),
     })
@@ -234,31 +239,38 @@ class MllpPort {
     void connection.closed.then(() => this.#connections.delete(connection))
   }
 
-  async #take(
-    content: Uint8Array,
-    isWhole: boolean,
-    requestHeaders: Headers,
-    socket: Socket,
-  ): Promise<readonly Uint8Array[]> {
-    const { intake, settings, newId } = this.#options
+  async #take(content: Uint8Array, requestHeaders: Headers, socket: Socket): Promise<readonly Uint8Array[]> {
+    const { intake, settings } = this.#options
     const header = readHeader(content)
     const compiled = header && this.#find(readType(header))
-    const answer = (result: MessageResult, { messageId }: CompletedMessage): readonly Uint8Array[] => {
-      // The first answer can be found in the message log by it.
-      const ids = [messageId]
-      return writeAnswers(header, result, { newControlId: () => toControlId(ids.pop() ?? newId()), nowMs: Date.now() })
-    }
-    if (compiled === undefined || !isWhole) {
-      const failure = header === undefined ? unreadable() : isWhole ? this.#unrouted(header) : tooLarge(settings)
-      return answer({ failure }, intake.refuse(compiled, failure, MLLP))
-    }
+    if (compiled === undefined) return this.#refuse(content, header && this.#unrouted(header))
     const recorded = Promise.withResolvers<boolean>()
     const incoming: Incoming = { origin: MLLP, requestHeaders, body: content, onRecorded: recorded.resolve }
     const completed = await intake.accept(compiled, incoming, socket)
     const { failure } = completed
-    if (failure !== undefined) return answer({ failure }, completed)
+    if (failure !== undefined) return this.#answer(header, { failure }, completed)
     const isLost = await orAfter(settings.messageTimeoutMs, recorded.promise)
-    return answer(isLost ? { failure: notRecorded() } : { failure, message: ownAnswer(completed) }, completed)
+    const result = isLost ? { failure: notRecorded() } : { failure, message: ownAnswer(completed) }
+    return this.#answer(header, result, completed)
+  }
+
+  /** `content`: the message or its start. `failure`: unless it has no header. */
+  #refuse(content: Uint8Array, failure = unreadable()): readonly Uint8Array[] {
+    const header = readHeader(content)
+    const known = header === undefined ? unreadable() : failure
+    const completed = this.#options.intake.refuse(header && this.#find(readType(header)), known, MLLP)
+    return this.#answer(header, { failure: known }, completed)
+  }
+
+  #answer(
+    header: MessageHeader | undefined,
+    result: MessageResult,
+    { messageId }: CompletedMessage,
+  ): readonly Uint8Array[] {
+    // The first answer can be found in the message log by it.
+    const ids = [messageId]
+    const newControlId = (): string => toControlId(ids.pop() ?? this.#options.newId())
+    return writeAnswers(header, result, { newControlId, nowMs: Date.now() })
   }
 
   #find(type: MessageType): CompiledEndpoint | undefined {
@@ -289,6 +301,12 @@ const toControlId = (id: string): string => id.slice(-MAX_CONTROL_ID_CHARACTERS)
 const unreadable = (): Failure =>
   new Failure('BODY_UNREADABLE', 'The frame does not start with the segment MSH; send one HL7 v2 message in a frame.')
 
+const broken = (): Failure =>
+  new Failure(
+    'BODY_UNREADABLE',
+    'The byte 0x1C stands in the message, where it ends the frame; send it as an escape sequence (\\X1C\\).',
+  )
+
 const tooLarge = ({ parserLimitBytes }: MllpSettings): Failure =>
   new Failure('BODY_TOO_LARGE', `The message has more than ${parserLimitBytes} bytes, which is PARSER_LIMIT.`)
 
@@ -307,5 +325,6 @@ async function orAfter(timeoutMs: number, isLost: Promise<boolean>): Promise<boo
 function describeFault(port: number, { code, message }: NodeJS.ErrnoException): string {
   if (code === 'EADDRINUSE') return `The MLLP port ${port} is in use already; stop what uses it, or change "mllp.port".`
   if (code === 'EACCES') return `The MLLP port ${port} needs more rights; choose one above 1023.`
+  if (code === 'ENOTSUP') return `The workers cannot share the MLLP port ${port} on this system; set WORKERS=1.`
   return `The MLLP port ${port} cannot be opened: ${message}`
 }

@@ -17,21 +17,31 @@ export type Frame = Readonly<{ content: Uint8Array; isWhole: boolean }>
  * Finds the frames in the bytes of a connection, wherever they are cut.
  *
  * A frame ends at its 0x1C, whether or not a 0x0D follows: some senders leave it out, and waiting for it would hold up
- * the acknowledgement. A 0x0B within a frame belongs to it, because texts contain vertical tabs. Bytes between frames are
- * skipped.
+ * the acknowledgement. A 0x0B within a frame belongs to it, because texts contain vertical tabs. But where a byte follows that is
+ * in no frame, the 0x1C stands in a text, and the frame is broken: `brokenFrame` has its start, and nothing more is read. That
+ * can be seen only if the byte arrives with the 0x1C; one that arrives later is skipped, as other bytes between frames.
  */
 export class FrameReader {
   /** The bytes between frames up to now, without line ends: where no frame arrived, the sender does not speak MLLP. */
   skippedBytes = 0
+  /** What arrived of a frame with a 0x1C in it. */
+  brokenFrame: Uint8Array | undefined
   private readonly limitBytes: number
+  private readonly maxSkippedBytes: number
   private state: 'between' | 'within' | 'beyond the limit' = 'between'
   /** One growing buffer, not a list of chunks: a frame of one byte a chunk would take a hundred times its size. */
   private kept: Uint8Array = NO_BYTES
   private keptBytes = 0
 
-  /** `limitBytes`: the longest content of a frame. */
-  constructor(limitBytes: number) {
+  /** `limitBytes`: the longest content of a frame. `maxSkippedBytes`: after more of them, nothing more is read. */
+  constructor(limitBytes: number, maxSkippedBytes = Number.POSITIVE_INFINITY) {
     this.limitBytes = limitBytes
+    this.maxSkippedBytes = maxSkippedBytes
+  }
+
+  /** The bytes that follow are not those of a sender of MLLP. */
+  get isLost(): boolean {
+    return this.brokenFrame !== undefined || this.skippedBytes > this.maxSkippedBytes
   }
 
   /** Part of a frame has arrived, and its end has not. */
@@ -54,8 +64,8 @@ export class FrameReader {
     while (at < chunk.length) {
       if (this.state === 'between') {
         const start = chunk.indexOf(START, at)
-        this.skip(chunk.subarray(at, start < 0 ? chunk.length : start))
-        if (start < 0) break
+        this.skip(chunk.subarray(at, start < 0 || this.brokenFrame !== undefined ? chunk.length : start))
+        if (start < 0 || this.isLost) break
         this.state = 'within'
         at = start + 1
         continue
@@ -63,7 +73,8 @@ export class FrameReader {
       const end = chunk.indexOf(END, at)
       if (this.state === 'within') {
         const frame = this.add(chunk.subarray(at, end < 0 ? chunk.length : end), end >= 0)
-        if (frame !== undefined) frames.push(frame)
+        if (frame?.isWhole && !mayFollow(chunk[end + 1])) this.brokenFrame = frame.content
+        else if (frame !== undefined) frames.push(frame)
       }
       if (end < 0) break
       this.state = 'between'
@@ -109,6 +120,10 @@ export class FrameReader {
     for (const byte of bytes) if (byte !== CARRIAGE_RETURN && byte !== LINE_FEED) this.skippedBytes += 1
   }
 }
+
+/** Of a byte behind 0x1C; undefined if none has arrived. */
+const mayFollow = (byte: number | undefined): boolean =>
+  byte === undefined || byte === CARRIAGE_RETURN || byte === LINE_FEED || byte === START
 
 const NO_BYTES = new Uint8Array(0)
 

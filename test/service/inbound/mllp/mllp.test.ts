@@ -216,11 +216,37 @@ describe('a connection', () => {
       assert.deepEqual(sender.answers, [])
     }))
 
-  test('that does not speak MLLP is closed', () =>
+  test('that does not speak MLLP is closed, and frames behind its first bytes are not taken', () =>
     connected(async (sender) => {
-      sender.socket.write('GET / HTTP/1.1\r\nhost: here\r\n'.repeat(500))
+      sender.socket.write(Buffer.concat([Buffer.from('POST / HTTP/1.1\r\nhost: here\r\n\r\n'), frame(admission('1'))]))
       await sender.closed
+      assert.deepEqual(sender.answers, [])
       assert.ok(service.log.some(({ message }) => message.includes('does not speak MLLP')))
+    }))
+
+  test('with 0x1C in a message is told so, and closed', () =>
+    connected(async (sender) => {
+      const broken = frame(admission('2').replace('||2', '||4\x1c2'))
+      sender.socket.write(Buffer.concat([frame(admission('1')), broken, frame(admission('3'))]))
+      await sender.closed
+      assert.deepEqual(sender.codes, ['AA 1', 'AR 2'])
+      assert.match(sender.answers[1] as string, /\|The byte 0x1C stands in the message/)
+    }))
+
+  test('with bytes between its messages is closed, and the messages before them are answered', () =>
+    connected(async (sender) => {
+      sender.socket.write(Buffer.concat([frame(admission('1')), Buffer.from('\r\nx'), frame(admission('2'))]))
+      await sender.closed
+      assert.deepEqual(sender.codes, ['AA 1'])
+    }))
+
+  test('may leave out the byte 0x0D behind its messages', () =>
+    connected(async (sender) => {
+      sender.socket.write(frame(admission('1')).subarray(0, -1))
+      await sender.answered(1)
+      sender.socket.write(frame(admission('2')).subarray(0, -1))
+      await sender.answered(2)
+      assert.deepEqual(sender.codes, ['AA 1', 'AA 2'])
     }))
 
   test('that never reads holds up nobody, and is closed', async () => {

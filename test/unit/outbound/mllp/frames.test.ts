@@ -50,6 +50,23 @@ for (const [name, text, frames, skippedBytes, isWithinFrame] of cases) {
   })
 }
 
+test('a frame with 0x1C in its text is broken, and nothing is read behind it', () => {
+  const reader = new FrameReader(LIMIT_BYTES)
+  assert.deepEqual(reader.read(Buffer.from('\x0ba\x1c\r\x0bMSH|b\x1cc\x1c\r\x0bd\x1c\r')).map(show), ['a'])
+  assert.equal(reader.isLost, true)
+  assert.equal(Buffer.from(reader.brokenFrame ?? []).toString(), 'MSH|b')
+  assert.deepEqual(reader.read(Buffer.from('\x0be\x1c\r')), [])
+})
+
+test('behind more bytes between frames than may be, nothing is read', () => {
+  const strict = new FrameReader(LIMIT_BYTES, 0)
+  assert.deepEqual(strict.read(Buffer.from('\r\n\x0ba\x1c\r\n\x0bb\x1c')).map(show), ['a', 'b'])
+  assert.equal(strict.isLost, false)
+  assert.deepEqual(strict.read(Buffer.from('x\x0bc\x1c\r')), [])
+  assert.equal(strict.isLost, true)
+  assert.deepEqual(strict.read(Buffer.from('\x0bd\x1c\r')), [])
+})
+
 test('a frame beyond the limit is told before its end arrives, and what follows of it is not kept', () => {
   const reader = new FrameReader(4)
   assert.deepEqual(reader.read(Buffer.from('\x0babc')), [])
