@@ -1,7 +1,8 @@
 /** A message as it enters the intake. */
 import type { JsonObject } from '../core/json.ts'
-import type { Headers } from '../core/message.ts'
+import type { Answer, Headers } from '../core/message.ts'
 import type { Origin } from '../core/origin.ts'
+import type { Outcome } from '../pipeline/outcome.ts'
 
 export type OnRecorded = (isLost: boolean) => void
 
@@ -21,4 +22,6 @@ export type Incoming = Readonly<{
    * was given up. For doors whose answer says that the message cannot be lost any more. Must not throw.
    */
   onRecorded?: OnRecorded | undefined
+  /** What the door answers where that is not the answer of the outcome, so that records have it too. Must not throw. */
+  answer?: ((outcome: Outcome, messageId: string) => Answer) | undefined
 }>

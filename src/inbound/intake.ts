@@ -341,7 +341,7 @@ const toCompletedMessage = (
   { messageId, compiled, incoming, startedAt, trace }: Circumstances,
   origin: Origin,
 ): CompletedMessage => ({
-  answer: result.answer,
+  answer: incoming?.answer === undefined ? result.answer : incoming.answer(result, messageId),
   failure: result.failure,
   messageId,
   source: classifySource(origin),

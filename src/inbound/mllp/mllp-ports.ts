@@ -6,7 +6,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { type Backoff, nextPauseMs } from '../../core/backoff.ts'
 import { Failure } from '../../core/failure.ts'
-import type { Headers } from '../../core/message.ts'
+import type { Answer, Headers } from '../../core/message.ts'
 import type { Origin } from '../../core/origin.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
@@ -19,7 +19,7 @@ import {
   readHeader,
   readType,
 } from '../../outbound/mllp/message-header.ts'
-import type { CompletedMessage } from '../completed-message.ts'
+import { MEDIA_TYPE } from '../../outbound/mllp/mllp-client.ts'
 import type { Incoming } from '../incoming-message.ts'
 import type { IncompleteBodies } from '../incomplete-bodies.ts'
 import type { Intake } from '../intake.ts'
@@ -245,28 +245,32 @@ class MllpPort {
     const compiled = header && this.#find(readType(header))
     if (compiled === undefined) return this.#refuse(content, header && this.#unrouted(header))
     const recorded = Promise.withResolvers<boolean>()
-    const incoming: Incoming = { origin: MLLP, requestHeaders, body: content, onRecorded: recorded.resolve }
-    const completed = await intake.accept(compiled, incoming, socket)
-    const { failure } = completed
-    if (failure !== undefined) return this.#answer(header, { failure }, completed)
-    const isLost = await orAfter(settings.messageTimeoutMs, recorded.promise)
-    const result = isLost ? { failure: notRecorded() } : { failure, message: ownAnswer(completed) }
-    return this.#answer(header, result, completed)
+    let answers: readonly Uint8Array[] = []
+    const incoming: Incoming = {
+      origin: MLLP,
+      requestHeaders,
+      body: content,
+      onRecorded: recorded.resolve,
+      answer: ({ answer, failure }, messageId) => {
+        const message = failure === undefined ? ownAnswer(compiled, answer) : undefined
+        answers = this.#answer(header, { failure, message }, messageId)
+        return { ...answer, headers: { 'content-type': MEDIA_TYPE }, body: answers.at(-1) ?? '' }
+      },
+    }
+    const { failure, messageId } = await intake.accept(compiled, incoming, socket)
+    const isLost = failure === undefined && (await orAfter(settings.messageTimeoutMs, recorded.promise))
+    return isLost ? this.#answer(header, { failure: notRecorded() }, messageId) : answers
   }
 
   /** `content`: the message or its start. `failure`: unless it has no header. */
   #refuse(content: Uint8Array, failure = unreadable()): readonly Uint8Array[] {
     const header = readHeader(content)
     const known = header === undefined ? unreadable() : failure
-    const completed = this.#options.intake.refuse(header && this.#find(readType(header)), known, MLLP)
-    return this.#answer(header, { failure: known }, completed)
+    const { messageId } = this.#options.intake.refuse(header && this.#find(readType(header)), known, MLLP)
+    return this.#answer(header, { failure: known }, messageId)
   }
 
-  #answer(
-    header: MessageHeader | undefined,
-    result: MessageResult,
-    { messageId }: CompletedMessage,
-  ): readonly Uint8Array[] {
+  #answer(header: MessageHeader | undefined, result: MessageResult, messageId: string): readonly Uint8Array[] {
     // The first answer can be found in the message log by it.
     const ids = [messageId]
     const newControlId = (): string => toControlId(ids.pop() ?? this.#options.newId())
@@ -280,16 +284,16 @@ class MllpPort {
 
   #unrouted(header: MessageHeader): Failure {
     const shown = formatType(readType(header)) || 'a message without a type'
-    return new Failure('ROUTE_UNKNOWN', `No endpoint takes ${shown} on the MLLP port ${this.#port}.`, {
-      unquoted: `No endpoint takes the type of a message on the MLLP port ${this.#port}.`,
-    })
+    const sentence = (what: string): string => `No endpoint takes ${what} on the MLLP port ${this.#port}.`
+    const unquoted = sentence(/^[A-Z0-9]{3}(?:\^[A-Z0-9]{3})?$/.test(shown) ? shown : 'the type of a message')
+    return new Failure('ROUTE_UNKNOWN', sentence(shown), { unquoted })
   }
 }
 
 /** The answer that the endpoint made itself: the output of one that sends it nowhere, if it is a message of HL7 v2. */
-function ownAnswer({ compiled, answer }: CompletedMessage): Uint8Array | undefined {
-  if (compiled === undefined || compiled.endpoint.requests.response.length > 0) return undefined
-  const bytes = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
+function ownAnswer({ endpoint: { requests } }: CompiledEndpoint, { body }: Answer): Uint8Array | undefined {
+  if (requests.response.length > 0) return undefined
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
   return readHeader(bytes) !== undefined && fitsFrame(bytes) ? bytes : undefined
 }
 

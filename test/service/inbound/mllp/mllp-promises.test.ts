@@ -32,7 +32,11 @@ beforeEach(async () => {
     endpoint: { mllp: { port }, requests: { lookup: [], response: [] } },
   } as unknown as CompiledEndpoint
   const intake = {
-    accept: (_compiled: CompiledEndpoint, incoming: Incoming) => completed(end(incoming)),
+    accept: (_compiled: CompiledEndpoint, incoming: Incoming) => {
+      const ended = completed(end(incoming))
+      incoming.answer?.(ended, ended.messageId)
+      return ended
+    },
     refuse: (_compiled: CompiledEndpoint | undefined, failure: Failure) => completed(failure),
   } as unknown as Intake
   ports = new MllpPorts({

@@ -77,7 +77,6 @@ describe('a message', () => {
       )
       const [newest] = await messages('source=mllp&limit=1')
       assert.equal(newest?.outcome, 'done')
-      assert.ok(acknowledged.includes(String(newest?.id).slice(-20)))
     }))
 
   test('goes to the endpoint of its type, of its code, or to none', () =>
@@ -111,7 +110,14 @@ describe('a message', () => {
         response.statusCode = 422
         return {}
       }
-      assert.equal(codeOf(await sender.ask(admission('2', { type: 'ORU^R01' }))), 'AR 2')
+      const rejected = await sender.ask(admission('2', { type: 'ORU^R01' }))
+      assert.equal(codeOf(rejected), 'AR 2')
+      const newest = await until(
+        async () => (await messages('source=mllp&limit=1'))[0],
+        (one) => String(one?.id).endsWith(/\|ACK\^R01\^ACK\|([0-9a-f]{20})\|/.exec(rejected)?.[1] ?? 'none'),
+      )
+      const recorded = await fetch(`${service.adminUrl}/messages/${String(newest?.id)}/body/answer`)
+      assert.equal(await recorded.text(), rejected, 'the record has the answer that was sent')
     }))
 
   test('is answered by the mode that its header asks for', () =>
