@@ -28,6 +28,8 @@ import { MllpConnection } from './mllp-connection.ts'
 
 export type MllpSettings = Readonly<{
   host: string
+  serverPort: number
+  adminPort: number
   workers: number
   parserLimitBytes: number
   messageTimeoutMs: number
@@ -130,7 +132,15 @@ class MllpPort {
   constructor(port: number, options: MllpOptions) {
     this.#port = port
     this.#options = options
-    this.#open()
+    const { serverPort, adminPort } = options.settings
+    if (port !== serverPort && port !== adminPort) {
+      this.#open()
+      return
+    }
+    // A stored document may name it since a change of the settings. Not tried: it must not take what the service needs.
+    this.#state = 'failed'
+    this.#error = `The service itself listens on port ${port}; change "mllp.port", SERVER_PORT or ADMIN_PORT.`
+    options.logger.error({ port }, this.#error)
   }
 
   get isUnused(): boolean {

@@ -314,6 +314,23 @@ describe('a port', () => {
     await until(status, (one) => one?.state === 'open')
   })
 
+  test('of the service itself is refused', async (context) => {
+    const [own, adminPort] = [await freePort(), await freePort()]
+    const fixed = await startService({ SERVER_PORT: String(own), ADMIN_PORT: String(adminPort) })
+    context.after(() => fixed.stop())
+    for (const [setting, taken] of [
+      ['SERVER_PORT', own],
+      ['ADMIN_PORT', adminPort],
+    ] as const) {
+      const reply = await fixed.fetch('/endpoints', json('POST', hl7({ mllp: { port: taken }, endpoint: {} })))
+      assert.equal(reply.status, 400)
+      assert.match(
+        reply.text,
+        new RegExp(`The service itself listens on port ${taken} \\(${setting}\\); choose another`),
+      )
+    }
+  })
+
   test('has one endpoint for each type', async () => {
     const clash = hl7({ name: 'again', endpoint: { pattern: '/again' }, mllp: { port, types: ['ORU'] } })
     const reply = await service.fetch('/endpoints', json('POST', clash))
