@@ -233,7 +233,8 @@ class MllpPort {
 
   #connect(socket: Socket): void {
     const { settings, logger } = this.#options
-    const headers: Headers = { 'mllp-port': String(this.#port), 'mllp-peer': socket.remoteAddress ?? '' }
+    const remoteAddress = socket.remoteAddress ?? ''
+    const headers: Headers = { 'mllp-port': String(this.#port), 'mllp-remote-address': remoteAddress }
     const connection = new MllpConnection(socket, {
       limitBytes: settings.parserLimitBytes,
       incomplete: this.#options.incompleteBodies,
@@ -242,7 +243,7 @@ class MllpPort {
       take: async ({ content, isWhole }) =>
         isWhole ? this.#take(content, headers, socket) : this.#refuse(content, tooLarge(settings)),
       refuse: (content) => this.#refuse(content, broken()),
-      onForeign: () => this.#warn({ peer: headers['mllp-peer'] }, 'A sender on an MLLP port does not speak MLLP'),
+      onForeign: () => this.#warn({ remoteAddress }, 'A sender on an MLLP port does not speak MLLP'),
       onBug: (err) => logger.error({ port: this.#port, err }, 'A message over MLLP could not be answered'),
     })
     this.#connections.add(connection)

@@ -174,7 +174,7 @@ describe('a message', () => {
       assert.match(JSON.stringify(record), /"source":"mllp"/)
       const incoming = await (await fetch(`${service.adminUrl}/messages/${id}/body/request`)).text()
       assert.match(incoming, new RegExp(`"mllp-port":"${port}"`))
-      assert.match(incoming, /"mllp-peer":"127\.0\.0\.1"/)
+      assert.match(incoming, /"mllp-remote-address":"127\.0\.0\.1"/)
     }))
 })
 
