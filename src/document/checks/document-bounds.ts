@@ -8,6 +8,8 @@ export type DocumentBounds = Readonly<{
   documentLimitBytes: number
   documentMaxMappings: number
   documentMaxRequests: number
+  serverPort: number
+  adminPort: number
 }>
 
 /** In characters. Names and ids are labels of metrics and stand in the record of each message. */
@@ -40,6 +42,18 @@ export function lintBounds(endpoint: Endpoint, bounds: DocumentBounds, lint: Lin
     )
   }
   lintNames(endpoint, lint)
+  lintPort(endpoint, bounds, lint.at('mllp', 'port'))
+}
+
+/** After a restart, the port for MLLP might be opened first, and keep the service from listening. */
+function lintPort({ mllp }: Endpoint, { serverPort, adminPort }: DocumentBounds, lint: LintSink): void {
+  if (mllp === undefined) return
+  for (const [setting, port] of [
+    ['SERVER_PORT', serverPort],
+    ['ADMIN_PORT', adminPort],
+  ] as const) {
+    if (mllp.port === port) lint.error(`The service itself listens on port ${port} (${setting}); choose another.`)
+  }
 }
 
 function lintNames({ name, requests, inputTransforms = {} }: Endpoint, lint: LintSink): void {

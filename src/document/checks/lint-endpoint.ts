@@ -5,7 +5,7 @@
 import { IDEMPOTENT_METHODS } from '../../core/http.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
-import { optionsOfOthers } from '../../formats/codecs.ts'
+import { CODECS, codecForFormat, optionsOfOthers } from '../../formats/codecs.ts'
 import { parseTree } from '../../language/jsonata/expression-engine.ts'
 import { hasComputedKey } from '../../language/jsonata/expression-tree.ts'
 import { parsePath } from '../../language/paths/path.ts'
@@ -86,14 +86,21 @@ function lintRoute({ endpoint: { pattern } }: Endpoint, lint: LintSink): void {
   if (!parsed.ok) lint.error(parsed.message)
 }
 
-/** Fields that only callers of the route notice. */
+/** Fields for callers of the route alone. */
 const FOR_CALLERS = ['auth', 'rateLimit', 'idempotency'] as const
 
 function lintForCallers(endpoint: Endpoint, lint: LintSink): void {
-  if (endpoint.endpoint.pattern !== undefined) return
   for (const name of FOR_CALLERS) {
     if (endpoint[name] === undefined) continue
-    lint.at(name).warning(`"${name}" has no effect without "endpoint.pattern"; leave it out.`)
+    if (endpoint.endpoint.pattern === undefined) {
+      lint.at(name).warning(`"${name}" has no effect without "endpoint.pattern"; leave it out.`)
+    } else if (endpoint.mllp !== undefined) {
+      lint
+        .at(name)
+        .warning(
+          `"${name}" does not hold for messages over MLLP; MLLP_TLS_CA_FILE says who may send them, and "limits" how many run.`,
+        )
+    }
   }
 }
 
@@ -114,8 +121,15 @@ function lintTopics(endpoint: Endpoint, lint: LintSink): void {
   }
 }
 
-function lintMllp({ mllp, messageLog }: Endpoint, lint: LintSink): void {
-  if (mllp === undefined || messageLog !== 'off') return
+function lintMllp({ mllp, messageLog, transformation: { input } }: Endpoint, lint: LintSink): void {
+  if (mllp === undefined) return
+  const framed = CODECS.hl7v2.name
+  if (input !== undefined && codecForFormat(input).name !== framed) {
+    lint
+      .at('transformation', 'input')
+      .warning(`MLLP brings messages of HL7 v2, which cannot be read as ${input}; take ${framed}, or leave "mllp" out.`)
+  }
+  if (messageLog !== 'off') return
   lint
     .at('messageLog')
     .warning(

@@ -145,12 +145,12 @@ export class MllpConnection {
   #end(): void {
     this.#socket.end()
     this.#socket.resume()
-    // A peer that does not read, or does not end its side, is not waited for.
+    // A sender that does not read, or does not end its side, is not waited for.
     const timer = setTimeout(() => this.#socket.destroy(), END_MS)
     timer.unref()
     void this.closed.then(() => clearTimeout(timer))
   }
 }
 
-/** How long an ended connection waits for the peer to end its side. */
+/** How long an ended connection waits for the sender to end its side. */
 const END_MS = 1_000

@@ -28,6 +28,8 @@ import { MllpConnection } from './mllp-connection.ts'
 
 export type MllpSettings = Readonly<{
   host: string
+  serverPort: number
+  adminPort: number
   workers: number
   parserLimitBytes: number
   messageTimeoutMs: number
@@ -130,7 +132,15 @@ class MllpPort {
   constructor(port: number, options: MllpOptions) {
     this.#port = port
     this.#options = options
-    this.#open()
+    const { serverPort, adminPort } = options.settings
+    if (port !== serverPort && port !== adminPort) {
+      this.#open()
+      return
+    }
+    // A stored document may name it since a change of the settings. Not tried: it must not take what the service needs.
+    this.#state = 'failed'
+    this.#error = `The service itself listens on port ${port}; change "mllp.port", SERVER_PORT or ADMIN_PORT.`
+    options.logger.error({ port }, this.#error)
   }
 
   get isUnused(): boolean {
@@ -223,7 +233,8 @@ class MllpPort {
 
   #connect(socket: Socket): void {
     const { settings, logger } = this.#options
-    const headers: Headers = { 'mllp-port': String(this.#port), 'mllp-peer': socket.remoteAddress ?? '' }
+    const remoteAddress = socket.remoteAddress ?? ''
+    const headers: Headers = { 'mllp-port': String(this.#port), 'mllp-remote-address': remoteAddress }
     const connection = new MllpConnection(socket, {
       limitBytes: settings.parserLimitBytes,
       incomplete: this.#options.incompleteBodies,
@@ -232,7 +243,7 @@ class MllpPort {
       take: async ({ content, isWhole }) =>
         isWhole ? this.#take(content, headers, socket) : this.#refuse(content, tooLarge(settings)),
       refuse: (content) => this.#refuse(content, broken()),
-      onForeign: () => this.#warn({ peer: headers['mllp-peer'] }, 'A sender on an MLLP port does not speak MLLP'),
+      onForeign: () => this.#warn({ remoteAddress }, 'A sender on an MLLP port does not speak MLLP'),
       onBug: (err) => logger.error({ port: this.#port, err }, 'A message over MLLP could not be answered'),
     })
     this.#connections.add(connection)

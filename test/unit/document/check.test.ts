@@ -133,6 +133,10 @@ describe('defaults and forms', () => {
 describe('faults of form', () => {
   const lookup = (change: JsonObject) => ({ requests: { lookup: [{ ...LOOKUP, ...change }] } })
   const response = (change: JsonObject) => ({ requests: { response: [{ ...RESPONSE, ...change }] } })
+  const mllp = (value: JsonObject): JsonObject => ({
+    mllp: value,
+    transformation: { input: 'HL7V2', output: 'JSON' },
+  })
   const call = (change: JsonObject) => lookup({ config: { ...LOOKUP.config, ...change } })
 
   const LOOKUP_AT = 'requests.lookup[0]'
@@ -171,11 +175,11 @@ describe('faults of form', () => {
       ['labels.d', 'must be a string, not an array'],
     ],
     [{ label: {} }, ['label', 'did you mean "labels"?']],
-    [{ mllp: { port: 2575, types: ['ADT^A01', 'ORU', 'ZXX^Z_1'] } }],
-    [{ mllp: {} }, ['mllp.port', 'is required']],
-    [{ mllp: { port: 0 } }, ['mllp.port', 'must be a whole number from 1 to 65535']],
+    [mllp({ port: 2575, types: ['ADT^A01', 'ORU', 'ZXX^Z_1'] })],
+    [mllp({}), ['mllp.port', 'is required']],
+    [mllp({ port: 0 }), ['mllp.port', 'must be a whole number from 1 to 65535']],
     [
-      { mllp: { port: 2575, types: ['ADT-A01'] } },
+      mllp({ port: 2575, types: ['ADT-A01'] }),
       ['mllp.types[0]', 'must be a message code and an event, such as "ADT^A01", or the code alone'],
     ],
     [{ kafkaConsumerTopic: '..' }, ['kafkaConsumerTopic', 'must be a topic name: 1 to 249 ']],

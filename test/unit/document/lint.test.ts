@@ -40,6 +40,11 @@ const xml = (inputMapping: JsonObject): JsonObject => ({
   transformation: { input: 'JSON', output: 'XML' },
   inputMapping,
 })
+const mllp = (change: JsonObject): JsonObject => ({
+  mllp: { port: 2575 },
+  transformation: { input: 'HL7V2', output: 'JSON' },
+  ...change,
+})
 const get = (change: JsonObject): JsonObject => ({ endpoint: { pattern: '/a', method: 'GET' }, ...change })
 
 describe('rules between fields', () => {
@@ -64,7 +69,14 @@ describe('rules between fields', () => {
     [{ transformation: { input: 'JSON', output: 'NDJSON' }, ...responses({}, { primary: true }) }],
     [{ transformation: { input: 'JSON', output: 'NDJSON' }, ...lookups({}) }, ['inputMapping', 'list "rows"']],
     // A token has one kind of key, so the document with every field has one field too many.
-    [rich, ['auth.jwt', 'give one of the two']],
+    [
+      rich,
+      ['auth', 'does not hold for messages over MLLP'],
+      ['rateLimit', 'does not hold for messages over MLLP'],
+      ['idempotency', 'does not hold for messages over MLLP'],
+      ['auth.jwt', 'give one of the two'],
+      ['transformation.input', 'MLLP brings messages of HL7 v2'],
+    ],
     [{ endpoint: { pattern: 'a' } }, ['endpoint.pattern', 'must start with "/"']],
     [{ endpoint: { pattern: '/endpoints/x' } }, ['endpoint.pattern', 'belong to the service']],
     [
@@ -197,8 +209,21 @@ describe('rules between fields', () => {
     [{ kafkaConsumerStart: 'latest' }, ['kafkaConsumerStart', 'has no effect without "kafkaConsumerTopic"']],
     [{ kafkaConsumerTopic: 't', kafka: { order: 'key', inFlight: 500 } }],
     [{ kafkaConsumerTopic: 't', kafka: {} }],
-    [{ mllp: { port: 2575 }, messageLog: 'metadata' }],
-    [{ mllp: { port: 2575 }, messageLog: 'off' }, ['messageLog', 'with "off", it is stored nowhere then']],
+    [mllp({ messageLog: 'metadata' })],
+    [mllp({ messageLog: 'off' }), ['messageLog', 'with "off", it is stored nowhere then']],
+    [
+      mllp({ transformation: { input: 'XML', output: 'JSON' } }),
+      ['transformation.input', 'messages of HL7 v2, which cannot be read as XML; take HL7V2'],
+    ],
+    [
+      mllp({ rateLimit: { messages: 5 }, idempotency: {} }),
+      ['rateLimit', '"rateLimit" does not hold for messages over MLLP'],
+      ['idempotency', '"idempotency" does not hold for messages over MLLP'],
+    ],
+    [
+      mllp({ endpoint: {}, rateLimit: { messages: 5 } }),
+      ['rateLimit', '"rateLimit" has no effect without "endpoint.pattern"'],
+    ],
     [{ kafka: { order: 'none' } }, ['kafka', 'is for the records of a topic; give "kafkaConsumerTopic" as well']],
     [xml({ 'requestBody.a': 'a.b[0].$.c', 'requestBody.b': 'a.b[]._', 'requestBody.c': 'd[]+?' })],
     [{ inputMapping: { 'requestBody.a': '1a' } }],

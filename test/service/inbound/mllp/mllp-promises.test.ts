@@ -1,5 +1,7 @@
 /** What an acknowledgement promises: an intake and a message log that do as a test says. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { afterEach, beforeEach, test } from 'node:test'
 import { Failure } from '../../../../src/core/failure.ts'
 import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoint.ts'
@@ -26,8 +28,7 @@ const completed = (failure: Failure | undefined) =>
     answer: { status: 200, headers: {}, body: '' },
   }) as CompletedMessage
 
-beforeEach(async () => {
-  port = await freePort()
+const openPorts = (settings: Readonly<Record<string, string>> = {}): MllpPorts => {
   const compiled = {
     endpoint: { mllp: { port }, requests: { lookup: [], response: [] } },
   } as unknown as CompiledEndpoint
@@ -39,14 +40,19 @@ beforeEach(async () => {
     },
     refuse: (_compiled: CompiledEndpoint | undefined, failure: Failure) => completed(failure),
   } as unknown as Intake
-  ports = new MllpPorts({
+  return new MllpPorts({
     registry: { all: () => [compiled], watch: () => undefined },
     intake,
     incompleteBodies: new IncompleteBodies({ limitBytes: MIB, roomBytes: 2 * MIB }),
-    settings: readTestSettings({ MESSAGE_TIMEOUT_MS: '1000', PARSER_LIMIT: '1mb' }),
+    settings: readTestSettings({ MESSAGE_TIMEOUT_MS: '1000', PARSER_LIMIT: '1mb', ...settings }),
     newId: () => '01a2212600010000998023cc',
     logger: silent,
   })
+}
+
+beforeEach(async () => {
+  port = await freePort()
+  ports = openPorts()
 })
 afterEach(() => ports.stop())
 
@@ -101,4 +107,16 @@ test('incomplete frames take a bounded room: the one that stalled longest goes',
   await last?.answered(1)
   assert.deepEqual(last?.codes, ['AA 1'])
   for (const { socket } of others) socket.destroy()
+})
+
+test('a port of the service itself is not opened', async () => {
+  await ports.stop()
+  for (const setting of ['SERVER_PORT', 'ADMIN_PORT']) {
+    ports = openPorts({ [setting]: String(port) })
+    const [status] = ports.status()
+    assert.equal(status?.state, 'failed')
+    assert.match(status?.error ?? '', /^The service itself listens on port \d+; change "mllp\.port"/)
+  }
+  const socket = connect(port, '127.0.0.1')
+  await assert.rejects(once(socket, 'connect'), { code: 'ECONNREFUSED' })
 })

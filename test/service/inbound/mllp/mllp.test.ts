@@ -180,7 +180,7 @@ describe('a message', () => {
       assert.match(JSON.stringify(record), /"source":"mllp"/)
       const incoming = await (await fetch(`${service.adminUrl}/messages/${id}/body/request`)).text()
       assert.match(incoming, new RegExp(`"mllp-port":"${port}"`))
-      assert.match(incoming, /"mllp-peer":"127\.0\.0\.1"/)
+      assert.match(incoming, /"mllp-remote-address":"127\.0\.0\.1"/)
     }))
 })
 
@@ -318,6 +318,23 @@ describe('a port', () => {
     assert.ok(metrics.includes(`crosswalk_mllp_ports{port="${taken}",state="failed"} 1`))
     other.close()
     await until(status, (one) => one?.state === 'open')
+  })
+
+  test('of the service itself is refused', async (context) => {
+    const [own, adminPort] = [await freePort(), await freePort()]
+    const fixed = await startService({ SERVER_PORT: String(own), ADMIN_PORT: String(adminPort) })
+    context.after(() => fixed.stop())
+    for (const [setting, taken] of [
+      ['SERVER_PORT', own],
+      ['ADMIN_PORT', adminPort],
+    ] as const) {
+      const reply = await fixed.fetch('/endpoints', json('POST', hl7({ mllp: { port: taken }, endpoint: {} })))
+      assert.equal(reply.status, 400)
+      assert.match(
+        reply.text,
+        new RegExp(`The service itself listens on port ${taken} \\(${setting}\\); choose another`),
+      )
+    }
   })
 
   test('has one endpoint for each type', async () => {
