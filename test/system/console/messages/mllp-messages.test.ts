@@ -1,6 +1,8 @@
-/** Messages of HL7 v2 over MLLP in the console: their source, and their lines. */
+/** Messages of HL7 v2 over MLLP in the console: their source, their lines, and the ports that they come through. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { describe, test } from 'node:test'
 import { admission, connectSender, freePort } from '../../../support/inbound/mllp/sender.ts'
 import { startService } from '../../../support/service.ts'
@@ -47,5 +49,24 @@ describe('messages over MLLP', { skip: NO_BROWSER }, () => {
     await open(`endpoints/${_id}/edit`)
     await page.locator('.endpoint-head').getByText(`MLLP port ${port}`).waitFor()
     assert.match((await page.getByLabel('Body', { exact: true }).getAttribute('placeholder')) ?? '', /^MSH\|/)
+  })
+
+  test('need ports: one that cannot be opened is on the overview, before those that are open', async (test) => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    test.after(() => taken.close())
+    const { port } = taken.address() as AddressInfo
+    const { service, page, open, checkAccessibility } = await openConsole(test)
+    const opened = await freePort()
+    await service.register(hl7('Opened', opened))
+    await service.register(hl7('Taken', port))
+    await open('')
+    const panel = page.getByRole('region', { name: 'Ports for MLLP' })
+    await panel.getByText('failed').waitFor()
+    const rows = await panel.getByRole('listitem').allInnerTexts()
+    assert.equal(rows.length, 2)
+    assert.match(rows[0] ?? '', new RegExp(`Port ${port}[^]*is in use already`))
+    assert.match(rows[1] ?? '', new RegExp(`Port ${opened}[^]*open`))
+    await checkAccessibility()
   })
 })
