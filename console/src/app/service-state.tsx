@@ -1,26 +1,14 @@
 /** How the service is: a lamp in the frame, and a bar above the page while something is wrong. */
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { callService, type Schemas } from '../api/client.ts'
+import { useQueryClient } from '@tanstack/react-query'
+import type { Schemas } from '../api/client.ts'
 import { connection } from '../api/connection.ts'
-import { answerKey, keyed } from '../api/query-keys.ts'
+import { useHealth } from '../api/health.ts'
 import { useStore } from '../api/store.ts'
 import { useStreamState } from '../live/live-updates.tsx'
 import { Button } from '../ui/controls/button.tsx'
 import { StatusChip } from '../ui/data/status-chip.tsx'
 
-const EVERY_MS = 10_000
-
 type Health = Schemas['Health']
-
-function useHealth() {
-  return useQuery({
-    ...keyed(answerKey<Health>('health', 'ready'), async ({ signal }) => {
-      const response = await callService(new Request(`${location.origin}/health/ready`, { signal }))
-      return (await response.json()) as Health
-    }),
-    refetchInterval: EVERY_MS,
-  })
-}
 
 export function ServiceLamp() {
   const { data } = useHealth()

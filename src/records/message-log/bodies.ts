@@ -9,7 +9,7 @@ import { type Door, doorOf, HTTP } from '../../core/origin.ts'
 import type { BodyName, MaskCause, MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
 import type { CallSpan } from '../../core/tracing/trace.ts'
 import type { Codec } from '../../formats/codec.ts'
-import { CODECS, type FormatOptions, findCodec } from '../../formats/codecs.ts'
+import { CODECS, type Format, type FormatOptions, findCodec, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import type { NameLimits } from '../../formats/name-limits.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
@@ -18,11 +18,11 @@ import { type HideValues, hideValues, holdsToken, type Redaction, redactTexts, w
 
 /** `secretHeaders`: lower-case names. */
 export function captureBodies(
-  { incoming, trace, answer, failure }: CompletedMessage,
+  { incoming, compiled, trace, answer, failure }: CompletedMessage,
   capture: BodyCapture,
   secretHeaders: ReadonlySet<string>,
 ): void {
-  if (incoming !== undefined) captureIncoming(incoming, capture, secretHeaders)
+  if (incoming !== undefined) captureIncoming(incoming, compiled?.endpoint.transformation.input, capture, secretHeaders)
   if (trace !== undefined) {
     const { transforms, responseBody } = (trace.reached ?? {}) as Partial<Mapped>
     captureCalls(trace.calls, 'lookup', capture)
@@ -38,6 +38,7 @@ export function captureBodies(
 
 function captureIncoming(
   { origin: { door }, requestHeaders, query = {}, urlParams = {}, body }: NonNullable<CompletedMessage['incoming']>,
+  format: Format | undefined,
   capture: BodyCapture,
   secretHeaders: ReadonlySet<string>,
 ): void {
@@ -45,7 +46,10 @@ function captureIncoming(
     Object.entries(requestHeaders).filter(([name, value]) => !secretHeaders.has(name) && !holdsToken(value)),
   )
   capture.addValue('request', { requestHeaders: headers, query, urlParams, ...(door === HTTP.door ? {} : { door }) })
-  if (body !== undefined) capture.addBody('incoming', requestHeaders['content-type'] ?? '', body)
+  if (body === undefined) return
+  // A message without a type was read in the format of its endpoint.
+  const typeOfFormat = format === undefined ? '' : MEDIA_TYPES[format]
+  capture.addBody('incoming', requestHeaders['content-type'] ?? typeOfFormat, body)
 }
 
 function captureCalls(calls: readonly CallSpan[], kind: CallSpan['kind'], capture: BodyCapture): void {

@@ -60,6 +60,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
   const publishing = usePublishing(draft, stored, report?.recorded?.group)
   const paths = useMemo(() => messagePaths(report), [report])
   const hosts = useMemo(() => lookupHosts(now.text), [now.text])
+  const format = useMemo(() => readInputFormat(now.text), [now.text])
   const title = useMemo(() => readName(now.text, isNew), [now.text, isNew])
   useEffect(() => {
     loadSaveTest().catch(() => undefined)
@@ -100,6 +101,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
             runs={runs}
             hosts={hosts}
             vocabulary={vocabulary}
+            format={format}
             onOpenPath={goTo}
             onSaveTest={() => setSaving(true)}
           />
@@ -125,6 +127,11 @@ function readName(text: string, isNew: boolean): string {
   const name = memberNamed(readTree(text), 'name')?.value as unknown
   if (typeof name === 'string' && name.trim() !== '') return name
   return isNew ? 'New endpoint' : 'Endpoint without a name'
+}
+
+function readInputFormat(text: string): string | undefined {
+  const input: unknown = memberNamed(memberNamed(readTree(text), 'transformation'), 'input')?.value
+  return typeof input === 'string' ? input : undefined
 }
 
 function Navigation({ id, search: { message, test } }: Readonly<{ id: string; search: EditorSearch }>) {

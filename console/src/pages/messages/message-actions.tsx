@@ -2,6 +2,7 @@
 
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { SOURCE_WORDS } from '../../../../src/core/origin.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
@@ -18,7 +19,8 @@ export function MessageActions({ message }: Readonly<{ message: MessageRecord }>
   const { id, endpointId, bodies, source, replayable } = message
   const isRecorded = bodies.some(({ which }) => which === 'request')
   const missing = endpointId === undefined ? 'No endpoint took the message.' : isRecorded ? undefined : WHY_NOT_RECORDED
-  const otherDoor = OTHER_DOORS[source]
+  const otherDoor =
+    source === 'http' || source === 'replay' ? undefined : `It arrived ${SOURCE_WORDS[source].arrival}, not by HTTP.`
   const edit = (search: { message: string; save?: 'test' }) =>
     void (endpointId !== undefined && navigate({ to: '/endpoints/$id/edit', params: { id: endpointId }, search }))
   const debug = () => edit({ message: id })
@@ -48,11 +50,6 @@ export function MessageActions({ message }: Readonly<{ message: MessageRecord }>
       )}
     </div>
   )
-}
-
-const OTHER_DOORS: Readonly<Partial<Record<MessageRecord['source'], string>>> = {
-  broker: 'It arrived from a topic, not by HTTP.',
-  mllp: 'It arrived over MLLP, not by HTTP.',
 }
 
 const WHY_NOT_RECORDED =

@@ -7,6 +7,7 @@ import { useRefusal } from '../../api/session.ts'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
 import { FaultyEndpoints } from './faulty-endpoints.tsx'
+import { MllpPorts } from './mllp-ports.tsx'
 import { OpenGroups } from './open-groups.tsx'
 import { ServiceTotals } from './service-totals.tsx'
 import { TopicConsumers } from './topic-consumers.tsx'
@@ -28,6 +29,7 @@ export function OverviewPage() {
                 <OpenGroups />
                 <FaultyEndpoints />
                 <TopicConsumers />
+                <MllpPorts />
               </div>
             </>
           )

@@ -1,4 +1,4 @@
-/** A body or another long value as text: unchanged, or laid out if it is JSON. Of a long one, parts are shown as asked for. */
+/** A body or another long value as text: as it is, or laid out if it is JSON. Of a long one, parts are shown as asked for. */
 import { useMemo, useState } from 'react'
 import { Button } from '../controls/button.tsx'
 import { splitText } from '../text/text-parts.ts'
@@ -28,7 +28,7 @@ export function TextViewer({ text, label, fileName, bytes, content }: TextViewer
   const [max, setMax] = useState(SHOWN_AT_FIRST)
   const laidOut = useMemo(() => (text.length <= MAX_PARSED_CHARACTERS ? layOutJson(text) : undefined), [text])
   const whole = isRaw ? text : (laidOut ?? text)
-  const shown = useMemo(() => splitText(whole.slice(0, max)), [whole, max])
+  const shown = useMemo(() => splitText(withLineFeeds(whole.slice(0, max))), [whole, max])
   return (
     <div className="text-viewer">
       <div className="text-viewer-bar">
@@ -70,3 +70,6 @@ export function TextViewer({ text, label, fileName, bytes, content }: TextViewer
     </div>
   )
 }
+
+/** Each end of a line as one that a page breaks at: HL7 v2 ends lines with a carriage return alone. */
+const withLineFeeds = (text: string): string => text.replace(/\r\n?/g, '\n')

@@ -173,9 +173,11 @@ describeDatabases('what is recorded', ({ withDatabase }) => {
           await fetch('/intake/fail', json('POST', MESSAGE))
           await fetch('/intake/ok', { ...json('POST', undefined), body: '{"ssn":"ssn-in-broken",' })
           await fetch('/xml', xml)
+          // Without a type: it has that of its endpoint.
+          await fetch('/xml', { method: 'POST', body: Buffer.from(xml.body) })
         },
         async ({ records, bodies }) => {
-          const [ofXml, broken, failed, done] = records
+          const [ofNoType, ofXml, broken, failed, done] = records
           const texts = await bodies(done)
           assert.deepEqual(JSON.parse(texts.incoming ?? ''), { id: 'P1', ssn: '***', list: [{ ssn: '***' }] })
           assert.equal(texts.answer, '{"name":"ADA","ssn":"***"}')
@@ -196,6 +198,8 @@ describeDatabases('what is recorded', ({ withDatabase }) => {
             },
           )
           assert.match((await bodies(ofXml)).incoming ?? '', /<p>\s*<ssn>\*\*\*<\/ssn>\s*<a>1<\/a>\s*<\/p>/)
+          assert.equal((await bodies(ofNoType)).incoming, (await bodies(ofXml)).incoming)
+          assert.equal(ofNoType?.bodies.find(({ which }) => which === 'incoming')?.contentType, 'application/xml')
           const everything = JSON.stringify([records, ...(await Promise.all(records.map(bodies)))])
           assert.deepEqual(everything.match(/ssn-[a-z-]+|secret-5/g), null)
           assert.match(failed?.error ?? '', /answered with status 500: \*\*\*/)

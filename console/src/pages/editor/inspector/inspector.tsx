@@ -21,11 +21,13 @@ export type InspectorProps = Readonly<{
   runs: Runs
   hosts: readonly string[]
   vocabulary: Vocabulary | undefined
+  /** The input format of the document. */
+  format: string | undefined
   onOpenPath: (path: string) => void
   onSaveTest(): void
 }>
 
-export function Inspector({ id, isStored, runs, hosts, vocabulary, onOpenPath, onSaveTest }: InspectorProps) {
+export function Inspector({ id, isStored, runs, hosts, vocabulary, format, onOpenPath, onSaveTest }: InspectorProps) {
   const { data, inputs, change, shown, compared } = runs
   const { report, request, failure } = shown
   const isRunning = shown.isRunning || shown.isOld
@@ -33,7 +35,13 @@ export function Inspector({ id, isStored, runs, hosts, vocabulary, onOpenPath, o
     <section className="inspector" aria-label="Dry run">
       <RunBar id={id} isStored={isStored} runs={runs} hosts={hosts} onSaveTest={onSaveTest} />
       {data.kind === 'typed' && (
-        <MessageForm id={id} message={inputs.typed} vocabulary={vocabulary} onChange={(typed) => change({ typed })} />
+        <MessageForm
+          id={id}
+          message={inputs.typed}
+          vocabulary={vocabulary}
+          format={format}
+          onChange={(typed) => change({ typed })}
+        />
       )}
       {failure === undefined ? null : (
         <FailureNotice failure={failure} onRetry={failure.isAway ? shown.run : undefined} />

@@ -11,10 +11,12 @@ export type MessageFormProps = Readonly<{
   id: string
   message: TypedMessage
   vocabulary: Vocabulary | undefined
+  /** The input format of the document. */
+  format: string | undefined
   onChange(message: TypedMessage): void
 }>
 
-export function MessageForm({ id, message, vocabulary, onChange }: MessageFormProps) {
+export function MessageForm({ id, message, vocabulary, format, onChange }: MessageFormProps) {
   const { data } = useQuery({
     ...keyed(queryKeys.endpointTests(id), ({ signal }) => readTests(id, signal)),
     enabled: id !== NEW,
@@ -51,7 +53,7 @@ export function MessageForm({ id, message, vocabulary, onChange }: MessageFormPr
         label="Body"
         rows={8}
         value={message.body}
-        placeholder={'{ "patient": { "name": "Ada" } }'}
+        placeholder={vocabulary?.formats.find(({ name }) => name === format)?.sample ?? ''}
         onChange={(body) => onChange({ ...message, body })}
       />
       <details>
