@@ -1,5 +1,5 @@
 /** Forms, as pages and many interfaces send them (https://url.spec.whatwg.org/#application/x-www-form-urlencoded). */
-import { isAscii, isUtf8 } from 'node:buffer'
+import { isUtf8 } from 'node:buffer'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { TooLong, Unreadable, Unwritable } from './body-faults.ts'
 import type { Codec } from './codec.ts'
@@ -40,8 +40,15 @@ export const FORM_CODEC = {
 
 function read(bytes: Uint8Array, charset: string | undefined, limits: NameLimits = {}): JsonObject {
   const { parserMaxNames: max = Infinity, parserMaxNamesPerObject: maxDifferent = Infinity } = limits
-  // A character for each byte: what the bytes mean is known when the percent signs are decoded.
-  const fields = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1').split('&')
+  // Else a character for each byte: what the bytes mean is known when the percent signs are decoded.
+  const isText = (charset === undefined || charset === 'utf-8') && isUtf8(bytes)
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const fields = whole.toString(isText ? 'utf8' : 'latin1').split('&')
+  const decode = (encoded: string, index: number): string => {
+    const isAscii = ASCII.test(encoded)
+    if (!encoded.includes('%') && (isText || isAscii)) return encoded.replaceAll('+', ' ')
+    return decodeBytes(isText && !isAscii ? Buffer.from(encoded).toString('latin1') : encoded, charset, index)
+  }
   const values = new Map<string, string | string[]>()
   let count = 0
   for (const [index, field] of fields.entries()) {
@@ -49,8 +56,8 @@ function read(bytes: Uint8Array, charset: string | undefined, limits: NameLimits
     count += 1
     if (count > max) throw tooManyNames('The form has more names', max, 'PARSER_MAX_NAMES')
     const sign = field.indexOf('=')
-    const name = decode(sign === -1 ? field : field.slice(0, sign), charset, index)
-    const value = sign === -1 ? '' : decode(field.slice(sign + 1), charset, index)
+    const name = decode(sign === -1 ? field : field.slice(0, sign), index)
+    const value = sign === -1 ? '' : decode(field.slice(sign + 1), index)
     const earlier = values.get(name)
     if (typeof earlier === 'object') earlier.push(value)
     else values.set(name, earlier === undefined ? value : [earlier, value])
@@ -62,13 +69,16 @@ function read(bytes: Uint8Array, charset: string | undefined, limits: NameLimits
   return Object.fromEntries(values)
 }
 
-/** A percent sign without two hexadecimal digits stands for itself, as in browsers. */
-function decode(encoded: string, charset: string | undefined, index: number): string {
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII.
+const ASCII = /^[\x00-\x7f]*$/
+
+/** `encoded`: a character for each byte. A percent sign without two hexadecimal digits stands for itself, as in browsers. */
+function decodeBytes(encoded: string, charset: string | undefined, index: number): string {
   const text = encoded
     .replaceAll('+', ' ')
     .replace(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
+  if (ASCII.test(text)) return text
   const bytes = Buffer.from(text, 'latin1')
-  if (isAscii(bytes)) return text
   // Keeps a byte order mark, which is one at the start of a whole body only.
   if ((charset === undefined || charset === 'utf-8') && isUtf8(bytes)) return bytes.toString()
   try {
