@@ -98,7 +98,8 @@ function acknowledge(
   const sentence = failure === undefined ? '' : escapeText(failure.message, header)
   const segments = [fields, failure === undefined ? ['MSA', code, field(10)] : ['MSA', code, field(10), sentence]]
   if (failure !== undefined) {
-    const error = compose(...(ERRORS[failure.code] ?? INTERNAL_ERROR), 'HL70357')
+    const known = header === NO_HEADER ? SEGMENT_ERROR : ERRORS[failure.code]
+    const error = compose(...(known ?? INTERNAL_ERROR), 'HL70357')
     const path = escapeText(failure.options.path ?? '', header)
     segments.push(['ERR', '', '', error, 'E', failure.code, '', path, sentence])
   }
@@ -108,9 +109,9 @@ function acknowledge(
 
 /** Table HL7 0357. */
 const INTERNAL_ERROR = ['207', 'Application internal error'] as const
+const SEGMENT_ERROR = ['100', 'Segment sequence error'] as const
 const ERRORS: Readonly<Partial<Record<FailureCode, readonly [code: string, text: string]>>> = {
   ROUTE_UNKNOWN: ['200', 'Unsupported message type'],
-  BODY_UNREADABLE: ['100', 'Segment sequence error'],
   VALIDATION_FAILED: ['102', 'Data type error'],
 }
 

@@ -12,6 +12,8 @@ export type ConnectionOptions = Readonly<{
   incomplete: IncompleteBodies
   /** How long a frame may take to arrive, and its answer to be read. */
   frameTimeoutMs: number
+  /** How long the first frame may take to arrive, whatever `idleTimeoutMs` says. */
+  firstFrameTimeoutMs: number
   /** How long nothing may arrive; 0: for ever. */
   idleTimeoutMs: number
   /** Processes the message of a frame; resolves to the answers, and never rejects. */
@@ -39,6 +41,8 @@ export class MllpConnection {
   #isOneSided = false
   /** The part of a frame that has arrived. */
   readonly #partial: IncompleteBody
+  /** Runs until a first frame has arrived. */
+  readonly #firstFrameTimer: NodeJS.Timeout
   /** Runs while a frame arrives. */
   #frameTimer: NodeJS.Timeout | undefined
 
@@ -47,8 +51,10 @@ export class MllpConnection {
     this.#options = options
     this.#reader = new FrameReader(options.limitBytes, 0)
     this.#partial = { bytes: 0, giveUp: () => socket.destroy() }
+    this.#firstFrameTimer = setTimeout(() => socket.destroy(), options.firstFrameTimeoutMs)
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
+        clearTimeout(this.#firstFrameTimer)
         clearTimeout(this.#frameTimer)
         options.incomplete.release(this.#partial)
         resolve()
@@ -85,6 +91,7 @@ export class MllpConnection {
     const { heldBytes } = this.#reader
     if (heldBytes > 0) this.#options.incomplete.hold(this.#partial, heldBytes)
     else this.#options.incomplete.release(this.#partial)
+    if (this.#frames.length > 0) clearTimeout(this.#firstFrameTimer)
     if (this.#frames.length === 0 && !this.#reader.isLost) this.#watchFrame()
     else if (!this.#isBusy) this.#takeAll().catch((bug) => this.#giveUp(bug))
   }
@@ -94,6 +101,8 @@ export class MllpConnection {
     this.#socket.pause()
     this.#watchFrame()
     for (let frame = this.#frames.shift(); frame !== undefined; frame = this.#frames.shift()) {
+      // A sender that is gone sends again what it got no answer to.
+      if (this.#socket.destroyed) return
       const answers = await this.#options.take(frame)
       for (const answer of answers) await this.#write(writeFrame(answer))
     }

@@ -11,6 +11,7 @@ import type { Origin } from '../../core/origin.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
+import { CODECS, codecForFormat } from '../../formats/codecs.ts'
 import { fitsFrame } from '../../outbound/mllp/frames.ts'
 import {
   formatType,
@@ -61,6 +62,9 @@ export type MllpPortStatus = Readonly<{
 }>
 
 const WARN_EVERY_MS = 60_000
+
+/** A sender may connect before it has a message; whoever sends none must not hold a connection for ever. */
+const REQUESTS_TO_FIRST_FRAME = 10
 
 const BACKOFF: Backoff = { firstMs: 1_000, maxMs: 30_000 }
 
@@ -239,6 +243,7 @@ class MllpPort {
       limitBytes: settings.parserLimitBytes,
       incomplete: this.#options.incompleteBodies,
       frameTimeoutMs: settings.serverRequestTimeoutMs,
+      firstFrameTimeoutMs: settings.serverRequestTimeoutMs * REQUESTS_TO_FIRST_FRAME,
       idleTimeoutMs: settings.mllpIdleTimeoutMs,
       take: async ({ content, isWhole }) =>
         isWhole ? this.#take(content, headers, socket) : this.#refuse(content, tooLarge(settings)),
@@ -301,11 +306,12 @@ class MllpPort {
   }
 }
 
-/** The answer that the endpoint made itself: the output of one that sends it nowhere, if it is a message of HL7 v2. */
-function ownAnswer({ endpoint: { requests } }: CompiledEndpoint, { body }: Answer): Uint8Array | undefined {
-  if (requests.response.length > 0) return undefined
+/** The answer that the endpoint made itself: the output of one that sends it nowhere, if its format is HL7 v2. */
+function ownAnswer({ endpoint }: CompiledEndpoint, { body }: Answer): Uint8Array | undefined {
+  const { requests, transformation } = endpoint
+  if (requests.response.length > 0 || codecForFormat(transformation.output).name !== CODECS.hl7v2.name) return undefined
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  return readHeader(bytes) !== undefined && fitsFrame(bytes) ? bytes : undefined
+  return fitsFrame(bytes) ? bytes : undefined
 }
 
 const MAX_CONTROL_ID_CHARACTERS = 20

@@ -15,7 +15,7 @@ export const mllp = {
     kind: wholeNumber(0, 86_400_000),
     default: '0',
     means:
-      'How long a connection of a sender may carry nothing; then it is closed. 0: forever, since many senders keep theirs for days; a sender that is gone is found by TCP keep-alive.',
+      'How long a connection of a sender may carry nothing; then it is closed. 0: forever, since many senders keep theirs for days; a sender that is gone is found by TCP keep-alive. One that never sent a message is closed after ten times `SERVER_REQUEST_TIMEOUT_MS` at the latest.',
   },
   mllpTlsCert: {
     name: 'MLLP_TLS_CERT_FILE',

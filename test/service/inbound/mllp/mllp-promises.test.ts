@@ -30,7 +30,7 @@ const completed = (failure: Failure | undefined) =>
 
 const openPorts = (settings: Readonly<Record<string, string>> = {}): MllpPorts => {
   const compiled = {
-    endpoint: { mllp: { port }, requests: { lookup: [], response: [] } },
+    endpoint: { mllp: { port }, transformation: { output: 'JSON' }, requests: { lookup: [], response: [] } },
   } as unknown as CompiledEndpoint
   const intake = {
     accept: (_compiled: CompiledEndpoint, incoming: Incoming) => {

@@ -166,6 +166,18 @@ describe('a message', () => {
     assert.deepEqual([row?.mllpPort, row?.pattern], [own, undefined])
   })
 
+  test('is acknowledged if the endpoint makes a text that looks like HL7 v2', async () => {
+    const own = await freePort()
+    await service.register({
+      endpoint: {},
+      mllp: { port: own },
+      transformation: { input: 'HL7V2', output: 'TEXT' },
+      constants: { text: 'MSH|^~\\&|OWN\r' },
+      inputMapping: { 'constants.text': 'text' },
+    })
+    await connected(async (sender) => assert.equal(codeOf(await sender.ask(admission('1'))), 'AA 1'), own)
+  })
+
   test('is replayed and tried like any other', () =>
     connected(async (sender) => {
       const { _id } = await service.register(
@@ -213,6 +225,38 @@ describe('a connection', () => {
       sender.socket.end(frame(admission('1')))
       await sender.closed
       assert.deepEqual(sender.codes, ['AA 1'])
+    }))
+
+  test('that is gone has no further message processed', async () => {
+    const arrived = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    let calls = 0
+    answer = async () => {
+      calls += 1
+      arrived.resolve()
+      await released.promise
+      return {}
+    }
+    await connected(async (sender) => {
+      const ids = Array.from({ length: 100 }, (_, index) => String(index))
+      sender.socket.write(Buffer.concat(ids.map((id) => frame(admission(id, { type: 'ORU^R01' })))))
+      await arrived.promise
+      sender.socket.resetAndDestroy()
+    })
+    released.resolve()
+    await connected(async (other) => {
+      for (let id = 0; id < 50; id += 1) await other.ask(admission(String(id)))
+    })
+    // The system tells of the reset when an answer is written.
+    assert.ok(calls < 10, `${calls} messages`)
+    answer = () => ({})
+  })
+
+  test('on which no message arrives is closed', () =>
+    connected(async (sender) => {
+      sender.socket.write('\r\n')
+      await sender.closed
+      assert.deepEqual(sender.answers, [])
     }))
 
   test('that does not end a frame is closed', () =>

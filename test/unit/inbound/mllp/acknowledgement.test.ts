@@ -71,6 +71,12 @@ describe('the original mode', () => {
     )
   })
 
+  test('names a fault of segments where the first one is none of a header', () => {
+    const unreadable = new Failure('BODY_UNREADABLE', 'Unreadable.')
+    const error = (content: string) => /\rERR\|\|\|(\d+)/.exec(answersTo(content, unreadable)[0] ?? '')?.[1]
+    assert.deepEqual([error('PID|1'), error(message())], ['100', '207'])
+  })
+
   test('has the delimiters and the charset of the message', () => {
     const sentence = new Failure('VALIDATION_FAILED', 'Größe 5% — zu $')
     const [latin1 = ''] = answersTo('MSH$%~\\&$A$B$C$D$$$ORU%R01$9$P$2.3$$$$$$8859/1', sentence)
