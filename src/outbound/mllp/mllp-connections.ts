@@ -231,7 +231,7 @@ class MllpConnection {
       // Line ends alone belong to the frame before them.
       if (first !== undefined || isBeyond) this.destroy()
     } else if (first === undefined) {
-      if (this.reader.skippedBytes > this.limitBytes) this.fail(notMllp(current.subject))
+      if (this.reader.isLost || this.reader.skippedBytes > this.limitBytes) this.fail(notMllp(current.subject))
     } else if (first.isWhole) {
       this.current = undefined
       // What arrives unasked would be taken for the next acknowledgement.
