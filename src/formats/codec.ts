@@ -63,8 +63,8 @@ export type Codec = Readonly<{
    * writes, and RangeError for one longer than the engine can hold.
    */
   build(value: Json, limitLength?: number): string | Uint8Array
-  /** Writes the body of a failure, which may quote any character: never throws. */
-  buildFailure(body: JsonObject): string
+  /** Writes the body of a failure, which may quote any character: never throws. `retry`: the same message may succeed later. */
+  buildFailure(body: JsonObject, retry?: boolean): string
   /** In: a text that `read` takes. Out: the name around it that `read` leaves out, and `build` needs; undefined if the format has none. */
   findRoot(text: string): string | undefined
   /** Its values have the types of JSON, so a schema can be drafted from a sample. */

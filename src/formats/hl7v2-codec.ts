@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../core/json.ts'
 import type { PathStep } from '../core/path-step.ts'
 import type { Codec } from './codec.ts'
 import { buildHl7, keyFault } from './hl7v2-build.ts'
+import { findHl7Error, formatHl7Time } from './hl7v2-errors.ts'
 import { readHl7, SEGMENT_NAME } from './hl7v2-read.ts'
 import type { NameLimits } from './name-limits.ts'
 
@@ -100,14 +101,11 @@ function pathFault(steps: readonly PathStep[]): Readonly<{ why: string; meant: r
   return { why, meant }
 }
 
-/** Of ERR-3 (table HL7 0357). */
-const INTERNAL_ERROR = '207^Application internal error^HL70357'
-
 /** An acknowledgement of a message whose control id is not known here. */
-function buildFailure({ error, code, stage, path, messageId, details }: JsonObject): string {
-  const [errorCode = '', errorText = '', errorSystem = ''] = INTERNAL_ERROR.split('^')
+function buildFailure({ error, code, stage, path, messageId, details }: JsonObject, retry = false): string {
+  const [errorCode, errorText, errorTable] = findHl7Error(toText(code))
   const describe = (fault: JsonObject): JsonObject => ({
-    3: [{ 1: errorCode, 2: errorText, 3: errorSystem }],
+    3: [{ 1: errorCode, 2: errorText, 3: errorTable }],
     4: [{ 1: 'E' }],
     5: [{ 1: toText(fault.code ?? code) }],
     7: [{ 1: [stage, fault.path].flatMap((one) => (one === undefined ? [] : [toText(one)])).join(' ') }],
@@ -118,7 +116,7 @@ function buildFailure({ error, code, stage, path, messageId, details }: JsonObje
     MSH: [
       {
         3: [{ 1: 'CROSSWALK' }],
-        7: [{ 1: `${new Date().toISOString().replace(/[-:T]|\.\d+Z$/g, '')}+0000` }],
+        7: [{ 1: formatHl7Time(Date.now()) }],
         9: [{ 1: 'ACK' }],
         10: [{ 1: toText(messageId) || '0' }],
         11: [{ 1: 'P' }],
@@ -126,7 +124,7 @@ function buildFailure({ error, code, stage, path, messageId, details }: JsonObje
         18: [{ 1: 'UNICODE UTF-8' }],
       },
     ],
-    MSA: [{ 1: [{ 1: 'AE' }], 3: [{ 1: toText(error) }] }],
+    MSA: [{ 1: [{ 1: retry ? 'AE' : 'AR' }], 3: [{ 1: toText(error) }] }],
     ERR: [describe({ error: error ?? '', path: path ?? '' }), ...faults.map((one) => describe(one as JsonObject))],
   })
   return written as string

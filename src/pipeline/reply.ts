@@ -29,7 +29,7 @@ export function answerFailure(
   documented?: FormatOptions,
 ): Answer {
   const { codec, mediaType } = outputFormat(format, documented)
-  const body = codec.buildFailure(describe(failure, messageId))
+  const body = codec.buildFailure(describe(failure, messageId), failure.retry)
   return { status: failure.status, headers: { ...failureHeaders(failure), 'content-type': mediaType }, body }
 }
 

@@ -1,6 +1,6 @@
 /** What a sender over MLLP is answered (HL7 v2.5, sections 2.9.2 and 2.9.3). */
 import type { Failure } from '../../core/failure.ts'
-import type { FailureCode } from '../../core/failure-table.ts'
+import { findHl7Error, formatHl7Time, SEGMENT_ERROR } from '../../formats/hl7v2-errors.ts'
 import { type MessageHeader, readHeader, readType } from '../../outbound/mllp/message-header.ts'
 
 /** `message`: the answer of the endpoint, in place of a positive acknowledgement. */
@@ -82,7 +82,7 @@ function acknowledge(
     field(6),
     field(3),
     field(4),
-    formatTime(nowMs),
+    formatHl7Time(nowMs),
     '',
     event === '' ? 'ACK' : compose('ACK', event, 'ACK'),
     newControlId(),
@@ -98,21 +98,12 @@ function acknowledge(
   const sentence = failure === undefined ? '' : escapeText(failure.message, header)
   const segments = [fields, failure === undefined ? ['MSA', code, field(10)] : ['MSA', code, field(10), sentence]]
   if (failure !== undefined) {
-    const known = header === NO_HEADER ? SEGMENT_ERROR : ERRORS[failure.code]
-    const error = compose(...(known ?? INTERNAL_ERROR), 'HL70357')
+    const error = compose(...(header === NO_HEADER ? SEGMENT_ERROR : findHl7Error(failure.code)))
     const path = escapeText(failure.options.path ?? '', header)
     segments.push(['ERR', '', '', error, 'E', failure.code, '', path, sentence])
   }
   const text = segments.map((parts) => `${parts.join(fieldMark).replace(trailing(fieldMark), '')}\r`).join('')
   return Buffer.from(text, 'latin1')
-}
-
-/** Table HL7 0357. */
-const INTERNAL_ERROR = ['207', 'Application internal error'] as const
-const SEGMENT_ERROR = ['100', 'Segment sequence error'] as const
-const ERRORS: Readonly<Partial<Record<FailureCode, readonly [code: string, text: string]>>> = {
-  ROUTE_UNKNOWN: ['200', 'Unsupported message type'],
-  VALIDATION_FAILED: ['102', 'Data type error'],
 }
 
 const known = new Map<string, RegExp>()
@@ -122,9 +113,6 @@ function trailing(fieldMark: string): RegExp {
   known.set(fieldMark, found)
   return found
 }
-
-/** `YYYYMMDDHHMMSS.SSS` in UTC. */
-const formatTime = (ms: number): string => `${new Date(ms).toISOString().replace(/[-:TZ]/g, '')}+0000`
 
 /**
  * A text in the charset of the message, as characters that are its bytes. Delimiters become escape sequences (section 2.7),

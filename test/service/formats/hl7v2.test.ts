@@ -178,6 +178,6 @@ test('a failure is an acknowledgement, with the code and the sentence', async ()
   const value = HL7V2_CODEC.read(bytes, undefined) as Record<string, { [field: string]: { 1: string }[] }[]>
   const first = (segment: string, field: number) => value[segment]?.[0]?.[field]?.[0]?.[1]
   assert.equal(status, 400)
-  assert.deepEqual([first('MSH', 9), first('MSA', 1), first('ERR', 5)], ['ACK', 'AE', 'BODY_UNREADABLE'])
+  assert.deepEqual([first('MSH', 9), first('MSA', 1), first('ERR', 5)], ['ACK', 'AR', 'BODY_UNREADABLE'])
   assert.match(first('ERR', 8) ?? '', /^Segment 2 does not begin/)
 })

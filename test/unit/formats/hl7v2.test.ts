@@ -407,7 +407,17 @@ test('a failure is an acknowledgement that any text fits into', () => {
   const text = HL7V2_CODEC.buildFailure({ error: 'x|\r\ud800', code: 'Y', path: 'p', messageId: 'm', details })
   const value = readText(text)
   assert.deepEqual(value.segments, ['MSH', 'MSA', 'ERR', 'ERR'])
-  assert.equal(at(value, 'MSA[0].1[0].1'), 'AE')
+  assert.equal(at(value, 'MSA[0].1[0].1'), 'AR')
+  assert.equal(at(value, 'ERR[0].3[0].1'), '207')
   assert.deepEqual(at(value, 'ERR[].8[0].1'), ['x|\r\uFFFD', 'b|c'])
   assert.deepEqual(at(value, 'ERR[].5[0].1'), ['Y', 'Y'])
+})
+
+test('a failure has the code and the verdict that it has over MLLP', () => {
+  const refused = readText(HL7V2_CODEC.buildFailure({ error: 'x', code: 'VALIDATION_FAILED' }, false))
+  assert.equal(at(refused, 'MSA[0].1[0].1'), 'AR')
+  assert.deepEqual(at(refused, 'ERR[0].3[0]'), { 1: '102', 2: 'Data type error', 3: 'HL70357' })
+  const overloaded = readText(HL7V2_CODEC.buildFailure({ error: 'x', code: 'OVERLOADED' }, true))
+  assert.equal(at(overloaded, 'MSA[0].1[0].1'), 'AE')
+  assert.match(String(at(overloaded, 'MSH[0].7[0].1')), /^\d{14}\.\d{3}\+0000$/)
 })
