@@ -16,8 +16,8 @@ const CsvOptionsSchema = Type.Object(
   {
     delimiter: Type.Optional(
       Type.String({
-        pattern: '^[^"\'\\r\\n]$',
-        expects: 'one character, and neither a quote nor a line break',
+        pattern: '^[^"\'\\r\\n\\uFEFF]$',
+        expects: 'one character, and neither a quote, a line break nor a byte order mark',
         description: 'The character between the values of a row.',
         assumed: '`,`',
         examples: [';'],
@@ -34,7 +34,7 @@ const CsvOptionsSchema = Type.Object(
     quote: Type.Optional(
       Type.Enum(['"', "'", 'none'], {
         description:
-          'The character around values that have delimiters or line breaks; `none` if the file knows no quotes.',
+          'The character around values that have delimiters or line breaks; `none` if the file has no quotes.',
         assumed: '`"`',
         examples: ["'"],
       }),

@@ -41,7 +41,7 @@ export function keyFault(key: string): string | undefined {
  * Throws Unwritable, with the place such as `PID[0].5[0].1`, and TooLong.
  */
 export function buildHl7(value: Json, limitLength = LENGTH_MAX): string | Uint8Array {
-  if (!isObject(value)) throw fault('', 'the value is no object of segments')
+  if (!isObject(value)) throw fault('', 'the value is not an object of segments')
   const { MSH } = value
   const headers = listOf(MSH)
   const header = headers[0] ?? null

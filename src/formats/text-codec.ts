@@ -49,7 +49,7 @@ function read(bytes: Uint8Array, charset: string | undefined): Readonly<{ text: 
   return { text: decodeText(bytes, charset) }
 }
 
-/** A text that another system answered is no object. */
+/** A text that another system answered is not an object. */
 function build(value: Json): string {
   if (typeof value === 'string') return value
   const text = isObject(value) ? value[MEMBER] : undefined

@@ -63,6 +63,11 @@ describe('rules between fields', () => {
       ['csv', ''],
     ],
     [
+      { csv: { delimiter: '\uFEFF' } },
+      ['csv.delimiter', 'nor a byte order mark'],
+      ['csv', 'neither reads nor writes CSV'],
+    ],
+    [
       { transformation: { input: 'JSON', output: 'NDJSON' }, ...responses({}, {}) },
       ['requests.response', 'needs an object with a list "rows"'],
     ],

@@ -263,7 +263,7 @@ describe('a new or changed value', () => {
   })
 
   const refused: readonly (readonly [value: Json, says: RegExp])[] = [
-    [[], /no object of segments/],
+    [[], /not an object of segments/],
     [{ PID: [] }, /no segment MSH/],
     [{ MSH: [MSH, MSH] }, /at "MSH\[1\]", a message has one/],
     [{ MSH, patient: 1 }, /"patient" cannot be the name of a segment/],
