@@ -36,6 +36,8 @@ export type FailureKind = Readonly<{
   stale?: true
   /** Nothing is at the path, so that a caller may have the wrong port. Absent: the failure is about what is there. */
   noRoute?: true
+  /** Code and text of ERR-3 in acknowledgements of HL7 v2 (table HL7 0357). Absent: an internal error of the application. */
+  hl7Error?: readonly [code: string, text: string]
   /** The dry run itself lacks something: its report does not blame the call. Absent: the report shows the fault. */
   dryRun?: true
 }>

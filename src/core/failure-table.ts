@@ -17,6 +17,7 @@ export const FAILURES = {
     issue: 'not-found',
     means: 'No endpoint has a pattern that matches this path, or takes this type of message on this MLLP port.',
     noRoute: true,
+    hl7Error: ['200', 'Unsupported message type'],
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -92,6 +93,7 @@ export const FAILURES = {
     retry: false,
     issue: 'invariant',
     means: 'The message does not satisfy `inputValidation`; where only the data of lookups does not, `LOOKUP_INVALID`.',
+    hl7Error: ['102', 'Data type error'],
   },
   LOOKUP_INVALID: {
     status: 502,
