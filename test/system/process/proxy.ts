@@ -1,8 +1,10 @@
 /** Raw TCP in front of a real server, which does to each connection what a fault says. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { nowhere } from '../../support/services/free-ports.ts'
 
 /** What a connection meets; `open` connects to the real server behind. */
 export type Behave = (near: Socket, open: () => Socket) => void
@@ -61,10 +63,7 @@ export async function startProxy(behave: Behave, stubPort: number): Promise<Faul
 
 /** A port that nothing listens on. */
 export async function startRefusing(): Promise<FaultProxy> {
-  const server = createServer()
-  const url = await listen(server)
-  await close(server)
-  return { url, made: () => 0, stop: async () => undefined }
+  return { url: await nowhere(), made: () => 0, stop: async () => undefined }
 }
 
 /**

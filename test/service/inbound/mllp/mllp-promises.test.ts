@@ -10,8 +10,9 @@ import type { Incoming } from '../../../../src/inbound/incoming-message.ts'
 import { IncompleteBodies } from '../../../../src/inbound/incomplete-bodies.ts'
 import type { Intake } from '../../../../src/inbound/intake.ts'
 import { MllpPorts } from '../../../../src/inbound/mllp/mllp-ports.ts'
-import { admission, codeOf, connectSender, frame, freePort } from '../../../support/inbound/mllp/sender.ts'
+import { admission, codeOf, connectSender, frame } from '../../../support/inbound/mllp/sender.ts'
 import { readTestSettings } from '../../../support/service.ts'
+import { freePort } from '../../../support/services/free-ports.ts'
 import { silent } from '../../../support/silent.ts'
 
 const MIB = 1024 * 1024

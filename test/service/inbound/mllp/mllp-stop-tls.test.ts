@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../../../../src/core/json.ts'
-import { admission, codeOf, connectSender, frame, freePort } from '../../../support/inbound/mllp/sender.ts'
+import { admission, codeOf, connectSender, frame } from '../../../support/inbound/mllp/sender.ts'
 import { readTestSettings, startService, startUpstream } from '../../../support/service.ts'
+import { freePort } from '../../../support/services/free-ports.ts'
 import { until } from '../../../support/until.ts'
 
 const document = (port: number, fields: JsonObject = {}): JsonObject => ({

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../../../../src/core/json.ts'
-import { admission, codeOf, connectSender, frame, freePort, type Sender } from '../../../support/inbound/mllp/sender.ts'
+import { admission, codeOf, connectSender, frame, type Sender } from '../../../support/inbound/mllp/sender.ts'
 import {
   type Answering,
   json,
@@ -13,6 +13,7 @@ import {
   startUpstream,
   type Upstream,
 } from '../../../support/service.ts'
+import { freePort } from '../../../support/services/free-ports.ts'
 import { until } from '../../../support/until.ts'
 
 let service: Service

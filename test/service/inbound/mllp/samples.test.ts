@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import type { JsonObject } from '../../../../src/core/json.ts'
-import { codeOf, connectSender, freePort } from '../../../support/inbound/mllp/sender.ts'
+import { codeOf, connectSender } from '../../../support/inbound/mllp/sender.ts'
 import { type Service, startService, startUpstream, type Upstream } from '../../../support/service.ts'
+import { freePort } from '../../../support/services/free-ports.ts'
 
 let service: Service
 let fhirServer: Upstream

@@ -1,19 +1,9 @@
 /** A sender of HL7 v2 over MLLP. */
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { FrameReader, writeFrame } from '../../../../src/outbound/mllp/frames.ts'
 import { until } from '../../until.ts'
-
-/** A port that nothing listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 export const admission = (controlId: string, { type = 'ADT^A01', rest = 'P|2.5' } = {}): string =>
   `MSH|^~\\&|LAB|NORTH|HIS|SOUTH|20260101||${type}|${controlId}|${rest}\rPID|1||${controlId}\r`

@@ -4,8 +4,9 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, test } from 'node:test'
-import { admission, connectSender, freePort } from '../../../support/inbound/mllp/sender.ts'
+import { admission, connectSender } from '../../../support/inbound/mllp/sender.ts'
 import { startService } from '../../../support/service.ts'
+import { freePort } from '../../../support/services/free-ports.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
 
@@ -37,7 +38,8 @@ describe('messages over MLLP', { skip: NO_BROWSER }, () => {
     await page.locator('[data-row]').click()
     await page.getByText('over MLLP', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Incoming body' }).click()
-    await page.getByText('application/hl7-v2', { exact: true }).waitFor()
+    // Of the message and of its answer.
+    await page.getByText('application/hl7-v2', { exact: true }).nth(1).waitFor()
     const body = page.getByLabel('Incoming body', { exact: true })
     assert.equal(await body.textContent(), admission('one').replaceAll('\r', '\n'))
     const downloading = page.waitForEvent('download')
