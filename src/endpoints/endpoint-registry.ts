@@ -1,6 +1,6 @@
 /**
  * The active endpoints, by id. Compiled endpoints are immutable, and a change is made between two messages, so that each
- * message runs with one configuration from start to finish. The doors are told of each change and find endpoints by indexes
+ * message runs with one configuration from start to finish. The doors hear of each change and find endpoints by indexes
  * of their own.
  */
 import { collectInto, type Lint } from '../core/lint.ts'

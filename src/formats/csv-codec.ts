@@ -7,6 +7,7 @@ import { TooLong, Unreadable, Unwritable } from './body-faults.ts'
 import type { Codec } from './codec.ts'
 import { failureTexts } from './failure-texts.ts'
 import { type NameLimits, tooManyNames } from './name-limits.ts'
+import { rewriteBody } from './rewrite-body.ts'
 import { takeRows } from './rows.ts'
 import { decodeText } from './text.ts'
 
@@ -109,9 +110,7 @@ function compileCsv(options: CsvOptions) {
       change: (value: Json) => Json,
       limits?: NameLimits,
     ): Uint8Array => {
-      const value = reader(bytes, charset, limits)
-      const changed = writer(change(value))
-      return changed === writer(value) ? bytes : Buffer.from(changed)
+      return rewriteBody(bytes, reader(bytes, charset, limits), change, writer)
     },
   }
 }

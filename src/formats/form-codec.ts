@@ -5,6 +5,7 @@ import { TooLong, Unreadable, Unwritable } from './body-faults.ts'
 import type { Codec } from './codec.ts'
 import { failureTexts } from './failure-texts.ts'
 import { type NameLimits, tooManyNames } from './name-limits.ts'
+import { rewriteBody } from './rewrite-body.ts'
 import { decodeText } from './text.ts'
 
 export const FORM_CODEC = {
@@ -120,7 +121,5 @@ function rewrite(
   change: (value: Json) => Json,
   limits?: NameLimits,
 ): Uint8Array {
-  const value = read(bytes, charset, limits)
-  const changed = build(change(value))
-  return changed === build(value) ? bytes : Buffer.from(changed)
+  return rewriteBody(bytes, read(bytes, charset, limits), change, build)
 }

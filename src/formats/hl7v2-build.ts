@@ -47,8 +47,8 @@ export function buildHl7(value: Json, limitLength = LENGTH_MAX): string | Uint8A
   const header = headers[0] ?? null
   if (header === null) throw fault('', 'the value has no segment MSH')
   if (headers.length > 1) throw fault('MSH[1]', 'a message has one segment MSH')
-  const delimiters = delimitersOf(header)
-  const charset = charsetOf(header, value)
+  const delimiters = readDelimiters(header)
+  const charset = chooseCharset(header, value)
   const write = { delimiters, charset, isChecked: false, limit: Math.min(limitLength, LENGTH_MAX) }
   const text = writeMessage(value, write)
   const written = encodeCharset(text, charset)
@@ -71,7 +71,7 @@ function firstText(segment: Json, field: string): string {
   return value === undefined || value === null || typeof value === 'object' ? '' : String(value)
 }
 
-function delimitersOf(header: Json): Delimiters {
+function readDelimiters(header: Json): Delimiters {
   const field = isObject(header) ? firstText(header, '1') : ''
   const encoding = firstText(header, '2')
   const delimiters = parseDelimiters(field || DEFAULT_FIELD, encoding || DEFAULT_ENCODING)
@@ -82,7 +82,7 @@ function delimitersOf(header: Json): Delimiters {
   )
 }
 
-function charsetOf(header: Json, value: JsonObject): string {
+function chooseCharset(header: Json, value: JsonObject): string {
   const named = firstText(header, '18').trim()
   const kept = value[KEPT.charset]
   if (named === '' && kept === undefined) return UTF_8
@@ -236,7 +236,7 @@ function writeParts(value: JsonObject, place: string, writing: Writing, keepsRaw
     if (key === KEPT.components) components = countOf(inner)
     else if (COUNTED_COMPONENT.test(key)) counts.set(Number(key.slice(0, -1)), countOf(inner))
     else if (!key.endsWith(KEPT.raw) && inner !== null) {
-      const [component, subcomponent] = placeOf(key, place)
+      const [component, subcomponent] = readPlace(key, place)
       const raw = keepsRaw ? value[key + KEPT.raw] : undefined
       const text = writeText(inner, raw, `${place}.${key}`, writing)
       const subcomponents = parts.get(component)
@@ -253,7 +253,7 @@ function writeParts(value: JsonObject, place: string, writing: Writing, keepsRaw
   return join(texts, components, component, place, writing)
 }
 
-function placeOf(key: string, place: string): readonly [component: number, subcomponent: number] {
+function readPlace(key: string, place: string): readonly [component: number, subcomponent: number] {
   if (NUMBER.test(key)) return [Number(key), 1]
   const [, component, subcomponent] = SUBCOMPONENT.exec(key) ?? []
   if (subcomponent === undefined || subcomponent === '1') {

@@ -5,6 +5,7 @@ import { buildHl7, keyFault } from './hl7v2-build.ts'
 import { findHl7Error, formatHl7Time } from './hl7v2-errors.ts'
 import { readHl7, SEGMENT_NAME } from './hl7v2-read.ts'
 import type { NameLimits } from './name-limits.ts'
+import { rewriteBody } from './rewrite-body.ts'
 
 export const HL7V2_CODEC = {
   name: 'HL7V2',
@@ -54,11 +55,7 @@ function rewrite(
   change: (value: Json) => Json,
   limits?: NameLimits,
 ): Uint8Array {
-  const value = readHl7(bytes, charset, limits)
-  const changed = change(value)
-  if (changed === value) return bytes
-  const written = buildHl7(changed)
-  return typeof written === 'string' ? Buffer.from(written) : written
+  return rewriteBody(bytes, readHl7(bytes, charset, limits), change, buildHl7)
 }
 
 const isNumber = (name: string): boolean => /^[0-9]+$/.test(name)

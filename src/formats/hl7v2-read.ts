@@ -52,7 +52,7 @@ export function readHl7(bytes: Uint8Array, charset: string | undefined, limits: 
   const start = findStart(bytes)
   const own = bytes.subarray(start)
   const { delimiters, named } = readHeader(own)
-  const label = charsetOf(own, named, hasMark(bytes) ? UTF_8 : charset)
+  const label = chooseCharset(own, named, hasMark(bytes) ? UTF_8 : charset)
   if (hasMark(bytes) && label !== UTF_8) {
     throw malformed('The message starts with the byte order mark of UTF-8, and its charset (MSH-18) is another.')
   }
@@ -117,7 +117,7 @@ function readHeader(bytes: Uint8Array): Readonly<{ delimiters: Delimiters; named
 const MSH_18 = 18
 const HEAD_BYTES = 65_536
 
-function charsetOf(bytes: Uint8Array, named: string, declared: string | undefined): string {
+function chooseCharset(bytes: Uint8Array, named: string, declared: string | undefined): string {
   if (named === '' && declared === undefined) return isUtf8(bytes) ? UTF_8 : LATIN_1
   const label = findCharset(named === '' ? (declared ?? '') : named)
   if (label !== undefined) return label

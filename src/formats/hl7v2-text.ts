@@ -56,7 +56,7 @@ function createDelimiters(field: string, encoding: string): Delimiters {
     escapeMark,
     subcomponent,
     special: new RegExp(`\\r\\n|[${marks}\\x00-\\x08\\n-\\x1f\\x7f]`, 'g'),
-    sequences: sequencesOf({ E: escapeMark, F: field, S: component, T: subcomponent, R: repetition }),
+    sequences: listSequences({ E: escapeMark, F: field, S: component, T: subcomponent, R: repetition }),
     nextSegment: new RegExp(name, 'y'),
     endsSegment: new RegExp(`\\n(?:${name}|$)`),
   }
@@ -74,7 +74,7 @@ export function encodeText(text: string, delimiters: Delimiters): string | undef
 }
 
 /** What stands for what in a written text, in the order in which it is replaced: the escape character first, which all others bring. */
-function sequencesOf(
+function listSequences(
   marks: Readonly<Record<'E' | 'F' | 'S' | 'T' | 'R', string | undefined>>,
 ): Delimiters['sequences'] {
   const { E: mark, ...others } = marks
@@ -140,7 +140,7 @@ function decodeSequence(name: string, delimiters: Delimiters, charset: string): 
   if (!/^X(?:[0-9A-Fa-f]{2})+$/.test(name)) return undefined
   const bytes = Buffer.from(name.slice(1), 'hex')
   if (charset === UTF_8) return isUtf8(bytes) ? bytes.toString() : undefined
-  const table = tableOf(charset)
+  const table = findTable(charset)
   const characters = Array.from(bytes, (byte) => (byte < 0x80 ? String.fromCharCode(byte) : table?.characters[byte]))
   return characters.includes(undefined) ? undefined : characters.join('')
 }
@@ -157,7 +157,7 @@ export function findCharset(name: string): string | undefined {
   if (/^(?:US-)?ASCII$/.test(upper)) return ASCII
   const part = /^(?:ISO[ -]?)?8859[/-]([0-9]{1,2})$/.exec(upper)?.[1]
   const label = part === undefined ? upper.toLowerCase() : `iso-8859-${part}`
-  return tableOf(label) === undefined ? undefined : label
+  return findTable(label) === undefined ? undefined : label
 }
 
 /** The bytes of a text, or the text itself if it is the same in UTF-8; undefined if the charset cannot hold it. */
@@ -165,7 +165,7 @@ export function encodeCharset(text: string, charset: string): string | Uint8Arra
   if (charset === UTF_8) return text.isWellFormed() ? text : undefined
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII.
   if (/^[\x00-\x7f]*$/.test(text)) return text
-  const table = tableOf(charset)
+  const table = findTable(charset)
   if (table === undefined) return undefined
   const bytes = new Uint8Array(text.length)
   for (let at = 0; at < text.length; at += 1) {
@@ -182,7 +182,7 @@ type Table = Readonly<{ characters: readonly (string | undefined)[]; bytes: Read
 
 const tables = new Map<string, Table | undefined>()
 
-function tableOf(label: string): Table | undefined {
+function findTable(label: string): Table | undefined {
   if (label === ASCII) return undefined
   const found = tables.get(label)
   if (found !== undefined) return found

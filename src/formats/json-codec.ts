@@ -3,6 +3,7 @@ import { Unreadable } from './body-faults.ts'
 import type { Codec } from './codec.ts'
 import { findDuplicateNames, MAX_DEPTH, parseJson } from './json-read.ts'
 import type { NameLimits } from './name-limits.ts'
+import { rewriteBody } from './rewrite-body.ts'
 import { decodeText } from './text.ts'
 
 export const JSON_CODEC = {
@@ -62,6 +63,5 @@ function rewrite(
   const text = decodeText(bytes, charset)
   const value = parseJson(text, MAX_DEPTH, limits)
   if (typeof value !== 'object' || value === null || findDuplicateNames(text).length > 0) return undefined
-  const changed = JSON.stringify(change(value))
-  return changed === JSON.stringify(value) ? bytes : Buffer.from(changed)
+  return rewriteBody(bytes, value, change, JSON_CODEC.build)
 }

@@ -5,6 +5,7 @@ import { TooLong, Unreadable } from './body-faults.ts'
 import type { Codec } from './codec.ts'
 import { findDuplicateNames, MAX_DEPTH, parseJson } from './json-read.ts'
 import { type NameLimits, tooManyNames } from './name-limits.ts'
+import { rewriteBody } from './rewrite-body.ts'
 import { takeRows } from './rows.ts'
 import { decodeText } from './text.ts'
 
@@ -124,6 +125,5 @@ function rewrite(
 ): Uint8Array | undefined {
   const value = read(bytes, charset, limits)
   for (const { text } of linesIn(bytes, charset)) if (findDuplicateNames(text).length > 0) return undefined
-  const changed = build(change(value))
-  return changed === build(value) ? bytes : Buffer.from(changed)
+  return rewriteBody(bytes, value, change, build)
 }

@@ -3,6 +3,7 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { Unwritable } from './body-faults.ts'
 import type { Codec } from './codec.ts'
 import { failureTexts } from './failure-texts.ts'
+import { rewriteBody } from './rewrite-body.ts'
 import { decodeText } from './text.ts'
 
 const MEMBER = 'text'
@@ -35,9 +36,7 @@ export const TEXT_CODEC = {
   emptyAnswer: '',
   nullBody: undefined,
   rewrite: (bytes, charset, change): Uint8Array => {
-    const value = read(bytes, charset)
-    const changed = build(change(value))
-    return changed === value.text ? bytes : Buffer.from(changed)
+    return rewriteBody(bytes, read(bytes, charset), change, build)
   },
   pathFault: undefined,
   markers: [],

@@ -1,6 +1,7 @@
 import { changeTexts, type JsonObject } from '../core/json.ts'
 import type { Codec } from './codec.ts'
 import type { NameLimits } from './name-limits.ts'
+import { rewriteBody } from './rewrite-body.ts'
 import { buildXml } from './xml-build.ts'
 import { isXmlName, withoutForbidden } from './xml-characters.ts'
 import { readXml } from './xml-read.ts'
@@ -41,9 +42,7 @@ export const XML_CODEC = {
   emptyAnswer: buildXml({}),
   nullBody: undefined,
   rewrite: (bytes, charset, change, limits?: NameLimits) => {
-    const value = readXml(bytes, charset, { ...limits, ...WHOLE })
-    const changed = change(value)
-    return changed === value ? bytes : Buffer.from(buildXml(changed))
+    return rewriteBody(bytes, readXml(bytes, charset, { ...limits, ...WHOLE }), change, buildXml)
   },
   markers: ['$', '_'],
   keyFault: (key) =>

@@ -63,7 +63,7 @@ export type MllpPortStatus = Readonly<{
 
 const WARN_EVERY_MS = 60_000
 
-/** A sender may connect before it has a message; whoever sends none must not hold a connection for ever. */
+/** A sender may connect before it has a message, but must not hold a connection for ever without one. */
 const REQUESTS_TO_FIRST_FRAME = 10
 
 const BACKOFF: Backoff = { firstMs: 1_000, maxMs: 30_000 }

@@ -291,7 +291,7 @@ function openSocket(
     }
     const fail = (reason: unknown) => {
       end()
-      // An error that follows has nobody to go to.
+      // An error that follows belongs to no message.
       socket.on('error', () => undefined).destroy()
       reject(reason)
     }

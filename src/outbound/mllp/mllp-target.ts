@@ -98,7 +98,7 @@ export const MLLP_TARGET = {
 
 const NOTHING_SENT: OutboundHealth = { open: [], opened: 0, refused: 0, retries: 0, retriesWithheld: 0 }
 
-/** Nothing of it is sent: it tells what the body is to whoever shows or keeps it. */
+/** It is not sent: records and reports read from it what the body is. */
 const headersFor = (body: Body | undefined): Readonly<Record<string, string>> =>
   body === undefined ? {} : { 'content-type': body.contentType }
 

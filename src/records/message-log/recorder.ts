@@ -149,7 +149,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 }
 
-/** Of a failed message the sender is told at once. */
+/** The sender of a failed message gets its answer at once. */
 const recordedCallback = ({ failure, incoming }: CompletedMessage): OnRecorded | undefined =>
   failure === undefined ? incoming?.onRecorded : undefined
 

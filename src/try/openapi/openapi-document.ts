@@ -83,7 +83,7 @@ function* pieces(
   yield `${JSON.stringify(head).slice(0, -1)},"paths":{`
   let comma = ''
   for (const [shape, { path, parameters, methods }] of paths) {
-    // OpenAPI takes a wildcard for a parameter. Beside one, it is told apart by a last "/", which makes no difference to callers.
+    // OpenAPI takes a wildcard for a parameter. Beside one, it gets a last "/" to differ, which makes no difference to callers.
     const isTaken = shape.endsWith('/*') && paths.has(shape.replace(/\*$/, ':'))
     yield `${comma}${JSON.stringify(isTaken ? `${path}/` : path)}:{${parameters.length === 0 ? '' : `${member('parameters', parameters)},`}`
     for (const [index, method] of methods.entries()) {

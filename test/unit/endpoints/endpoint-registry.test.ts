@@ -77,7 +77,7 @@ test('a clash names the field of each claim that is taken, and the other endpoin
   assert.deepEqual(findClashes(endpointOf('3', 'third', []), inForce), [])
 })
 
-test('a door is told of each change as a whole, with what it replaces', () => {
+test('a door hears of each change as a whole, with what it replaces', () => {
   const registry = createEndpointRegistry()
   const changes: RegistryChange[] = []
   registry.watch((change) => changes.push(change))

@@ -14,7 +14,7 @@ const { read, build, rewrite, detect, looksLike, pathFault, keyFault } = HL7V2_C
 const readText = (text: string | Uint8Array, charset?: string): JsonObject => read(Buffer.from(text), charset)
 const copyOf = (value: Json): Json => JSON.parse(JSON.stringify(value)) as Json
 const bytesOf = (value: Json): Buffer => Buffer.from(build(value) as string)
-const textOf = (value: Json): string => bytesOf(value).toString()
+const writeText = (value: Json): string => bytesOf(value).toString()
 const HEAD = 'MSH|^~\\&|HIS||||||ADT^A01|1|P|2.5.1\r'
 /** The value at a path as documents have it. */
 const at = (value: Json, text: string): Json | undefined => {
@@ -252,14 +252,14 @@ describe('a new or changed value', () => {
       'MSH|^~\\&|HIS\rNTE|x\\.br\\PID|y\r',
     ],
   ]
-  for (const [name, value, text] of cases) test(name, () => assert.equal(textOf(value), text))
+  for (const [name, value, text] of cases) test(name, () => assert.equal(writeText(value), text))
 
   test('keeps what was not changed, and how many fields there were', () => {
     const value = copyOf(readText(`${HEAD}PID|1||\\X41\\^b^^||x|\r`)) as { PID: { 3: { 1: string; 2: string }[] }[] }
     const field = value.PID[0]?.[3][0]
     assert.ok(field)
     field[2] = 'c&d'
-    assert.equal(textOf(value), `${HEAD}PID|1||\\X41\\^c\\T\\d^^||x|\r`)
+    assert.equal(writeText(value), `${HEAD}PID|1||\\X41\\^c\\T\\d^^||x|\r`)
   })
 
   const refused: readonly (readonly [value: Json, says: RegExp])[] = [
@@ -376,7 +376,7 @@ describe('charsets', () => {
     const [header] = value.MSH
     assert.ok(header)
     header[18] = [{ 1: 'UNICODE UTF-8' }]
-    assert.match(textOf(value), /UNICODE UTF-8\rPID\|1\|\|\|\|Zoë/)
+    assert.match(writeText(value), /UNICODE UTF-8\rPID\|1\|\|\|\|Zoë/)
   })
 })
 

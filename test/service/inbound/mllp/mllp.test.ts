@@ -275,7 +275,7 @@ describe('a connection', () => {
       assert.ok(service.log.some(({ message }) => message.includes('does not speak MLLP')))
     }))
 
-  test('with 0x1C in a message is told so, and closed', () =>
+  test('with 0x1C in a message is answered with AR, and closed', () =>
     connected(async (sender) => {
       const broken = frame(admission('2').replace('||2', '||4\x1c2'))
       sender.socket.write(Buffer.concat([frame(admission('1')), broken, frame(admission('3'))]))
@@ -300,7 +300,7 @@ describe('a connection', () => {
       assert.deepEqual(sender.codes, ['AA 1', 'AA 2'])
     }))
 
-  test('that never reads holds up nobody, and is closed', async () => {
+  test('that never reads does not delay the others, and is closed', async () => {
     const own = await freePort()
     await service.register({
       endpoint: { pattern: '/large' },

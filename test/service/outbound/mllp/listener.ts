@@ -11,6 +11,16 @@ export const acknowledge =
   (message) =>
     `MSH|^~\\&|LAB||||20260101||ACK|a1|P|2.5\rMSA|${code}|${message.split('|')[9]}\r`
 
+/** The status that each code of an acknowledgement is answered with. */
+export const STATUSES: readonly (readonly [code: string, status: number])[] = [
+  ['AA', 200],
+  ['CA', 200],
+  ['AE', 503],
+  ['CE', 503],
+  ['AR', 422],
+  ['CR', 422],
+]
+
 export const message = (id: string): string => `MSH|^~\\&|HIS||||20260101||ADT^A01|${id}|P|2.5\rPID|1||77\r`
 
 export class Listener {

@@ -6,7 +6,7 @@ import { CircuitOpen, OutboundError } from '../../../../src/core/ports/http-clie
 import { writeFrame } from '../../../../src/outbound/mllp/frames.ts'
 import { MllpClient, type MllpOptions, type MllpRequest } from '../../../../src/outbound/mllp/mllp-client.ts'
 import { until } from '../../../support/until.ts'
-import { acknowledge, Listener, message } from './listener.ts'
+import { acknowledge, Listener, message, STATUSES } from './listener.ts'
 
 const ANYWHERE = { egressAllow: [], egressDeny: [], egressPrivate: 'allow' } as const
 
@@ -52,15 +52,7 @@ const failsWith = (fault: OutboundError['fault'], pattern: RegExp) => (thrown: u
 }
 
 describe('an acknowledgement', () => {
-  const cases: readonly [code: string, status: number][] = [
-    ['AA', 200],
-    ['CA', 200],
-    ['AE', 503],
-    ['CE', 503],
-    ['AR', 422],
-    ['CR', 422],
-  ]
-  for (const [code, status] of cases) {
+  for (const [code, status] of STATUSES) {
     test(`with ${code} is an answer with status ${status}`, async () => {
       await using opened = await open()
       const { listener, send } = opened

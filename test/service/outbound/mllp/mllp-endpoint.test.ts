@@ -4,7 +4,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import type { JsonObject } from '../../../../src/core/json.ts'
 import { endpointDocument, json, type Service, startService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
-import { acknowledge, Listener, message } from './listener.ts'
+import { acknowledge, Listener, message, STATUSES } from './listener.ts'
 
 let service: Service
 let listener: Listener
@@ -34,15 +34,7 @@ async function register(requests: (url: string) => JsonObject, more: JsonObject 
 const codeIn = (acknowledgement: unknown) => (acknowledgement as { MSA: [{ 1: [{ 1: string }] }] }).MSA[0][1][0][1]
 
 describe('a response request over MLLP', () => {
-  const cases: readonly [code: string, status: number][] = [
-    ['AA', 200],
-    ['CA', 200],
-    ['AE', 503],
-    ['CE', 503],
-    ['AR', 422],
-    ['CR', 422],
-  ]
-  for (const [code, status] of cases) {
+  for (const [code, status] of STATUSES) {
     test(`is answered with ${status} for ${code}`, async () => {
       listener.answer = acknowledge(code)
       const { send } = await register((url) => ({ response: { id: 'lab', config: { url } } }))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../../src/core/json.ts'
 import { admission, codeOf, connectSender } from '../../../support/inbound/mllp/sender.ts'
 import { freePort } from '../../../support/services/free-ports.ts'
@@ -16,8 +16,8 @@ const portsOf = async (service: SpawnedService): Promise<readonly JsonObject[]> 
   return health.mllpPorts as readonly JsonObject[]
 }
 
-test('each connection stays with a worker, whose messages are acknowledged', async (context) => {
-  const port = await freePort()
+/** Two workers with an endpoint at a port. */
+async function startOn(port: number, context: TestContext): Promise<SpawnedService> {
   const service = await spawnService(freshFolder(context), { env: { WORKERS: '2' } })
   context.after(() => {
     service.child.kill('SIGTERM')
@@ -29,6 +29,12 @@ test('each connection stays with a worker, whose messages are acknowledged', asy
     transformation: { input: 'HL7V2', output: 'JSON' },
     inputMapping: { 'requestBody.MSH[0].10[0].1': 'id' },
   })
+  return service
+}
+
+test('each connection stays with a worker, whose messages are acknowledged', async (context) => {
+  const port = await freePort()
+  const service = await startOn(port, context)
   const senders = await Promise.all(Array.from({ length: SENDERS }, () => connectSender(port)))
   const answers = await Promise.all(senders.map((sender, index) => sender.ask(admission(String(index)))))
   assert.deepEqual(
@@ -46,18 +52,8 @@ test('a port that is in use costs no worker, and is opened once it is free', asy
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as { port: number }
-  const service = await spawnService(freshFolder(context), { env: { WORKERS: '2' } })
-  context.after(() => {
-    other.close()
-    service.child.kill('SIGTERM')
-    return service.ended
-  })
-  await registerEndpoint(service, {
-    endpoint: {},
-    mllp: { port },
-    transformation: { input: 'HL7V2', output: 'JSON' },
-    inputMapping: { 'requestBody.MSH[0].10[0].1': 'id' },
-  })
+  context.after(() => other.close())
+  const service = await startOn(port, context)
   const ports = () => portsOf(service)
   await until(ports, ([one]) => one?.state === 'failed')
   assert.match(String((await ports())[0]?.error), /is in use already/)
