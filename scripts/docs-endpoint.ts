@@ -46,13 +46,17 @@ function sectionsOf(field: Field, path: string, sections: Section[]): Section[] 
       sectionsOf(property, path === '' ? name : `${path}.${name}`, sections)
     }
   }
+  // Of a text or an object, the object.
+  const ofObject = field.anyOf?.find(({ properties }) => properties !== undefined)
+  if (ofObject) sectionsOf(ofObject, path, sections)
   if (field.items) sectionsOf(field.items, `${path}[]`, sections)
   if (typeof field.additionalProperties === 'object') sectionsOf(field.additionalProperties, `${path}.<name>`, sections)
   return sections
 }
 
 /** When a path is read differs between the two kinds of requests, and is not on the page. */
-const shown = (field: Field): string => JSON.stringify(field, (name, value: unknown) => (name === 'reads' ? '' : value))
+const shown = (field: Field): string =>
+  JSON.stringify(field, (name, value: unknown) => (name === 'reads' || name === 'evaluates' ? '' : value))
 
 const code = (value: Json): string => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``
 
@@ -65,7 +69,8 @@ function typeOf(field: Field): string {
   if (field.type === 'array') return field.single ? 'array of objects, or one object' : 'array'
   if (field.type === 'integer') return `whole number, ${field.minimum} to ${field.maximum}`
   if (typeof field.additionalProperties !== 'object') return field.type ?? ''
-  return `object of ${field.additionalProperties.type}s by name`
+  const { type, anyOf = [] } = field.additionalProperties
+  return `object of ${type === undefined ? anyOf.map((one) => `${one.type}s`).join(' or ') : `${type}s`} by name`
 }
 
 function defaultOf(field: Field, required: boolean): string {

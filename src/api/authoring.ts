@@ -51,6 +51,7 @@ export const Vocabulary = named(
           assumed: described(text, 'What holds without the field, in Markdown.'),
           examples: list(anything),
           reads: text,
+          evaluates: described(text, 'The field holds an expression; a key of `roots`.'),
           readsNames: described(constant(true), 'The names of the object are the paths that `reads` is about.'),
         },
       ),

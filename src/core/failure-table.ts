@@ -143,7 +143,7 @@ export const FAILURES = {
     status: 500,
     retry: false,
     issue: 'processing',
-    means: 'An expression of `inputTransforms` failed.',
+    means: 'An expression of the document failed.',
   },
   MAPPING_FAILED: {
     status: 500,

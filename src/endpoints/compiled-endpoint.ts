@@ -7,6 +7,7 @@ import { checkDocument } from '../document/checks/check-document.ts'
 import { type DocumentBounds, lintBounds } from '../document/checks/document-bounds.ts'
 import { lintEndpoint } from '../document/checks/lint-endpoint.ts'
 import { type Claim, readClaims } from '../document/doors.ts'
+import { listReferences } from '../document/reads/document-reads.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import { compileEndpoint, type WrappedPipeline, wrapPipeline } from '../pipeline/compile.ts'
 import { compileAuth, type EndpointAuth } from '../pipeline/endpoint-auth.ts'
@@ -14,6 +15,7 @@ import type { Handle } from '../pipeline/outcome.ts'
 import type { CachedPipeline, PipelineCache } from '../pipeline/pipeline-cache.ts'
 import { producedRecords } from '../pipeline/produced-records.ts'
 import { failedOutcome } from '../pipeline/reply.ts'
+import type { Program } from '../pipeline/sandbox.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 
 /** Which message of the endpoint is sampled next; changed with each message. */
@@ -134,12 +136,22 @@ function cachedPipeline(
 /** The services with the expressions and schema of the document compiled in the sandbox, if there are any. */
 async function isolate(endpoint: Endpoint, services: Services, overload: Failure | undefined): Promise<Services> {
   if (services.sandbox === undefined) return services
-  const { name, inputTransforms, inputValidation: schema } = endpoint
-  const expressions = Object.entries(inputTransforms ?? {})
-  if (expressions.length === 0 && schema === undefined) return services
-  const program = { endpoint: name, expressions, schema }
+  const program = programOf(endpoint)
+  if (program === undefined) return services
   if (overload !== undefined && services.sandbox.compilesHere?.(program) !== true) throw overload
   return { ...services, sandboxed: await services.sandbox.compile(program) }
+}
+
+/** Undefined if the document has neither expressions nor a schema. */
+function programOf(endpoint: Endpoint): Program | undefined {
+  const { name, inputTransforms = {}, inputValidation: schema } = endpoint
+  const values = new Set<string>()
+  for (const { kind, text, at } of listReferences(endpoint)) {
+    if (kind === 'expression' && at[0] !== 'inputTransforms') values.add(text)
+  }
+  const expressions = Object.entries(inputTransforms)
+  if (expressions.length === 0 && values.size === 0 && schema === undefined) return undefined
+  return { endpoint: name, expressions, ...(values.size === 0 ? {} : { values: [...values] }), schema }
 }
 
 /** Two checks may find the same fault. */

@@ -14,6 +14,8 @@ export type Program = Readonly<{
   endpoint: string
   /** Of `inputTransforms`, in the order in which they run. */
   expressions: readonly (readonly [name: string, text: string])[]
+  /** The other expressions of the document, each once. */
+  values?: readonly string[]
   /** `inputValidation`. */
   schema: JsonObject | undefined
   /** Each message brings the time and chance of its expressions. */
@@ -37,6 +39,11 @@ export type Transformation =
   /** The process was killed; `name` is undefined if any of several expressions may be the reason. */
   | Readonly<{ ok: false; name: string | undefined; why: 'ended'; message: string; transforms?: never }>
 
+/** The value of one expression; undefined if it found nothing. */
+export type Evaluation =
+  | Readonly<{ ok: true; value?: Json | undefined }>
+  | Readonly<{ ok: false; why: 'late' | 'failed' | 'ended'; message: string; unquoted: string }>
+
 /**
  * A program that is compiled in the sandbox. Its calls reject with DEADLINE_EXCEEDED, and with OVERLOADED if no process is
  * free.
@@ -46,6 +53,8 @@ export type SandboxedProgram = Readonly<{
   local?: LocalRuns | undefined
   /** By name; a fault is the message of its result. */
   expressions: ReadonlyMap<string, Result<Reads>>
+  /** The same of the other expressions, by their text. */
+  values: ReadonlyMap<string, Result<Reads>>
   /** Of the schema; paths are relative to it. */
   lints: readonly Lint[]
   /**
@@ -57,6 +66,8 @@ export type SandboxedProgram = Readonly<{
     deadlineAt: number,
     options?: Readonly<{ partial?: boolean; ambient?: Ambient }>,
   ): Promise<Transformation>
+  /** `text`: one of `values`. */
+  evaluate(text: string, message: JsonObject, deadlineAt: number, ambient?: Ambient): Promise<Evaluation>
   validate(data: Json, deadlineAt: number): Promise<Verdict>
 }>
 

@@ -10,7 +10,7 @@ import { collectInto, found, type Lint, type Result } from '../core/lint.ts'
 import { compileJsonSchema, type Validator } from '../language/json-schema/json-schema.ts'
 import { type Ambient, type Expression, ExpressionFault, parseExpression } from '../language/jsonata/expression.ts'
 import { TOTAL_LIMIT } from '../language/jsonata/expression-limits.ts'
-import type { Program, Transformation } from '../pipeline/sandbox.ts'
+import type { Evaluation, Program, Reads, Transformation } from '../pipeline/sandbox.ts'
 import { confine } from './confine.ts'
 import { threadCpuMs } from './cpu-quota.ts'
 import {
@@ -72,6 +72,7 @@ function lowerPriority(): void {
 
 type CompiledProgram = Readonly<{
   expressions: readonly (readonly [name: string, result: Result<Expression>])[]
+  values: ReadonlyMap<string, Result<Expression>>
   validator: Validator | undefined
   lints: readonly Lint[]
   /** Of the message that runs, for a program with `isAmbient`. */
@@ -105,12 +106,14 @@ function createPrograms(options: ProgramOptions) {
   }
 }
 
-function compile({ expressions, schema, isAmbient }: Program, options: ProgramOptions): CompiledProgram {
+function compile({ expressions, values = [], schema, isAmbient }: Program, options: ProgramOptions): CompiledProgram {
   const lints: Lint[] = []
   let current: Ambient = { nowMs: 0, seed: '' }
   const ambient = isAmbient && (() => current)
+  const parse = (text: string) => parseExpression(text, options.limits, ambient)
   return {
-    expressions: expressions.map(([name, text]) => [name, parseExpression(text, options.limits, ambient)]),
+    expressions: expressions.map(([name, text]) => [name, parse(text)]),
+    values: new Map(values.map((text) => [text, parse(text)])),
     setAmbient: (next) => {
       current = next
     },
@@ -120,23 +123,25 @@ function compile({ expressions, schema, isAmbient }: Program, options: ProgramOp
 }
 
 function run(task: IsolationTask, compiled: CompiledProgram) {
-  if (task.kind === 'transform') {
-    if (task.ambient !== undefined) compiled.setAmbient(task.ambient)
-    return transform(compiled, task)
-  }
+  if ('ambient' in task && task.ambient !== undefined) compiled.setAmbient(task.ambient)
+  if (task.kind === 'transform') return transform(compiled, task)
+  if (task.kind === 'evaluate') return evaluate(compiled, task)
   if (task.kind === 'compile') return describe(compiled)
   if (compiled.validator === undefined) throw new TypeError('The program has no schema.')
   return compiled.validator(task.data)
 }
 
-const describe = ({ expressions, lints }: CompiledProgram): Compilation => ({
-  expressions: expressions.map(([name, result]) => {
-    if (!result.ok) return [name, result]
-    const { roots, references } = result.value
-    return [name, found({ roots: roots && [...roots], references })]
-  }),
+const describe = ({ expressions, values, lints }: CompiledProgram): Compilation => ({
+  expressions: expressions.map(describeReads),
+  values: [...values].map(describeReads),
   lints,
 })
+
+function describeReads([key, result]: readonly [string, Result<Expression>]): readonly [string, Result<Reads>] {
+  if (!result.ok) return [key, result]
+  const { roots, references } = result.value
+  return [key, found({ roots: roots && [...roots], references })]
+}
 
 const TOO_LARGE = `The expressions of this message give more than ${TOTAL_LIMIT.toLocaleString('en')} characters together.`
 
@@ -172,4 +177,18 @@ async function transform(
     }
   }
   return { ok: true, transforms }
+}
+
+async function evaluate(
+  { values }: CompiledProgram,
+  { text, message }: Extract<IsolationTask, { kind: 'evaluate' }>,
+): Promise<Evaluation> {
+  const expression = values.get(text)
+  if (!expression?.ok) throw new TypeError('The program has faults.')
+  try {
+    return { ok: true, value: await expression.value.evaluate(message) }
+  } catch (thrown) {
+    if (!(thrown instanceof ExpressionFault)) throw thrown
+    return { ok: false, why: 'failed', message: thrown.message, unquoted: thrown.unquoted }
+  }
 }

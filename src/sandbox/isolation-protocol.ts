@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../core/json.ts'
 import type { Lint, Result } from '../core/lint.ts'
 import type { SchemaOptions, Verdict } from '../language/json-schema/json-schema.ts'
 import type { Ambient, ExpressionLimits } from '../language/jsonata/expression.ts'
-import type { Program, Reads, Transformation } from '../pipeline/sandbox.ts'
+import type { Evaluation, Program, Reads, Transformation } from '../pipeline/sandbox.ts'
 
 /** The `nice` value of processes whose programs take long, so that they run only when the processor is idle. */
 export const LOWEST_PRIORITY = 19
@@ -20,6 +20,7 @@ export type IsolationTask =
       partial?: boolean
       ambient?: Ambient | undefined
     }>
+  | Readonly<{ kind: 'evaluate'; text: string; message: JsonObject; ambient?: Ambient | undefined }>
   | Readonly<{ kind: 'validate'; data: Json }>
 
 /** `id` identifies the program; `program` is left out if the process has it. The process drops the programs of `forget`. */
@@ -32,12 +33,13 @@ export type IsolationRequest = Readonly<{
 
 export type Compilation = Readonly<{
   expressions: readonly (readonly [name: string, result: Result<Reads>])[]
+  values: readonly (readonly [text: string, result: Result<Reads>])[]
   lints: readonly Lint[]
 }>
 
 /** `cpuMs`: processor time of the task; without compiling its program, unless that is the task. */
 export type IsolationResponse =
-  | Readonly<{ kind: 'done'; cpuMs: number; value: Compilation | Transformation | Verdict }>
+  | Readonly<{ kind: 'done'; cpuMs: number; value: Compilation | Transformation | Evaluation | Verdict }>
   /** A fault of the service. */
   | Readonly<{ kind: 'bug'; cpuMs: number; message: string }>
 

@@ -3,7 +3,7 @@ import { Failure } from '../core/failure.ts'
 import { fault } from '../core/lint.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Verdict } from '../language/json-schema/json-schema.ts'
-import type { Program, Sandbox, SandboxedProgram, Transformation } from '../pipeline/sandbox.ts'
+import type { Evaluation, Program, Sandbox, SandboxedProgram, Transformation } from '../pipeline/sandbox.ts'
 import { addCall, newCpuQuota } from './cpu-quota.ts'
 import type { Compilation, IsolationTask, ProgramOptions } from './isolation-protocol.ts'
 import { startPoolProcess } from './pool-member.ts'
@@ -101,7 +101,7 @@ export function createProgramCalls(options: ProgramCallsOptions) {
     })
 
   /** `step`: the name of the task in failures. */
-  const unwrapOutcome = <T extends Compilation | Transformation | Verdict>(
+  const unwrapOutcome = <T extends Compilation | Transformation | Evaluation | Verdict>(
     outcome: CallOutcome,
     step: string,
   ): T | 'time' | 'memory' => {
@@ -114,12 +114,13 @@ export function createProgramCalls(options: ProgramCallsOptions) {
     throw new Failure('OVERLOADED', `Too many messages wait for their ${step}; send this one again in a moment.`)
   }
 
-  const programFor = (owner: ProgramOwner, { expressions, lints }: Compilation): SandboxedProgram => {
+  const programFor = (owner: ProgramOwner, { expressions, values, lints }: Compilation): SandboxedProgram => {
     const names = owner.program.expressions.map(([name]) => name)
     const allMs = programOptions.limits.timeoutMs * Math.max(1, names.length) + graceMs
     const late: Transformation = { ok: false, name: names[0] ?? '', why: 'late' }
     return {
       expressions: new Map(expressions),
+      values: new Map(values),
       lints,
       transform: async (message, deadlineAt, { partial = false, ambient } = {}): Promise<Transformation> => {
         const leftMs = deadlineAt - Date.now()
@@ -132,6 +133,17 @@ export function createProgramCalls(options: ProgramCallsOptions) {
         if (value === 'time' && limitMs < allMs) return late
         const name = names.length === 1 ? names[0] : undefined
         return { ok: false, name, why: 'ended', message: `${reasons[value]}.` }
+      },
+      evaluate: async (text, message, deadlineAt, ambient): Promise<Evaluation> => {
+        const oneMs = programOptions.limits.timeoutMs + graceMs
+        const limitMs = Math.min(oneMs, deadlineAt - Date.now() + LATE_MS)
+        const outcome = await call(owner, { kind: 'evaluate', text, message, ambient }, limitMs, deadlineAt)
+        const isLate = 'refused' in outcome && outcome.refused === 'deadline'
+        const value = isLate ? 'time' : unwrapOutcome<Evaluation>(outcome, 'expressions')
+        if (typeof value !== 'string') return value
+        const sentence = `${reasons[value]}.`
+        const why = isLate || (value === 'time' && limitMs < oneMs) ? 'late' : 'ended'
+        return { ok: false, why, message: sentence, unquoted: sentence }
       },
       validate: async (data, deadlineAt): Promise<Verdict> => {
         const allMs = programOptions.limits.timeoutMs + graceMs
@@ -173,7 +185,8 @@ const outOfTime = (step: string) =>
   new Failure('DEADLINE_EXCEEDED', `The deadline of the message passed before its ${step} was complete.`)
 
 /** The process does not show which part is to blame, so all parts get the fault. */
-const faulty = ({ expressions, schema }: Program, message: string): Compilation => ({
+const faulty = ({ expressions, values = [], schema }: Program, message: string): Compilation => ({
   expressions: expressions.map(([name]) => [name, fault(message)]),
+  values: values.map((text) => [text, fault(message)]),
   lints: schema === undefined ? [] : [{ path: '', message, severity: 'error' }],
 })

@@ -169,7 +169,7 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
         if (compiled.cpuMs > COMPILE_BUDGET_MS) return calls.programFor(owner, compiled.compilation)
       }
       const local = localRuns(owner)
-      return { ...calls.programFor(owner, { expressions: [], lints: [] }), local }
+      return { ...calls.programFor(owner, { expressions: [], values: [], lints: [] }), local }
     },
     counts: () => ({ thread: pool.counts() }),
     start: () => {

@@ -13,8 +13,8 @@ export function lintBodyPaths(endpoint: Endpoint, lint: LintSink): void {
   const { input } = endpoint.transformation
   const codec = input && codecForFormat(input)
   if (codec?.pathFault === undefined) return
-  for (const { text, at, stage } of listReferences(endpoint)) {
-    if (stage === 'transform') continue
+  for (const { kind, text, at, stage } of listReferences(endpoint)) {
+    if (kind === 'expression') continue
     const steps = stepsOf(text)
     if (steps === undefined) continue
     const outer = stepsBefore(steps, at, endpoint)

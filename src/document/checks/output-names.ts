@@ -45,7 +45,7 @@ type ResponseRequest = Endpoint['requests']['response'][number]
 /** The format of the request's own Content-Type, if it has one. */
 function sentAs({ config }: ResponseRequest, endpoint: Endpoint): readonly Codec[] {
   const own = Object.entries(config?.headers ?? {}).find(([name]) => name.toLowerCase() === 'content-type')
-  const codec = codecForSending(own?.[1], endpoint)
+  const codec = codecForSending(typeof own?.[1] === 'string' ? own[1] : undefined, endpoint)
   return codec === undefined ? [] : [codec]
 }
 

@@ -53,6 +53,9 @@ export function checkReference(
   checkSteps(names.map(nameStep), names, stage, endpoint, lint, transform)
 }
 
+/** Whether the stage may write `payload` for `requestBody`. */
+export const isOfRequest = (stage: ReferenceStage): boolean => READERS[stage].isRequest
+
 const nameStep = (name: string): PathStep => ({ kind: 'name', name })
 
 function checkSteps(
@@ -64,7 +67,7 @@ function checkSteps(
   transform?: string,
 ): void {
   if (root === undefined) return
-  const name = root === 'payload' && READERS[stage].isRequest ? 'requestBody' : root
+  const name = root === 'payload' && isOfRequest(stage) ? 'requestBody' : root
   if (name === 'item' && stage.endsWith('-item')) return
   if (!existing(stage).includes(name)) {
     reportRoot(name, stage, lint)

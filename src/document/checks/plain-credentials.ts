@@ -22,7 +22,7 @@ export function lintCredentials({ constants, requests }: Endpoint, lint: LintSin
 
 function lintConfig(config: LookupRequest['config'] | ResponseRequest['config'], lint: LintSink): void {
   for (const [name, value] of Object.entries(config?.headers ?? {})) {
-    if (isLiteral(value) && (isSecretName(name) || SCHEME.test(value))) {
+    if (typeof value === 'string' && isLiteral(value) && (isSecretName(name) || SCHEME.test(value))) {
       lint.at('headers', name).warning(`The value looks like a credential; ${ADVICE}`)
     }
   }

@@ -82,7 +82,7 @@ function lintOptional(request: Request, { promise }: NamedTarget, lint: LintSink
   }
 }
 
-function lintHeaders(headers: Readonly<Record<string, string>>, lint: LintSink): void {
+function lintHeaders(headers: NonNullable<NonNullable<Request['config']>['headers']>, lint: LintSink): void {
   const seen = new Set<string>()
   for (const [name, value] of Object.entries(headers)) {
     const sink = lint.at(name)
@@ -91,7 +91,12 @@ function lintHeaders(headers: Readonly<Record<string, string>>, lint: LintSink):
     else if (FRAMING_HEADERS.has(lowerCase)) sink.error(`The header "${name}" is set by the service; leave it out.`)
     else if (seen.has(lowerCase))
       sink.error(`The header "${name}" is here twice, but for upper and lower case; keep one.`)
-    if (!isHeaderValue(value)) {
+    if (typeof value !== 'string') {
+      if (lowerCase === 'content-type')
+        sink.error(
+          'The body is written as its Content-Type says, so that must be a text; no value of the message can be it.',
+        )
+    } else if (!isHeaderValue(value)) {
       sink.error(`The value of the header "${name}" holds a line break or another character that no header can hold.`)
     }
     seen.add(lowerCase)

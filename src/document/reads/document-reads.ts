@@ -7,8 +7,9 @@ import { pathText } from '../../language/paths/path-steps.ts'
 import { type Endpoint, EndpointField } from '../schema/schema.ts'
 import type { Field, ReferenceStage } from '../schema/schema-fields.ts'
 
-/** A path, or at the stage `transform` an expression. `extract`: a path of `state.extract`, from the root of the message. */
+/** A path or an expression. `extract`: a path of `state.extract`, from the root of the message. */
 export type DocumentReference = Readonly<{
+  kind: 'path' | 'expression'
   text: string
   /** The names and indexes that lead to it in the document. */
   at: readonly [string, ...(string | number)[]]
@@ -35,15 +36,25 @@ function addReferences(
   found: DocumentReference[],
 ): void {
   const add = (text: string, stage: DocumentReference['stage'], ...inner: string[]) =>
-    found.push({ text, stage, at: [...at, ...inner] as unknown as DocumentReference['at'] })
+    found.push({ kind: 'path', text, stage, at: [...at, ...inner] as unknown as DocumentReference['at'] })
   if (typeof value === 'string') {
     if (field.reads !== undefined) add(value, field.reads)
+    if (field.evaluates !== undefined)
+      found.push({
+        kind: 'expression',
+        text: value,
+        stage: field.evaluates,
+        at: at as unknown as DocumentReference['at'],
+      })
     if (field.readsBelow !== undefined) {
       const base = field.readsBelow.replace('<name>', () => nameText(String(at.at(-2))))
       add(value.startsWith('[') ? `${base}${value}` : `${base}.${value}`, 'extract')
     }
   } else if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) addReferences(field.items ?? {}, item, [...at, index], found)
+  } else if (field.anyOf !== undefined) {
+    const ofObject = field.anyOf.find(({ type }) => type === 'object')
+    if (ofObject !== undefined && typeof value === 'object') addReferences(ofObject, value, at, found)
   } else if (typeof value === 'object' && value !== null) {
     const { readsNames, properties, additionalProperties } = field
     for (const [name, inner] of Object.entries(value)) {
@@ -70,8 +81,8 @@ export function collectDocumentReads(endpoint: Endpoint): DocumentReads {
     else if (!known.readBy.includes(place)) known.readBy.push(place)
   }
   let isWhole = false
-  for (const { text, at, stage } of listReferences(endpoint)) {
-    if (stage !== 'transform') {
+  for (const { kind, text, at } of listReferences(endpoint)) {
+    if (kind === 'path') {
       add(text, documentPath(...at))
       continue
     }
@@ -93,8 +104,8 @@ export function collectDocumentReads(endpoint: Endpoint): DocumentReads {
 }
 
 export const readsRoot = (endpoint: Endpoint, root: string): boolean =>
-  listReferences(endpoint).some(({ text, stage }) => {
-    if (stage !== 'transform') return text.startsWith(root) && /^(?:$|[.[])/.test(text.slice(root.length))
+  listReferences(endpoint).some(({ kind, text }) => {
+    if (kind === 'path') return text.startsWith(root) && /^(?:$|[.[])/.test(text.slice(root.length))
     const { roots } = collectTextReads(text)
     return roots === undefined || roots.has(root)
   })

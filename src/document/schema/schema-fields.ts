@@ -44,8 +44,10 @@ export type FieldNotes = Readonly<{
   namesInOrder?: true
   /** The names may be in any order: another one isn't a change of the document. */
   namesInAnyOrder?: true
-  /** The field holds a path of the message, or at the stage `transform` an expression, which this stage reads. */
+  /** The field holds a path of the message, which this stage reads. */
   reads?: ReferenceStage
+  /** The field holds an expression, which this stage evaluates. */
+  evaluates?: ReferenceStage
   /** The names of this object are paths of the message, which this stage reads. */
   readsNames?: ReferenceStage
   /** The field holds a path below this one; `<name>` is the name of the object that the field belongs to. */
@@ -102,6 +104,9 @@ export const status = Type.Union([Type.String(), Type.Integer()], {
 
 export const path = (description: string, example: string, reads: ReferenceStage) =>
   nonEmptyText({ description, examples: [example], fallback: UNKNOWN_PATH, reads })
+
+export const expression = (description: string, example: string, evaluates: ReferenceStage) =>
+  nonEmptyText({ description, examples: [example], fallback: 'null', evaluates })
 
 export const topic = (description: string, example: string) =>
   Type.String({

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import type { Json } from '../../core/json.ts'
 import { URL_SCHEMES } from '../../outbound/targets.ts'
 import {
+  expression,
   type FieldNotes,
   list,
   named,
@@ -26,7 +27,10 @@ import {
 const REQUEST_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
 
 const valueFields = (what: string, prefix: string, postfix: string, reads: ReferenceStage) => ({
-  path: path(`Path of the ${what} in the message.`, 'payload.patient.id', reads),
+  path: optional(path(`Path of the ${what} in the message.`, 'payload.patient.id', reads)),
+  expression: optional(
+    expression(`JSONata that gives the ${what}, in place of \`path\`.`, '$uppercase(payload.id)', reads),
+  ),
   prefix: optional(text({ description: 'Text before the value.', examples: [prefix], absentAs: null })),
   postfix: optional(text({ description: 'Text after the value.', examples: [postfix], absentAs: null })),
 })
@@ -82,13 +86,29 @@ const url = {
   fallback: UNKNOWN_URL,
 }
 
-const headers = optional(
-  named(text({ description: 'Value of the header.', expects: 'a string or a number', numberAsText: true }), {
-    description: 'Headers of the request; a number is sent as its text.',
-    examples: [{ Accept: 'application/fhir+json' }],
-    namesInMessage: true,
-  }),
-)
+/** A text, or a value of the message. */
+const textOrValue = (what: string, reads: ReferenceStage) =>
+  Type.Union(
+    [
+      text({
+        description: what,
+        expects: 'a string, a number, or an object with "path" or "expression"',
+        numberAsText: true,
+      }),
+      parameter(reads),
+    ],
+    { description: what } satisfies FieldNotes,
+  )
+
+const headers = (reads: ReferenceStage) =>
+  optional(
+    named(textOrValue('Value of the header.', reads), {
+      description:
+        'Headers of the request: texts, or values of the message, which are left out if they find nothing. A number is sent as its text.',
+      examples: [{ Accept: 'application/fhir+json', 'X-Request-ID': { path: 'requestHeaders.x-request-id' } }],
+      namesInMessage: true,
+    }),
+  )
 
 const followRedirects = (assumed: string) =>
   optional(
@@ -182,7 +202,7 @@ export const LookupSchema = record(
       {
         method: method('GET'),
         url: Type.String(url),
-        headers,
+        headers: headers('lookup-item'),
         params: optional(params('lookup-item')),
         followRedirects: followRedirects(
           '`5` within its origin for a `GET` whose `allowedStatuses` name no redirect, else `0`: a redirect is an answer like any other',
@@ -212,7 +232,7 @@ export const ResponseSchema = record(
         {
           method: method('POST'),
           url: optional(Type.String(url)),
-          headers,
+          headers: headers('respond-item'),
           params: optional(params('respond-item')),
           followRedirects: followRedirects('`0`: a redirect is an answer like any other'),
           primary: switchOn('Returns the answer of this request alone.'),

@@ -168,7 +168,7 @@ export const EndpointSchema = record(
       fallback: { [UNKNOWN]: null },
     }),
     inputTransforms: optional(
-      named(text({ description: 'JSONata expression.', fallback: 'null', reads: 'transform' }), {
+      named(text({ description: 'JSONata expression.', fallback: 'null', evaluates: 'transform' }), {
         description: 'Name → JSONata expression, evaluated in the given order; each can read the ones before it.',
         examples: [{ total: '$sum(requestBody.lines.amount)' }],
         namesInMessage: true,

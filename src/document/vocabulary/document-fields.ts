@@ -21,8 +21,10 @@ export type DocumentField = Readonly<{
   maximum?: number
   pattern?: string
   examples?: readonly Json[]
-  /** The field holds a path or an expression that starts with one of these roots; a key of `roots`. */
+  /** The field holds a path that starts with one of these roots; a key of `roots`. */
   reads?: ReferenceStage
+  /** The field holds an expression that can read these roots; a key of `roots`. */
+  evaluates?: ReferenceStage
   /** The names of this object are the paths, and its values the targets. */
   readsNames?: true
 }>
@@ -36,7 +38,9 @@ export function describeFields(): readonly DocumentField[] {
 
 function addFields(field: Field, path: string, required: boolean, fields: DocumentField[]): void {
   if (path !== '') fields.push(describe(field, path, required))
-  for (const [name, property] of Object.entries(field.properties ?? {})) {
+  // Of a text or an object, the fields of the object.
+  const { properties = field.anyOf?.find(({ type }) => type === 'object')?.properties } = field
+  for (const [name, property] of Object.entries(properties ?? {})) {
     const isRequired = field.required?.includes(name) === true && property.default === undefined
     addFields(property, path === '' ? name : `${path}.${name}`, isRequired, fields)
   }
@@ -63,6 +67,7 @@ function describe(field: Field, path: string, required: boolean): DocumentField 
     ...(pattern === undefined ? {} : { pattern }),
     ...(examples === undefined ? {} : { examples }),
     ...(reads === undefined ? {} : { reads }),
+    ...(field.evaluates === undefined ? {} : { evaluates: field.evaluates }),
     ...(field.readsNames === undefined ? {} : { readsNames: true as const }),
   }
 }

@@ -36,11 +36,15 @@ export async function mapItems<Item, Result>(
 const SLICE_MS = 10
 
 /** What `build` makes of each item, in their order. Only a message that takes long waits. */
-export async function buildAll<Item, Built>(items: readonly Item[], build: (item: Item) => Built): Promise<Built[]> {
+export async function buildAll<Item, Built>(
+  items: readonly Item[],
+  build: (item: Item) => Awaitable<Built>,
+): Promise<Built[]> {
   const all: Built[] = []
   let sliceStart = performance.now()
   for (const item of items) {
-    all.push(build(item))
+    const built = build(item)
+    all.push(built instanceof Promise ? await built : built)
     if (performance.now() - sliceStart > SLICE_MS) {
       await nextIteration()
       sliceStart = performance.now()
@@ -94,3 +98,9 @@ async function settleSeveral<Result>(pending: readonly Promise<Result>[]): Promi
     throw settled.find((result) => result.status === 'rejected')?.reason
   }
 }
+
+/** Without waiting for a value that is there: an await takes time for any value. */
+export const andThen = <Value, Next>(
+  value: Awaitable<Value>,
+  next: (value: Value) => Awaitable<Next>,
+): Awaitable<Next> => (value instanceof Promise ? value.then(next) : next(value))

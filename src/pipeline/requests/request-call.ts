@@ -4,7 +4,7 @@ import { exclusiveIteration } from '../../core/exclusive-iteration.ts'
 import { Failure } from '../../core/failure.ts'
 import type { FailureCode } from '../../core/failure-table.ts'
 import { IDEMPOTENT_METHODS, REDIRECT_STATUSES, type StatusSet } from '../../core/http.ts'
-import { isObject, type Json } from '../../core/json.ts'
+import { type Awaitable, isObject, type Json, jsonLength } from '../../core/json.ts'
 import { fault, found, type LintSink, type Result } from '../../core/lint.ts'
 import type { MessageBudget } from '../../core/message-budget.ts'
 import { CircuitOpen, type OutboundAnswer, OutboundError } from '../../core/ports/http-client-port.ts'
@@ -12,21 +12,26 @@ import type { Body, Destination, PreparedRequest } from '../../core/ports/outbou
 import type { Run } from '../../core/run.ts'
 import { endCall, noteSecrets, startCall } from '../../core/tracing/trace.ts'
 import { checkPath } from '../../document/checks/path-roots.ts'
-import type { Endpoint, LookupRequest, ResponseRequest } from '../../document/schema/schema.ts'
+import type { Endpoint, LookupRequest, ParameterSpec, ResponseRequest } from '../../document/schema/schema.ts'
 import { UNKNOWN_URL } from '../../document/schema/schema-fields.ts'
 import type { Codec } from '../../formats/codec.ts'
 import { CODECS, codecForHeader, type Format } from '../../formats/codecs.ts'
 import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
 import { parseUrlTemplate, type UrlTemplate } from '../../language/url-template.ts'
 import { addressOf, formatTarget, type NamedTarget, targetOf } from '../../outbound/targets.ts'
+import { createExpressionCompiler } from '../expressions.ts'
 import type { PipelineSettings, Services } from '../services.ts'
+import { andThen } from './for-each.ts'
 import {
   type CallScope,
-  type Check,
+  compileEvaluation,
   compileItems,
   compileParameter,
+  type Evaluated,
+  fillHeaders,
   fillUrl,
   parameterText,
+  type Reader,
 } from './request-parameters.ts'
 import {
   collectUrlSecrets,
@@ -54,13 +59,17 @@ export function compileCall(
   const { forEach } = request
   const stage = kind === 'LOOKUP' ? 'lookup' : 'respond'
   const traced = kind === 'LOOKUP' ? 'lookup' : 'response'
-  const check: Check = (path, inside, sink) =>
-    checkPath(path, inside && forEach !== undefined ? `${stage}-item` : stage, endpoint, sink)
+  const stageOf = (inside: boolean) => (inside && forEach !== undefined ? (`${stage}-item` as const) : stage)
+  const compileExpression = createExpressionCompiler(endpoint, settings, services)
+  const reader: Reader = {
+    check: (path, inside, sink) => checkPath(path, stageOf(inside), endpoint, sink),
+    compile: (text, sink) => compileExpression(text, stageOf(true), sink),
+  }
   const config: NonNullable<ResponseRequest['config']> = request.config ?? { method: 'POST' }
   const { method } = config
   const parameters = (group: 'query' | 'url') =>
     Object.entries(config.params?.[group] ?? {}).flatMap(([name, spec]) =>
-      compileParameter(name, spec, check, lint.at('config', 'params', group, name)),
+      compileParameter(name, spec, reader, lint.at('config', 'params', group, name)),
     )
   const query = parameters('query')
   const named = parameters('url')
@@ -75,8 +84,12 @@ export function compileCall(
   // A value without a placeholder is not read: a message without it must not fail.
   const placeholders = named.filter(({ name }) => url.placeholders.includes(name))
   const urlParts = { template: url, placeholders, query, path: lint.path, limitBytes: settings.requestUrlLimitBytes }
-  const written = config.headers ?? {}
-  const own = target.isHttp ? withAccept(written, endpoint.transformation.output) : written
+  const { texts, values } = splitHeaders(config.headers ?? {})
+  const headerValues = values.flatMap(([name, spec]) =>
+    compileParameter(name, spec, reader, lint.at('config', 'headers', name)),
+  )
+  const setsAccept = !target.isHttp || values.some(([name]) => name.toLowerCase() === 'accept')
+  const own = setsAccept ? texts : withAccept(texts, endpoint.transformation.output)
   const headers = Object.fromEntries(Object.entries(own).map(([name, value]) => [name.toLowerCase(), value]))
   const secretHeaders = compileHeaders(own, services.secrets, lint.at('config', 'headers'))
   const refers = secretHeaders !== undefined || url.references.length > 0
@@ -99,34 +112,42 @@ export function compileCall(
   const unwraps = kind === 'LOOKUP' && settings.openhimRegister
   const carriesTransaction = settings.openhimRegister && target.isHttp && !Object.hasOwn(headers, TRANSACTION_HEADER)
   const keySpec = 'key' in request ? request.key : undefined
-  const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, check, lint.at('key'))
+  const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, reader, lint.at('key'))
+
+  const evaluate = compileEvaluation([...placeholders, ...query, ...headerValues, ...(key === undefined ? [] : [key])])
+  const build = (scope: CallScope, { budget }: Run, evaluated: Evaluated): PreparedRequest => {
+    const shownUrl = fillUrl(urlParts, scope, evaluated)
+    const recordKey = (key && parameterText(key, scope, evaluated, 'be the key of a record')) ?? null
+    budget.spend(shownUrl.length + (recordKey?.length ?? 0), lint.path)
+    const fromMessage =
+      headerValues.length === 0 ? undefined : fillHeaders(headerValues, scope, evaluated, settings.requestUrlLimitBytes)
+    if (fromMessage !== undefined) budget.spend(jsonLength(fromMessage, budget.leftBytes), lint.path)
+    const added = carriesTransaction ? { ...transactionHeader(scope), ...fromMessage } : fromMessage
+    if (!refers) {
+      const carried = added === undefined ? headers : { ...headers, ...added }
+      return { method, url: shownUrl, headers: carried, key: recordKey, shownUrl, secrets: undefined }
+    }
+    const collector = createSecretCollector(services.secrets)
+    const resolveSecret = collectUrlSecrets(url, collector, urlPath)
+    return {
+      method,
+      url: url.references.length === 0 ? shownUrl : fillUrl(urlParts, scope, evaluated, resolveSecret),
+      headers: { ...(secretHeaders?.(collector.resolve) ?? headers), ...added },
+      key: recordKey,
+      shownUrl,
+      secrets: collector.values,
+    }
+  }
 
   return {
     path: lint.path,
     id: request.id,
     allowed,
     contentType: headers['content-type'],
-    items: forEach && compileItems(forEach.items, check, settings, lint.at('forEach', 'items')),
+    items: forEach && compileItems(forEach.items, reader, settings, lint.at('forEach', 'items')),
     concurrency: Number(forEach?.concurrency ?? 1),
-    prepare: (scope, { budget }) => {
-      const shownUrl = fillUrl(urlParts, scope)
-      const recordKey = (key && parameterText(key, scope, 'be the key of a record')) ?? null
-      budget.spend(shownUrl.length + (recordKey?.length ?? 0), lint.path)
-      const transaction = carriesTransaction ? transactionHeader(scope) : {}
-      if (!refers) {
-        const carried = carriesTransaction ? { ...headers, ...transaction } : headers
-        return { method, url: shownUrl, headers: carried, key: recordKey, shownUrl, secrets: undefined }
-      }
-      const collector = createSecretCollector(services.secrets)
-      const resolveSecret = collectUrlSecrets(url, collector, urlPath)
-      return {
-        method,
-        url: url.references.length === 0 ? shownUrl : fillUrl(urlParts, scope, resolveSecret),
-        headers: { ...(secretHeaders?.(collector.resolve) ?? headers), ...transaction },
-        key: recordKey,
-        shownUrl,
-        secrets: collector.values,
-      }
+    prepare: (scope, run) => {
+      return andThen(evaluate(scope, run), (evaluated) => build(scope, run, evaluated))
     },
     send: (prepared, body, run, item, ending) => {
       if (prepared.secrets !== undefined) noteSecrets(run.trace, prepared.secrets)
@@ -160,6 +181,19 @@ export function compileCall(
       )
     },
   }
+}
+
+type WrittenHeaders = NonNullable<NonNullable<ResponseRequest['config']>['headers']>
+
+/** The headers with a fixed text, and those whose value is of the message. */
+function splitHeaders(headers: WrittenHeaders) {
+  const texts: Record<string, string> = {}
+  const values: (readonly [name: string, spec: ParameterSpec])[] = []
+  for (const [name, written] of Object.entries(headers)) {
+    if (typeof written === 'string') texts[name] = written
+    else values.push([name, written])
+  }
+  return { texts, values }
 }
 
 /** A request that may not be sent twice is not retried. */
@@ -272,8 +306,8 @@ export type RequestCall = Readonly<{
   /** The items of its forEach. Fails with FOREACH_INVALID. */
   items: ((message: CallScope) => readonly Json[]) | undefined
   concurrency: number
-  /** Builds the request but its body. Fails with PARAMETER_INVALID, SECRET_UNAVAILABLE and what `run.budget` fails with. */
-  prepare(scope: CallScope, run: Run): PreparedRequest
+  /** Builds the request but its body. Fails with PARAMETER_INVALID, SECRET_UNAVAILABLE, as expressions do, and as `run.budget` does. */
+  prepare(scope: CallScope, run: Run): Awaitable<PreparedRequest>
   /**
    * `item`: the index of its item, in a forEach. Gives what `ending` makes of the answer, or of a failure:
    * <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED, _UNREADABLE or _CIRCUIT_OPEN, EGRESS_DENIED and DEADLINE_EXCEEDED.

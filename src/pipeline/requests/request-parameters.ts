@@ -1,19 +1,40 @@
 import { Failure } from '../../core/failure.ts'
-import { isObject, type Json, typeName } from '../../core/json.ts'
+import { type Awaitable, isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
 import { documentPath, type LintSink } from '../../core/lint.ts'
+import type { Run } from '../../core/run.ts'
 import type { Reference } from '../../core/secrets/secrets.ts'
 import type { ParameterSpec } from '../../document/schema/schema.ts'
+import { isHeaderValue } from '../../language/headers.ts'
 import { type PathSource, parsePath, type SourcePath } from '../../language/paths/path.ts'
 import { appendQuery, type UrlTemplate } from '../../language/url-template.ts'
+import type { Evaluate } from '../expressions.ts'
 import type { PipelineSettings } from '../services.ts'
 
 /** A message, with `item` inside a forEach. */
 export type CallScope = PathSource
 
-type Parameter = Readonly<{ name: string; path: string; source: SourcePath; prefix: string; postfix: string }>
+export type Parameter = Readonly<{
+  name: string
+  /** Its place in the document. */
+  path: string
+  /** Its path or expression, as written. */
+  text: string
+  /** Of an expression, the value is in `evaluated`. */
+  read(scope: CallScope, evaluated: Evaluated): Json | undefined
+  evaluate: Evaluate | undefined
+  prefix: string
+  postfix: string
+}>
 
-/** Lints a path that its stage cannot read; `inside`: whether it is read for each item. */
-export type Check = (path: SourcePath, inside: boolean, lint: LintSink) => void
+/** What the expressions of a request gave for one message, by their places. */
+export type Evaluated = ReadonlyMap<string, Json | undefined>
+
+/** Compiles what a request reads of its message; `inside`: whether it is read for each item. */
+export type Reader = Readonly<{
+  /** Lints a path that its stage cannot read. */
+  check(path: SourcePath, inside: boolean, lint: LintSink): void
+  compile(expression: string, lint: LintSink): Evaluate
+}>
 
 /** `payload` is another name for `requestBody` in request parameters and forEach.items. */
 function parseRequestPath(text: string, lint: LintSink): SourcePath | undefined {
@@ -26,18 +47,58 @@ function parseRequestPath(text: string, lint: LintSink): SourcePath | undefined 
   return renamed.ok ? { ...renamed.value, text } : undefined
 }
 
-/** Empty if the path is at fault, which goes to `lint`. */
-export function compileParameter(name: string, spec: ParameterSpec, check: Check, lint: LintSink): Parameter[] {
-  const source = parseRequestPath(spec.path, lint.at('path'))
+/** Empty if the parameter is at fault, which goes to `lint`. */
+export function compileParameter(name: string, spec: ParameterSpec, reader: Reader, lint: LintSink): Parameter[] {
+  const { path, expression, prefix = '', postfix = '' } = spec
+  const parameter = { name, path: lint.path, prefix, postfix }
+  if (expression !== undefined && path === undefined) {
+    const evaluate = reader.compile(expression, lint.at('expression'))
+    const read: Parameter['read'] = (_scope, evaluated) => evaluated.get(lint.path)
+    return [{ ...parameter, text: expression, read, evaluate }]
+  }
+  if (path === undefined || expression !== undefined) {
+    lint.error('A value of the message has either a "path" or an "expression"; give one of them.')
+    return []
+  }
+  const source = parseRequestPath(path, lint.at('path'))
   if (source === undefined) return []
-  check(source, true, lint.at('path'))
-  return [{ name, path: lint.path, source, prefix: spec.prefix ?? '', postfix: spec.postfix ?? '' }]
+  reader.check(source, true, lint.at('path'))
+  return [{ ...parameter, text: path, read: (scope) => source.read(scope), evaluate: undefined }]
+}
+
+const NOTHING_EVALUATED: Evaluated = new Map()
+
+/** Out: evaluates the expressions of `parameters` for a message, one after the other. Fails as they do. */
+export function compileEvaluation(
+  parameters: readonly Parameter[],
+): (scope: CallScope, run: Run) => Awaitable<Evaluated> {
+  const withExpression = parameters.filter(({ evaluate }) => evaluate !== undefined)
+  if (withExpression.length === 0) return () => NOTHING_EVALUATED
+  return (scope, run) => evaluateFrom(withExpression, 0, new Map(), scope, run)
+}
+
+function evaluateFrom(
+  parameters: readonly Parameter[],
+  first: number,
+  evaluated: Map<string, Json | undefined>,
+  scope: CallScope,
+  run: Run,
+): Awaitable<Evaluated> {
+  for (let index = first; index < parameters.length; index += 1) {
+    const { path, evaluate } = parameters[index] as Parameter
+    const value = evaluate?.(scope as JsonObject, run)
+    if (value instanceof Promise) {
+      return value.then((later) => evaluateFrom(parameters, index + 1, evaluated.set(path, later), scope, run))
+    }
+    evaluated.set(path, value)
+  }
+  return evaluated
 }
 
 /** A single value is an array of one if the path has a `[]`: XML does not distinguish them. Fails with FOREACH_INVALID. */
 export function compileItems(
   text: string,
-  check: Check,
+  { check }: Reader,
   settings: PipelineSettings,
   lint: LintSink,
 ): (message: CallScope) => readonly Json[] {
@@ -73,15 +134,16 @@ type UrlParts = Readonly<{
 export function fillUrl(
   { template, placeholders, query, path, limitBytes }: UrlParts,
   scope: CallScope,
+  evaluated: Evaluated,
   resolveSecret?: (reference: Reference) => string,
 ): string {
   const values: Record<string, string> = {}
   let characters = 0
   const readText = (parameter: Parameter): string | undefined => {
-    const text = parameterText(parameter, scope)
+    const text = parameterText(parameter, scope, evaluated)
     characters += text?.length ?? 0
     // Before it is encoded, which takes the most time.
-    if (characters > limitBytes) throw tooLong(`the value of "${parameter.source.text}" in it`, parameter.path)
+    if (characters > limitBytes) throw tooLong(`the value of "${parameter.text}" in it`, parameter.path)
     return text
   }
   const tooLong = (cause: string, at: string) =>
@@ -93,8 +155,8 @@ export function fillUrl(
   for (const parameter of placeholders) {
     const value = readText(parameter)
     if (value === undefined) {
-      const { source, name, path: at } = parameter
-      throw new Failure('PARAMETER_INVALID', `"${source.text}" found nothing for the URL's :${name}.`, { path: at })
+      const { text, name, path: at } = parameter
+      throw new Failure('PARAMETER_INVALID', `"${text}" found nothing for the URL's :${name}.`, { path: at })
     }
     values[parameter.name] = value
   }
@@ -109,13 +171,14 @@ export function fillUrl(
   return url
 }
 
-/** The text of a parameter: arrays joined by commas; undefined if its path finds nothing. Fails with PARAMETER_INVALID. */
+/** The text of a parameter: arrays joined by commas; undefined if it finds nothing. Fails with PARAMETER_INVALID. */
 export function parameterText(
-  { source, prefix, postfix, path }: Parameter,
+  { text: written, read, prefix, postfix, path }: Parameter,
   scope: CallScope,
+  evaluated: Evaluated,
   purpose = 'stand in a URL',
 ): string | undefined {
-  const value = source.read(scope)
+  const value = read(scope, evaluated)
   const elements = (Array.isArray(value) ? value : [value]).filter(
     (element) => element !== undefined && element !== null,
   )
@@ -124,11 +187,34 @@ export function parameterText(
   if (odd !== undefined) {
     throw new Failure(
       'PARAMETER_INVALID',
-      `"${source.text}" gave ${isObject(odd) ? 'an object' : 'an array of arrays'}, which cannot ${purpose}.`,
+      `"${written}" gave ${isObject(odd) ? 'an object' : 'an array of arrays'}, which cannot ${purpose}.`,
       { path },
     )
   }
   const text = `${prefix}${elements.join(',')}${postfix}`
   if (text.isWellFormed()) return text
-  throw new Failure('PARAMETER_INVALID', `"${source.text}" gave a text that is not valid Unicode.`, { path })
+  throw new Failure('PARAMETER_INVALID', `"${written}" gave a text that is not valid Unicode.`, { path })
+}
+
+/**
+ * The headers whose values are of the message; names in lower case, those that find nothing left out.
+ * Fails with PARAMETER_INVALID for a value that no header can hold, or that is longer than `limitBytes`.
+ */
+export function fillHeaders(
+  headers: readonly Parameter[],
+  scope: CallScope,
+  evaluated: Evaluated,
+  limitBytes: number,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    headers.flatMap((header) => {
+      const text = parameterText(header, scope, evaluated, 'be the value of a header')
+      if (text === undefined) return []
+      const invalid = (why: string) =>
+        new Failure('PARAMETER_INVALID', `The value of the header "${header.name}" ${why}.`, { path: header.path })
+      if (text.length > limitBytes) throw invalid(`is longer than ${limitBytes} bytes (REQUEST_URL_LIMIT)`)
+      if (!isHeaderValue(text)) throw invalid('holds a line break or another character that no header can hold')
+      return [[header.name.toLowerCase(), text] as const]
+    }),
+  )
 }

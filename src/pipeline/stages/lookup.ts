@@ -14,7 +14,7 @@ import { parseMediaType } from '../../formats/media-type.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { Step } from '../chain.ts'
 import { answersInFhir } from '../reply.ts'
-import { buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
+import { andThen, buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
 import { type CallEnding, compileCall, type RequestCall } from '../requests/request-call.ts'
 import { compileTimed } from '../requests/timed.ts'
 import { readIssues, readLookupData, refusal } from '../requests/upstream-answer.ts'
@@ -106,14 +106,14 @@ function compileOne(
   const readItemBody = forwards ? compileItemBody(endpoint, call) : () => undefined
   const prepare = (message: Parsed, run: Run): Awaitable<Ready> => {
     if (items === undefined) {
-      const prepared = call.prepare(message, run)
-      const body = readMessageBody(message, run)
-      return () => send(prepared, body, run)
+      return andThen(call.prepare(message, run), (prepared) => {
+        const body = readMessageBody(message, run)
+        return () => send(prepared, body, run)
+      })
     }
-    const calls = buildAll(items(message), (item) => ({
-      prepared: call.prepare({ ...message, item }, run),
-      body: readItemBody(item, run),
-    }))
+    const calls = buildAll(items(message), (item) =>
+      andThen(call.prepare({ ...message, item }, run), (prepared) => ({ prepared, body: readItemBody(item, run) })),
+    )
     return calls.then(
       (all) => () => mapItems(all, call.concurrency, ({ prepared, body }, item) => send(prepared, body, run, item)),
     )

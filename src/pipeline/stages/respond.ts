@@ -12,7 +12,7 @@ import { codecForFormat, codecForSending, type OutputFormat, outputFormat } from
 import { hasStatus } from '../../language/status-set.ts'
 import { targetOf } from '../../outbound/targets.ts'
 import type { Stage } from '../chain.ts'
-import { buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
+import { andThen, buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
 import { type CallEnding, compileCall, type RequestCall } from '../requests/request-call.ts'
 import {
   aggregate,
@@ -130,14 +130,17 @@ function compileOne(
   const { items } = call
   const prepare = (message: Serialised, run: Run): Awaitable<Ready> => {
     if (items === undefined) {
-      const prepared = call.prepare(message, run)
-      const content = asOutput ? message.output : writePaid(message.responseBody, form.codec, run, call.path)
-      return () => send(prepared, content, run)
+      return andThen(call.prepare(message, run), (prepared) => {
+        const content = asOutput ? message.output : writePaid(message.responseBody, form.codec, run, call.path)
+        return () => send(prepared, content, run)
+      })
     }
-    const calls = buildAll(items(message), (item) => ({
-      prepared: call.prepare({ ...message, item }, run),
-      content: bodiless ? '' : writePaid(item, form.codec, run, call.path),
-    }))
+    const calls = buildAll(items(message), (item) =>
+      andThen(call.prepare({ ...message, item }, run), (prepared) => ({
+        prepared,
+        content: bodiless ? '' : writePaid(item, form.codec, run, call.path),
+      })),
+    )
     return calls.then(
       (all) => () =>
         mapItems(all, call.concurrency, ({ prepared, content }, item) => send(prepared, content, run, item)),

@@ -9,6 +9,7 @@ import type { Endpoint } from '../../document/schema/schema.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../../language/jsonata/expression.ts'
 import { isTimeout } from '../../language/jsonata/expression-limits.ts'
 import type { Step } from '../chain.ts'
+import { expressionFailed, expressionLimits, outOfTime, pickRoots } from '../expressions.ts'
 import type { SandboxedProgram, Transformation } from '../sandbox.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { observeExpression, type StageObserver } from '../stage-observer.ts'
@@ -34,12 +35,7 @@ export function compileTransform(
 ): Step<Enriched, Transformed> {
   const local = sandboxed?.local
   if (sandboxed !== undefined && local === undefined) return compileSandboxed(endpoint, sandboxed, lint, observer)
-  const limits = {
-    timeoutMs: settings.expressionTimeoutMs,
-    maxDepth: settings.expressionMaxDepth,
-    maxSequence: settings.expressionMaxSequence,
-    runExclusive: local?.runExclusive,
-  }
+  const limits = expressionLimits(settings, { sandboxed })
   const entries = Object.entries(endpoint.inputTransforms ?? {}).flatMap(([name, text]): Entry[] => {
     const parsed = parseExpression(text, limits, ambient)
     const sink = lint.at('inputTransforms', name)
@@ -113,7 +109,7 @@ const withValue = (transforms: JsonObject, name: string, value: Json | undefined
 
 /** In: what an expression threw. */
 const toTransformFailure = (thrown: unknown, path: string): unknown =>
-  thrown instanceof ExpressionFault ? failed(path, thrown, thrown) : thrown
+  thrown instanceof ExpressionFault ? expressionFailed(path, thrown, thrown) : thrown
 
 /** As compileTransform, but the sandbox runs all expressions of a message in one call. */
 function compileSandboxed(
@@ -163,8 +159,9 @@ function callSandbox(
     }
     const path = outcome.name === undefined ? 'inputTransforms' : documentPath('inputTransforms', outcome.name)
     if (outcome.why === 'late') throw outOfTime(path)
-    if (outcome.why === 'failed') throw failed(path, outcome)
-    if (outcome.name !== undefined) throw failed(path, { message: outcome.message, unquoted: outcome.message })
+    if (outcome.why === 'failed') throw expressionFailed(path, outcome)
+    if (outcome.name !== undefined)
+      throw expressionFailed(path, { message: outcome.message, unquoted: outcome.message })
     throw new Failure('TRANSFORM_FAILED', `One of the expressions of "inputTransforms" failed: ${outcome.message}`, {
       path,
     })
@@ -177,21 +174,3 @@ function reportAll(outcome: Transformation, names: readonly string[], observer: 
   const ran = names.slice(reported, outcome.ok ? names.length : Math.max(0, names.indexOf(outcome.name ?? '')))
   for (const name of ran) observer.transformed(name, Object.hasOwn(transforms, name) ? transforms[name] : undefined)
 }
-
-function pickRoots(message: Enriched, roots: ReadonlySet<string> | undefined): JsonObject {
-  if (roots === undefined) return message
-  return Object.fromEntries(Object.entries(message).filter(([name]) => roots.has(name)))
-}
-
-/** `path`: of the expression in the document. */
-function failed(
-  path: string,
-  { message, unquoted }: Readonly<{ message: string; unquoted: string }>,
-  cause?: unknown,
-): Failure {
-  const sentence = (text: string) => `The expression "${path}" failed: ${text}`
-  return new Failure('TRANSFORM_FAILED', sentence(message), { path, cause, unquoted: sentence(unquoted) })
-}
-
-const outOfTime = (path: string): Failure =>
-  new Failure('DEADLINE_EXCEEDED', `The message ran out of time before the expression "${path}".`, { path })

@@ -6,6 +6,7 @@ import type { MANAGEMENT_FAILURES } from '../../core/failures/management-failure
 import { takesBody } from '../../core/http.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { referencesIn } from '../../core/secrets/secrets.ts'
+import { listReferences } from '../../document/reads/document-reads.ts'
 import { type Endpoint, soleRequest } from '../../document/schema/schema.ts'
 import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { splitPattern, variableName } from '../../language/route-pattern.ts'
@@ -204,7 +205,7 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   LOOKUP_TIMED_OUT: ofLookups,
   LOOKUP_UNREADABLE: ofLookups,
   LOOKUP_CIRCUIT_OPEN: ofLookups,
-  TRANSFORM_FAILED: ({ endpoint }) => Object.keys(endpoint.inputTransforms ?? {}).length > 0,
+  TRANSFORM_FAILED: ({ endpoint }) => listReferences(endpoint).some(({ kind }) => kind === 'expression'),
   MESSAGE_TOO_COSTLY: always,
   BUDGET_EXHAUSTED: always,
   MAPPING_FAILED: ({ endpoint }) => Object.keys(endpoint.inputMapping).length > 0,

@@ -260,8 +260,8 @@ const parameter = (location: string, name: string, schema: Json, isRequired: boo
 })
 
 function collectReads(endpoint: Endpoint): readonly Read[] {
-  return listReferences(endpoint).flatMap(({ text, at, stage }) => {
-    const parsed = stage === 'transform' ? undefined : parsePath(text)
+  return listReferences(endpoint).flatMap(({ kind, text, at }) => {
+    const parsed = kind === 'expression' ? undefined : parsePath(text)
     if (parsed?.ok !== true) return []
     const { root, steps } = parsed.value
     const [first] = steps

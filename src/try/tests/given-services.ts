@@ -105,6 +105,7 @@ const ambientSandbox = (sandbox: Sandbox, ambient: () => Ambient, timeoutMs: num
       ...compiled,
       transform: (message, _deadlineAt, options) =>
         compiled.transform(message, deadlineAt(), { ...options, ambient: ambient() }),
+      evaluate: (text, message) => compiled.evaluate(text, message, deadlineAt(), ambient()),
       validate: (data) => compiled.validate(data, deadlineAt()),
     }
   },

@@ -124,7 +124,7 @@ function valuesAt(
   if (path[0] === 'inputMapping' && path.at(-1) === 'transform') return functionWords(vocabulary)
   if (field === undefined) return []
   const { reads, enum: values = [], examples = [], type } = field
-  if (reads === 'transform') return []
+  if (field.evaluates !== undefined) return []
   if (reads !== undefined && !field.readsNames) return pathWords(vocabulary, reads, paths)
   const known = type === 'boolean' ? [true, false] : values
   const words = (known.length > 0 ? known : examples).filter((value) => typeof value !== 'object')
