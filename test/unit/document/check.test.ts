@@ -203,8 +203,10 @@ describe('faults of form', () => {
     [lookup({ config: {} }), [`${CONFIG}.url`, 'is required']],
     [call({ method: 'TRACE' }), [`${CONFIG}.method`, 'must be one of "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"']],
     [call({ headers: { a: 1.5, b: 'c' } })],
-    [call({ headers: { a: true } }), [`${CONFIG}.headers.a`, 'must be a string or a number, not a boolean']],
-    [call({ params: { query: { a: {} } } }), [`${CONFIG}.params.query.a.path`, 'is required']],
+    [
+      call({ headers: { a: true } }),
+      [`${CONFIG}.headers.a`, 'must be a string, a number, or an object with "path" or "expression", not a boolean'],
+    ],
     [lookup({ forEach: { concurrency: 2 } }), [`${LOOKUP_AT}.forEach.items`, 'is required']],
     ...[0, 1001, 1.5, '0', '1001', 'x', '', true].map(
       (concurrency): Case => [

@@ -7,7 +7,14 @@ import { call } from '../../../support/inbound/http/management/call.ts'
 import { endpointDocument, json, type Service, startService } from '../../../support/service.ts'
 
 type Vocabulary = Readonly<{
-  fields: readonly Readonly<{ path: string; description?: string; required?: true; reads?: ReferenceStage }>[]
+  fields: readonly Readonly<{
+    path: string
+    description?: string
+    required?: true
+    reads?: ReferenceStage
+    evaluates?: ReferenceStage
+    readsNames?: true
+  }>[]
   roots: Readonly<Record<ReferenceStage, Readonly<{ roots: readonly string[] }>>>
   mappingFunctions: readonly Readonly<{ name: string; signature: string; means: string; needsParameters: boolean }>[]
   expressionFunctions: readonly Readonly<{ name: string; parameters: readonly string[]; signature: string }>[]
@@ -32,45 +39,43 @@ async function lintOf(changes: JsonObject): Promise<readonly Readonly<{ path: st
 }
 
 describe('roots of paths', () => {
-  const url = 'http://127.0.0.1:1/:n'
   const EACH = { forEach: { items: 'requestBody' } }
-  /** A request that each place may be in, with a path as the parameter of its query or of its URL. */
-  const query = (path: string) => ({ id: 'a', config: { url, params: { query: { q: { path } } } }, ...EACH })
-  const inUrl = (path: string) => ({ id: 'a', config: { url, params: { url: { n: { path } } } }, ...EACH })
-  const items = (path: string) => ({ id: 'a', config: { url }, forEach: { items: path } })
-  const key = (path: string) => ({ id: 'a', kafkaProducerTopic: 't', key: { path }, ...EACH })
-  const places: Readonly<Record<string, (path: string) => JsonObject>> = {
-    inputMapping: (path) => ({ inputMapping: { [path]: 'x' } }),
-    'inputTransforms.<name>': (path) => ({ inputTransforms: { t: '1', x: `${path}.t` } }),
-    'messageKeys.<name>': (path) => ({ messageKeys: { x: path } }),
-    'requests.lookup[].forEach.items': (path) => ({ requests: { lookup: [items(path)] } }),
-    'requests.lookup[].config.params.query.<name>.path': (path) => ({ requests: { lookup: [query(path)] } }),
-    'requests.lookup[].config.params.url.<name>.path': (path) => ({ requests: { lookup: [inUrl(path)] } }),
-    'requests.response[].forEach.items': (path) => ({ requests: { response: [items(path)] } }),
-    'requests.response[].config.params.query.<name>.path': (path) => ({ requests: { response: [query(path)] } }),
-    'requests.response[].config.params.url.<name>.path': (path) => ({ requests: { response: [inUrl(path)] } }),
-    'requests.response[].key.path': (path) => ({ requests: { response: [key(path)] } }),
+  const request = { id: 'a', config: { url: 'http://127.0.0.1:1/:n' }, ...EACH }
+  const toTopic = { id: 'a', kafkaProducerTopic: 't', ...EACH }
+
+  /** A document with this text at a field of the vocabulary, such as `requests.lookup[].config.params.url.<name>.path`. */
+  function documentWith(field: string, text: string, isName: boolean): JsonObject {
+    const steps = field.replaceAll('[]', '.0').replaceAll('<name>', 'n').split('.')
+    const given = {
+      inputTransforms: { t: '1' },
+      requests: { [steps[1] ?? '']: [steps[3] === 'key' ? toTopic : request] },
+    }
+    const document = structuredClone(steps[0] === 'requests' ? given : { inputTransforms: given.inputTransforms })
+    let at = document as Record<string, Json>
+    for (const step of steps.slice(0, -1)) {
+      at[step] ??= {}
+      at = at[step] as Record<string, Json>
+    }
+    at[steps.at(-1) ?? ''] = isName ? { [text]: 'x' } : text
+    return document
   }
+
   const faulty = /is not part of a message|does not exist yet|another name for|exists in the parameters/
-  const isFaulty = async (place: (path: string) => JsonObject, root: string) =>
-    (await lintOf(place(root))).some(({ message }) => faulty.test(message))
 
-  test('stand for every field that holds a path', () => {
-    const reading = vocabulary.fields.flatMap(({ path, reads }) => (reads === undefined ? [] : [path]))
-    assert.deepEqual(reading.toSorted(), Object.keys(places).toSorted())
-  })
-
-  for (const [field, place] of Object.entries(places)) {
-    test(`are those that ${field} can read`, async () => {
-      const reads = vocabulary.fields.find(({ path }) => path === field)?.reads as ReferenceStage
-      const { roots } = vocabulary.roots[reads]
+  test('stand for every field that holds a path or an expression', async () => {
+    const reading = vocabulary.fields.filter(({ reads, evaluates }) => reads !== undefined || evaluates !== undefined)
+    assert.ok(reading.length > 10)
+    for (const { path: field, reads, evaluates, readsNames } of reading) {
+      const { roots } = vocabulary.roots[(reads ?? evaluates) as ReferenceStage]
       const all = new Set(Object.values(vocabulary.roots).flatMap((one) => one.roots))
       for (const root of [...all, 'nothing']) {
-        // JSONata reads `item` and `payload` as fields of the message that are not there.
-        assert.equal(await isFaulty(place, root), !roots.includes(root), `${field} ${root}`)
+        const text = evaluates === undefined ? root : `${root}.t`
+        const lints = await lintOf(documentWith(field, text, readsNames === true))
+        const isFaulty = lints.some(({ message }) => faulty.test(message))
+        assert.equal(isFaulty, !roots.includes(root), `${field} ${root} ${JSON.stringify(lints)}`)
       }
-    })
-  }
+    }
+  })
 })
 
 describe('the other parts', () => {
