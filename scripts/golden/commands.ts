@@ -101,6 +101,7 @@ const NAMES = [
   'diff',
   'apply',
   'pull',
+  'render',
   'messages',
   'replay',
   'new',
@@ -227,6 +228,7 @@ export const COMMANDS: readonly CommandRow[] = [
     'new X --sample none.json',
     'new X --sample wrong/cut.json',
   ),
+  ...lines('render test', 'render nonsense'),
   ...lines('completion bash', 'completion zsh', 'completion fish', 'completion nonsense'),
 
   ...lines(

@@ -236,6 +236,14 @@ export const COMMANDS = {
     arguments: PROJECT_TARGET,
     options: { '--all': 'also the endpoints that do not have the labels of the project', ...SERVICE },
   },
+  render: {
+    summary:
+      'prints the documents of a project as apply sends them: a list, with the values of the target filled in; references to secrets stay',
+    exits: ['findings'],
+    arguments: PROJECT_TARGET,
+    options: { '--target <name>': SERVICE['--target <name>'], ...PROJECT },
+    readsSettings: false,
+  },
   messages: {
     summary: 'finds recorded messages of a running service',
     arguments: SERVICE_TARGET,

@@ -34,6 +34,7 @@ const RUNS: Runs = {
   diff: () => import('./diff.ts'),
   apply: () => import('./apply.ts'),
   pull: () => import('./pull.ts'),
+  render: () => import('./render.ts'),
   messages: () => import('./messages.ts'),
   replay: () => import('./replay.ts'),
   new: () => import('./new.ts'),
