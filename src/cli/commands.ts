@@ -298,6 +298,16 @@ export const COMMANDS = {
       '--origin <url>': 'the message port as callers reach it; by default PUBLIC_URL, or SERVER_PORT on localhost',
     },
   },
+  schema: {
+    summary: 'prints the JSON Schema (draft-07) of a kind of file, with which editors check and complete it',
+    arguments: {
+      '[kind]': {
+        choices: ['document', 'tests', 'project'],
+        help: 'endpoint documents, which is the default, files of tests, or crosswalk.json',
+      },
+    },
+    readsSettings: false,
+  },
   completion: {
     summary: 'prints a script with which a shell completes commands, options and choices',
     note: 'For bash: source <(crosswalk completion bash), the same with zsh; for fish: crosswalk completion fish | source',

@@ -39,6 +39,7 @@ const RUNS: Runs = {
   replay: () => import('./replay.ts'),
   new: () => import('./new.ts'),
   openapi: () => import('./openapi.ts'),
+  schema: () => import('./schema.ts'),
   completion: () => import('./completion.ts'),
   test: () => import('./test.ts'),
   coverage: async () => ({ run: (await import('./test.ts')).runCoverage }),

@@ -72,9 +72,10 @@ export function pulledDocument(
     })
   }
   const merged = merge(document, file?.written, file?.filled, []) as JsonObject
-  const { renamedFrom } = file?.written ?? {}
+  const { $schema, renamedFrom } = file?.written ?? {}
   const { name = '', ...rest } = merged
   return {
+    ...($schema === undefined ? {} : { $schema }),
     name,
     ...(renamedFrom === undefined || renamedFrom === name ? {} : { renamedFrom }),
     ...rest,

@@ -166,7 +166,7 @@ export function fillDocument(
   if (whole === undefined) return { ...none, document: undefined }
   const filled = fillValues(whole, values, lint)
   if (!isObject(filled)) return { ...none, document: filled }
-  const { renamedFrom, ...document } = filled
+  const { $schema: _ofEditor, renamedFrom, ...document } = filled
   checkRename(renamedFrom, document.name, lint.at('renamedFrom'))
   return {
     ...none,

@@ -88,6 +88,8 @@ function lintNames(tests: readonly JsonObject[], lint: LintSink): void {
 function lintTest(test: JsonObject, lint: LintSink, room: PatternRoom): void {
   const { steps } = test
   if (steps === undefined) {
+    if (test.expect === undefined)
+      lint.at('expect').error(`"${lint.at('expect').path}" is required: what the message must do.`)
     lintStep(test, lint, room)
     return
   }
@@ -100,8 +102,6 @@ function lintTest(test: JsonObject, lint: LintSink, room: PatternRoom): void {
 }
 
 function lintStep({ given, expect }: JsonObject, lint: LintSink, room: PatternRoom): void {
-  if (expect === undefined)
-    lint.at('expect').error(`"${lint.at('expect').path}" is required: what the message must do.`)
   if (isObject(given)) lintGiven(given, lint.at('given'))
   if (isObject(expect)) lintExpected(expect, lint.at('expect'), room)
 }

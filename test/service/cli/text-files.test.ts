@@ -16,8 +16,9 @@ const greets: JsonObject = {
 }
 
 const files = (expression: string): Readonly<Record<string, Json>> => ({
-  'crosswalk.json': { labels: { project: 'a' }, targets },
+  'crosswalk.json': { $schema: 'x', labels: { project: 'a' }, targets },
   'endpoints/a.json': {
+    $schema: '../document.schema.json',
     ...DOCUMENT,
     renamedFrom: 'Hello',
     constants: { token: '${env:CROSSWALK_SECRET_TOKEN}' },
@@ -25,14 +26,14 @@ const files = (expression: string): Readonly<Record<string, Json>> => ({
     inputMapping: { 'transforms.hello': 'hello' },
   },
   'endpoints/hello.jsonata': expression,
-  'endpoints/a.tests.json': { tests: [greets] },
+  'endpoints/a.tests.json': { $schema: 'y', tests: [greets] },
   'message.json': { name: 'Ann' },
 })
 
 const GREETING = '/* A greeting. */\n"${value:GREETING} " & requestBody.name\n'
 const WRONG = '"${value:GREETING} " &\n  requestBody.name)\n'
 const FAULT =
-  /^endpoints\/a\.json:18:5: error: inputTransforms\.hello: Syntax error: "\)", near character \d+ of the expression\. \(hello\.jsonata:2:19\)/m
+  /^endpoints\/a\.json:19:5: error: inputTransforms\.hello: Syntax error: "\)", near character \d+ of the expression\. \(hello\.jsonata:2:19\)/m
 
 describe('a text in a file is used by', () => {
   const cases: readonly (readonly [command: string, code: number, stdout: RegExp])[] = [

@@ -108,8 +108,9 @@ describe('crosswalk pull', () => {
   test('writes texts into the files that the document names', async (context) => {
     const transforms = (names: readonly string[]) =>
       Object.fromEntries(names.map((name) => [name, { $file: `../${name}.jsonata` }]))
+    const editor = { $schema: '../document.schema.json' }
     const rig = projectRig(context, service.url, {
-      a: document('A', { labels: {}, inputTransforms: transforms(['same', 'own', 'shared', 'gone']) }),
+      a: document('A', { ...editor, labels: {}, inputTransforms: transforms(['same', 'own', 'shared', 'gone']) }),
       b: document('B', { labels: {}, inputTransforms: transforms(['shared']) }),
     })
     for (const name of ['same', 'own', 'shared', 'gone']) rig.write(`${name}.jsonata`, `"\${value:HOST} ${name}"\n`)
@@ -117,12 +118,14 @@ describe('crosswalk pull', () => {
     noDifference(await rig.run('diff', { exitCode: true }))
     const a = (await stored()).find(({ name }) => name === 'A') as unknown as JsonObject
     const inputTransforms = { same: '"host.test same"', own: '"${value:HOST} new"\n', shared: '"new"' }
-    const put = await service.fetch(`/endpoints/${a._id}`, json('PUT', { ...a, inputTransforms }))
+    const put = await service.fetch(`/endpoints/${a._id}`, json('PUT', { ...a, ...editor, inputTransforms }))
     assert.equal(put.status, 200, put.text)
+    assert.equal(JSON.parse(put.text).$schema, undefined)
     const pulled = await rig.run('pull', {})
     noDifference(pulled)
     assert.match(pulled.stdout, /own\.jsonata\n.*a\.json\n2 written, 1 unchanged\.\n$/)
     const written = rig.read('endpoints/a.json')
+    assert.deepEqual(Object.keys(written).slice(0, 2), ['$schema', 'name'])
     assert.deepEqual(written.inputTransforms, { ...transforms(['same', 'own']), shared: '"new"' })
     const texts = ['same', 'own', 'shared', 'gone'].map((name) =>
       readFileSync(join(rig.folder, `${name}.jsonata`), 'utf8'),
