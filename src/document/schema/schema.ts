@@ -233,7 +233,8 @@ export const EndpointSchema = record(
       },
     ),
   },
-  { description: 'The whole endpoint.' },
+  // Names the schema for an editor.
+  { description: 'The whole endpoint.', foreign: { $schema: '' } },
 )
 
 /** The same schema by its keywords, as the checks and the generated page read it. */
