@@ -19,7 +19,9 @@ export function toOperationOutcome(failure: Failure, messageId: string): JsonObj
 function toIssue(failure: Failure, messageId: string, detail?: FailureDetail): JsonObject {
   const { message, code, kind, stage, issue } = failure
   const text = fhirText(detail === undefined ? message : formatSentence(detail))
-  const facts = Object.entries({ messageId, stage, path: failure.options.path, pointer: detail?.path })
+  const { path, ownDetails } = failure.options
+  const given = typeof ownDetails === 'string' ? ownDetails : JSON.stringify(ownDetails)
+  const facts = Object.entries({ messageId, stage, path, pointer: detail?.path, details: given })
   const known = facts.flatMap(([name, fact]) => (fact === undefined || fact === '' ? [] : [`${name}: ${fact}`]))
   const expression = toFhirPath(detail?.inBody)
   return {

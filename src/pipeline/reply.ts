@@ -1,7 +1,7 @@
 /** Turns a Failure into an answer; no other file does. */
 
 import { asFailure, type Failure, type FailureDetail } from '../core/failure.ts'
-import type { JsonObject } from '../core/json.ts'
+import type { Json, JsonObject } from '../core/json.ts'
 import type { Answer } from '../core/message.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import { DEFAULT_FORMAT, type Format, type FormatOptions, holdsFhir, outputFormat } from '../formats/codecs.ts'
@@ -29,7 +29,7 @@ export function answerFailure(
   documented?: FormatOptions,
 ): Answer {
   const { codec, mediaType } = outputFormat(format, documented)
-  const body = codec.buildFailure(describe(failure, messageId), failure.retry)
+  const body = codec.buildFailure(describe(failure, messageId, codec.hasTypes), failure.retry)
   return { status: failure.status, headers: { ...failureHeaders(failure), 'content-type': mediaType }, body }
 }
 
@@ -56,8 +56,10 @@ function failureHeaders({ kind, status, options }: Failure): Record<string, stri
   return headers
 }
 
-function describe(failure: Failure, messageId: string | undefined): JsonObject {
-  const { path, details } = failure.options
+/** `holdsJson`: whether the format takes any names and types; others get the JSON text of details of the document. */
+function describe(failure: Failure, messageId: string | undefined, holdsJson: boolean): JsonObject {
+  const { path, details, ownDetails } = failure.options
+  const shown = holdsJson ? ownDetails : textOf(ownDetails)
   return {
     error: failure.message,
     code: failure.code,
@@ -65,8 +67,12 @@ function describe(failure: Failure, messageId: string | undefined): JsonObject {
     ...(path === undefined ? {} : { path }),
     ...(messageId === undefined ? {} : { messageId }),
     ...(details === undefined ? {} : { details: details.map(shownDetail) }),
+    ...(shown === undefined ? {} : { details: shown }),
   }
 }
+
+const textOf = (value: Json | undefined): string | undefined =>
+  value === undefined || typeof value === 'string' ? value : JSON.stringify(value)
 
 /** A detail without what only an OperationOutcome shows. */
 function shownDetail({ operation, code, path, message }: FailureDetail): JsonObject {
