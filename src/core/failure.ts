@@ -74,6 +74,12 @@ export class Failure extends Error {
     return this.options.unquoted ?? this.message
   }
 
+  /** Details of the document as a text: itself, or its JSON. */
+  get ownDetailsText(): string | undefined {
+    const { ownDetails } = this.options
+    return typeof ownDetails === 'string' ? ownDetails : JSON.stringify(ownDetails)
+  }
+
   /** True if the same message may succeed later. A status that is passed on decides instead of the table. */
   get retry(): boolean {
     const { status } = this.options

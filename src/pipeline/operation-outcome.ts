@@ -19,9 +19,8 @@ export function toOperationOutcome(failure: Failure, messageId: string): JsonObj
 function toIssue(failure: Failure, messageId: string, detail?: FailureDetail): JsonObject {
   const { message, code, kind, stage, issue } = failure
   const text = fhirText(detail === undefined ? message : formatSentence(detail))
-  const { path, ownDetails } = failure.options
-  const given = typeof ownDetails === 'string' ? ownDetails : JSON.stringify(ownDetails)
-  const facts = Object.entries({ messageId, stage, path, pointer: detail?.path, details: given })
+  const { ownDetailsText: details, options } = failure
+  const facts = Object.entries({ messageId, stage, path: options.path, pointer: detail?.path, details })
   const known = facts.flatMap(([name, fact]) => (fact === undefined || fact === '' ? [] : [`${name}: ${fact}`]))
   const expression = toFhirPath(detail?.inBody)
   return {

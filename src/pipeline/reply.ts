@@ -1,7 +1,7 @@
 /** Turns a Failure into an answer; no other file does. */
 
 import { asFailure, type Failure, type FailureDetail } from '../core/failure.ts'
-import type { Json, JsonObject } from '../core/json.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { Answer } from '../core/message.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import { DEFAULT_FORMAT, type Format, type FormatOptions, holdsFhir, outputFormat } from '../formats/codecs.ts'
@@ -59,7 +59,7 @@ function failureHeaders({ kind, status, options }: Failure): Record<string, stri
 /** `holdsJson`: whether the format takes any names and types; others get the JSON text of details of the document. */
 function describe(failure: Failure, messageId: string | undefined, holdsJson: boolean): JsonObject {
   const { path, details, ownDetails } = failure.options
-  const shown = holdsJson ? ownDetails : textOf(ownDetails)
+  const shown = holdsJson ? ownDetails : failure.ownDetailsText
   return {
     error: failure.message,
     code: failure.code,
@@ -70,9 +70,6 @@ function describe(failure: Failure, messageId: string | undefined, holdsJson: bo
     ...(shown === undefined ? {} : { details: shown }),
   }
 }
-
-const textOf = (value: Json | undefined): string | undefined =>
-  value === undefined || typeof value === 'string' ? value : JSON.stringify(value)
 
 /** A detail without what only an OperationOutcome shows. */
 function shownDetail({ operation, code, path, message }: FailureDetail): JsonObject {

@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { json } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
 import { failureOf, openPipeline, output } from './fixture.ts'
 
 const BODY = { id: 'p1', age: -1, items: [{ n: 1 }, { n: 2 }], deep: { a: 1 } }
 const TRANSFORM = 'inputTransforms.t'
+const ENDPOINT = { name: 'ends', endpoint: { pattern: '/ends' }, transformation: { input: 'JSON', output: 'JSON' } }
 
 for (const ISOLATION of ['none', 'process']) {
   const pipeline = openPipeline({ ISOLATION })
@@ -115,6 +118,45 @@ for (const ISOLATION of ['none', 'process']) {
         assert.deepEqual(failureOf(reply), [500, 'TRANSFORM_FAILED', 'transform', TRANSFORM])
         assert.equal(reply.json<{ error: string }>().error, error)
       }
+    })
+
+    it('is shown by a dry run, and expected by a test of the document', async () => {
+      const endpoint = { ...ENDPOINT, inputTransforms: { t: '$fail(422, "No", {"a": 1})' } }
+      const message = { body: BODY }
+      const ran = await pipeline.service.fetch('/endpoints/dry-run', json('POST', { endpoint, message }))
+      assert.deepEqual(ran.json<{ failure: Json }>().failure, {
+        error: 'No',
+        code: 'REJECTED',
+        status: 422,
+        stage: 'transform',
+        path: TRANSFORM,
+        details: [{ path: '', message: '{"a":1}' }],
+      })
+      const expect = { failure: { code: 'REJECTED', status: 422 }, answer: { status: 422 } }
+      const tests = [{ name: 'no', given: { message }, expect }]
+      const tested = await pipeline.service.fetch('/endpoints/tests/run', json('POST', { endpoint, tests }))
+      assert.deepEqual([tested.status, tested.json<{ failed: number }>().failed], [200, 0], tested.text)
+    })
+
+    it('is in the message log, and in the OpenAPI document of its endpoint alone', async () => {
+      const path = await pipeline.register({
+        inputTransforms: { t: '$fail(422, "No " & requestBody.id)' },
+        messageLog: 'metadata',
+      })
+      const other = await pipeline.register({ inputTransforms: { t: '1' } })
+      const reply = await pipeline.service.fetch(path, json('POST', BODY))
+      const { messageId } = reply.json<{ messageId: string }>()
+      const record = await until(
+        () => fetch(`${pipeline.service.adminUrl}/messages/${messageId}`),
+        ({ status }) => status === 200,
+      )
+      const { code, status, outcome, error } = (await record.json()) as JsonObject
+      const shown = `The expression "${TRANSFORM}" ended the message with 422.`
+      assert.deepEqual([code, status, outcome, error], ['REJECTED', 422, 'refused', shown])
+      const published = await pipeline.service.fetch('/endpoints/openapi.json')
+      const { paths } = published.json<{ paths: Record<string, { post: { responses: JsonObject } }> }>()
+      assert.ok(paths[path]?.post.responses['5XX'] !== undefined)
+      assert.equal(paths[other]?.post.responses['5XX'], undefined)
     })
 
     it('hides the secrets of the document', async () => {
