@@ -2,7 +2,7 @@
  * The table of everything that can go wrong with a message or a management call. docs/failures.md is generated from
  * it. Code asks a row for a property and never compares codes, so that a new code needs its row only.
  */
-import { type FailureKind, issueForStatus } from './failure-kind.ts'
+import { type FailureKind, issueForRejection, issueForStatus } from './failure-kind.ts'
 import { ADMISSION_FAILURES } from './failures/admission-failure-table.ts'
 import { MANAGEMENT_FAILURES } from './failures/management-failure-table.ts'
 
@@ -144,6 +144,14 @@ export const FAILURES = {
     retry: false,
     issue: 'processing',
     means: 'An expression of the document failed.',
+  },
+  REJECTED: {
+    status: 422,
+    retry: false,
+    retryAt: [408, 429],
+    issue: issueForRejection,
+    means:
+      'An expression of the document ended the message with `$fail`; answered with the status and the sentence that it gave.',
   },
   MAPPING_FAILED: {
     status: 500,

@@ -26,6 +26,7 @@ type FailureResponses = Readonly<{
 /** Statuses of codes that have others than that of their row. */
 const STATUSES: Readonly<Partial<Record<MessageFailureCode, readonly string[]>>> = {
   LOOKUP_REFUSED: ['4XX', '5XX', '502'],
+  REJECTED: ['4XX', '5XX'],
   LOOKUP_CIRCUIT_OPEN: ['502', '503', '504'],
   RESPONSE_CIRCUIT_OPEN: ['502', '503', '504'],
 }
@@ -206,6 +207,8 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   LOOKUP_UNREADABLE: ofLookups,
   LOOKUP_CIRCUIT_OPEN: ofLookups,
   TRANSFORM_FAILED: ({ endpoint }) => listReferences(endpoint).some(({ kind }) => kind === 'expression'),
+  REJECTED: ({ endpoint }) =>
+    listReferences(endpoint).some(({ kind, text }) => kind === 'expression' && /\$(?:fail|eval)\b/.test(text)),
   MESSAGE_TOO_COSTLY: always,
   BUDGET_EXHAUSTED: always,
   MAPPING_FAILED: ({ endpoint }) => Object.keys(endpoint.inputMapping).length > 0,
