@@ -15,6 +15,7 @@ import {
   type ResponseRequest,
 } from '../schema/schema.ts'
 import { UNKNOWN, UNKNOWN_URL } from '../schema/schema-fields.ts'
+import { lintLookupOrder } from './lookup-rules.ts'
 
 type Request = LookupRequest | ResponseRequest
 
@@ -24,6 +25,7 @@ export function lintRequests(endpoint: Endpoint, lint: LintSink): void {
   lintIds(lookup, 'lookups', lint.at('lookup'))
   lintIds(response, 'responses', lint.at('response'))
   lintPrimary(response, lint.at('response'))
+  lintLookupOrder(endpoint, lint)
   for (const [index, request] of lookup.entries()) {
     lintRequest(request, endpoint, lint.at('lookup', index))
     lintForwarding(request, endpoint, lint.at('lookup', index))

@@ -198,6 +198,13 @@ const sharedFields = (itemsRead: ReferenceStage) => ({
 export const LookupSchema = record(
   {
     id: requestId('lookup'),
+    after: optional(
+      list(nonEmptyText({ description: 'Id of a lookup.' }), {
+        description: 'Ids of lookups that are made before this one, besides those that it reads.',
+        absentAs: [],
+        examples: [['patient']],
+      }),
+    ),
     config: record(
       {
         method: method('GET'),
@@ -219,7 +226,8 @@ export const LookupSchema = record(
     ),
   },
   {
-    description: 'A request before the mapping; its answer is `lookupRequests.<id>`.',
+    description:
+      'A request before the mapping; its answer is `lookupRequests.<id>`, which other lookups may read: they are made after it.',
     foreign: { _id: '', extract: EXTRACT },
   },
 )

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { ROOTS } from '../../core/message.ts'
 import { compileReferences, type SecretValues } from '../../core/secrets/secrets.ts'
 import { STAGE_NAMES } from '../../core/tracing/stages.ts'
-import { collectDocumentReads, isLookupHeaders } from '../../document/reads/document-reads.ts'
+import { collectDocumentReads, isBesideData } from '../../document/reads/document-reads.ts'
 import { createReadRecorder } from '../../document/reads/read-recorder.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import type { TracedEntry, TracedTarget } from '../../language/mapping/mapping-trace.ts'
@@ -72,7 +72,7 @@ function findUnread(source: JsonObject, endpoint: Endpoint): Unread | undefined 
   const root = createPathTree<Counted>()
   const shown: (readonly [PathNode<Counted>, Counted])[] = []
   let notShown = 0
-  const isComplete = recorder.unread(ROOTS_READ, isLookupHeaders, (steps) => {
+  const isComplete = recorder.unread(ROOTS_READ, isBesideData, (steps) => {
     const node = steps.reduce<PathNode<Counted> | undefined>((at, step) => at && childNode(at, step), root)
     if (node?.noted !== undefined) node.noted.count += 1
     else {
