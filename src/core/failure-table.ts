@@ -158,7 +158,7 @@ export const FAILURES = {
     retry: false,
     issue: 'processing',
     means:
-      'An entry of `inputMapping` could not convert its value, or would have replaced what another entry wrote in another shape.',
+      'An entry of a mapping could not convert its value, or would have replaced what another entry wrote in another shape.',
   },
   MESSAGE_TOO_COSTLY: {
     status: 413,
@@ -177,13 +177,13 @@ export const FAILURES = {
     status: 413,
     retry: false,
     issue: 'too-long',
-    means: 'An entry of `inputMapping` would make this message grow by more than 64 MiB.',
+    means: 'An entry of a mapping would make this message grow by more than 64 MiB.',
   },
   SERIALISE_FAILED: {
     status: 500,
     retry: false,
     issue: 'processing',
-    means: 'The output cannot be written in its type.',
+    means: 'The output, or the body of a request, cannot be written in its type.',
   },
   RESPONSE_UNREACHABLE: {
     status: 502,

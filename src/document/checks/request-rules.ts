@@ -15,6 +15,7 @@ import {
   type ResponseRequest,
 } from '../schema/schema.ts'
 import { UNKNOWN, UNKNOWN_URL } from '../schema/schema-fields.ts'
+import { lintBody, lintOwnMapping } from './body-rules.ts'
 import { lintLookupOrder } from './lookup-rules.ts'
 
 type Request = LookupRequest | ResponseRequest
@@ -29,9 +30,13 @@ export function lintRequests(endpoint: Endpoint, lint: LintSink): void {
   for (const [index, request] of lookup.entries()) {
     lintRequest(request, endpoint, lint.at('lookup', index))
     lintForwarding(request, endpoint, lint.at('lookup', index))
+    lintBody(request, lint.at('lookup', index))
     lintFhirResponse(request, endpoint, lint.at('lookup', index, 'fhirResponse'))
   }
-  for (const [index, request] of response.entries()) lintRequest(request, endpoint, lint.at('response', index))
+  for (const [index, request] of response.entries()) {
+    lintRequest(request, endpoint, lint.at('response', index))
+    lintOwnMapping(request, lint.at('response', index))
+  }
 }
 
 function lintRequest(request: Request, endpoint: Endpoint, lint: LintSink): void {

@@ -112,6 +112,10 @@ export const path = (description: string, example: string, reads: ReferenceStage
 export const expression = (description: string, example: string, evaluates: ReferenceStage) =>
   nonEmptyText({ description, examples: [example], fallback: 'null', evaluates })
 
+/** The entries of a mapping. */
+export const mapping = (description: string, example: JsonObject, readsNames: ReferenceStage) =>
+  anyObject({ description, examples: [example], absentAs: {}, readsNames })
+
 export const topic = (description: string, example: string) =>
   Type.String({
     pattern: '^(?!\\.{1,2}$)[a-zA-Z0-9._-]{1,249}$',

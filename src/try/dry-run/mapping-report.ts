@@ -130,12 +130,16 @@ function withSamples({ entries, ...rest }: JsonObject, output: Json | undefined,
     ...rest,
     entries: (entries as readonly ReportedEntry[]).map((entry) => ({
       ...entry,
-      targets: entry.targets.map((target) => ({ ...target, samples: target.places.map(shown) })),
+      targets: entry.targets.map((target) => ({
+        ...target,
+        // The places of other mappings are in bodies of requests.
+        samples: entry.path.startsWith('inputMapping') ? target.places.map(shown) : [],
+      })),
     })),
   }
 }
 type ReportedEntry = JsonObject &
-  Readonly<{ targets: readonly (JsonObject & Readonly<{ places: readonly string[] }>)[] }>
+  Readonly<{ path: string; targets: readonly (JsonObject & Readonly<{ places: readonly string[] }>)[] }>
 
 /** In: a JSON Pointer that the mapping wrote. Out: null if a later entry replaced the place. */
 function valueAt(output: Json | undefined, pointer: string): Json {
