@@ -93,7 +93,10 @@ describe('a text that is in a file', () => {
       ...anyJson,
       description: one,
       inputMapping: { 'requestBody.a': one, 'requestBody.b': { key: 'b', when: one } },
-      requests: { lookup: { id: 'l', config: { url: one, headers: { a: one } } }, response: [{ id: one }] },
+      requests: {
+        lookup: { id: 'l', config: { url: one, headers: { a: { expression: one } } } },
+        response: [{ id: one }],
+      },
       unknown: { $file: 'one.jsonata', more: 1 },
     })
     assert.deepEqual(filled.document, {
@@ -101,7 +104,10 @@ describe('a text that is in a file', () => {
       ...anyJson,
       description: '1',
       inputMapping: { 'requestBody.a': '1', 'requestBody.b': { key: 'b', when: '1' } },
-      requests: { lookup: { id: 'l', config: { url: '1', headers: { a: '1' } } }, response: [{ id: '1' }] },
+      requests: {
+        lookup: { id: 'l', config: { url: '1', headers: { a: { expression: '1' } } } },
+        response: [{ id: '1' }],
+      },
       unknown: { $file: 'one.jsonata', more: 1 },
     })
   })
