@@ -366,8 +366,9 @@ function convertPath(path: DocumentPart, kind: RequestGroup, { form, lookups }: 
   if (moved !== undefined) path.set(moved, 'changed', 'The data of a lookup is under "data" here.')
 }
 
-/** True if a path finds nothing at a stage, whatever the message. */
+/** True if a path finds nothing at a stage, whatever the message. The peer makes all lookups at once: none reads another. */
 function findsNothing({ value }: DocumentPart, stage: ReferenceStage, { endpoint }: PathContext): boolean {
   const path = parsePath(String(value))
+  if (path.ok && stage.startsWith('lookup') && path.value.root === 'lookupRequests') return true
   return !path.ok || faultsIn((lint) => checkPath(path.value, stage, endpoint, lint)).length > 0
 }

@@ -101,10 +101,12 @@ const NAMES = [
   'diff',
   'apply',
   'pull',
+  'render',
   'messages',
   'replay',
   'new',
   'openapi',
+  'schema',
   'completion',
   'test',
   'coverage',
@@ -134,7 +136,7 @@ const lines = (...all: readonly string[]): readonly CommandRow[] => all.map((lin
 export const COMMANDS: readonly CommandRow[] = [
   ...lines('--help', '--version', 'help', 'help lint', 'help nonsense', 'nonsense', 'lnt', '--nonsense'),
   ...NAMES.flatMap((name) => lines(`${name} --help`, `${name} --nonsense`)),
-  ...NAMES.filter((name) => !/^(?:migrate|keys.list|test|coverage|lint|openapi)$/.test(name)).flatMap((name) =>
+  ...NAMES.filter((name) => !/^(?:migrate|keys.list|test|coverage|lint|openapi|schema)$/.test(name)).flatMap((name) =>
     lines(name),
   ),
   {
@@ -227,6 +229,7 @@ export const COMMANDS: readonly CommandRow[] = [
     'new X --sample none.json',
     'new X --sample wrong/cut.json',
   ),
+  ...lines('schema', 'schema tests', 'schema project', 'schema nonsense', 'render test', 'render nonsense'),
   ...lines('completion bash', 'completion zsh', 'completion fish', 'completion nonsense'),
 
   ...lines(

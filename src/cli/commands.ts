@@ -236,6 +236,14 @@ export const COMMANDS = {
     arguments: PROJECT_TARGET,
     options: { '--all': 'also the endpoints that do not have the labels of the project', ...SERVICE },
   },
+  render: {
+    summary:
+      'prints the documents of a project as apply sends them: a list, with the values of the target filled in; references to secrets stay',
+    exits: ['findings'],
+    arguments: PROJECT_TARGET,
+    options: { '--target <name>': SERVICE['--target <name>'], ...PROJECT },
+    readsSettings: false,
+  },
   messages: {
     summary: 'finds recorded messages of a running service',
     arguments: SERVICE_TARGET,
@@ -289,6 +297,16 @@ export const COMMANDS = {
       '--api-version <text>': { default: '1', help: 'the version of the document' },
       '--origin <url>': 'the message port as callers reach it; by default PUBLIC_URL, or SERVER_PORT on localhost',
     },
+  },
+  schema: {
+    summary: 'prints the JSON Schema (draft-07) of a kind of file, with which editors check and complete it',
+    arguments: {
+      '[kind]': {
+        choices: ['document', 'tests', 'project'],
+        help: 'endpoint documents, which is the default, files of tests, or crosswalk.json',
+      },
+    },
+    readsSettings: false,
   },
   completion: {
     summary: 'prints a script with which a shell completes commands, options and choices',

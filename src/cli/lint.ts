@@ -7,7 +7,7 @@ import { checkFiles } from '../endpoints/check-files.ts'
 import { CommandFault, counted, jsonText, requireSettings, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 import { formatLint, type LocatedLint, locateLints } from './project/located-lint.ts'
-import { type FileDocument, fillDocument, findDocuments, listFiles, readWritten } from './project/project-documents.ts'
+import { type FileDocument, fillDocument, findDocuments, listFiles, readDocument } from './project/project-documents.ts'
 import {
   chooseTarget,
   demandDocuments,
@@ -65,7 +65,7 @@ function readAll(given: readonly string[], project: Project | undefined): readon
   demandDocuments(given, project)
   const files = given.length === 0 && project !== undefined ? findDocuments(project) : listFiles(given)
   if (files.length === 0) throw new CommandFault('There are no documents to check.')
-  return files.map(readWritten)
+  return files.map((path) => readDocument(path, project))
 }
 
 /** Documents without values are the same for every target. */
@@ -77,7 +77,7 @@ function targetsFor(
   const chosen = chooseTarget(project, name)
   if (chosen !== undefined) return [chosen]
   const all = project?.targets ?? []
-  const differ = documents.some(({ written }) => JSON.stringify(written)?.includes('${value:'))
+  const differ = documents.some(({ whole }) => JSON.stringify(whole)?.includes('${value:'))
   return all.length === 0 || !differ ? [undefined] : all
 }
 

@@ -1,6 +1,6 @@
 /** `crosswalk pull`: writes the documents of a service into the files of a project. */
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, matchesGlob, relative } from 'node:path'
+import { basename, dirname, join, matchesGlob, relative, resolve } from 'node:path'
 import { makeFolder } from '../core/files/files.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
 import { formatLocation } from '../document/diff/document-locations.ts'
@@ -11,7 +11,7 @@ import { nameFiles } from './deployment/document-files.ts'
 import { changesTo, hasLabels, matchEndpoints } from './deployment/plan.ts'
 import { pulledDocument } from './deployment/pulled-document.ts'
 import { openTarget, type ProjectDesire, readDesired, readStored } from './deployment/service.ts'
-import { escapeValues } from './project/project-documents.ts'
+import { escapeValues, withoutLastLineEnd } from './project/project-documents.ts'
 import { newDocumentFolder, type Project } from './project/project-file.ts'
 
 /** Credentials of the service that were replaced by references. */
@@ -31,6 +31,11 @@ export async function run(given: Given<'pull'>, terminal: Terminal): Promise<End
   const credentials: FoundCredential[] = []
   const names = createCredentialNames()
   const written: string[] = []
+  const write = (path: string, text: string): void => {
+    writeText(path, text, replaceFile)
+    written.push(shownPath(path))
+  }
+  const named = documents.flatMap(({ source }) => source.textFiles.map((file) => file.path))
   let unchanged = 0
   for (const endpoint of wanted) {
     const file = files.get(endpoint)
@@ -48,9 +53,16 @@ export async function run(given: Given<'pull'>, terminal: Terminal): Promise<End
         return reference
       },
       escapeText: escapeValues,
+      writeText: (name, text) => {
+        const target = resolve(dirname(path), String(name))
+        const content = `${text}\n`
+        // A file that two texts share has what the other one says, and not each text can be the content of a file.
+        const isOwn = named.filter((one) => one === target).length === 1 && withoutLastLineEnd(content) === text
+        if (isOwn) write(target, content)
+        return isOwn
+      },
     })
-    writeText(path, jsonText(document), replaceFile)
-    written.push(shownPath(path))
+    write(path, jsonText(document))
   }
   const without = documents.filter((document) => !endpoints.has(document)).map(({ file }) => file)
   report({ written, unchanged, without, credentials }, given.json, terminal)

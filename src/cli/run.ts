@@ -22,7 +22,7 @@ import type { DryRun } from '../try/dry-run/dry-run.ts'
 import { CommandFault, jsonText, requireSettings, sentenceAt, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 import { formatLint, locateLints } from './project/located-lint.ts'
-import { fillDocument, listFiles, type ProjectDocument, readWritten } from './project/project-documents.ts'
+import { fillDocument, listFiles, type ProjectDocument, readDocument } from './project/project-documents.ts'
 import { chooseTarget, openProject } from './project/project-file.ts'
 import { watchFiles } from './watch-files.ts'
 
@@ -31,7 +31,9 @@ type RunExit = Ending<'run'>
 
 export async function run(given: RunGiven, terminal: Terminal): Promise<RunExit> {
   if (!given.watch) return runOnce(given, terminal)
-  return watchFiles([given.document, ...listInputFiles(given)], terminal, () => runOnce(given, terminal))
+  const texts = readGivenDocument(given).textFiles.map(({ path }) => path)
+  const files = [given.document, ...texts, ...listInputFiles(given)]
+  return watchFiles(files, terminal, () => runOnce(given, terminal))
 }
 
 function listInputFiles({ input, state, lookup, response }: RunGiven): readonly string[] {
@@ -40,7 +42,7 @@ function listInputFiles({ input, state, lookup, response }: RunGiven): readonly 
 }
 
 async function runOnce(given: RunGiven, terminal: Terminal): Promise<RunExit> {
-  const document = readDocument(given)
+  const document = readGivenDocument(given)
   const request = readMessage(given)
   if (document.document === undefined || hasError(document.lints))
     return refuseDocument(document, document.lints, terminal)
@@ -61,12 +63,12 @@ async function runOnce(given: RunGiven, terminal: Terminal): Promise<RunExit> {
   return report.outcome === 'done' ? 'done' : 'findings'
 }
 
-function readDocument({ document: name, ...given }: RunGiven): ProjectDocument {
+function readGivenDocument({ document: name, ...given }: RunGiven): ProjectDocument {
   const project = openProject([name], given)
   const target = chooseTarget(project, given.target)
   const [path, ...others] = listFiles([name])
   if (path === undefined || others.length > 0) throw new CommandFault(`${name} is not one document.`)
-  return fillDocument(readWritten(path), project, target)
+  return fillDocument(readDocument(path, project), project, target)
 }
 
 /** Lookups alone are sent. */

@@ -1,13 +1,15 @@
 /** Finds the files of tests, each with the document that it tests, and reads them with the files that they name. */
-import { existsSync, globSync, realpathSync, statSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { existsSync, globSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { isObject, type Json } from '../core/json.ts'
-import { collectInto, fault, found, type Lint, type LintSink, type Result } from '../core/lint.ts'
+import { collectInto, type Lint, type LintSink } from '../core/lint.ts'
 import { didYouMean } from '../core/nearest.ts'
+import { isFileReference } from '../document/file-references.ts'
 import { checkTestFile } from '../try/tests/check-test-file.ts'
-import { MAX_TEST_BYTES, type TestFile } from '../try/tests/test-file.ts'
+import type { TestFile } from '../try/tests/test-file.ts'
 import { CommandFault, shownPath } from './command.ts'
 import { type LocatedLint, locateLints } from './project/located-lint.ts'
+import { readNamedFile } from './project/named-files.ts'
 import {
   FOREIGN,
   findDocuments,
@@ -16,7 +18,7 @@ import {
   readDocuments,
   readWritten,
 } from './project/project-documents.ts'
-import { type Project, type ProjectTarget, parseText, readJsonText } from './project/project-file.ts'
+import { type Project, type ProjectTarget, parseText } from './project/project-file.ts'
 
 /** A file of tests with its document. */
 export type Suite = Readonly<{
@@ -112,13 +114,17 @@ function createSuite(
 ): Suite {
   const { written, lints: repeated, positions, file } = readWritten(path)
   const lints: Lint[] = [...repeated]
-  const filled = fillFiles(written ?? { tests: [] }, path, findRootFolder(path, project))
+  const filled = fillFiles(written ?? { tests: [] }, path, project?.folder)
   const { file: tests, lints: wrong } = checkTestFile(filled.raw)
   lints.push(...filled.lints, ...(written === undefined ? [] : wrong))
   const document = own ?? namedDocument(tests.endpoint, path, others, lints)
   const located = locateLints(file, lints, positions)
   const ofDocument = document === undefined ? [] : locateLints(document.file, document.lints, document.positions)
-  const files = [path, ...filled.files, ...(document === undefined ? [] : [document.path])]
+  const files = [
+    path,
+    ...filled.files,
+    ...(document === undefined ? [] : [document.path, ...document.textFiles.map((text) => text.path)]),
+  ]
   return { path, file, tests, document, lints: [...located, ...ofDocument], files }
 }
 
@@ -142,12 +148,6 @@ function namedDocument(
   return named
 }
 
-/** The folder that `$file` must not leave. */
-function findRootFolder(path: string, project: Project | undefined): string {
-  const folders = [...(project === undefined ? [] : [project.folder]), process.cwd()]
-  return folders.find((folder) => !relative(folder, path).startsWith('..')) ?? dirname(path)
-}
-
 /** Tests with the contents of the files that they name: `{ "$file": "order.xml" }` in place of a body. */
 export type FilledTests = Readonly<{
   raw: Json
@@ -160,23 +160,23 @@ export type FilledTests = Readonly<{
 const BODIES = new Set(['body', 'state', 'mapped'])
 
 /**
- * In: tests as they are in the file at `path`. Out: the same with contents in place of `$file`, and a lint for each that is not
- * there or leads out of `root`, also by a symbolic link. The body of a message is the text of the file, any other one the value
- * if the name ends in `.json`.
+ * In: tests as they are in the file at `path`. Out: the same with contents in place of `$file`, and a lint for each that cannot be
+ * used. The body of a message is the text of the file, any other one the value if the name ends in `.json`. `folder`: of the project.
  */
-export function fillFiles(raw: Json, path: string, root: string): FilledTests {
+export function fillFiles(raw: Json, path: string, folder: string | undefined): FilledTests {
   const lints: Lint[] = []
   const files: string[] = []
 
   const readContent = (name: Json, asText: boolean, lint: LintSink): Json => {
-    const text = typeof name === 'string' ? readInside(name, path, root) : fault('"$file" takes the path of a file.')
-    if (!text.ok) {
-      lint.error(text.message)
+    const reading = readNamedFile(name, path, folder, 'tests')
+    if (!reading.ok) {
+      lint.error(reading.message)
       return ''
     }
-    files.push(resolve(dirname(path), String(name)))
-    if (asText || !/\.json$/i.test(String(name))) return text.value
-    const parsed = parseText(text.value)
+    const { text, path: file } = reading.value
+    files.push(file)
+    if (asText || !/\.json$/i.test(file)) return text
+    const parsed = parseText(text)
     for (const { message } of parsed.lints) lint.error(`The file ${name} cannot be used: ${message}`)
     return parsed.raw ?? ''
   }
@@ -188,7 +188,7 @@ export function fillFiles(raw: Json, path: string, root: string): FilledTests {
       Object.entries(value).map(([name, member]) => {
         const at = lint.at(name)
         if (!BODIES.has(name)) return [name, fill(member, name, at)]
-        return [name, isReference(member) ? readContent(member.$file, within === 'message', at) : member]
+        return [name, isFileReference(member) ? readContent(member.$file, within === 'message', at) : member]
       }),
     )
   }
@@ -198,27 +198,4 @@ export function fillFiles(raw: Json, path: string, root: string): FilledTests {
   return filled
     ? { raw: { ...raw, tests: fill(raw.tests as Json, '', sink.at('tests')) }, lints, files }
     : { raw, lints, files }
-}
-
-const isReference = (value: Json): value is { readonly $file: Json } =>
-  isObject(value) && Object.keys(value).length === 1 && Object.hasOwn(value, '$file')
-
-function readInside(name: string, path: string, root: string): Result<string> {
-  if (name === '' || isAbsolute(name) || name.includes('\0')) {
-    return fault(`"$file" takes a path relative to the tests, not ${JSON.stringify(name)}.`)
-  }
-  try {
-    const real = realpathSync(resolve(dirname(path), name))
-    const inside = relative(realpathSync(root), real)
-    if (inside.startsWith('..') || isAbsolute(inside))
-      return fault(`The file ${name} is outside of the project folder.`)
-    const { size } = statSync(real)
-    if (size > MAX_TEST_BYTES) {
-      return fault(`The file ${name} has more than ${MAX_TEST_BYTES.toLocaleString('en')} bytes.`)
-    }
-    const text = readJsonText(real)
-    return text.ok ? found(text.value) : fault(`The file ${name} cannot be used: ${text.message}`)
-  } catch {
-    return fault(`There is no file ${name} beside the tests.`)
-  }
 }

@@ -4,6 +4,8 @@ export type FailureKind = Readonly<{
   status: number
   /** The same message may succeed later with nothing changed: decides over retry or dead letter. */
   retry: boolean
+  /** Statuses below 500 that the failure may have and with which it may succeed later. Absent: none. */
+  retryAt?: readonly number[]
   /**
    * The issue type of FHIR R4 for an OperationOutcome; by the status that is passed on, undefined if there is none, where
    * that decides.
@@ -95,3 +97,12 @@ export function issueForStatus(status: number | undefined): IssueType {
   if (status === undefined) return 'processing'
   return BY_STATUS[status] ?? (status >= 500 ? 'transient' : 'processing')
 }
+
+const OF_REJECTIONS: Readonly<Record<number, IssueType>> = {
+  400: 'business-rule',
+  408: 'timeout',
+  422: 'business-rule',
+}
+
+/** The same for a status that the author of a document chose. */
+export const issueForRejection = (status = 422): IssueType => OF_REJECTIONS[status] ?? issueForStatus(status)

@@ -2,7 +2,7 @@
  * The table of everything that can go wrong with a message or a management call. docs/failures.md is generated from
  * it. Code asks a row for a property and never compares codes, so that a new code needs its row only.
  */
-import { type FailureKind, issueForStatus } from './failure-kind.ts'
+import { type FailureKind, issueForRejection, issueForStatus } from './failure-kind.ts'
 import { ADMISSION_FAILURES } from './failures/admission-failure-table.ts'
 import { MANAGEMENT_FAILURES } from './failures/management-failure-table.ts'
 
@@ -145,12 +145,20 @@ export const FAILURES = {
     issue: 'processing',
     means: 'An expression of the document failed.',
   },
+  REJECTED: {
+    status: 422,
+    retry: false,
+    retryAt: [408, 429],
+    issue: issueForRejection,
+    means:
+      'An expression of the document ended the message with `$fail`; answered with the status and the sentence that it gave.',
+  },
   MAPPING_FAILED: {
     status: 500,
     retry: false,
     issue: 'processing',
     means:
-      'An entry of `inputMapping` could not convert its value, or would have replaced what another entry wrote in another shape.',
+      'An entry of a mapping could not convert its value, or would have replaced what another entry wrote in another shape.',
   },
   MESSAGE_TOO_COSTLY: {
     status: 413,
@@ -169,13 +177,13 @@ export const FAILURES = {
     status: 413,
     retry: false,
     issue: 'too-long',
-    means: 'An entry of `inputMapping` would make this message grow by more than 64 MiB.',
+    means: 'An entry of a mapping would make this message grow by more than 64 MiB.',
   },
   SERIALISE_FAILED: {
     status: 500,
     retry: false,
     issue: 'processing',
-    means: 'The output cannot be written in its type.',
+    means: 'The output, or the body of a request, cannot be written in its type.',
   },
   RESPONSE_UNREACHABLE: {
     status: 502,

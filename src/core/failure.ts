@@ -1,7 +1,7 @@
 /** A failure: the one error whose text may be sent. */
 import type { FailureKind, IssueType } from './failure-kind.ts'
 import { FAILURES, type FailureCode } from './failure-table.ts'
-import type { JsonObject } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 
 export type FailureDetail = Readonly<{
   /** The index in a batch, with the code that the operation alone would fail with. */
@@ -21,6 +21,8 @@ export type FailureOptions = Readonly<{
   /** Place in the configuration, for example `requests.lookup[0].config.url`. */
   path?: string
   details?: readonly FailureDetail[]
+  /** What the document gave as details of a failure of its own, in place of `details`. */
+  ownDetails?: Json | undefined
   /** The status of another system that is passed on, instead of the status in the table. */
   status?: number
   /** Further headers of the answer, for example `allow`. */
@@ -72,9 +74,17 @@ export class Failure extends Error {
     return this.options.unquoted ?? this.message
   }
 
+  /** Details of the document as a text: itself, or its JSON. */
+  get ownDetailsText(): string | undefined {
+    const { ownDetails } = this.options
+    return typeof ownDetails === 'string' ? ownDetails : JSON.stringify(ownDetails)
+  }
+
   /** True if the same message may succeed later. A status that is passed on decides instead of the table. */
   get retry(): boolean {
-    return this.options.status === undefined ? this.kind.retry : this.options.status >= 500
+    const { status } = this.options
+    if (status === undefined) return this.kind.retry
+    return status >= 500 || this.kind.retryAt?.includes(status) === true
   }
 }
 

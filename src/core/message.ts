@@ -20,8 +20,8 @@ export type Received = Readonly<{
 export type Recalled = Received & Readonly<{ state: JsonObject }>
 export type Parsed = Recalled & Readonly<{ requestBody: Json }>
 /**
- * `lookupRequests.<id>` is `{ data, headers }`, or an array of these if the lookup has a `forEach`; an optional lookup that
- * failed may have no `data`.
+ * `lookupRequests.<id>` is `{ data, headers }`, with `status` if the document reads it, or an array of these if the lookup has a
+ * `forEach`; an optional lookup that failed may have no `data`.
  */
 export type Enriched = Parsed & Readonly<{ lookupRequests: JsonObject }>
 export type Transformed = Enriched & Readonly<{ transforms: JsonObject }>

@@ -10,7 +10,8 @@ import { checkReference, isOfRequest } from '../document/checks/path-roots.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import type { ReferenceStage } from '../document/schema/schema-fields.ts'
 import { ExpressionFault, parseExpression } from '../language/jsonata/expression.ts'
-import { isTimeout } from '../language/jsonata/expression-limits.ts'
+import { type FaultReport, isTimeout } from '../language/jsonata/expression-limits.ts'
+import { issuesOf } from './requests/upstream-answer.ts'
 import type { PipelineSettings, Services } from './services.ts'
 
 /**
@@ -65,7 +66,7 @@ export function createExpressionCompiler(
       if (!(value instanceof Promise)) return value
       return value.catch((thrown: unknown) => {
         if (inSandbox !== undefined && isTimeout(thrown)) return inSandbox(scope, run)
-        throw thrown instanceof ExpressionFault ? expressionFailed(lint.path, thrown, thrown) : thrown
+        throw thrown instanceof ExpressionFault ? expressionFailed(lint.path, thrown.report(), thrown) : thrown
       })
     }
   }
@@ -93,11 +94,32 @@ export function pickRoots(message: JsonObject, roots: ReadonlySet<string> | unde
 /** `path`: of the expression in the document. */
 export function expressionFailed(
   path: string,
-  { message, unquoted }: Readonly<{ message: string; unquoted: string }>,
+  { message, unquoted, isOwnText, rejection }: FaultReport,
   cause?: unknown,
 ): Failure {
+  if (rejection !== undefined) {
+    const { status, details: ownDetails } = rejection
+    const sentence = `The expression "${path}" ended the message with ${status}.`
+    return new Failure('REJECTED', message, {
+      path,
+      cause,
+      status,
+      ownDetails,
+      issues: issuesOf(ownDetails),
+      unquoted: sentence,
+    })
+  }
   const sentence = (text: string) => `The expression "${path}" failed: ${text}`
-  return new Failure('TRANSFORM_FAILED', sentence(message), { path, cause, unquoted: sentence(unquoted) })
+  const own = () =>
+    message.replace(
+      /(?:(, near character \d+ of) the expression)?\.$/,
+      (_, near) => `${near ?? ', in'} the expression "${path}".`,
+    )
+  return new Failure('TRANSFORM_FAILED', isOwnText ? own() : sentence(message), {
+    path,
+    cause,
+    unquoted: sentence(unquoted),
+  })
 }
 
 export const outOfTime = (path: string): Failure =>

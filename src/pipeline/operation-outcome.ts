@@ -19,7 +19,8 @@ export function toOperationOutcome(failure: Failure, messageId: string): JsonObj
 function toIssue(failure: Failure, messageId: string, detail?: FailureDetail): JsonObject {
   const { message, code, kind, stage, issue } = failure
   const text = fhirText(detail === undefined ? message : formatSentence(detail))
-  const facts = Object.entries({ messageId, stage, path: failure.options.path, pointer: detail?.path })
+  const { ownDetailsText: details, options } = failure
+  const facts = Object.entries({ messageId, stage, path: options.path, pointer: detail?.path, details })
   const known = facts.flatMap(([name, fact]) => (fact === undefined || fact === '' ? [] : [`${name}: ${fact}`]))
   const expression = toFhirPath(detail?.inBody)
   return {

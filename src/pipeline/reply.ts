@@ -29,7 +29,7 @@ export function answerFailure(
   documented?: FormatOptions,
 ): Answer {
   const { codec, mediaType } = outputFormat(format, documented)
-  const body = codec.buildFailure(describe(failure, messageId), failure.retry)
+  const body = codec.buildFailure(describe(failure, messageId, codec.hasTypes), failure.retry)
   return { status: failure.status, headers: { ...failureHeaders(failure), 'content-type': mediaType }, body }
 }
 
@@ -56,8 +56,10 @@ function failureHeaders({ kind, status, options }: Failure): Record<string, stri
   return headers
 }
 
-function describe(failure: Failure, messageId: string | undefined): JsonObject {
-  const { path, details } = failure.options
+/** `holdsJson`: whether the format takes any names and types; others get the JSON text of details of the document. */
+function describe(failure: Failure, messageId: string | undefined, holdsJson: boolean): JsonObject {
+  const { path, details, ownDetails } = failure.options
+  const shown = holdsJson ? ownDetails : failure.ownDetailsText
   return {
     error: failure.message,
     code: failure.code,
@@ -65,6 +67,7 @@ function describe(failure: Failure, messageId: string | undefined): JsonObject {
     ...(path === undefined ? {} : { path }),
     ...(messageId === undefined ? {} : { messageId }),
     ...(details === undefined ? {} : { details: details.map(shownDetail) }),
+    ...(shown === undefined ? {} : { details: shown }),
   }
 }
 

@@ -7,6 +7,7 @@ import type { Awaitable, Json, JsonObject } from '../core/json.ts'
 import type { Lint, Result } from '../core/lint.ts'
 import type { Validator, Verdict } from '../language/json-schema/json-schema.ts'
 import type { Ambient } from '../language/jsonata/expression.ts'
+import type { FaultReport } from '../language/jsonata/expression-limits.ts'
 
 /** The parts of a document that run in the sandbox. */
 export type Program = Readonly<{
@@ -35,14 +36,14 @@ export type Reads = Readonly<{
 export type Transformation =
   | Readonly<{ ok: true; transforms: JsonObject }>
   | Readonly<{ ok: false; name: string; why: 'late'; transforms?: JsonObject }>
-  | Readonly<{ ok: false; name: string; why: 'failed'; message: string; unquoted: string; transforms?: JsonObject }>
+  | (Readonly<{ ok: false; name: string; why: 'failed'; transforms?: JsonObject }> & FaultReport)
   /** The process was killed; `name` is undefined if any of several expressions may be the reason. */
   | Readonly<{ ok: false; name: string | undefined; why: 'ended'; message: string; transforms?: never }>
 
 /** The value of one expression; undefined if it found nothing. */
 export type Evaluation =
   | Readonly<{ ok: true; value?: Json | undefined }>
-  | Readonly<{ ok: false; why: 'late' | 'failed' | 'ended'; message: string; unquoted: string }>
+  | (Readonly<{ ok: false; why: 'late' | 'failed' | 'ended' }> & FaultReport)
 
 /**
  * A program that is compiled in the sandbox. Its calls reject with DEADLINE_EXCEEDED, and with OVERLOADED if no process is

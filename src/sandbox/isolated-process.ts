@@ -166,14 +166,7 @@ async function transform(
       transforms = { ...transforms, [name]: value }
     } catch (thrown) {
       if (!(thrown instanceof ExpressionFault)) throw thrown
-      return {
-        ok: false,
-        name,
-        why: 'failed',
-        message: thrown.message,
-        unquoted: thrown.unquoted,
-        ...soFar(transforms),
-      }
+      return { ok: false, name, why: 'failed', ...thrown.report(), ...soFar(transforms) }
     }
   }
   return { ok: true, transforms }
@@ -189,6 +182,6 @@ async function evaluate(
     return { ok: true, value: await expression.value.evaluate(message) }
   } catch (thrown) {
     if (!(thrown instanceof ExpressionFault)) throw thrown
-    return { ok: false, why: 'failed', message: thrown.message, unquoted: thrown.unquoted }
+    return { ok: false, why: 'failed', ...thrown.report() }
   }
 }

@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { referencesIn } from '../../core/secrets/secrets.ts'
 import { withoutStamps } from '../../core/stored-document.ts'
 import type { DocumentLocation } from '../../document/diff/document-locations.ts'
+import { isFileReference } from '../../document/file-references.ts'
 import { EndpointField } from '../../document/schema/schema.ts'
 import type { Field } from '../../document/schema/schema-fields.ts'
 import { type ReplaceCredential, replaceCredentials } from './credentials.ts'
@@ -23,12 +24,14 @@ export type PullOptions = Readonly<{
   refer: ReplaceCredential
   /** Escapes what would be filled in. */
   escapeText(text: string): string
+  /** Whether the file that the document names gets the text; if not, the document does. */
+  writeText(name: Json, text: string): boolean
 }>
 
 export function pulledDocument(
   stored: JsonObject,
   file: ExistingFile | undefined,
-  { labels, refer, escapeText }: PullOptions,
+  { labels, refer, escapeText, writeText }: PullOptions,
 ): JsonObject {
   const document = canonicalDocument(withoutLabels(withoutStamps(stored), labels))
   /** `written` and `filled` are at the same place of the file. */
@@ -51,7 +54,9 @@ export function pulledDocument(
     if (isReference && replaceCredentials(value, location, () => '') !== value) return written
     const safe = replaceCredentials(value, location, refer)
     if (typeof value !== 'string' || typeof safe !== 'string') return safe
-    return escapeText(safe)
+    const text = escapeText(safe)
+    const isInFile = typeof filled === 'string' && safe === value && isFileReference(written)
+    return isInFile && writeText(written.$file, text) ? written : text
   }
   const mergeElements = (
     value: readonly Json[],
@@ -67,10 +72,14 @@ export function pulledDocument(
     })
   }
   const merged = merge(document, file?.written, file?.filled, []) as JsonObject
-  const { renamedFrom } = file?.written ?? {}
-  if (renamedFrom === undefined || renamedFrom === merged.name) return merged
+  const { $schema, renamedFrom } = file?.written ?? {}
   const { name = '', ...rest } = merged
-  return { name, renamedFrom, ...rest }
+  return {
+    ...($schema === undefined ? {} : { $schema }),
+    name,
+    ...(renamedFrom === undefined || renamedFrom === name ? {} : { renamedFrom }),
+    ...rest,
+  }
 }
 
 function withoutLabels(document: JsonObject, labels: PullOptions['labels']): JsonObject {

@@ -18,10 +18,13 @@ import {
 } from '../service-client/management-client.ts'
 import type { DesiredDocument } from './plan.ts'
 
+/** What names a target on the command line. */
+type TargetGiven = Pick<Given<'diff'>, 'namedTarget' | 'target' | 'project'>
 /** What names a service on the command line. */
-export type ServiceGiven = Pick<Given<'diff'>, 'namedTarget' | 'target' | 'project' | 'keyFile'>
+export type ServiceGiven = TargetGiven & Pick<Given<'diff'>, 'keyFile'>
 
-export type OpenTarget = Readonly<{ project: Project; target: ProjectTarget; client: ManagementClient }>
+type NamedTarget = Readonly<{ project: Project; target: ProjectTarget }>
+export type OpenTarget = NamedTarget & Readonly<{ client: ManagementClient }>
 
 type ClientNeeds = Readonly<{ role: ManagementClientOptions['role']; unanswered?: string }>
 
@@ -29,13 +32,13 @@ type ClientNeeds = Readonly<{ role: ManagementClientOptions['role']; unanswered?
 const TIMEOUT_MS = 300_000
 
 /** Throws CommandFault if the target is named twice, differently. */
-function chooseTargetName({ namedTarget, target }: ServiceGiven): string | undefined {
+function chooseTargetName({ namedTarget, target }: TargetGiven): string | undefined {
   if (namedTarget === undefined || target === undefined || target === namedTarget) return namedTarget ?? target
   throw new CommandFault(`Two targets are named, ${namedTarget} and --target ${target}; name one.`)
 }
 
 /** Throws CommandFault. */
-export function openTarget(given: ServiceGiven, needs: ClientNeeds, env: Environment): OpenTarget {
+export function readTarget(given: TargetGiven): NamedTarget {
   const project = openProject([], given)
   if (project === undefined) throw new CommandFault(`There is no ${PROJECT_FILE} here or above; give --project.`)
   const target = chooseTarget(project, chooseTargetName(given))
@@ -44,7 +47,13 @@ export function openTarget(given: ServiceGiven, needs: ClientNeeds, env: Environ
     const advice = names === '' ? `Give ${PROJECT_FILE} a target, under "targets".` : `Name a target: ${names}.`
     throw new CommandFault(advice)
   }
-  return { project, target, client: openClient(target.url, given, needs, env) }
+  return { project, target }
+}
+
+/** Throws CommandFault. */
+export function openTarget(given: ServiceGiven, needs: ClientNeeds, env: Environment): OpenTarget {
+  const named = readTarget(given)
+  return { ...named, client: openClient(named.target.url, given, needs, env) }
 }
 
 /** In: a target of the project, or the URL of a service. Throws CommandFault. */
@@ -63,7 +72,7 @@ function openClient(url: string, { keyFile }: ServiceGiven, needs: ClientNeeds, 
 export type ProjectDesire = DesiredDocument & Readonly<{ source: ProjectDocument }>
 
 /** Throws CommandFault with every fault of the files. */
-export function readDesired({ project, target }: OpenTarget): readonly ProjectDesire[] {
+export function readDesired({ project, target }: NamedTarget): readonly ProjectDesire[] {
   const sources = readDocuments({ project, target })
   const faults = sources.flatMap(({ file, document, lints, positions }) => {
     // Without its form, a document cannot be compared; the service checks the rest of it.

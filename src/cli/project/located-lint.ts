@@ -8,7 +8,12 @@ export type LocatedLint = Lint & Position & Readonly<{ file: string }>
 
 export const locateLints = (file: string, lints: readonly Lint[], positions: JsonPositions): readonly LocatedLint[] =>
   lints
-    .map((lint) => ({ file, ...(positions.fault() ?? positions.of(lint.path)), ...lint }))
+    .map((lint) => ({
+      file,
+      ...(positions.fault() ?? positions.of(lint.path)),
+      ...lint,
+      message: lint.message + placeInFile(lint, positions),
+    }))
     .sort((one, other) => one.line - other.line || one.column - other.column)
 
 /** `orders.json:12:5: error: requests.lookup[0].id: What is wrong.` */
@@ -27,6 +32,21 @@ export interface JsonPositions {
   of(path: string): Position
   /** The first wrong character; undefined if the text is well-formed. */
   fault(): Position | undefined
+  /** The file whose text stands at the path. */
+  textFile(path: string): TextFile | undefined
+}
+
+/** `place`: in the document. `name`: as the document names it. */
+export type TextFile = Readonly<{ place: string; name: string; text: string }>
+
+/** For the end of a sentence about a text that is in a file of its own, such as ` (total.jsonata:3:14)`. */
+function placeInFile({ path, message }: Lint, positions: JsonPositions): string {
+  const file = positions.textFile(path)
+  if (file === undefined) return ''
+  const [, character] = /near character (\d+)/.exec(message) ?? []
+  if (character === undefined) return ` (${file.name})`
+  const { line, column } = positionIn(file.text, Math.max(Number(character) - 1, 0))
+  return ` (${file.name}:${line}:${column})`
 }
 
 /** Nothing is scanned before the first question. */
@@ -36,18 +56,28 @@ export function createJsonPositions(text: string): JsonPositions {
     known ??= scanPositions(text)
     return known
   }
-  const at = (index: number): Position => {
-    const before = text.slice(0, index)
-    return { line: before.split('\n').length, column: index - before.lastIndexOf('\n') }
-  }
   return {
-    of: (path) => at(findOffset(path, scanned().offsets)),
+    of: (path) => positionIn(text, findOffset(path, scanned().offsets)),
     fault: () => {
       const { fault } = scanned()
-      return fault === undefined ? undefined : at(fault)
+      return fault === undefined ? undefined : positionIn(text, fault)
     },
+    textFile: () => undefined,
   }
 }
+
+export const withTextFiles = (positions: JsonPositions, files: readonly TextFile[]): JsonPositions => ({
+  ...positions,
+  textFile: (path) => files.find(({ place }) => place === path || place === withoutFirstIndex(path)),
+})
+
+function positionIn(text: string, index: number): Position {
+  const before = text.slice(0, index)
+  return { line: before.split('\n').length, column: index - before.lastIndexOf('\n') }
+}
+
+/** A single request may be without its array, while paths count it as the first. */
+const withoutFirstIndex = (path: string): string => path.replace(/\[0\](?=\.|$)/, '')
 
 const LAST_INDEX = /\[\d+\]$/
 /** A name with its escaped dots. */
@@ -56,8 +86,7 @@ const LAST_NAME = /(?:^|\.)(?:\\.|[^.\\])*$/
 function findOffset(path: string, offsets: ReadonlyMap<string, number>): number {
   let left = path
   for (;;) {
-    // A single request may be without its array, while paths count it as the first.
-    const offset = offsets.get(left) ?? offsets.get(left.replace(/\[0\](?=\.|$)/, ''))
+    const offset = offsets.get(left) ?? offsets.get(withoutFirstIndex(left))
     if (offset !== undefined) return offset
     const shorter = left.replace(LAST_INDEX.test(left) ? LAST_INDEX : LAST_NAME, '')
     if (shorter === left || left === '') return 0

@@ -5,13 +5,15 @@ import { readFault } from '../../core/files/files.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
 import { didYouMean } from '../../core/nearest.ts'
+import { NO_TEXT, replaceFileReferences } from '../../document/file-references.ts'
 import { CommandFault, shownPath } from '../command.ts'
 import { MANIFEST_FILE, manifestBeside } from '../deployment/document-files.ts'
-import { createJsonPositions, type JsonPositions } from './located-lint.ts'
+import { createJsonPositions, type JsonPositions, type TextFile, withTextFiles } from './located-lint.ts'
+import { readNamedFile } from './named-files.ts'
 import { PROJECT_FILE, type Project, type ProjectTarget, parseText, readJsonText, VALUE_NAME } from './project-file.ts'
 
-/** A file with a document, before a target is chosen. */
-export type FileDocument = Readonly<{
+/** A JSON file as it is written. */
+export type WrittenFile = Readonly<{
   /** Absolute. */
   path: string
   /** As shown to people. */
@@ -21,6 +23,18 @@ export type FileDocument = Readonly<{
   lints: readonly Lint[]
   positions: JsonPositions
 }>
+
+/** A file with a document, before a target is chosen. */
+export type FileDocument = WrittenFile &
+  Readonly<{
+    /** The document with the texts of the files that it names. */
+    whole: Json | undefined
+    /** These files, one for each reference. */
+    textFiles: readonly NamedText[]
+  }>
+
+/** `path`: absolute. */
+type NamedText = TextFile & Readonly<{ path: string }>
 
 /** A document as sent to a target. */
 export type ProjectDocument = FileDocument &
@@ -101,7 +115,7 @@ function mayBeDocument(path: string): boolean {
 }
 
 /** Never throws: a file that cannot be read is a document with a lint. */
-export function readWritten(path: string): FileDocument {
+export function readWritten(path: string): WrittenFile {
   const file = shownPath(path)
   const text = readJsonText(path)
   const positions = createJsonPositions(text.ok ? text.value : '{}')
@@ -113,19 +127,46 @@ export function readWritten(path: string): FileDocument {
   return { path, file, written: raw, lints, positions }
 }
 
+/** As readWritten; a file of a text that cannot be read is a lint too. `project`: undefined for files outside of one. */
+export function readDocument(path: string, project: Project | undefined): FileDocument {
+  const file = readWritten(path)
+  const lints = [...file.lints]
+  const textFiles: NamedText[] = []
+  const read = (name: Json, lint: LintSink): string => {
+    const reading = readNamedFile(name, path, project?.folder, 'document')
+    if (!reading.ok) {
+      lint.error(reading.message)
+      return NO_TEXT
+    }
+    const text = withoutLastLineEnd(reading.value.text)
+    textFiles.push({ place: lint.path, name: String(name), path: reading.value.path, text })
+    return text
+  }
+  const { written } = file
+  const whole = written === undefined ? undefined : replaceFileReferences(written, read, collectInto(lints))
+  return { ...file, whole, lints, textFiles }
+}
+
+/** Editors end each file with a line end, which is no part of an expression. */
+export const withoutLastLineEnd = (text: string): string => text.replace(/\r?\n$/, '')
+
 /** `project`: undefined for files outside of one; `target`: undefined if none was chosen. */
 export function fillDocument(
-  { written, lints, ...file }: FileDocument,
+  { whole, lints, ...file }: FileDocument,
   project: Project | undefined,
   target: ProjectTarget | undefined,
 ): ProjectDocument {
   const all = [...lints]
   const lint = collectInto(all)
-  const none = { ...file, written, lints: all, name: undefined, renamedFrom: undefined }
-  if (written === undefined) return { ...none, document: undefined }
-  const filled = fillValues(written, createTargetValues(project, target), lint)
+  const values = createTargetValues(project, target)
+  // Faults count the characters of the text that was compiled.
+  const texts = file.textFiles.map((one) => ({ ...one, text: fillText(one.text, values, collectInto([])) }))
+  const positions = withTextFiles(file.positions, texts)
+  const none = { ...file, positions, whole, lints: all, name: undefined, renamedFrom: undefined }
+  if (whole === undefined) return { ...none, document: undefined }
+  const filled = fillValues(whole, values, lint)
   if (!isObject(filled)) return { ...none, document: filled }
-  const { renamedFrom, ...document } = filled
+  const { $schema: _ofEditor, renamedFrom, ...document } = filled
   checkRename(renamedFrom, document.name, lint.at('renamedFrom'))
   return {
     ...none,
@@ -145,7 +186,7 @@ export type DocumentsOptions = Readonly<{
 /** Out: the documents, in the order of their files, each with the lints that are found before it is compiled. */
 export function readDocuments({ project, target, files }: DocumentsOptions): readonly ProjectDocument[] {
   const paths = files ?? (project === undefined ? [] : findDocuments(project))
-  return paths.map((path) => fillDocument(readWritten(path), project, target))
+  return paths.map((path) => fillDocument(readDocument(path, project), project, target))
 }
 
 function createTargetValues(project: Project | undefined, target: ProjectTarget | undefined): TargetValues {

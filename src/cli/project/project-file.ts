@@ -42,11 +42,13 @@ export type ProjectReading = Readonly<{ project: Project | undefined; faults: re
 const TEXT: Field = { type: 'string' }
 const TEXTS: Field = { type: 'object', additionalProperties: TEXT, namesInMessage: true }
 
-const PROJECT: Field = {
+export const PROJECT: Field = {
   type: 'object',
   properties: {
+    $schema: { ...TEXT, description: 'The schema by which an editor checks the file.' },
     endpoints: {
       type: 'array',
+      description: 'Patterns of the documents in this folder; one that starts with "!" leaves files out.',
       items: {
         type: 'string',
         pattern: '^!?(?!\\.\\.(?:/|$))(?!.*/\\.\\.(?:/|$))[^!/]',
@@ -54,16 +56,17 @@ const PROJECT: Field = {
       },
       default: ['endpoints/**/*.json'],
     },
-    labels: { ...TEXTS, default: {} },
+    labels: { ...TEXTS, default: {}, description: 'Added to every document.' },
     targets: {
       type: 'object',
+      description: 'The services to which the documents go, by name.',
       namesInMessage: true,
       default: {},
       additionalProperties: {
         type: 'object',
         properties: {
           url: { type: 'string', description: 'the URL of the service, such as "https://crosswalk.example".' },
-          values: { ...TEXTS, default: {} },
+          values: { ...TEXTS, default: {}, description: 'By name: what ${value:NAME} in documents stands for.' },
         },
         required: ['url'],
       },

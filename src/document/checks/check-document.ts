@@ -3,10 +3,11 @@
  * rely on the type `Endpoint`.
  */
 import { isObject, type Json } from '../../core/json.ts'
-import { collectInto, type Lint } from '../../core/lint.ts'
+import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
 import { withoutStamps } from '../../core/stored-document.ts'
 import { hasTargetField, TARGET_FIELDS } from '../../outbound/targets.ts'
 import { DOCUMENT_DOORS } from '../doors.ts'
+import { NO_TEXT, replaceFileReferences } from '../file-references.ts'
 import { type Endpoint, EndpointField } from '../schema/schema.ts'
 import { UNKNOWN_PATTERN, UNKNOWN_URL } from '../schema/schema-fields.ts'
 import { checkField, standIn } from './check-field.ts'
@@ -22,11 +23,16 @@ export function checkDocument(raw: Json): { endpoint: Endpoint; lints: readonly 
   const lints: Lint[] = []
   const sink = collectInto(lints)
   // A document that was read can be sent back.
-  const written = isObject(raw) ? withoutStamps(raw) : raw
+  const written = replaceFileReferences(isObject(raw) ? withoutStamps(raw) : raw, refuseFile, sink)
   // The walk over the schema returns a value of the schema's type; a property test checks this.
   const endpoint = (checkField(EndpointField, written, sink) ?? standIn(EndpointField)) as Endpoint
   checkInputType(endpoint, lints)
   return { endpoint: checkTargets(checkDoors(endpoint, lints), written, lints), lints }
+}
+
+function refuseFile(_name: Json, lint: LintSink): string {
+  lint.error('"$file" names a file of a project, which only the command line reads; put the text of the file here.')
+  return NO_TEXT
 }
 
 /** Whether none of these fields has a fault; only then a rule between them is checked. */

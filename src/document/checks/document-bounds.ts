@@ -1,6 +1,7 @@
 /** Bounds on one endpoint document, checked before it is compiled. */
 import { Failure } from '../../core/failure.ts'
 import type { LintSink } from '../../core/lint.ts'
+import { listMappings } from '../reads/document-mappings.ts'
 import type { Endpoint } from '../schema/schema.ts'
 
 /** Names and units as in src/settings/settings.ts. */
@@ -34,12 +35,17 @@ export function lintBounds(endpoint: Endpoint, bounds: DocumentBounds, lint: Lin
       `The document has ${requests} requests, and ${documentMaxRequests} is the most (DOCUMENT_MAX_REQUESTS); leave some out.`,
     )
   }
-  const mappings = Object.keys(endpoint.inputMapping ?? {}).length
-  if (mappings > documentMaxMappings) {
-    const sink = lint.at('inputMapping')
-    sink.error(
-      `The mapping has ${mappings} entries, and ${documentMaxMappings} is the most (DOCUMENT_MAX_MAPPINGS); map whole objects instead of their fields.`,
-    )
+  let mappings = 0
+  for (const { entries, at } of listMappings(endpoint)) {
+    const before = mappings
+    mappings += Object.keys(entries).length
+    if (mappings <= documentMaxMappings || before > documentMaxMappings) continue
+    const which = before === 0 ? 'The mapping has' : 'The mappings of the document up to this one have'
+    lint
+      .at(...at)
+      .error(
+        `${which} ${mappings} entries, and ${documentMaxMappings} is the most (DOCUMENT_MAX_MAPPINGS); map whole objects instead of their fields.`,
+      )
   }
   lintNames(endpoint, lint)
   lintPort(endpoint, bounds, lint.at('mllp', 'port'))

@@ -11,6 +11,7 @@ import { hasComputedKey } from '../../language/jsonata/expression-tree.ts'
 import { parsePath } from '../../language/paths/path.ts'
 import { parseRoutePattern } from '../../language/route-pattern.ts'
 import { hasBody } from '../doors.ts'
+import { listMappings } from '../reads/document-mappings.ts'
 import type { Endpoint } from '../schema/schema.ts'
 import { UNKNOWN_PATTERN } from '../schema/schema-fields.ts'
 import { lintAuth } from './auth-rules.ts'
@@ -41,7 +42,7 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   lintRequired(endpoint, lint.at('inputValidation'))
   lintBodyPaths(endpoint, lint)
   lintOutputNames(endpoint, lint)
-  lintMappingLists(endpoint, lint.at('inputMapping'))
+  for (const { entries, at } of listMappings(endpoint)) lintMappingLists(entries, endpoint, lint.at(...at))
   lintUnfilledTexts(endpoint, lint)
   lintCredentials(endpoint, lint)
   lintComputedKeys(endpoint, lint.at('inputTransforms'))

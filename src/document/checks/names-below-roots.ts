@@ -111,7 +111,7 @@ function checkState([part, ...rest]: readonly string[], { state }: Endpoint, lin
   }
 }
 
-const LOOKUP_PARTS: readonly string[] = ['data', 'headers']
+const LOOKUP_PARTS: readonly string[] = ['data', 'headers', 'status']
 
 /**
  * The sentence for a path that can never find anything in a lookup, with the path that is probably meant; undefined for any
@@ -129,7 +129,7 @@ export function missedInLookup(
   const part = steps[at]
   if (part?.kind !== 'name' || LOOKUP_PARTS.includes(part.name)) return undefined
   const meant = pathText([...steps.slice(0, at), { kind: 'name', name: 'data' }, ...steps.slice(at)])
-  return `A lookup holds "data" and "headers" only, so this finds nothing; did you mean "${meant}"?`
+  return `A lookup holds "data", "headers" and "status" only, so this finds nothing; did you mean "${meant}"?`
 }
 
 /** With `forEach`, a lookup is an array; brackets take a single value as an array of one. */

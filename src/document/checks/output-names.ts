@@ -3,9 +3,10 @@ import type { Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { Unwritable } from '../../formats/body-faults.ts'
 import type { Codec } from '../../formats/codec.ts'
-import { codecForFormat, codecForSending } from '../../formats/codecs.ts'
+import { CODECS, codecForFormat, codecForSending } from '../../formats/codecs.ts'
 import { parseTarget, type TargetStep } from '../../language/mapping/target.ts'
-import { type Endpoint, isPrimary } from '../schema/schema.ts'
+import { listMappings } from '../reads/document-mappings.ts'
+import { type Endpoint, isPrimary, type LookupRequest, type ResponseRequest } from '../schema/schema.ts'
 import { UNKNOWN } from '../schema/schema-fields.ts'
 import { faultOfTarget } from './format-paths.ts'
 import { listEntryTargets } from './warnings/mapping-lists.ts'
@@ -18,7 +19,8 @@ import { listEntryTargets } from './warnings/mapping-lists.ts'
 export function lintOutputNames(endpoint: Endpoint, lint: LintSink): void {
   const { inputMapping, requests, transformation } = endpoint
   const output = codecForFormat(transformation.output, endpoint)
-  for (const codec of new Set([output, ...requests.response.flatMap((request) => sentAs(request, endpoint))])) {
+  const sentAsOutput = requests.response.filter(({ mapping }) => mapping === undefined)
+  for (const codec of new Set([output, ...sentAsOutput.flatMap((request) => sentAs(request, endpoint))])) {
     lintTargets(inputMapping, codec, lint.at('inputMapping'))
     if (Object.keys(inputMapping).length > 0) continue
     lintIds(requests.lookup, codec, lint.at('requests', 'lookup'))
@@ -26,6 +28,11 @@ export function lintOutputNames(endpoint: Endpoint, lint: LintSink): void {
       const what = 'Without a mapping, the output is { "requestBody", "lookupRequests" }.'
       lintForm(['requestBody', 'lookupRequests'], what, codec, lint.at('inputMapping'))
     }
+  }
+  for (const { entries, at, request } of listMappings(endpoint)) {
+    if (request === undefined) continue
+    const [codec = at[1] === 'lookup' ? CODECS.json : output] = sentAs(request, endpoint)
+    lintTargets(entries, codec, lint.at(...at))
   }
   requests.response.forEach((request, index) => {
     const at = lint.at('requests', 'response', index, 'config', 'headers')
@@ -40,10 +47,8 @@ export function lintOutputNames(endpoint: Endpoint, lint: LintSink): void {
   lintForm(ids, what, output, lint.at('requests', 'response'))
 }
 
-type ResponseRequest = Endpoint['requests']['response'][number]
-
 /** The format of the request's own Content-Type, if it has one. */
-function sentAs({ config }: ResponseRequest, endpoint: Endpoint): readonly Codec[] {
+function sentAs({ config }: LookupRequest | ResponseRequest, endpoint: Endpoint): readonly Codec[] {
   const own = Object.entries(config?.headers ?? {}).find(([name]) => name.toLowerCase() === 'content-type')
   const codec = codecForSending(typeof own?.[1] === 'string' ? own[1] : undefined, endpoint)
   return codec === undefined ? [] : [codec]
@@ -51,9 +56,10 @@ function sentAs({ config }: ResponseRequest, endpoint: Endpoint): readonly Codec
 
 /** Lints the request's own Content-Type if the output of the mapping can never be written as that. */
 function lintSentAs(request: ResponseRequest, endpoint: Endpoint, codec: Codec, lint: LintSink): void {
-  const { config, forEach } = request
-  const sendsOutput = forEach === undefined && config?.method !== 'GET' && config?.method !== 'HEAD'
-  const targets = Object.values(endpoint.inputMapping).flatMap((target) => listEntryTargets(target))
+  const { config, forEach, mapping } = request
+  const isMapped = forEach === undefined || mapping !== undefined
+  const sendsOutput = isMapped && config?.method !== 'GET' && config?.method !== 'HEAD'
+  const targets = Object.values(mapping ?? endpoint.inputMapping).flatMap((target) => listEntryTargets(target))
   if (!sendsOutput || targets.length === 0) return
   const parsed = targets.map(({ key }) => parseTarget(key))
   if (!parsed.every(({ ok }) => ok)) return

@@ -12,15 +12,18 @@ import type { Endpoint } from '../schema/schema.ts'
 import type { ReferenceStage } from '../schema/schema-fields.ts'
 import { CHECKS_BELOW, missedInLookup } from './names-below-roots.ts'
 
-/** `before`: the stage before which a root must exist; undefined if all stages have run. */
-type Reader = Readonly<{ before: StageName | undefined; when: string; isRequest: boolean }>
+/**
+ * `before`: the stage before which a root must exist; undefined if all stages have run. `readsOwn`: also what the stage itself
+ * adds, since its parts run one after the other.
+ */
+type Reader = Readonly<{ before: StageName | undefined; when: string; isRequest: boolean; readsOwn?: true }>
 
-const LOOKUP: Reader = { before: 'lookup', when: 'when lookups are made', isRequest: true }
+const LOOKUP: Reader = { before: 'lookup', when: 'when lookups are made', isRequest: true, readsOwn: true }
 const RESPONSE: Reader = { before: 'respond', when: 'when responses are sent', isRequest: true }
 const READERS: Readonly<Record<ReferenceStage, Reader>> = {
   lookup: LOOKUP,
   'lookup-item': LOOKUP,
-  transform: { before: 'transform', when: 'when transforms are evaluated', isRequest: false },
+  transform: { before: 'transform', when: 'when transforms are evaluated', isRequest: false, readsOwn: true },
   map: { before: 'map', when: 'when the message is mapped', isRequest: false },
   respond: RESPONSE,
   'respond-item': RESPONSE,
@@ -116,11 +119,10 @@ export const PATH_ROOTS = Object.fromEntries(
   }),
 ) as unknown as Readonly<Record<ReferenceStage, Readonly<{ when: string; roots: readonly string[] }>>>
 
-/** A transform reads the transforms before it too. */
 function existing(stage: ReferenceStage): string[] {
-  const { before } = READERS[stage]
+  const { before, readsOwn } = READERS[stage]
   const done = STAGE_NAMES.slice(0, before && STAGE_NAMES.indexOf(before))
-  const moments: readonly string[] = ['start', ...done, ...(stage === 'transform' ? [stage] : [])]
+  const moments: readonly (string | undefined)[] = ['start', ...done, ...(readsOwn === true ? [before] : [])]
   return Object.entries(ROOTS).flatMap(([root, moment]) => (moments.includes(moment) ? [root] : []))
 }
 

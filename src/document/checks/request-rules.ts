@@ -15,6 +15,8 @@ import {
   type ResponseRequest,
 } from '../schema/schema.ts'
 import { UNKNOWN, UNKNOWN_URL } from '../schema/schema-fields.ts'
+import { lintBody, lintOwnMapping } from './body-rules.ts'
+import { lintLookupOrder } from './lookup-rules.ts'
 
 type Request = LookupRequest | ResponseRequest
 
@@ -24,12 +26,17 @@ export function lintRequests(endpoint: Endpoint, lint: LintSink): void {
   lintIds(lookup, 'lookups', lint.at('lookup'))
   lintIds(response, 'responses', lint.at('response'))
   lintPrimary(response, lint.at('response'))
+  lintLookupOrder(endpoint, lint)
   for (const [index, request] of lookup.entries()) {
     lintRequest(request, endpoint, lint.at('lookup', index))
     lintForwarding(request, endpoint, lint.at('lookup', index))
+    lintBody(request, lint.at('lookup', index))
     lintFhirResponse(request, endpoint, lint.at('lookup', index, 'fhirResponse'))
   }
-  for (const [index, request] of response.entries()) lintRequest(request, endpoint, lint.at('response', index))
+  for (const [index, request] of response.entries()) {
+    lintRequest(request, endpoint, lint.at('response', index))
+    lintOwnMapping(request, lint.at('response', index))
+  }
 }
 
 function lintRequest(request: Request, endpoint: Endpoint, lint: LintSink): void {

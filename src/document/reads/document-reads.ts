@@ -110,8 +110,8 @@ export const readsRoot = (endpoint: Endpoint, root: string): boolean =>
     return roots === undefined || roots.has(root)
   })
 
-/** Few documents read the headers of a lookup, and each answer has many. */
-export function isLookupHeaders(steps: readonly PathStep[]): boolean {
+/** Few documents read the headers of a lookup, and each answer has many; its status is there for those that read it. */
+export function isBesideData(steps: readonly PathStep[]): boolean {
   const [root, , each] = steps
   const last = steps.at(-1)
   return (
@@ -119,6 +119,6 @@ export function isLookupHeaders(steps: readonly PathStep[]): boolean {
     root?.kind === 'name' &&
     root.name === 'lookupRequests' &&
     last?.kind === 'name' &&
-    last.name === 'headers'
+    (last.name === 'headers' || last.name === 'status')
   )
 }

@@ -1,4 +1,4 @@
-/** The JSON Schema of the endpoint document for other tools, without the notes that only our own checks read. */
+/** JSON Schema for other tools, without the notes that only our own checks read; as 2020-12 has it, and draft-07 too. */
 import type { JsonObject } from '../../core/json.ts'
 import { EndpointField } from './schema.ts'
 import type { Field } from './schema-fields.ts'
@@ -11,13 +11,17 @@ const STAMP = {
   __v: { const: 0, readOnly: true },
 }
 
-/** JSON Schema (2020-12) of a document as it may be sent and as returned, with the fields that the service sets. */
-export function describeDocument(): JsonObject {
-  const document = describe(EndpointField)
+/** What a field may be besides. */
+type Others = (field: Field) => readonly JsonObject[]
+
+/** A document as it may be sent and as returned, with the fields that the service sets. */
+export function describeDocument(others?: Others): JsonObject {
+  const document = describe(EndpointField, others)
   return { ...document, properties: { ...(document.properties as JsonObject), ...STAMP } }
 }
 
-function describe(field: Field): JsonObject {
+export function describe(field: Field, others: Others = () => []): JsonObject {
+  const inner = (one: Field): JsonObject => describe(one, others)
   const {
     type,
     description,
@@ -29,7 +33,8 @@ function describe(field: Field): JsonObject {
     absentAs,
     foreign = {},
   } = field
-  const { properties, required, additionalProperties, items, anyOf, pattern, minimum, maximum, minItems } = field
+  const { properties, required, additionalProperties, items, anyOf, oneOf } = field
+  const { pattern, format, minimum, maximum, minItems, maxItems } = field
   const described = {
     type,
     description,
@@ -39,25 +44,32 @@ function describe(field: Field): JsonObject {
     enum: anyCase ? undefined : field.enum,
     properties: properties && {
       ...Object.fromEntries(Object.keys(foreign).map((name) => [name, { description: 'Ignored.', writeOnly: true }])),
-      ...mapValues(properties, describe),
+      ...mapValues(properties, inner),
     },
     required: required?.filter((name) => properties?.[name]?.default === undefined),
+    // An unknown name is a fault.
     additionalProperties:
-      typeof additionalProperties === 'object' ? describe(additionalProperties) : additionalProperties,
-    items: items && describe(items),
-    anyOf: anyOf?.map(describe),
+      typeof additionalProperties === 'object'
+        ? inner(additionalProperties)
+        : (additionalProperties ?? (properties && false)),
+    items: items && inner(items),
+    anyOf: anyOf?.map(inner),
+    oneOf,
     pattern,
+    format,
     minimum,
     maximum,
     minItems,
+    maxItems,
   }
   const schema: JsonObject = JSON.parse(JSON.stringify(described))
-  const others = [
-    ...(single && items ? [describe(items)] : []),
+  const alternatives = [
+    ...(single && items ? [inner(items)] : []),
     ...(numberAsText ? [{ type: 'number' }] : []),
     ...(absentAs === undefined ? [] : [{ const: absentAs }]),
+    ...others(field),
   ]
-  return others.length === 0 ? schema : { anyOf: [schema, ...others] }
+  return alternatives.length === 0 ? schema : { anyOf: [schema, ...alternatives] }
 }
 
 const mapValues = (fields: Readonly<Record<string, Field>>, change: (field: Field) => JsonObject): JsonObject =>

@@ -54,7 +54,7 @@ export type FieldNotes = Readonly<{
   readsBelow?: string
 }>
 
-/** The keywords that the schema of the endpoint document uses. */
+/** The keywords that the schemas of documents and of calls use. */
 export type Field = Partial<FieldNotes> &
   Readonly<{
     type?: 'object' | 'array' | 'string' | 'integer' | 'boolean'
@@ -70,6 +70,10 @@ export type Field = Partial<FieldNotes> &
     minimum?: number
     maximum?: number
     minItems?: number
+    /** Only described; other code checks these. */
+    format?: string
+    maxItems?: number
+    oneOf?: readonly JsonObject[]
   }>
 
 /** The name of a part that could not be read. References into its container are not checked. */
@@ -107,6 +111,10 @@ export const path = (description: string, example: string, reads: ReferenceStage
 
 export const expression = (description: string, example: string, evaluates: ReferenceStage) =>
   nonEmptyText({ description, examples: [example], fallback: 'null', evaluates })
+
+/** The entries of a mapping. */
+export const mapping = (description: string, example: JsonObject, readsNames: ReferenceStage) =>
+  anyObject({ description, examples: [example], absentAs: {}, readsNames })
 
 export const topic = (description: string, example: string) =>
   Type.String({

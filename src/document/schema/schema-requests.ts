@@ -6,6 +6,7 @@ import {
   expression,
   type FieldNotes,
   list,
+  mapping,
   named,
   nonEmptyText,
   optional,
@@ -195,20 +196,50 @@ const sharedFields = (itemsRead: ReferenceStage) => ({
   ),
 })
 
+const body = record(
+  {
+    path: optional(path('Path of the body in the message.', 'payload.order', 'lookup-item')),
+    expression: optional(expression('JSONata that gives the body.', '{ "codes": payload.lines.code }', 'lookup-item')),
+    mapping: optional(
+      mapping(
+        'Source path → target, as in `inputMapping`: the body is the object that they make.',
+        { 'payload.id': 'identifier' },
+        'lookup-item',
+      ),
+    ),
+  },
+  {
+    description:
+      'The body of the request: a `path`, an `expression` or a `mapping`, written as the `Content-Type` of `headers` says, else as JSON. If a path or an expression finds nothing, no body is sent.',
+    examples: [{ mapping: { 'payload.id': 'identifier' } }],
+  },
+)
+
 export const LookupSchema = record(
   {
     id: requestId('lookup'),
+    after: optional(
+      list(nonEmptyText({ description: 'Id of a lookup.' }), {
+        description: 'Ids of lookups that are made before this one, besides those that it reads.',
+        absentAs: [],
+        examples: [['patient']],
+      }),
+    ),
     config: record(
       {
         method: method('GET'),
         url: Type.String(url),
         headers: headers('lookup-item'),
+        body: optional(body),
         params: optional(params('lookup-item')),
         followRedirects: followRedirects(
           '`5` within its origin for a `GET` whose `allowedStatuses` name no redirect, else `0`: a redirect is an answer like any other',
         ),
       },
-      { description: 'The HTTP request to make.' },
+      {
+        description: 'The HTTP request to make.',
+        misplaced: { mapping: 'The mapping of a lookup makes its body; write it as "body": { "mapping": … }.' },
+      },
     ),
     forwardExistingRequestBody: switchOn(
       'Sends the incoming body, or with `forEach` the current item, as the body of the request.',
@@ -219,10 +250,17 @@ export const LookupSchema = record(
     ),
   },
   {
-    description: 'A request before the mapping; its answer is `lookupRequests.<id>`.',
+    description:
+      'A request before the mapping; its answer is `lookupRequests.<id>`, which other lookups may read: they are made after it.',
     foreign: { _id: '', extract: EXTRACT },
+    misplaced: {
+      body: 'The body of a lookup is written within its "config".',
+      mapping: 'The mapping of a lookup makes its body; write it as "config": { "body": { "mapping": … } }.',
+    },
   },
 )
+
+const RESPONSE_BODY = 'A response request sends the output; write a "mapping" of the request to send something else.'
 
 export const ResponseSchema = record(
   {
@@ -239,6 +277,7 @@ export const ResponseSchema = record(
         },
         {
           description: 'The HTTP request to make; required without `kafkaProducerTopic`.',
+          misplaced: { body: RESPONSE_BODY },
           fallback: { method: 'POST', url: UNKNOWN_URL },
         },
       ),
@@ -252,10 +291,18 @@ export const ResponseSchema = record(
         fallback: { path: UNKNOWN_PATH },
       }),
     ),
+    mapping: optional(
+      mapping(
+        'Source path → target, in place of `inputMapping` for this request alone; with `forEach`, once for each item.',
+        { 'requestBody.id': 'reference' },
+        'respond-item',
+      ),
+    ),
     ...sharedFields('respond'),
   },
   {
     description: 'A request that sends the output.',
+    misplaced: { body: RESPONSE_BODY },
     foreign: {
       _id: '',
       extract: EXTRACT,

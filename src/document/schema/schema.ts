@@ -185,7 +185,8 @@ export const EndpointSchema = record(
     requests: record(
       {
         lookup: list(LookupSchema, {
-          description: 'Requests before the mapping, all at once; a single request needs no array.',
+          description:
+            'Requests before the mapping, all at once but for those that read others; a single request needs no array.',
           single: true,
           default: [],
           fallback: UNKNOWN_LOOKUPS,
@@ -233,7 +234,8 @@ export const EndpointSchema = record(
       },
     ),
   },
-  { description: 'The whole endpoint.' },
+  // Names the schema for an editor.
+  { description: 'The whole endpoint.', foreign: { $schema: '' } },
 )
 
 /** The same schema by its keywords, as the checks and the generated page read it. */

@@ -11,6 +11,7 @@ import {
   type CallLimits,
   type Focus,
   ORDER_BY,
+  OWN_BUILT_INS,
   orderByBuiltIn,
   withLimits,
 } from './expression-functions.ts'
@@ -182,6 +183,8 @@ function withoutBundlerNumbers(parameters: readonly string[]): readonly string[]
 /** The frame that holds the built-ins. The engine passes it to its hooks only, the first time before its first await. */
 function captureEnvironment(engine: jsonata.Expression): Environment {
   let environment: Environment | undefined
+  for (const { name, implementation, signature } of OWN_BUILT_INS)
+    engine.registerFunction(name, implementation, signature)
   engine.assign(ON_ENTRY, (_node: unknown, _input: unknown, current: Environment) => {
     environment = current
     throw new LimitReached('The environment was captured')

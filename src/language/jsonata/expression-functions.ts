@@ -3,7 +3,8 @@
  * call of `$pad`, `$join` or `$toMillis` could fill the memory or never return. Its merge sort keeps every remainder of
  * both halves (gigabytes for 40,000 items), and its `$distinct` compares each item with all before it: both are replaced.
  */
-import { isFunction, LimitReached, measureSize, TEXT_LIMIT, tooLong } from './expression-limits.ts'
+import type { Json } from '../../core/json.ts'
+import { isFunction, LimitReached, measureSize, Rejected, TEXT_LIMIT, tooLong } from './expression-limits.ts'
 
 export type BuiltIn = { implementation: (this: Focus, ...args: unknown[]) => unknown; signature?: unknown }
 
@@ -15,7 +16,7 @@ export type CallLimits = Readonly<{ maxSequence: number; checkTime(): void }>
 
 export const BUILT_INS = (
   'abs append assert average base64decode base64encode boolean ceil clone contains count decodeUrl decodeUrlComponent ' +
-  'distinct each encodeUrl encodeUrlComponent error eval exists filter floor formatBase formatInteger formatNumber ' +
+  'distinct each encodeUrl encodeUrlComponent error eval exists fail filter floor formatBase formatInteger formatNumber ' +
   'fromMillis join keys length lookup lowercase map match max merge millis min not now number pad parseInteger power ' +
   'random reduce replace reverse round shuffle sift single sort split spread sqrt string substring substringAfter ' +
   'substringBefore sum toMillis trim type uppercase zip'
@@ -25,6 +26,38 @@ export const BUILT_INS = (
 export const ORDER_BY = '\0orderBy'
 
 const PICTURE_LIMIT = 256
+
+/** Characters of the details of a failure, as JSON. */
+const DETAILS_LIMIT = 8_192
+
+/** Built-ins that the engine does not have, with their signatures as JSONata writes them. */
+export const OWN_BUILT_INS = [
+  {
+    name: 'fail',
+    signature: '<nsx?:x>',
+    implementation(status: unknown, message: unknown, details?: unknown): never {
+      if (!Number.isInteger(status) || Number(status) < 400 || Number(status) > 599)
+        throw new LimitReached('The status of $fail must be a whole number from 400 to 599')
+      if (typeof message !== 'string' || message.trim() === '')
+        throw new LimitReached('$fail needs a message, a text that is not empty')
+      throw new Rejected(message, { status: Number(status), details: plainDetails(details) })
+    },
+  },
+] as const
+
+function plainDetails(details: unknown): Json | undefined {
+  if (details === undefined) return undefined
+  measureSize(details, new WeakMap())
+  const text = JSON.stringify(details, (_name, value) => {
+    if (isFunction(value)) throw new LimitReached('The details of $fail hold a function')
+    return value
+  })
+  if (text.length > DETAILS_LIMIT)
+    throw new LimitReached(
+      `The details of $fail have more than ${DETAILS_LIMIT.toLocaleString('en')} characters as JSON`,
+    )
+  return JSON.parse(text)
+}
 
 /**
  * Checks before a call: each throws LimitReached for arguments that would take the built-in too long or too much memory.

@@ -6,8 +6,19 @@
  * written as text, compared or copied. A size is therefore that of the value written out, and every value that an
  * expression builds is weighed.
  */
-import { typeName } from '../../core/json.ts'
+import { type Json, typeName } from '../../core/json.ts'
 import { PatternTooCostly } from '../re2-pattern.ts'
+
+/** What `$fail` ends a message with, beside its sentence. */
+type Rejection = Readonly<{ status: number; details?: Json | undefined }>
+
+/** A fault as plain data, to be sent between processes. `isOwnText`: the message begins with a text of `$error` or `$assert`. */
+export type FaultReport = Readonly<{
+  message: string
+  unquoted: string
+  isOwnText?: boolean
+  rejection?: Rejection | undefined
+}>
 
 /** An expression that failed on a message. Its text is safe to send: it quotes the expression, never the message. */
 export class ExpressionFault extends Error {
@@ -31,6 +42,25 @@ export class ExpressionFault extends Error {
     if (this.code === undefined || this.code in LIMITS) return this.message
     const where = this.position === undefined ? '' : `, near character ${this.position} of the expression`
     return `JSONata gave ${this.code}${where}.`
+  }
+
+  report(): FaultReport {
+    return { message: this.message, unquoted: this.unquoted, isOwnText: OWN_WORDS.has(this.code ?? '') }
+  }
+}
+
+/** `$fail` ended the message; the text is the author's own, unchanged. */
+export class Rejected extends ExpressionFault {
+  private readonly rejection: Rejection
+
+  constructor(message: string, rejection: Rejection) {
+    super('')
+    this.message = shortened(message).toWellFormed()
+    this.rejection = rejection
+  }
+
+  override report(): FaultReport {
+    return { message: this.message, unquoted: '', rejection: this.rejection }
   }
 }
 

@@ -271,6 +271,8 @@ const TAKES: Readonly<Record<string, readonly [must: readonly Is[], may: readonl
   encodeUrl: [[isText], []],
   encodeUrlComponent: [[isText], []],
   exists: [[isAny], []],
+  // Always throws, so that only a message that it ends needs the engine.
+  fail: [[isAny, isAny], [isAny]],
   floor: [[isNumber], []],
   formatBase: [[isNumber], [isNumber]],
   formatNumber: [[isNumber, isText], []],

@@ -43,8 +43,10 @@ export const MLLP_TARGET = {
     if (!isFields(config)) return
     const { requests } = endpoint
     const isLookup = isFields(requests) && Array.isArray(requests.lookup) && requests.lookup.includes(request)
-    if (isLookup && forwardExistingRequestBody !== true) {
-      lint.error('A lookup over MLLP sends the incoming message; set "forwardExistingRequestBody": true.')
+    if (isLookup && forwardExistingRequestBody !== true && config.body === undefined) {
+      lint.error(
+        'A lookup over MLLP sends the incoming message; set "forwardExistingRequestBody": true, or give a "body" in "config".',
+      )
     }
     const { method, headers, params, followRedirects } = config
     const at = (...path: string[]) => lint.at('config', ...path)

@@ -3,12 +3,14 @@ import { type Awaitable, isObject, type Json, type JsonObject, typeName } from '
 import { documentPath, type LintSink } from '../../core/lint.ts'
 import type { Run } from '../../core/run.ts'
 import type { Reference } from '../../core/secrets/secrets.ts'
-import type { ParameterSpec } from '../../document/schema/schema.ts'
+import { checkPath } from '../../document/checks/path-roots.ts'
+import type { Endpoint, ParameterSpec } from '../../document/schema/schema.ts'
+import type { ReferenceStage } from '../../document/schema/schema-fields.ts'
 import { isHeaderValue } from '../../language/headers.ts'
 import { type PathSource, parsePath, type SourcePath } from '../../language/paths/path.ts'
 import { appendQuery, type UrlTemplate } from '../../language/url-template.ts'
-import type { Evaluate } from '../expressions.ts'
-import type { PipelineSettings } from '../services.ts'
+import { createExpressionCompiler, type Evaluate } from '../expressions.ts'
+import type { PipelineSettings, Services } from '../services.ts'
 
 /** A message, with `item` inside a forEach. */
 export type CallScope = PathSource
@@ -35,6 +37,20 @@ export type Reader = Readonly<{
   check(path: SourcePath, inside: boolean, lint: LintSink): void
   compile(expression: string, lint: LintSink): Evaluate
 }>
+
+/** Of a value that is read once: its path or expression sees what `stage` has. */
+export function createReader(
+  stage: ReferenceStage,
+  endpoint: Endpoint,
+  services: Services,
+  settings: PipelineSettings,
+): Reader {
+  const compile = createExpressionCompiler(endpoint, settings, services)
+  return {
+    check: (path, _inside, lint) => checkPath(path, stage, endpoint, lint),
+    compile: (text, lint) => compile(text, stage, lint),
+  }
+}
 
 /** `payload` is another name for `requestBody` in request parameters and forEach.items. */
 function parseRequestPath(text: string, lint: LintSink): SourcePath | undefined {
@@ -67,6 +83,18 @@ export function compileParameter(name: string, spec: ParameterSpec, reader: Read
 }
 
 const NOTHING_EVALUATED: Evaluated = new Map()
+
+/** A value of a path or an expression. Undefined if it finds nothing. */
+export function compileValue(
+  spec: Pick<ParameterSpec, 'path' | 'expression'>,
+  reader: Reader,
+  lint: LintSink,
+): (scope: CallScope, run: Run) => Awaitable<Json | undefined> {
+  const [value] = compileParameter('', spec, reader, lint)
+  if (value === undefined) return () => undefined
+  const { evaluate, read } = value
+  return (scope, run) => (evaluate === undefined ? read(scope, NOTHING_EVALUATED) : evaluate(scope as JsonObject, run))
+}
 
 /** Out: evaluates the expressions of `parameters` for a message, one after the other. Fails as they do. */
 export function compileEvaluation(

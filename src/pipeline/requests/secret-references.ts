@@ -163,10 +163,11 @@ function compileValue(
 export function withoutValues(failure: Failure, secrets: SecretValues | undefined): Failure {
   if (secrets === undefined) return failure
   const hide = compileReferences(secrets)
-  const { details, issues, unquoted } = failure.options
+  const { details, ownDetails, issues, unquoted } = failure.options
   const safe = new Failure(failure.code, hide(failure.message), {
     ...failure.options,
     ...(details === undefined ? {} : { details: details.map((one) => ({ ...one, message: hide(one.message) })) }),
+    ...(ownDetails === undefined ? {} : { ownDetails: changeTexts(ownDetails, hide) }),
     ...(issues === undefined ? {} : { issues: issues.map((issue) => changeTexts(issue, hide) as JsonObject) }),
     ...(unquoted === undefined ? {} : { unquoted: hide(unquoted) }),
     ...(failure.cause === undefined ? {} : { cause: withoutValuesIn(failure.cause, hide) }),

@@ -173,7 +173,11 @@ const OUTCOME_LIMIT = 262_144
  */
 export function readIssues(answer: OutboundAnswer): readonly JsonObject[] {
   const text = answer.body.byteLength > OUTCOME_LIMIT ? undefined : asText(answer)
-  const outcome = text === undefined ? undefined : detect(text)?.value
+  return issuesOf(text === undefined ? undefined : detect(text)?.value)
+}
+
+/** The same of an OperationOutcome as JSON; none of any other value. */
+export function issuesOf(outcome: Json | undefined): readonly JsonObject[] {
   if (!isObject(outcome) || outcome.resourceType !== 'OperationOutcome' || !Array.isArray(outcome.issue)) return []
   // Typography such as a no-break space must not cost an issue.
   return outcome.issue.map((issue) => changeTexts(issue, plainSpaces)).filter(isIssue)

@@ -1,39 +1,38 @@
 import { Failure } from '../../core/failure.ts'
-import { takesBody } from '../../core/http.ts'
 import type { Awaitable, Json, JsonObject } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { Enriched, Parsed } from '../../core/message.ts'
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import type { Body, PreparedRequest } from '../../core/ports/outbound-port.ts'
 import type { Run } from '../../core/run.ts'
+import { lookupOrder, lookupsWithStatus } from '../../document/reads/lookup-order.ts'
 import type { Endpoint, LookupRequest } from '../../document/schema/schema.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
-import type { Codec, ParserSettings } from '../../formats/codec.ts'
-import { CODECS, codecForFormat, codecForSending } from '../../formats/codecs.ts'
-import { parseMediaType } from '../../formats/media-type.ts'
+import type { ParserSettings } from '../../formats/codec.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { Step } from '../chain.ts'
 import { answersInFhir } from '../reply.ts'
 import { andThen, buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
+import { compileInOrder } from '../requests/lookups-in-order.ts'
+import { compileLookupBody } from '../requests/request-body.ts'
 import { type CallEnding, compileCall, type RequestCall } from '../requests/request-call.ts'
 import { compileTimed } from '../requests/timed.ts'
 import { readIssues, readLookupData, refusal } from '../requests/upstream-answer.ts'
 import type { PipelineSettings, Services } from '../services.ts'
-import { writePaid } from './serialise.ts'
 
-/** Without data if an optional lookup failed and has no default. */
-type Result = { data?: Json; headers: JsonObject }
+/** Without data if an optional lookup failed and has no default; with the status if the document reads it. */
+type Result = { data?: Json; headers: JsonObject; status?: number }
 
 /** Sends a lookup that could be built from the message. */
 type Ready = (run: Run) => Promise<Result | Result[]>
 type Lookup = Readonly<{ id: string; prepare(message: Parsed, run: Run): Awaitable<Ready> }>
 
 /**
- * Makes all lookups at once, after all of them are built from the message.
+ * Makes all lookups at once, after all of them are built from the message; those that read others as soon as these are done.
  *
  * In: `requestBody`. Out: adds `lookupRequests` and `timestamps.lookupRequests`.
  * Lints: everything that compileCall does.
- * Fails: PARAMETER_INVALID and FOREACH_INVALID before anything is sent; LOOKUP_REFUSED, LOOKUP_UNREACHABLE,
+ * Fails: PARAMETER_INVALID and FOREACH_INVALID, before anything is sent unless the lookup reads others; LOOKUP_REFUSED, LOOKUP_UNREACHABLE,
  * LOOKUP_TIMED_OUT, LOOKUP_UNREADABLE, LOOKUP_CIRCUIT_OPEN, EGRESS_DENIED, DEADLINE_EXCEEDED, but none of these for an
  * optional lookup. Of several failures, the first in the order of the document.
  */
@@ -43,19 +42,27 @@ export function compileLookup(
   settings: PipelineSettings,
   lint: LintSink,
 ): Step<Parsed, Enriched> {
+  const withStatus = lookupsWithStatus(endpoint)
   const lookups = endpoint.requests.lookup.map((request, index) =>
-    compileOne(request, endpoint, services, settings, lint.at('requests', 'lookup', index)),
+    compileOne(request, endpoint, services, settings, lint.at('requests', 'lookup', index), withStatus.has(request.id)),
   )
   if (lookups.length === 0) return { adds: { lookupRequests: {} } }
   const timed = compileTimed('lookupTimes')
+  const send = (index: number, ready: Ready, run: Run) => timed((lookups[index] as Lookup).id, ready, run)
+  const enrich = (message: Parsed, run: Run, results: readonly (Result | Result[])[]): Enriched => {
+    const timestamps = { ...message.timestamps, lookupRequests: { ...run.lookupTimes } }
+    const lookupRequests = Object.fromEntries(lookups.map(({ id }, index) => [id, results[index] as Json]))
+    return { ...message, timestamps, lookupRequests }
+  }
+  const order = lookupOrder(endpoint)
+  if (order !== undefined) {
+    const makeAll = compileInOrder(lookups, order, send)
+    return (message, run) => andThen(makeAll(message, run), (results) => enrich(message, run, results))
+  }
   const sendAll = (ready: readonly Ready[], message: Parsed, run: Run): Promise<Enriched> =>
     settleAll(
-      ready.map((send, index) => timed((lookups[index] as Lookup).id, send, run)),
-      (results) => {
-        const timestamps = { ...message.timestamps, lookupRequests: { ...run.lookupTimes } }
-        const lookupRequests = Object.fromEntries(lookups.map(({ id }, index) => [id, results[index] as Json]))
-        return { ...message, timestamps, lookupRequests }
-      },
+      ready.map((one, index) => send(index, one, run)),
+      (results) => enrich(message, run, results),
     )
   return (message, run) => {
     const ready = prepareAll(lookups, ({ prepare }) => prepare(message, run))
@@ -69,6 +76,7 @@ function compileOne(
   services: Services,
   settings: PipelineSettings,
   lint: LintSink,
+  keepsStatus: boolean,
 ): Lookup {
   const call = compileCall('LOOKUP', request, endpoint, services, settings, lint)
   const { items } = call
@@ -81,6 +89,8 @@ function compileOne(
     }
     return { data: readData(call, answer, settings, endpoint), headers: answer.headers }
   }
+  const withStatus = (result: Result, { status }: OutboundAnswer): Result =>
+    keepsStatus ? { ...result, status } : result
   const failed = (failure: Failure, run: Run): Result => {
     const { lookup: fault } = failure.kind
     if (fault === 'unanswered') run.lookups.networkError = true
@@ -91,9 +101,9 @@ function compileOne(
     answered: (answer, run) => {
       run.lookups.highestStatus = Math.max(run.lookups.highestStatus ?? 0, answer.status)
       try {
-        return read(answer)
+        return withStatus(read(answer), answer)
       } catch (thrown) {
-        if (thrown instanceof Failure) return failed(thrown, run)
+        if (thrown instanceof Failure) return withStatus(failed(thrown, run), answer)
         throw thrown
       }
     },
@@ -101,19 +111,19 @@ function compileOne(
   }
   const send = (prepared: PreparedRequest, body: Body | undefined, run: Run, item?: number): Promise<Result> =>
     call.send(prepared, body, run, item, ending)
-  const forwards = request.forwardExistingRequestBody === true
-  const readMessageBody = forwards ? compileForward(endpoint, call) : () => undefined
-  const readItemBody = forwards ? compileItemBody(endpoint, call) : () => undefined
+  const readBody = compileLookupBody(request, call, endpoint, services, settings, lint)
   const prepare = (message: Parsed, run: Run): Awaitable<Ready> => {
     if (items === undefined) {
-      return andThen(call.prepare(message, run), (prepared) => {
-        const body = readMessageBody(message, run)
-        return () => send(prepared, body, run)
-      })
+      return andThen(call.prepare(message, run), (prepared) =>
+        andThen(readBody(message, run), (body) => () => send(prepared, body, run)),
+      )
     }
-    const calls = buildAll(items(message), (item) =>
-      andThen(call.prepare({ ...message, item }, run), (prepared) => ({ prepared, body: readItemBody(item, run) })),
-    )
+    const calls = buildAll(items(message), (item) => {
+      const scope = { ...message, item }
+      return andThen(call.prepare(scope, run), (prepared) =>
+        andThen(readBody(scope, run), (body) => ({ prepared, body })),
+      )
+    })
     return calls.then(
       (all) => () => mapItems(all, call.concurrency, ({ prepared, body }, item) => send(prepared, body, run, item)),
     )
@@ -154,33 +164,4 @@ function withOutcomes(prepare: Lookup['prepare']): Lookup['prepare'] {
       return rethrow(thrown)
     }
   }
-}
-
-/** What a forwarded body is sent as: the format of the request's own Content-Type, else JSON. */
-function bodyFormat(endpoint: Endpoint, { contentType }: RequestCall): Readonly<{ codec: Codec; contentType: string }> {
-  return {
-    codec: codecForSending(contentType, endpoint) ?? CODECS.json,
-    contentType: contentType ?? CODECS.json.mediaType,
-  }
-}
-
-/**
- * The incoming body for `forwardExistingRequestBody`. A body in the format that is sent goes out byte for byte, so that
- * neither digits nor the root element are lost. The body of a GET or DELETE was never parsed, and isn't sent on.
- */
-function compileForward(endpoint: Endpoint, call: RequestCall): (message: Parsed, run: Run) => Body {
-  const { codec, contentType } = bodyFormat(endpoint, call)
-  const { input } = endpoint.transformation
-  const sameForm =
-    takesBody(endpoint.endpoint.method) && input !== undefined && codecForFormat(input, endpoint) === codec
-  return (message, run) => {
-    const charset = parseMediaType(message.requestHeaders['content-type'] ?? '')?.charset ?? 'utf-8'
-    const asItCame = sameForm && run.body !== undefined && run.body.byteLength > 0 && charset === 'utf-8'
-    return { content: asItCame ? run.body : writePaid(message.requestBody, codec, run, call.path), contentType }
-  }
-}
-
-function compileItemBody(endpoint: Endpoint, call: RequestCall): (item: Json, run: Run) => Body {
-  const { codec, contentType } = bodyFormat(endpoint, call)
-  return (item, run) => ({ content: writePaid(item, codec, run, call.path), contentType })
 }

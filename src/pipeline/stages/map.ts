@@ -1,10 +1,11 @@
+import type { Json, JsonObject } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { Mapped, Transformed } from '../../core/message.ts'
-import { checkPath } from '../../document/checks/path-roots.ts'
+import { lookupsWithStatus } from '../../document/reads/lookup-order.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
-import { compileMapping } from '../../language/mapping/mapping.ts'
 import type { MappingTrace } from '../../language/mapping/mapping-trace.ts'
 import type { Stage } from '../chain.ts'
+import { compileEntries } from '../mapping-entries.ts'
 
 /**
  * Maps the message to its new shape by `inputMapping`.
@@ -16,16 +17,34 @@ import type { Stage } from '../chain.ts'
  * value cannot be converted or written.
  */
 export function compileMap(endpoint: Endpoint, lint: LintSink, trace?: MappingTrace): Stage<Transformed, Mapped> {
-  const sink = lint.at('inputMapping')
-  const { sources, apply } = compileMapping(endpoint.inputMapping, sink, trace)
-  for (const path of sources) checkPath(path, 'map', endpoint, sink.at(path.text))
+  const apply = compileEntries(endpoint.inputMapping, 'map', endpoint, lint.at('inputMapping'), trace)
 
   if (Object.keys(endpoint.inputMapping).length > 0) {
     return (message) => ({ ...message, responseBody: apply(message) })
   }
   if (endpoint.requests.lookup.length === 0) return (message) => ({ ...message, responseBody: message.requestBody })
+  if (lookupsWithStatus(endpoint).size > 0) {
+    return (message) => {
+      const { requestBody, lookupRequests } = message
+      return { ...message, responseBody: { requestBody, lookupRequests: withoutStatus(lookupRequests) } }
+    }
+  }
   return (message) => {
     const { requestBody, lookupRequests } = message
     return { ...message, responseBody: { requestBody, lookupRequests } }
   }
+}
+
+/** A status is there for those that read it, and never part of the output. */
+const withoutStatus = (lookups: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(lookups).map(([id, result]) => [
+      id,
+      Array.isArray(result) ? result.map(withoutOwnStatus) : withoutOwnStatus(result),
+    ]),
+  )
+
+function withoutOwnStatus(result: Json): Json {
+  const { status: _, ...others } = result as JsonObject
+  return others
 }

@@ -12,8 +12,10 @@ import { codecForFormat, codecForSending, type OutputFormat, outputFormat } from
 import { hasStatus } from '../../language/status-set.ts'
 import { targetOf } from '../../outbound/targets.ts'
 import type { Stage } from '../chain.ts'
+import { compileEntries } from '../mapping-entries.ts'
 import { andThen, buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
 import { type CallEnding, compileCall, type RequestCall } from '../requests/request-call.ts'
+import type { CallScope } from '../requests/request-parameters.ts'
 import {
   aggregate,
   isAtFault,
@@ -118,35 +120,51 @@ function compileOne(
   const asOutput = form.codec === codecForFormat(output, endpoint)
   const outcomes = createOutcomeEnding(call, settings, endpoint)
   const ending = request.optional === true ? forgiving(outcomes, request.default) : outcomes
-  const send = (
-    prepared: PreparedRequest,
-    content: string | Uint8Array,
-    run: Run,
-    item?: number,
-  ): Promise<RequestResult> => {
+  const send = (prepared: PreparedRequest, content: Content, run: Run, item?: number): Promise<RequestResult> => {
     const body = bodiless ? undefined : { content, contentType: form.contentType }
     return call.send(prepared, body, run, item, ending)
   }
   const { items } = call
+  const ofMessage = (message: Serialised, run: Run): Content =>
+    asOutput ? message.output : writePaid(message.responseBody, form.codec, run, call.path)
+  const ofItem = ({ item }: CallScope, run: Run): Content =>
+    bodiless ? '' : writePaid(item as Json, form.codec, run, call.path)
+  const mapped = compileOwnMapping(request, form.codec, endpoint, services, lint)
   const prepare = (message: Serialised, run: Run): Awaitable<Ready> => {
     if (items === undefined) {
-      return andThen(call.prepare(message, run), (prepared) => {
-        const content = asOutput ? message.output : writePaid(message.responseBody, form.codec, run, call.path)
-        return () => send(prepared, content, run)
-      })
+      return andThen(call.prepare(message, run), (prepared) =>
+        andThen((mapped ?? ofMessage)(message, run), (content) => () => send(prepared, content, run)),
+      )
     }
-    const calls = buildAll(items(message), (item) =>
-      andThen(call.prepare({ ...message, item }, run), (prepared) => ({
-        prepared,
-        content: bodiless ? '' : writePaid(item, form.codec, run, call.path),
-      })),
-    )
+    const calls = buildAll(items(message), (item) => {
+      const scope = { ...message, item }
+      return andThen(call.prepare(scope, run), (prepared) =>
+        andThen((mapped ?? ofItem)(scope, run), (content) => ({ prepared, content })),
+      )
+    })
     return calls.then(
       (all) => () =>
         mapItems(all, call.concurrency, ({ prepared, content }, item) => send(prepared, content, run, item)),
     )
   }
   return { id: request.id, path: call.path, prepare }
+}
+
+type Content = string | Uint8Array
+
+/** The body of a request with a mapping of its own; undefined without one. */
+function compileOwnMapping(
+  { mapping, forEach }: ResponseRequest,
+  codec: Codec,
+  endpoint: Endpoint,
+  { observer }: Services,
+  lint: LintSink,
+): ((scope: CallScope, run: Run) => Awaitable<Content>) | undefined {
+  if (mapping === undefined) return undefined
+  const stage = forEach === undefined ? 'respond' : 'respond-item'
+  const sink = lint.at('mapping')
+  const apply = compileEntries(mapping, stage, endpoint, sink, observer?.mapping)
+  return (scope, run) => andThen(apply(scope), (value) => writePaid(value, codec, run, sink.path))
 }
 
 /** What an outgoing body is sent as: the format of the request's own Content-Type if it has one, else the output's. */

@@ -109,7 +109,7 @@ const withValue = (transforms: JsonObject, name: string, value: Json | undefined
 
 /** In: what an expression threw. */
 const toTransformFailure = (thrown: unknown, path: string): unknown =>
-  thrown instanceof ExpressionFault ? expressionFailed(path, thrown, thrown) : thrown
+  thrown instanceof ExpressionFault ? expressionFailed(path, thrown.report(), thrown) : thrown
 
 /** As compileTransform, but the sandbox runs all expressions of a message in one call. */
 function compileSandboxed(

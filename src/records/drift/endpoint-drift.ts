@@ -1,6 +1,6 @@
 /** What the sampled messages of one version of an endpoint carried: fields that nothing reads, and paths that find nothing. */
 import { compileReferences, type SecretValues } from '../../core/secrets/secrets.ts'
-import { collectDocumentReads, isLookupHeaders } from '../../document/reads/document-reads.ts'
+import { collectDocumentReads, isBesideData } from '../../document/reads/document-reads.ts'
 import { createReadRecorder } from '../../document/reads/read-recorder.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import { isFound } from '../../language/mapping/mapping-trace.ts'
@@ -136,7 +136,7 @@ export function createEndpointDrift({ endpoint, version }: CompiledEndpoint, sin
       const toFieldKeys = createKeys(secrets === undefined ? itself : compileReferences(secrets))
       const isKnown =
         isWhole ||
-        recorder?.unread(UNREAD_ROOTS, isLookupHeaders, (steps, leaf) => {
+        recorder?.unread(UNREAD_ROOTS, isBesideData, (steps, leaf) => {
           if (unfilled.has(leaf)) return
           const field = unread.leafAt(toFieldKeys(steps))
           if (field === undefined) return

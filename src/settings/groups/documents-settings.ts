@@ -19,7 +19,8 @@ export const documents = {
     name: 'DOCUMENT_MAX_MAPPINGS',
     kind: wholeNumber(1, 1_000_000),
     default: '2000',
-    means: 'The most entries of `inputMapping` in one endpoint document.',
+    means:
+      'The most entries of mappings in one endpoint document: of `inputMapping` and of those of requests together.',
   },
   documentMaxRequests: {
     name: 'DOCUMENT_MAX_REQUESTS',

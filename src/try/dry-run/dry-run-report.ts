@@ -104,7 +104,10 @@ const describeAnswer = (
   ...values.body(`${at}/body`, body, BODY_LIMIT),
 })
 
-export function describeFailure({ message, code, status, stage, options: { path, details } }: Failure): JsonObject {
+/** Details of the document are one detail, whose message is their text. */
+export function describeFailure(failure: Failure): JsonObject {
+  const { message, code, status, stage, ownDetailsText, options } = failure
+  const { path, details = ownDetailsText === undefined ? undefined : [{ path: '', message: ownDetailsText }] } = options
   return {
     error: message,
     code,

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { ROOTS } from '../../core/message.ts'
 import { compileReferences, type SecretValues } from '../../core/secrets/secrets.ts'
 import { STAGE_NAMES } from '../../core/tracing/stages.ts'
-import { collectDocumentReads, isLookupHeaders } from '../../document/reads/document-reads.ts'
+import { collectDocumentReads, isBesideData } from '../../document/reads/document-reads.ts'
 import { createReadRecorder } from '../../document/reads/read-recorder.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import type { TracedEntry, TracedTarget } from '../../language/mapping/mapping-trace.ts'
@@ -72,7 +72,7 @@ function findUnread(source: JsonObject, endpoint: Endpoint): Unread | undefined 
   const root = createPathTree<Counted>()
   const shown: (readonly [PathNode<Counted>, Counted])[] = []
   let notShown = 0
-  const isComplete = recorder.unread(ROOTS_READ, isLookupHeaders, (steps) => {
+  const isComplete = recorder.unread(ROOTS_READ, isBesideData, (steps) => {
     const node = steps.reduce<PathNode<Counted> | undefined>((at, step) => at && childNode(at, step), root)
     if (node?.noted !== undefined) node.noted.count += 1
     else {
@@ -130,12 +130,16 @@ function withSamples({ entries, ...rest }: JsonObject, output: Json | undefined,
     ...rest,
     entries: (entries as readonly ReportedEntry[]).map((entry) => ({
       ...entry,
-      targets: entry.targets.map((target) => ({ ...target, samples: target.places.map(shown) })),
+      targets: entry.targets.map((target) => ({
+        ...target,
+        // The places of other mappings are in bodies of requests.
+        samples: entry.path.startsWith('inputMapping') ? target.places.map(shown) : [],
+      })),
     })),
   }
 }
 type ReportedEntry = JsonObject &
-  Readonly<{ targets: readonly (JsonObject & Readonly<{ places: readonly string[] }>)[] }>
+  Readonly<{ path: string; targets: readonly (JsonObject & Readonly<{ places: readonly string[] }>)[] }>
 
 /** In: a JSON Pointer that the mapping wrote. Out: null if a later entry replaced the place. */
 function valueAt(output: Json | undefined, pointer: string): Json {

@@ -6,6 +6,7 @@ import type { MANAGEMENT_FAILURES } from '../../core/failures/management-failure
 import { takesBody } from '../../core/http.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { referencesIn } from '../../core/secrets/secrets.ts'
+import { listMappings } from '../../document/reads/document-mappings.ts'
 import { listReferences } from '../../document/reads/document-reads.ts'
 import { type Endpoint, soleRequest } from '../../document/schema/schema.ts'
 import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
@@ -26,6 +27,7 @@ type FailureResponses = Readonly<{
 /** Statuses of codes that have others than that of their row. */
 const STATUSES: Readonly<Partial<Record<MessageFailureCode, readonly string[]>>> = {
   LOOKUP_REFUSED: ['4XX', '5XX', '502'],
+  REJECTED: ['4XX', '5XX'],
   LOOKUP_CIRCUIT_OPEN: ['502', '503', '504'],
   RESPONSE_CIRCUIT_OPEN: ['502', '503', '504'],
 }
@@ -206,10 +208,12 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   LOOKUP_UNREADABLE: ofLookups,
   LOOKUP_CIRCUIT_OPEN: ofLookups,
   TRANSFORM_FAILED: ({ endpoint }) => listReferences(endpoint).some(({ kind }) => kind === 'expression'),
+  REJECTED: ({ endpoint }) =>
+    listReferences(endpoint).some(({ kind, text }) => kind === 'expression' && /\$(?:fail|eval)\b/.test(text)),
   MESSAGE_TOO_COSTLY: always,
   BUDGET_EXHAUSTED: always,
-  MAPPING_FAILED: ({ endpoint }) => Object.keys(endpoint.inputMapping).length > 0,
-  OUTPUT_TOO_LARGE: ({ endpoint }) => Object.keys(endpoint.inputMapping).length > 0,
+  MAPPING_FAILED: ({ endpoint }) => listMappings(endpoint).length > 0,
+  OUTPUT_TOO_LARGE: ({ endpoint }) => listMappings(endpoint).length > 0,
   SERIALISE_FAILED: always,
   RESPONSE_UNREACHABLE: ofResponses,
   RESPONSE_TIMED_OUT: ofResponses,

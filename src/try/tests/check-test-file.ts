@@ -6,6 +6,7 @@ import { OUTCOMES } from '../../core/records/message-record.ts'
 import { json, list, object, text } from '../../core/schema.ts'
 import { checkSchema } from '../../document/checks/check-field.ts'
 import { checkQuery } from '../../document/checks/dry-run-request.ts'
+import { isFileReference } from '../../document/file-references.ts'
 import { lintExpectation, newPatternRoom, type PatternRoom, parseOperator, parseTime } from './operators.ts'
 import {
   DEFAULT_NOW,
@@ -87,6 +88,8 @@ function lintNames(tests: readonly JsonObject[], lint: LintSink): void {
 function lintTest(test: JsonObject, lint: LintSink, room: PatternRoom): void {
   const { steps } = test
   if (steps === undefined) {
+    if (test.expect === undefined)
+      lint.at('expect').error(`"${lint.at('expect').path}" is required: what the message must do.`)
     lintStep(test, lint, room)
     return
   }
@@ -99,8 +102,6 @@ function lintTest(test: JsonObject, lint: LintSink, room: PatternRoom): void {
 }
 
 function lintStep({ given, expect }: JsonObject, lint: LintSink, room: PatternRoom): void {
-  if (expect === undefined)
-    lint.at('expect').error(`"${lint.at('expect').path}" is required: what the message must do.`)
   if (isObject(given)) lintGiven(given, lint.at('given'))
   if (isObject(expect)) lintExpected(expect, lint.at('expect'), room)
 }
@@ -162,7 +163,7 @@ function lintCalls(calls: Json, lint: LintSink, room: PatternRoom): void {
 
 /** The command line puts the content in place of `$file` before it checks the tests. */
 function refuseFile(value: Json | undefined, lint: LintSink): void {
-  if (!isObject(value) || Object.keys(value).length !== 1 || !Object.hasOwn(value, '$file')) return
+  if (!isFileReference(value)) return
   lint.error('"$file" names a file beside the tests, which only the command line reads; put its content here.')
 }
 

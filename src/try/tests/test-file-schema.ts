@@ -1,6 +1,7 @@
 /** The schema of a file of tests, which checks it and describes it in OpenAPI. */
 import {
   anything,
+  component,
   described,
   extend,
   flag,
@@ -45,17 +46,24 @@ const expect = object(
   },
 )
 
-export const Test = named(
+const step = object({ expect: described(expect, 'what the message must do.') }, { given })
+
+export const Test = component(
   'Test',
-  { name: described(notEmpty('a string that is not empty'), 'what the test shows.') },
-  {
-    source: values,
-    given,
-    expect,
-    steps: extend(list(object({}, { given, expect })), { minItems: 1, maxItems: MAX_STEPS }),
-    skip: notEmpty('the reason, a string that is not empty'),
-    publish: flag,
-  },
+  extend(
+    object(
+      { name: described(notEmpty('a string that is not empty'), 'what the test shows.') },
+      {
+        source: values,
+        given,
+        expect,
+        steps: extend(list(step), { minItems: 1, maxItems: MAX_STEPS }),
+        skip: notEmpty('the reason, a string that is not empty'),
+        publish: flag,
+      },
+    ),
+    { oneOf: [{ required: ['expect'] }, { required: ['steps'] }] },
+  ),
 )
 
 export const TestFile = named(
@@ -64,5 +72,6 @@ export const TestFile = named(
   {
     endpoint: described(text, 'The name of the endpoint, for files that do not stand beside its document.'),
     ignore: described(list(text), 'JSON Pointers into the body of the answer.'),
+    $schema: described(text, 'The schema by which an editor checks the file.'),
   },
 )

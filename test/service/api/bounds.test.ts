@@ -50,6 +50,18 @@ describe('the parts of a document', () => {
       /4 entries, and 3 is the most \(DOCUMENT_MAX_MAPPINGS\)/,
     ],
     [
+      'requests.response[1].mapping',
+      {
+        inputMapping: mapping(1),
+        requests: { response: requests('r', 2).map((one) => ({ ...one, mapping: mapping(1) })) },
+      },
+      {
+        inputMapping: mapping(1),
+        requests: { response: requests('r', 2).map((one, n) => ({ ...one, mapping: mapping(n + 1) })) },
+      },
+      /up to this one have 4 entries, and 3 is the most \(DOCUMENT_MAX_MAPPINGS\)/,
+    ],
+    [
       'requests',
       { requests: { lookup: requests('l', 1), response: requests('r', 3) } },
       { requests: { lookup: requests('l', 2), response: requests('r', 3) } },

@@ -48,6 +48,15 @@ describe('the issue type of', () => {
     })
   }
 
+  test('a rejection by a document says whether the same message may succeed later', () => {
+    for (let status = 400; status < 600; status += 1) {
+      const { issue, retry } = new Failure('REJECTED', 'No.', { status })
+      assert.deepEqual([status, retry], [status, status >= 500 || status === 408 || status === 429])
+      assert.equal(TRANSIENT.includes(issue), retry, `${status} ${issue}`)
+    }
+    assert.equal(new Failure('REJECTED', 'No.').issue, 'business-rule')
+  })
+
   test('a refusal without a status is "processing"', () => {
     for (const code of passedOn) assert.equal(new Failure(code, 'Refused.').issue, 'processing')
   })

@@ -203,6 +203,40 @@ describe('rules between fields', () => {
       ['state.extract.query.c', 'is read within "query" already'],
     ],
     [
+      {
+        ...xml({ 'requestBody.a': 'a' }),
+        ...responses(
+          { mapping: { 'requestBody.a': '1a' } },
+          { mapping: { 'requestBody.a': '1a' }, config: { url: URL, headers: { 'Content-Type': 'application/json' } } },
+        ),
+      },
+      ['requests.response[0].mapping.requestBody\\.a', '"1a"'],
+    ],
+    [
+      lookups(
+        {
+          config: {
+            url: URL,
+            method: 'POST',
+            headers: { 'Content-Type': 'text/xml' },
+            body: { mapping: { 'requestBody.a': '1a' } },
+          },
+        },
+        { config: { url: URL, method: 'POST', body: { mapping: { 'requestBody.a': '1a' } } } },
+      ),
+      [`${CONFIG}.body.mapping.requestBody\\.a`, '"1a"'],
+    ],
+    [
+      lookups({
+        config: {
+          url: URL,
+          method: 'POST',
+          body: { mapping: { 'requestBody.a[].x': 'l[].x', 'requestBody.b[].y': 'l[].y' } },
+        },
+      }),
+      [`${CONFIG}.body.mapping.requestBody\\.b[]\\.y`, 'merged by position'],
+    ],
+    [
       get(lookups({ forwardExistingRequestBody: true })),
       [`${LOOKUP_AT}.forwardExistingRequestBody`, 'A GET brings no body'],
     ],

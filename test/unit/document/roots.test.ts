@@ -26,8 +26,8 @@ const DOCUMENT = {
 /** Of a message at each stage. */
 const everywhere = ['constants', 'requestHeaders', 'query', 'urlParams', 'state', 'timestamps', 'requestBody']
 const exist: Readonly<Record<ReferenceStage, readonly string[]>> = {
-  lookup: [...everywhere, 'payload'],
-  'lookup-item': [...everywhere, 'payload', 'item'],
+  lookup: [...everywhere, 'payload', 'lookupRequests'],
+  'lookup-item': [...everywhere, 'payload', 'lookupRequests', 'item'],
   transform: [...everywhere, 'lookupRequests', 'transforms'],
   map: [...everywhere, 'lookupRequests', 'transforms'],
   respond: [...everywhere, 'payload', 'lookupRequests', 'transforms', 'responseBody'],
@@ -68,9 +68,9 @@ describe('roots', () => {
     ['paylod', 'lookup', /did you mean "payload"\?$/],
     ['itme', 'lookup-item', /did you mean "item"\?$/],
     [
-      'lookupRequests.patient',
+      'transforms.first',
       'lookup',
-      /^"lookupRequests" does not exist yet when lookups are made; what does: .*requestBody\.$/,
+      /^"transforms" does not exist yet when lookups are made; what does: .*requestBody, lookupRequests\.$/,
     ],
     ['responseBody', 'map', /does not exist yet when the message is mapped/],
   ]

@@ -1,5 +1,5 @@
 /** Warns of mapping entries whose lists do not fit together: elements of one parent or list would land in another. */
-import { isObject, type Json } from '../../../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../core/json.ts'
 import type { LintSink } from '../../../core/lint.ts'
 import { parseTarget, writeSteps } from '../../../language/mapping/target.ts'
 import { type PathStep, parseSteps } from '../../../language/paths/path-steps.ts'
@@ -12,12 +12,12 @@ type ReadList = Readonly<{ list: readonly PathStep[]; isJoined: boolean }>
 const UNSPREAD: ReadonlySet<string> = new Set(['appendArray', 'oneToAllElements', 'passThroughObject'])
 
 /**
- * Lints, as warnings, at `inputMapping`: entries that spread another list over a target's list than an entry before them, and
+ * Lints, as warnings, at the mapping: entries that spread another list over a target's list than an entry before them, and
  * entries that join a list of lists for a target with lists in a list. Only a `[]` shows a list; a name may read one or not.
  */
-export function lintMappingLists({ inputMapping, requests }: Endpoint, lint: LintSink): void {
+export function lintMappingLists(entries: JsonObject, { requests }: Pick<Endpoint, 'requests'>, lint: LintSink): void {
   const first = new Map<string, Readonly<{ list: string; path: string }>>()
-  for (const [source, target] of Object.entries(inputMapping)) {
+  for (const [source, target] of Object.entries(entries)) {
     if (!source.includes('[]')) continue
     const read = readList(source)
     if (read === undefined) continue

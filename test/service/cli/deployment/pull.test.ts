@@ -1,5 +1,7 @@
 /** `crosswalk pull`: the files say what the service has, and never more than they may. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import rich from '../../../data/rich-document.json' with { type: 'json' }
@@ -101,6 +103,58 @@ describe('crosswalk pull', () => {
     const shown = requests.lookup.map(({ config }) => (config as JsonObject).url)
     assert.deepEqual(shown, ['http://${value:HOST}/two', 'http://${value:HOST}/one'])
     noDifference(await rig.run('diff', { exitCode: true }))
+  })
+
+  test('writes texts into the files that the document names', async (context) => {
+    const transforms = (names: readonly string[]) =>
+      Object.fromEntries(names.map((name) => [name, { $file: `../${name}.jsonata` }]))
+    const editor = { $schema: '../document.schema.json' }
+    const rig = projectRig(context, service.url, {
+      a: document('A', { ...editor, labels: {}, inputTransforms: transforms(['same', 'own', 'shared', 'gone']) }),
+      b: document('B', { labels: {}, inputTransforms: transforms(['shared']) }),
+    })
+    for (const name of ['same', 'own', 'shared', 'gone']) rig.write(`${name}.jsonata`, `"\${value:HOST} ${name}"\n`)
+    noDifference(await rig.run('apply', { yes: true }))
+    noDifference(await rig.run('diff', { exitCode: true }))
+    const a = (await stored()).find(({ name }) => name === 'A') as unknown as JsonObject
+    const inputTransforms = { same: '"host.test same"', own: '"${value:HOST} new"\n', shared: '"new"' }
+    const put = await service.fetch(`/endpoints/${a._id}`, json('PUT', { ...a, ...editor, inputTransforms }))
+    assert.equal(put.status, 200, put.text)
+    assert.equal(JSON.parse(put.text).$schema, undefined)
+    const pulled = await rig.run('pull', {})
+    noDifference(pulled)
+    assert.match(pulled.stdout, /own\.jsonata\n.*a\.json\n2 written, 1 unchanged\.\n$/)
+    const written = rig.read('endpoints/a.json')
+    assert.deepEqual(Object.keys(written).slice(0, 2), ['$schema', 'name'])
+    assert.deepEqual(written.inputTransforms, { ...transforms(['same', 'own']), shared: '"new"' })
+    const texts = ['same', 'own', 'shared', 'gone'].map((name) =>
+      readFileSync(join(rig.folder, `${name}.jsonata`), 'utf8'),
+    )
+    assert.deepEqual(texts, [
+      '"${value:HOST} same"\n',
+      '"$${value:HOST} new"\n\n',
+      '"${value:HOST} shared"\n',
+      '"${value:HOST} gone"\n',
+    ])
+    noDifference(await rig.run('diff', { exitCode: true }))
+  })
+
+  test('writes no credential into a file that the document names', async (context) => {
+    const lookup = (value: Json) => ({
+      id: 'l',
+      config: { url: 'http://host.test/', headers: { Authorization: value } },
+    })
+    const rig = projectRig(context, service.url, {
+      a: document('A', { labels: {}, requests: { lookup: [lookup({ $file: 'token' })] } }),
+    })
+    rig.write('endpoints/token', '${env:TOKEN}')
+    noDifference(await rig.run('apply', { yes: true }))
+    const [endpoint] = await stored()
+    const requests = { lookup: [lookup('Bearer canary')] }
+    await service.fetch(`/endpoints/${endpoint?._id}`, json('PUT', { ...endpoint, requests } as unknown as JsonObject))
+    assert.equal((await rig.run('pull', {})).code, 1)
+    assert.equal(readFileSync(join(rig.folder, 'endpoints/token'), 'utf8'), '${env:TOKEN}')
+    assert.match(JSON.stringify(rig.read('endpoints/a.json')), /"Authorization":"Bearer \$\{env:/)
   })
 
   test('writes nothing over a file that is no document of the project', async (context) => {

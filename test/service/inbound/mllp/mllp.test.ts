@@ -121,6 +121,23 @@ describe('a message', () => {
       assert.equal(await recorded.text(), rejected, 'the record has the answer that was sent')
     }))
 
+  test('that the document ends is answered by the status that it gives, with its sentence', async () => {
+    const status = '$number(requestBody.PID[0].`3`[0].`1`)'
+    const own = await freePort()
+    await service.register(
+      hl7({
+        endpoint: { pattern: '/ended' },
+        mllp: { port: own, types: ['ADT^A01'] },
+        inputTransforms: { t: `$fail(${status}, "No patient|here.")` },
+      }),
+    )
+    await connected(async (sender) => {
+      assert.match(await sender.ask(admission('422')), /MSA\|AR\|422\|No patient\\F\\here\..*\|E\|REJECTED\|/s)
+      assert.equal(codeOf(await sender.ask(admission('429'))), 'AE 429')
+      assert.equal(codeOf(await sender.ask(admission('503'))), 'AE 503')
+    }, own)
+  })
+
   test('is answered by the mode that its header asks for', () =>
     connected(async (sender) => {
       sender.socket.write(frame(admission('1', { rest: 'P|2.5|||AL|AL' })))

@@ -121,7 +121,8 @@ function valuesAt(
   paths: readonly MessagePath[],
 ): readonly Word[] {
   const field = fieldFor(vocabulary, path)
-  if (path[0] === 'inputMapping' && path.at(-1) === 'transform') return functionWords(vocabulary)
+  if (path.at(-1) === 'transform' && path.some((_, at) => fieldFor(vocabulary, path.slice(0, at))?.readsNames))
+    return functionWords(vocabulary)
   if (field === undefined) return []
   const { reads, enum: values = [], examples = [], type } = field
   if (field.evaluates !== undefined) return []

@@ -1,0 +1,28 @@
+/** The rules of what requests send: the body of a lookup, and the mapping of a response request. */
+import type { LintSink } from '../../core/lint.ts'
+import { targetOf } from '../../outbound/targets.ts'
+import type { LookupRequest, ResponseRequest } from '../schema/schema.ts'
+
+/** Lints at the lookup. */
+export function lintBody(request: LookupRequest, lint: LintSink): void {
+  const { body } = request.config
+  if (body === undefined) return
+  const sink = lint.at('config', 'body')
+  if (request.forwardExistingRequestBody === true) {
+    sink.error('"forwardExistingRequestBody" sends the incoming body, and this sends another; leave one out.')
+  }
+  if (isBodiless(request)) {
+    sink.error(`A ${request.config.method} has no body; write "method": "POST", or the method that the target expects.`)
+  }
+}
+
+/** Lints at the response request. */
+export function lintOwnMapping(request: ResponseRequest, lint: LintSink): void {
+  if (request.mapping === undefined || !isBodiless(request)) return
+  lint
+    .at('mapping')
+    .error(`A ${request.config?.method} sends no body; choose another method, or leave the mapping out.`)
+}
+
+const isBodiless = (request: LookupRequest | ResponseRequest): boolean =>
+  targetOf(request).isHttp && (request.config?.method === 'GET' || request.config?.method === 'HEAD')
