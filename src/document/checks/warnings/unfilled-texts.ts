@@ -25,9 +25,10 @@ export function lintUnfilledTexts(
       const sink = lint.at('requests', kind, index)
       lintTexts(request as Json, 'text', sink)
       if (config === undefined) continue
-      const { url, headers, ...parameters } = config
+      const { url, headers, auth, ...parameters } = config
       if (url !== undefined) lintText(url, 'url', sink.at('config', 'url'))
       lintTexts(headers ?? {}, 'secrets', sink.at('config', 'headers'))
+      lintTexts(auth, 'secrets', sink.at('config', 'auth'))
       lintTexts(parameters as Json, 'text', sink.at('config'))
     }
   }
