@@ -24,6 +24,7 @@ import {
   whole,
 } from '../core/schema.ts'
 import { STAGE_NAMES } from '../core/tracing/stages.ts'
+import { TOKEN_ORIGINS } from '../core/tracing/trace.ts'
 import { parseMediaType } from '../formats/media-type.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
 import { MAX_CAPTURED, wrongEnd } from '../records/message-log/captures.ts'
@@ -90,6 +91,7 @@ const RecordedCall = object(
     item: whole,
     status: whole,
     remark: described(text, 'A note on an answer that was accepted, such as a body that cannot be read.'),
+    token: object({ from: described(text, 'The token endpoint.'), how: enumSchema(TOKEN_ORIGINS) }),
     fault: text,
   },
 )

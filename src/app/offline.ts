@@ -58,7 +58,7 @@ export function createOfflineServices(settings: Settings): Services {
   return {
     outbound: { send: refuse },
     states: { newest: refuse, append: refuse },
-    secrets: { resolve: (text) => text },
+    secrets: { resolve: (text) => text, isStandIn: true },
     egress: createEgressPolicy(settings),
     tokens: { verify: refuse },
     idempotency: { process: refuse, stop: () => undefined },

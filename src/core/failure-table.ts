@@ -232,6 +232,14 @@ export const FAILURES = {
     issue: 'transient',
     means: 'A secret that the document refers to is missing, or `SECRETS_ALLOW` does not name it.',
   },
+  AUTH_UNAVAILABLE: {
+    status: 502,
+    retry: true,
+    issue: 'transient',
+    means:
+      'The token endpoint in the `auth` of a request gave no token that can be used, or the certificates there cannot be used; nothing was sent to the target.',
+    lookup: 'unusable',
+  },
   DEADLINE_EXCEEDED: {
     status: 504,
     retry: true,

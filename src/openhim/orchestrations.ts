@@ -111,6 +111,7 @@ const SENTENCES: Readonly<Record<NonNullable<CallSpan['fault']>, string>> = {
   refused: 'The target refused the request.',
   denied: 'The egress rules do not allow the target.',
   'circuit-open': 'The request was not sent, because the target has failed too often.',
+  'no-auth': 'The request was not sent, because there was no token or certificate to send it with.',
   deadline: 'The message ran out of time.',
   internal: 'The service failed to make the request.',
 }

@@ -11,6 +11,7 @@ import type { Run } from '../core/run.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import { type Ending, startChain } from './chain.ts'
 import type { EndpointAuth } from './endpoint-auth.ts'
+import { createExpressionCompiler } from './expressions.ts'
 import { compileIdempotency, type KeyedHandle } from './idempotency/idempotency-middleware.ts'
 import type { Handle, Outcome } from './outcome.ts'
 import { failedOutcome } from './reply.ts'
@@ -45,7 +46,10 @@ export function compileEndpoint(
     .add('lookup', compileLookup(endpoint, services, settings, lint))
     .add('validate', compileValidate(endpoint, settings, lint, services))
     .add('transform', compileTransform(endpoint, settings, lint, services))
-    .add('map', compileMap(endpoint, lint, services.observer?.mapping))
+    .add(
+      'map',
+      compileMap(endpoint, lint, createExpressionCompiler(endpoint, settings, services), services.observer?.mapping),
+    )
     .add('extract', compileExtract(endpoint, settings, lint))
     .add('serialise', compileSerialise(endpoint, settings))
     .add('respond', compileRespond(endpoint, services, settings, lint))

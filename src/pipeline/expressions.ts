@@ -20,8 +20,8 @@ import type { PipelineSettings, Services } from './services.ts'
  */
 export type Evaluate = (scope: JsonObject, run: Run) => Awaitable<Json | undefined>
 
-/** `stage`: which roots exist. Lints, at `lint`, an expression that does not parse or reads what cannot be there. */
-export type CompileExpression = (text: string, stage: ReferenceStage, lint: LintSink) => Evaluate
+/** `stage`: which roots exist; `depth`: how many `each` of a mapping are around. Lints, at `lint`, an expression that does not parse or reads what cannot be there. */
+export type CompileExpression = (text: string, stage: ReferenceStage, lint: LintSink, depth?: number) => Evaluate
 
 /** Limits of `parseExpression` by the settings; `runExclusive` of the sandbox. */
 export const expressionLimits = (
@@ -43,7 +43,7 @@ export function createExpressionCompiler(
   const local = sandboxed?.local
   const limits = expressionLimits(settings, services)
 
-  return (text, stage, lint) => {
+  return (text, stage, lint, depth = 0) => {
     const parsed =
       sandboxed !== undefined && local === undefined
         ? sandboxed.values.get(text)
@@ -53,7 +53,7 @@ export function createExpressionCompiler(
       lint.error(parsed.message)
       return () => undefined
     }
-    for (const reference of parsed.value.references) checkReference(reference, stage, endpoint, lint)
+    for (const reference of parsed.value.references) checkReference(reference, stage, endpoint, lint, undefined, depth)
     const roots = parsed.value.roots && new Set(parsed.value.roots)
     const inSandbox = sandboxed && callSandbox(text, roots, sandboxed.evaluate, lint.path)
     const evaluateHere = 'evaluate' in parsed.value ? parsed.value.evaluate : undefined

@@ -1,15 +1,22 @@
 /** The mappings of a document, each compiled once: `inputMapping`, and those of the bodies of requests. */
-import type { JsonObject } from '../core/json.ts'
+import { setImmediate as nextIteration } from 'node:timers/promises'
+import type { Awaitable, JsonObject } from '../core/json.ts'
 import type { LintSink } from '../core/lint.ts'
+import type { Run } from '../core/run.ts'
 import { checkPath, isOfRequest } from '../document/checks/path-roots.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import type { ReferenceStage } from '../document/schema/schema-fields.ts'
 import { compileMapping } from '../language/mapping/mapping.ts'
+import type { MappingEngine } from '../language/mapping/mapping-each.ts'
 import type { MappingTrace } from '../language/mapping/mapping-trace.ts'
 import type { PathSource } from '../language/paths/path.ts'
+import type { CompileExpression } from './expressions.ts'
 
-/** In: the message, with `item` inside a forEach. Fails as the mapping does. */
-export type ApplyMapping = (scope: PathSource) => JsonObject
+/**
+ * In: the message, with `item` inside a forEach. A promise only where a condition or a long list takes time. Fails as the
+ * mapping does, and as its conditions do.
+ */
+export type ApplyMapping = (scope: PathSource, run: Run) => Awaitable<JsonObject>
 
 /** `stage`: which roots exist. Lints every entry that does not parse, and sources that do not exist. */
 export function compileEntries(
@@ -17,10 +24,33 @@ export function compileEntries(
   stage: ReferenceStage,
   endpoint: Endpoint,
   lint: LintSink,
+  compileExpression: CompileExpression,
   trace?: MappingTrace,
 ): ApplyMapping {
-  const { sources, apply } = compileMapping(entries, lint, trace)
-  for (const path of sources) checkPath(path, stage, endpoint, lint.at(path.text))
-  if (!isOfRequest(stage)) return apply
-  return (scope) => apply({ ...scope, payload: scope.requestBody })
+  const { sources, apply } = compileMapping(entries, lint, trace, createEngine(stage, compileExpression))
+  for (const path of sources) checkPath(path, stage, endpoint, path.lint, path.depth)
+  if (!isOfRequest(stage)) return (scope, run) => apply(scope, { run, sliceStart: 0 } satisfies Context)
+  return (scope, run) => apply({ ...scope, payload: scope.requestBody }, { run, sliceStart: 0 } satisfies Context)
 }
+
+/** After this time, mapping the elements of lists lets other messages run. */
+const SLICE_MS = 10
+
+/** Of one message. `sliceStart`: when it last let others run, or mapped its first elements. */
+type Context = { readonly run: Run; sliceStart: number }
+
+const createEngine = (stage: ReferenceStage, compileExpression: CompileExpression): MappingEngine => ({
+  compileCondition: (text, depth, lint) => {
+    const evaluate = compileExpression(text, stage, lint, depth)
+    return (scope, context) => evaluate(scope, (context as Context).run)
+  },
+  pause: (context) => {
+    const slice = context as Context
+    const now = performance.now()
+    if (slice.sliceStart === 0) slice.sliceStart = now
+    if (now - slice.sliceStart <= SLICE_MS) return undefined
+    return nextIteration().then(() => {
+      slice.sliceStart = performance.now()
+    })
+  },
+})

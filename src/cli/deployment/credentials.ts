@@ -67,13 +67,15 @@ const mayHoldCredentials = ([field, ...names]: readonly string[]): boolean =>
   field === 'auth' ||
   (field === 'requests' && REQUEST_TEXTS.some((one) => names.includes(one)))
 
-const REQUEST_TEXTS = ['url', 'headers', 'prefix', 'postfix']
+const REQUEST_TEXTS = ['url', 'headers', 'auth', 'prefix', 'postfix']
+const AUTH_SECRETS: ReadonlySet<string | undefined> = new Set(['password', 'bearer', 'clientSecret', 'key'])
 
 /** The whole text there is a credential, whatever it looks like. */
 function isSecretLocation([field, ...names]: readonly string[]): boolean {
   if (field === 'constants') return names.some(isSecretName)
   if (field === 'auth') return names.includes('keys') || names.includes('users') || names.at(-1) === 'secret'
   if (field !== 'requests') return false
+  if (names.includes('auth')) return AUTH_SECRETS.has(names.at(-1))
   const from = names.findIndex((name) => name === 'headers' || name === 'params')
   return from !== -1 && names.slice(from + 1).some(isSecretName)
 }

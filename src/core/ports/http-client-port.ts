@@ -1,4 +1,5 @@
 /** The client for requests to other systems. */
+import type { ClientTls } from '../client-tls.ts'
 import type { JsonObject } from '../json.ts'
 import type { MessageBudget } from '../message-budget.ts'
 
@@ -26,6 +27,8 @@ export type OutboundRequest = Readonly<{
   redirects?: number
   /** A redirect to another origin is not followed. */
   staysOnOrigin?: true
+  /** For the origin of the URL; a redirect to another origin goes without. */
+  tls?: ClientTls
 }>
 
 export type OutboundAnswer = Readonly<{
@@ -44,7 +47,8 @@ export type OutboundAnswer = Readonly<{
 
 /**
  * 'refused': the other side refused the request and would refuse it again; 'denied': the egress rules forbid the address,
- * nothing was sent; 'over-budget': the message may not read as much; 'circuit-open': nothing was sent, because the other side has failed too often.
+ * nothing was sent; 'over-budget': the message may not read as much; 'circuit-open': nothing was sent, because the other side has failed too often;
+ * 'no-auth': nothing was sent, because there is no token or no certificate to send it with.
  */
 export type OutboundFault =
   | 'unreachable'
@@ -55,6 +59,7 @@ export type OutboundFault =
   | 'refused'
   | 'denied'
   | 'circuit-open'
+  | 'no-auth'
 
 /** An exchange without a complete answer. The message is safe to send to callers: no credentials, no query of the URL. */
 export class OutboundError extends Error {

@@ -2,6 +2,7 @@
  * The port through which the requests of documents go to their targets, each kind of which is a folder of outbound/ and a row
  * of its table.
  */
+import type { ClientTls } from '../client-tls.ts'
 import type { Run } from '../run.ts'
 import type { SecretValues } from '../secrets/secrets.ts'
 import type { CallSpan } from '../tracing/trace.ts'
@@ -16,6 +17,21 @@ export type Destination = Readonly<{
   options: Pick<OutboundRequest, 'retries' | 'redirects' | 'staysOnOrigin' | 'idempotent' | 'originName'>
 }>
 
+/** What a client asks a token endpoint for a token with (RFC 6749 section 4.4), all secrets resolved. */
+export type ClientCredentials = Readonly<{
+  url: string
+  /** The URL without its query, with references in place of secrets. */
+  shownUrl: string
+  originName?: string
+  clientId: string
+  clientSecret: string
+  scope?: string
+  audience?: string
+}>
+
+/** What a request authenticates with, beside its headers. */
+export type RequestAuth = Readonly<{ oauth2?: ClientCredentials; tls?: ClientTls }>
+
 /** A request, built from a message. */
 export type PreparedRequest = Readonly<{
   method: string
@@ -26,8 +42,9 @@ export type PreparedRequest = Readonly<{
   key: string | null
   /** The URL with references in place of secrets, for records and messages. */
   shownUrl: string
-  /** Secrets of the URL and the headers. */
+  /** Secrets of the URL, the headers and `auth`. */
   secrets: SecretValues | undefined
+  auth?: RequestAuth
 }>
 
 export type Body = Readonly<{ content: string | Uint8Array; contentType: string }>

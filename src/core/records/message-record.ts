@@ -16,6 +16,8 @@ export type RecordedCall = Readonly<
     status?: number
     /** A note on an answer that was accepted, such as a body that cannot be read. */
     remark?: string
+    /** The endpoint of its token, without the query, and where the token came from. */
+    token?: NonNullable<CallSpan['token']>
     fault?: NonNullable<CallSpan['fault']>
   }
 >

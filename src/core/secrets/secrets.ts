@@ -24,6 +24,8 @@ export interface SecretSource {
    * Fails with SECRET_UNAVAILABLE if a value is missing or not allowed; the message contains no value.
    */
   resolve(text: string): string
+  /** Its values are not the real ones, so that nothing can be said about them. */
+  isStandIn?: true
 }
 
 /** The secrets that one message used: by value, its reference (`${env:NAME}`). */

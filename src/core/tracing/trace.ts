@@ -23,6 +23,10 @@ type SentRequest = Readonly<{
   size: number
 }>
 
+/** `renewed`: asked for once more, because the target refused the one before; `failed`: there is none. */
+export const TOKEN_ORIGINS = ['asked', 'kept', 'renewed', 'failed'] as const
+type TokenOrigin = (typeof TOKEN_ORIGINS)[number]
+
 /** One outbound call, its retries included. */
 export type CallSpan = {
   readonly kind: 'lookup' | 'response'
@@ -43,6 +47,8 @@ export type CallSpan = {
   answer: OutboundAnswer | undefined
   /** A note on an accepted answer: a sentence that does not quote its body. */
   remark: string | undefined
+  /** The token endpoint, as reports show it, and where its token came from; undefined if the call needs none. */
+  token: Readonly<{ from: string; how: TokenOrigin }> | undefined
   /** The reason why there is no answer, without the cause of an internal error. */
   fault: OutboundFault | 'deadline' | 'internal' | undefined
 }
@@ -109,6 +115,7 @@ export function startCall(trace: Trace, call: Pick<CallSpan, 'kind' | 'id' | 'it
     endMs: Number.NaN,
     answer: undefined,
     remark: undefined,
+    token: undefined,
     fault: undefined,
   }
   trace.calls.push(span)

@@ -1,6 +1,7 @@
 /** Bounds on one endpoint document, checked before it is compiled. */
 import { Failure } from '../../core/failure.ts'
 import type { LintSink } from '../../core/lint.ts'
+import { listNestedEntries } from '../../language/mapping/nested-entries.ts'
 import { listMappings } from '../reads/document-mappings.ts'
 import type { Endpoint } from '../schema/schema.ts'
 
@@ -38,7 +39,7 @@ export function lintBounds(endpoint: Endpoint, bounds: DocumentBounds, lint: Lin
   let mappings = 0
   for (const { entries, at } of listMappings(endpoint)) {
     const before = mappings
-    mappings += Object.keys(entries).length
+    mappings += listNestedEntries(entries).length
     if (mappings <= documentMaxMappings || before > documentMaxMappings) continue
     const which = before === 0 ? 'The mapping has' : 'The mappings of the document up to this one have'
     lint

@@ -13,14 +13,17 @@ export function lintBodyPaths(endpoint: Endpoint, lint: LintSink): void {
   const { input } = endpoint.transformation
   const codec = input && codecForFormat(input)
   if (codec?.pathFault === undefined) return
-  for (const { kind, text, at, stage } of listReferences(endpoint)) {
+  for (const { kind, text, at, stage, written = text } of listReferences(endpoint)) {
     if (kind === 'expression') continue
-    const steps = stepsOf(text)
-    if (steps === undefined) continue
-    const outer = stepsBefore(steps, at, endpoint)
+    const steps = stepsOf(written)
+    const whole = stepsOf(text)
+    if (steps === undefined || whole === undefined) continue
+    const before = stepsBefore(whole, at, endpoint)
+    // In an `each`, the steps to the element around.
+    const outer = before && [...before, ...whole.slice(1, whole.length - steps.length + 1)]
     const fault = outer && findFault(codec, [...outer, ...steps.slice(1)], outer.length)
     if (fault === undefined) {
-      if (outer !== undefined) warnOfNames(codec, text, steps.slice(1), lint.at(...at))
+      if (outer !== undefined) warnOfNames(codec, written, steps.slice(1), lint.at(...at))
       continue
     }
     // A path of an extract starts below its root.
@@ -55,9 +58,14 @@ function stepsBefore([root]: Steps, at: readonly (string | number)[], endpoint: 
   return [...list, { kind: 'each' }]
 }
 
-/** The fault of a target, as a sentence; undefined if there is none. */
-export function faultOfTarget(codec: Codec, steps: readonly PathStep[], takesNull: boolean): string | undefined {
-  const fault = findFault(codec, steps)
+/** The fault of a target, as a sentence; undefined if there is none. `outer`: the steps of the targets around. */
+export function faultOfTarget(
+  codec: Codec,
+  steps: readonly PathStep[],
+  takesNull: boolean,
+  outer: readonly PathStep[],
+): string | undefined {
+  const fault = findFault(codec, [...outer, ...steps], outer.length)
   return fault && `${fault.why}; write "${pathText(fault.meant)}${takesNull ? '?' : ''}".`
 }
 

@@ -4,6 +4,7 @@ import type { LintSink } from '../../core/lint.ts'
 import { Unwritable } from '../../formats/body-faults.ts'
 import type { Codec } from '../../formats/codec.ts'
 import { CODECS, codecForFormat, codecForSending } from '../../formats/codecs.ts'
+import { listNestedEntries, type NestedEntry } from '../../language/mapping/nested-entries.ts'
 import { parseTarget, type TargetStep } from '../../language/mapping/target.ts'
 import { listMappings } from '../reads/document-mappings.ts'
 import { type Endpoint, isPrimary, type LookupRequest, type ResponseRequest } from '../schema/schema.ts'
@@ -88,19 +89,20 @@ function sampleMember([first, ...rest]: readonly TargetStep[], leaf: Json, codec
 }
 
 function lintTargets(inputMapping: Endpoint['inputMapping'], codec: Codec, lint: LintSink): void {
-  for (const [source, target] of Object.entries(inputMapping)) {
-    const names = new Set(listEntryTargets(target).flatMap(({ key }) => targetNames(key)))
+  for (const entry of listNestedEntries(inputMapping)) {
+    const sink = lint.at(...entry.at)
+    const names = new Set(listEntryTargets(entry.declared).flatMap(({ key }) => targetNames(key)))
     for (const name of names) {
-      if (name !== '' && !codec.markers.includes(name)) lintName(name, codec, lint.at(source))
+      if (name !== '' && !codec.markers.includes(name)) lintName(name, codec, sink)
     }
-    if (codec.pathFault !== undefined) lintShape(target, codec, lint.at(source))
+    if (codec.pathFault !== undefined) lintShape(entry, codec, sink)
   }
 }
 
-function lintShape(target: Endpoint['inputMapping'][string], codec: Codec, lint: LintSink): void {
-  for (const { key } of listEntryTargets(target)) {
+function lintShape({ declared, outer }: NestedEntry, codec: Codec, lint: LintSink): void {
+  for (const { key } of listEntryTargets(declared)) {
     const parsed = parseTarget(key)
-    const fault = parsed.ok ? faultOfTarget(codec, parsed.value.steps, parsed.value.takesNull) : undefined
+    const fault = parsed.ok ? faultOfTarget(codec, parsed.value.steps, parsed.value.takesNull, outer) : undefined
     if (fault !== undefined) lint.error(fault)
   }
 }

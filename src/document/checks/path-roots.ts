@@ -35,10 +35,16 @@ const READERS: Readonly<Record<ReferenceStage, Reader>> = {
  *
  * Lints, as errors: a root that does not exist at the stage; a constant, lookup, URL parameter or transform that is not
  * defined; a part that no lookup has, unless only the record of the message reads it. As warnings: other names below a root
- * at which nothing can be found.
+ * at which nothing can be found. `depth`: how many `each` of a mapping are around.
  */
-export function checkPath(path: SourcePath, stage: ReferenceStage, endpoint: Endpoint, lint: LintSink): void {
-  checkSteps([nameStep(path.root), ...path.steps], path.names, stage, endpoint, lint)
+export function checkPath(
+  path: SourcePath,
+  stage: ReferenceStage,
+  endpoint: Endpoint,
+  lint: LintSink,
+  depth = 0,
+): void {
+  checkSteps([nameStep(path.root), ...path.steps], path.names, stage, endpoint, lint, depth)
 }
 
 /**
@@ -52,12 +58,20 @@ export function checkReference(
   endpoint: Endpoint,
   lint: LintSink,
   transform?: string,
+  depth = 0,
 ): void {
-  checkSteps(names.map(nameStep), names, stage, endpoint, lint, transform)
+  checkSteps(names.map(nameStep), names, stage, endpoint, lint, depth, transform)
 }
 
 /** Whether the stage may write `payload` for `requestBody`. */
 export const isOfRequest = (stage: ReferenceStage): boolean => READERS[stage].isRequest
+
+/** Roots that exist for each element of a list. The `item` of a forEach is around the `each` of its mapping. */
+function elementRoots(stage: ReferenceStage, depth: number): readonly string[] {
+  const isOfItem = stage.endsWith('-item')
+  if (depth === 0) return isOfItem ? ['item'] : []
+  return depth > 1 || isOfItem ? ['item', 'index', 'outer'] : ['item', 'index']
+}
 
 const nameStep = (name: string): PathStep => ({ kind: 'name', name })
 
@@ -67,13 +81,14 @@ function checkSteps(
   stage: ReferenceStage,
   endpoint: Endpoint,
   lint: LintSink,
+  depth: number,
   transform?: string,
 ): void {
   if (root === undefined) return
   const name = root === 'payload' && isOfRequest(stage) ? 'requestBody' : root
-  if (name === 'item' && stage.endsWith('-item')) return
+  if (elementRoots(stage, depth).includes(name)) return
   if (!existing(stage).includes(name)) {
-    reportRoot(name, stage, lint)
+    reportRoot(name, stage, lint, depth)
     return
   }
   CHECKS_BELOW[name as Root]?.(rest, endpoint, lint, transform)
@@ -126,16 +141,24 @@ function existing(stage: ReferenceStage): string[] {
   return Object.entries(ROOTS).flatMap(([root, moment]) => (moments.includes(moment) ? [root] : []))
 }
 
-function reportRoot(root: string, stage: ReferenceStage, lint: LintSink): void {
-  const roots = existing(stage)
+function reportRoot(root: string, stage: ReferenceStage, lint: LintSink, depth: number): void {
+  const roots = [...existing(stage), ...elementRoots(stage, depth)]
   if (root === 'payload') {
     lint.error('"payload" is another name for "requestBody" in requests only; write "requestBody" here.')
   } else if (root === 'item') {
-    lint.error('"item" exists in the parameters of a request with "forEach" only.')
+    lint.error(
+      stage === 'map'
+        ? '"item" exists in the parameters of a request with "forEach" and in the entries of an "each" only.'
+        : '"item" exists in the parameters of a request with "forEach" only.',
+    )
+  } else if (stage === 'map' && root === 'index') {
+    lint.error('"index" exists in the entries of an "each" only.')
+  } else if (stage === 'map' && root === 'outer') {
+    lint.error('"outer" exists in an "each" within another "each" only: it is the "item" of the one around.')
   } else if (Object.hasOwn(ROOTS, root)) {
     lint.error(`"${root}" does not exist yet ${READERS[stage].when}; what does: ${roots.join(', ')}.`)
   } else {
-    const meant = didYouMean(root, [...PATH_ROOTS[stage].roots])
+    const meant = didYouMean(root, [...PATH_ROOTS[stage].roots, ...roots])
     lint.error(
       `"${root}" is not part of a message${meant === '.' ? `; a path starts with one of: ${roots.join(', ')}.` : meant}`,
     )

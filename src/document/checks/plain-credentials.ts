@@ -6,12 +6,13 @@ import { isObject, type Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { isSecretName, referencesIn } from '../../core/secrets/secrets.ts'
 import type { Endpoint, LookupRequest, ResponseRequest } from '../schema/schema.ts'
+import { UNKNOWN } from '../schema/schema-fields.ts'
 
 const ADVICE = 'refer to it as "${env:NAME}" or "${file:/path}" instead.'
 const SCHEME = /^(?:basic|bearer)\s+\S/i
 const URL_WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]*:[^/?#@\s]+@/i
 
-/** Lints, as warnings: values of headers, of query parameters and of constants that look like credentials. */
+/** Lints, as warnings: credentials of `auth`, and values of headers, of query parameters and of constants that look like credentials. */
 export function lintCredentials({ constants, requests }: Endpoint, lint: LintSink): void {
   lintConstant(constants, lint.at('constants'))
   for (const kind of ['lookup', 'response'] as const) {
@@ -25,6 +26,16 @@ function lintConfig(config: LookupRequest['config'] | ResponseRequest['config'],
     if (typeof value === 'string' && isLiteral(value) && (isSecretName(name) || SCHEME.test(value))) {
       lint.at('headers', name).warning(`The value looks like a credential; ${ADVICE}`)
     }
+  }
+  const { basic, bearer, oauth2, tls } = config?.auth ?? {}
+  const secrets = {
+    'basic.password': basic?.password,
+    bearer,
+    'oauth2.clientSecret': oauth2?.clientSecret,
+    'tls.key': tls?.key,
+  }
+  for (const [place, value = ''] of Object.entries(secrets)) {
+    if (isLiteral(value) && value !== UNKNOWN) lint.at('auth').below(place).warning(`This is a credential; ${ADVICE}`)
   }
   const [, query = ''] = /\?([^#]*)/.exec(config?.url ?? '') ?? []
   for (const parameter of query.split('&')) {

@@ -17,6 +17,7 @@ import {
 import { UNKNOWN, UNKNOWN_URL } from '../schema/schema-fields.ts'
 import { lintBody, lintOwnMapping } from './body-rules.ts'
 import { lintLookupOrder } from './lookup-rules.ts'
+import { lintRequestAuth } from './request-auth-rules.ts'
 
 type Request = LookupRequest | ResponseRequest
 
@@ -45,6 +46,7 @@ function lintRequest(request: Request, endpoint: Endpoint, lint: LintSink): void
   lintHeaders(config?.headers ?? {}, lint.at('config', 'headers'))
   if (target.checkUrl === undefined) lintPlaceholders(config, lint.at('config'))
   lintOptional(request, target, lint)
+  lintRequestAuth(request, target, lint.at('config'))
   for (const [field, sentence] of fieldsOfOthers(target)) {
     if (Object.hasOwn(request, field)) lint.at(field).error(sentence)
   }

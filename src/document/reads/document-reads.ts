@@ -1,7 +1,9 @@
 /** What a document reads of its messages: the one walk over its paths and expressions, which its schema marks. */
 
+import type { JsonObject } from '../../core/json.ts'
 import { documentPath } from '../../core/lint.ts'
 import { collectTextReads } from '../../language/jsonata/expression-engine.ts'
+import { listNestedEntries, messagePath } from '../../language/mapping/nested-entries.ts'
 import { type PathStep, parsePath, type SourcePath } from '../../language/paths/path.ts'
 import { pathText } from '../../language/paths/path-steps.ts'
 import { type Endpoint, EndpointField } from '../schema/schema.ts'
@@ -14,6 +16,12 @@ export type DocumentReference = Readonly<{
   /** The names and indexes that lead to it in the document. */
   at: readonly [string, ...(string | number)[]]
   stage: ReferenceStage | 'extract'
+  /** In an `each`: the elements around, as paths of the message (`listNestedEntries`). The text of a path starts with one. */
+  items?: readonly string[]
+  /** The path in an `each` as the document has it. */
+  written?: string
+  /** A list that is read for its elements, by references of their own. */
+  isLoop?: true
 }>
 
 /** `readBy`: places in the document, such as `inputMapping.requestBody\.nr`. */
@@ -57,10 +65,29 @@ function addReferences(
     if (ofObject !== undefined && typeof value === 'object') addReferences(ofObject, value, at, found)
   } else if (typeof value === 'object' && value !== null) {
     const { readsNames, properties, additionalProperties } = field
+    if (readsNames !== undefined) addEntries(value as JsonObject, readsNames, at, found)
     for (const [name, inner] of Object.entries(value)) {
-      if (readsNames !== undefined) add(name, readsNames, name)
       const known = properties?.[name] ?? additionalProperties
       if (typeof known === 'object') addReferences(known, inner, [...at, name], found)
+    }
+  }
+}
+
+function addEntries(
+  mapping: JsonObject,
+  stage: ReferenceStage,
+  base: readonly (string | number)[],
+  found: DocumentReference[],
+): void {
+  for (const { at, source, path, items, loops, isLoop } of listNestedEntries(mapping)) {
+    const place = (...inner: readonly (string | number)[]) => [...base, ...inner] as unknown as DocumentReference['at']
+    const nested = items.length === 0 ? {} : { items, written: source }
+    if (path !== undefined) {
+      found.push({ kind: 'path', text: path, stage, at: place(...at), ...nested, ...(isLoop && { isLoop }) })
+    }
+    for (const { at: target, when, item } of loops) {
+      if (when === undefined) continue
+      found.push({ kind: 'expression', text: when, stage, at: place(...target, 'when'), items: [...items, item] })
     }
   }
 }
@@ -81,14 +108,17 @@ export function collectDocumentReads(endpoint: Endpoint): DocumentReads {
     else if (!known.readBy.includes(place)) known.readBy.push(place)
   }
   let isWhole = false
-  for (const { kind, text, at } of listReferences(endpoint)) {
+  for (const { kind, text, at, items = [], isLoop } of listReferences(endpoint)) {
     if (kind === 'path') {
-      add(text, documentPath(...at))
+      if (!isLoop) add(text, documentPath(...at))
       continue
     }
     const { roots, references } = collectTextReads(text)
     isWhole ||= roots === undefined
-    for (const names of references) add(pathText(names.map((name) => ({ kind: 'name', name }))), documentPath(...at))
+    for (const names of references) {
+      const path = messagePath(pathText(names.map((name) => ({ kind: 'name', name }))), items)
+      if (path !== undefined) add(path, documentPath(...at))
+    }
   }
   const { inputMapping, requests } = endpoint
   requests.lookup.forEach(({ forwardExistingRequestBody }, index) => {

@@ -23,6 +23,7 @@ import {
   UNKNOWN_URL,
   whole,
 } from './schema-fields.ts'
+import { RequestAuthSchema } from './schema-request-auth.ts'
 
 /** The methods that a request can use. */
 const REQUEST_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
@@ -110,6 +111,8 @@ const headers = (reads: ReferenceStage) =>
       namesInMessage: true,
     }),
   )
+
+const auth = optional(RequestAuthSchema)
 
 const followRedirects = (assumed: string) =>
   optional(
@@ -230,6 +233,7 @@ export const LookupSchema = record(
         method: method('GET'),
         url: Type.String(url),
         headers: headers('lookup-item'),
+        auth,
         body: optional(body),
         params: optional(params('lookup-item')),
         followRedirects: followRedirects(
@@ -271,6 +275,7 @@ export const ResponseSchema = record(
           method: method('POST'),
           url: optional(Type.String(url)),
           headers: headers('respond-item'),
+          auth,
           params: optional(params('respond-item')),
           followRedirects: followRedirects('`0`: a redirect is an answer like any other'),
           primary: switchOn('Returns the answer of this request alone.'),

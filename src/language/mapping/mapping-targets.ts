@@ -11,28 +11,41 @@ export type Plan = Readonly<{
   fill: Json | undefined
   /** The document has a default, which may be a null that writes nothing. */
   hasDefault: boolean
+  /** Of a target with `each`. */
+  each?: EachPlan
   sink: LintSink
 }>
+
+/** What maps each element of a list. `when`: the expression that lets an element through. */
+export type EachPlan = Readonly<{ entries: JsonObject; when: string | undefined }>
+
+/** Gets each sound `each` of an entry, also where another part of the entry is faulty. `sink`: of its target. */
+type NoteEach = (each: EachPlan, target: MappingTarget | undefined, sink: LintSink) => void
 
 type Parts = Readonly<Partial<Record<'key' | 'transform' | 'fill', Json | undefined>>>
 
 /** In: the value of an entry. Out: undefined if any target is faulty; `sink` then has an error. */
-export function readTargets(declared: Json, sink: LintSink): readonly Plan[] | undefined {
-  if (!Array.isArray(declared)) return requireAll([readTarget(declared, sink)])
+export function readTargets(declared: Json, sink: LintSink, noteEach?: NoteEach): readonly Plan[] | undefined {
+  if (!Array.isArray(declared)) return requireAll([readTarget(declared, sink, false, noteEach)])
   if (declared.length === 0) {
     sink.error('The array names no target; write at least one, or remove the entry.')
     return undefined
   }
-  return requireAll(declared.map((item: Json, at) => readTarget(item, sink.at(at), true)))
+  return requireAll(declared.map((item: Json, at) => readTarget(item, sink.at(at), true, noteEach)))
 }
 
 const requireAll = (plans: readonly (Plan | undefined)[]): readonly Plan[] | undefined =>
   plans.every((plan) => plan !== undefined) ? plans : undefined
 
-function readTarget(declared: Json, sink: LintSink, inArray = false): Plan | undefined {
+function readTarget(declared: Json, sink: LintSink, inArray: boolean, noteEach?: NoteEach): Plan | undefined {
   if (typeof declared === 'string') return readParts({ key: declared }, sink, sink, sink)
   if (isObject(declared)) {
-    const sound = checkKeys(declared, ['key', 'default', 'transform'], sink)
+    const known = checkKeys(declared, ['key', 'default', 'transform', 'each', 'when'], sink)
+    if (declared.each !== undefined) return readEachTarget(declared, known, sink, noteEach)
+    if (declared.when !== undefined) {
+      sink.at('when').error('"when" lets elements of "each" through, and this target has no "each"; remove it.')
+    }
+    const sound = known && declared.when === undefined
     const { key, transform, default: fill } = declared
     const plan = readParts({ key, transform, fill }, sink, sink.at('key'), sink.at('transform'))
     return sound ? plan : undefined
@@ -45,6 +58,48 @@ function readTarget(declared: Json, sink: LintSink, inArray = false): Plan | und
   }
   const shortForm = inArray ? ', or the short form [key, transform, default]' : ', or an array of these'
   sink.error(`A target is text such as "a.b", or an object with a key${shortForm}; this is ${typeName(declared)}.`)
+  return undefined
+}
+
+/** In: a target with `each`. `known`: it has no unknown keys. */
+function readEachTarget(
+  declared: JsonObject,
+  known: boolean,
+  sink: LintSink,
+  noteEach: NoteEach | undefined,
+): Plan | undefined {
+  const { key, each: entries, when } = declared
+  const target = readKey(key, sink.at('key'))
+  const list = target && checkList(target, sink.at('key'))
+  const others = (['default', 'transform'] as const).filter((name) => declared[name] !== undefined)
+  for (const name of others) {
+    sink.at(name).error(`"${name}" has no meaning beside "each"; remove it, or write it in the entries of "each".`)
+  }
+  const isText = when === undefined || (typeof when === 'string' && when.trim() !== '')
+  if (!isText) {
+    sink.at('when').error('"when" is the text of an expression that is true or false, such as "item.active = true".')
+  }
+  if (!isObject(entries) || Object.keys(entries).length === 0) {
+    sink
+      .at('each')
+      .error('"each" is an object with an entry for each value of an element, such as { "item.id": "id" }.')
+    return undefined
+  }
+  const each: EachPlan = { entries, when: isText ? when : undefined }
+  noteEach?.(each, list, sink)
+  if (!known || !isText || others.length > 0 || list === undefined) return undefined
+  return { target: list, function: undefined, fill: undefined, hasDefault: false, each, sink }
+}
+
+/** Out: undefined for a target that no elements can be added to. */
+function checkList(target: MappingTarget, sink: LintSink): MappingTarget | undefined {
+  const { text, steps, takesNull } = target
+  if (takesNull) sink.error('"each" writes no null; remove the "?" at the end.')
+  else if (steps.every(({ kind }) => kind !== 'each')) {
+    sink.error(
+      `"each" adds elements to a list, and "${text}" has none; put "[]" behind the name of the list, such as "${text}[]".`,
+    )
+  } else return target
   return undefined
 }
 

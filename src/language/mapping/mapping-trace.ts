@@ -5,6 +5,8 @@
 import type { Json } from '../../core/json.ts'
 import { pointerTo } from '../../core/lint.ts'
 import { isArray } from '../paths/path-read.ts'
+import type { TargetStep } from './target.ts'
+import { stepKey } from './target-places.ts'
 import type { WriteObserver } from './target-write.ts'
 
 /** JSON Pointers of a target that are kept. */
@@ -46,22 +48,38 @@ export interface TargetTrace extends WriteObserver {
 export interface MappingTrace {
   /** Adds a target when the mapping is compiled. `path`: of its entry in the document. */
   add(path: string, source: string, target: string, hasDefault: boolean): TargetTrace
+  /** Until what it returns is called, targets write below this place of where they wrote before. */
+  enter(steps: readonly TargetStep[]): () => void
+  /** A message starts. */
+  start(): void
   /** The entries of the document, in its order. */
   readonly entries: readonly TracedEntry[]
 }
 
-/** For one message; of several, one after the other, it has the union and the sums. */
+/** For one message; of several, one after the other, it has the union and the sums. Of an `each`, of all elements. */
 export function createMappingTrace(): MappingTrace {
   const entries = new Map<string, Mutable<Omit<TracedEntry, 'targets'>> & { targets: TracedTarget[] }>()
+  let place = ''
   return {
+    start: () => {
+      place = ''
+    },
+    enter: (steps) => {
+      const around = place
+      place = pointerTo(around, ...steps.map((step) => stepKey(step) ?? 0))
+      return () => {
+        place = around
+      }
+    },
     add: (path, source, target, hasDefault) => {
       const entry = entries.get(path) ?? { path, source, found: undefined, targets: [] }
       entries.set(path, entry)
       const traced = { target, hasDefault, wrote: undefined, count: 0, defaults: 0, places: [] }
       entry.targets.push(traced)
-      return traceTarget(traced, (found) => {
+      const noteFound = (found: boolean): void => {
         entry.found = entry.found === true || found
-      })
+      }
+      return traceTarget(traced, noteFound, () => place)
     },
     get entries() {
       return [...entries.values()]
@@ -72,7 +90,7 @@ export function createMappingTrace(): MappingTrace {
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 type Counted = Omit<Mutable<TracedTarget>, 'places'> & { places: string[] }
 
-function traceTarget(traced: Counted, noteFound: (found: boolean) => void): TargetTrace {
+function traceTarget(traced: Counted, noteFound: (found: boolean) => void, findPlace: () => string): TargetTrace {
   /** Of each list that the target loops over: the element that is written. */
   const elements: number[] = []
   let isFallback = false
@@ -101,7 +119,7 @@ function traceTarget(traced: Counted, noteFound: (found: boolean) => void): Targ
           if (step.kind === 'name') return step.name
           return step.kind === 'index' ? step.index : (elements[loop++] ?? 0)
         })
-        traced.places.push(pointerTo('', ...keys, ...(within === undefined ? [] : [within])))
+        traced.places.push(pointerTo(findPlace(), ...keys, ...(within === undefined ? [] : [within])))
       }
       const empty = traced.hasDefault ? 'default' : 'null'
       if (!isDefault) traced.wrote = 'value'

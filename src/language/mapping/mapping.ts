@@ -3,22 +3,26 @@
  * order.
  */
 import { Failure } from '../../core/failure.ts'
-import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
+import { type Awaitable, isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { type PathSource, parsePath, type SourcePath } from '../paths/path.ts'
 import { compileRead, isArray, isInherited, type Read } from '../paths/path-read.ts'
+import { type ApplyEntries, type CompiledEach, compileLoop, type Loop, type MappingEngine } from './mapping-each.ts'
 import { type Convert, convertEach, type MappingFunction } from './mapping-functions.ts'
-import { type Plan, readTargets } from './mapping-targets.ts'
+import { type EachPlan, type Plan, readTargets } from './mapping-targets.ts'
 import type { MappingTrace, TargetTrace } from './mapping-trace.ts'
-import { FIRST_ELEMENT, spreads, type TargetStep } from './target.ts'
+import { FIRST_ELEMENT, type MappingTarget, spreads, type TargetStep } from './target.ts'
 import {
+  charge,
   createTargetNodes,
   elementsAlong,
   nothingWritten,
+  type Run,
   recordWritten,
   startRun,
   type TargetNodes,
   type Written,
+  weighBytes,
 } from './target-places.ts'
 import { compileWrite, type WriteEach, type Writer } from './target-write.ts'
 
@@ -28,20 +32,26 @@ const FIXED_ELEMENTS_MAX = 100_000
 /** Characters of a value that a failure quotes. */
 const MAX_QUOTED = 100
 
-export type Mapping = Readonly<{
+/** Steps of the targets of an `each` and of those around it altogether; as many as one target may have. */
+const NESTED_STEPS_MAX = 128
+
+/** The path of an entry. `depth`: how many `each` are around it. */
+export type MappingSource = SourcePath & Readonly<{ depth: number; lint: LintSink }>
+
+export type Mapping<Out = JsonObject> = Readonly<{
   /**
    * Out: a new object, which shares values with the message and the document but never changes them. Fails with
    * OUTPUT_TOO_LARGE (`compileWrite`), and with MAPPING_FAILED at the first entry whose value cannot be converted or
-   * written, unless it has a default.
+   * written, unless it has a default. `context`: for the engine.
    */
-  apply(source: PathSource): JsonObject
-  /** The paths of all entries, also of those with a faulty target. */
-  sources: readonly SourcePath[]
+  apply(source: PathSource, context?: unknown): Out
+  /** The paths of all entries, also of those with a faulty target and of those in an `each`. */
+  sources: readonly MappingSource[]
 }>
 
 /**
  * Compiles `inputMapping`, an object of source paths (`parsePath`) and their targets: a target's text (`parseTarget`), an
- * object `{ key, default?, transform? }`, or an array of those and of `[key, transform, default]`.
+ * object `{ key, default?, transform? }` or `{ key, each, when? }`, or an array of those and of `[key, transform, default]`.
  *
  * Entries apply in the order written; a later one overwrites an earlier one of the same shape. The default replaces a value
  * that is missing or null, before or after the function of the target, or that the function cannot convert; it is not
@@ -52,28 +62,118 @@ export type Mapping = Readonly<{
  * one; more than FIXED_ELEMENTS_MAX elements. Warns of entries that replace what an earlier one writes, or that fail beside
  * it. A faulty entry is left out.
  *
- * `trace`: gets the trace of the one message that is mapped.
+ * `trace`: gets the trace of the one message that is mapped. `engine`: for `when`, which is an error without it, and for long
+ * lists; only with it, mapping may return a promise.
  */
-export function compileMapping(inputMapping: JsonObject, lint: LintSink, trace?: MappingTrace): Mapping {
-  const sources: SourcePath[] = []
+export function compileMapping(inputMapping: JsonObject, lint: LintSink, trace?: MappingTrace): Mapping
+export function compileMapping(
+  inputMapping: JsonObject,
+  lint: LintSink,
+  trace: MappingTrace | undefined,
+  engine: MappingEngine,
+): Mapping<Awaitable<JsonObject>>
+export function compileMapping(
+  inputMapping: JsonObject,
+  lint: LintSink,
+  trace?: MappingTrace,
+  engine?: MappingEngine,
+): Mapping<Awaitable<JsonObject>> {
+  const sources: MappingSource[] = []
+  const apply = compileEntries(inputMapping, lint, { sources, trace, engine, depth: 0, steps: 0, isRepeated: false })
+  return {
+    sources,
+    apply: (source, context) => {
+      trace?.start()
+      return apply(source, { bytes: 0, elements: 0, context })
+    },
+  }
+}
+
+/** Where entries are. */
+type Around = Readonly<{
+  sources: MappingSource[]
+  trace: MappingTrace | undefined
+  engine: MappingEngine | undefined
+  /** How many `each` are around, and the steps of their targets. */
+  depth: number
+  steps: number
+  /** The elements of the `each` around may be mapped several times in one message. */
+  isRepeated: boolean
+}>
+
+function compileEntries(inputMapping: JsonObject, lint: LintSink, around: Around): ApplyEntries {
+  const { sources, trace, engine, depth } = around
   const entries: Entry[] = []
   const written = nothingWritten()
-  const places = createTargetNodes()
+  const nodes = createTargetNodes()
   const sourceFields = createSourceFields()
   const earlier: Earlier = { at: new Map(), below: new Map() }
 
   for (const [text, declared] of Object.entries(inputMapping)) {
     const sink = lint.at(text)
     const path = parsePath(text)
-    if (path.ok) sources.push(path.value)
+    if (path.ok) sources.push({ ...path.value, depth, lint: sink })
     else sink.error(path.message)
-    const plans = readTargets(declared, sink)
+    const isOfElement = path.ok && (path.value.root === 'item' || path.value.root === 'index')
+    const isRepeated = around.isRepeated || (depth > 0 && !isOfElement)
+    const loops = new Map<EachPlan, CompiledEach>()
+    const plans = readTargets(declared, sink, (each, target, at) => {
+      const observer = target && trace?.add(sink.path, text, target.text, false)
+      loops.set(each, { ...compileEach(each, target, at, { ...around, isRepeated }), observer })
+    })
     if (!path.ok || plans === undefined) continue
     for (const plan of plans) warnAboutRepeat(plan, earlier)
-    const targets = compileTargets(path.value.text, plans, written, places, sink.path, trace)
-    entries.push(compileEntry(path.value, targets, sourceFields))
+    const documentPath = sink.path
+    // Targets apply in their order, as entries do.
+    for (const group of loops.size > 0 ? plans.map((plan) => [plan]) : [plans]) {
+      const [plan] = group
+      const each = plan?.each && loops.get(plan.each)
+      if (plan === undefined || each === undefined) {
+        const targets = compileTargets(text, group, written, nodes, documentPath, trace)
+        const isCharged = isRepeated || (depth > 0 && group.some(({ fill }) => fill !== undefined))
+        entries.push(compileEntry(path.value, targets, sourceFields, isCharged ? documentPath : undefined))
+      } else if (checkElements(plan, written)) {
+        const entry = { documentPath, target: plan.target.text, replaces: false }
+        const loop = compileLoop(each, { source: text, target: plan.target, entry, written, nodes, engine, trace })
+        entries.push(compileLoopEntry(path.value, loop, sourceFields))
+      }
+    }
   }
-  return { sources, apply: compileApply(entries, sourceFields, places.count) }
+  return compileApply(entries, sourceFields, nodes)
+}
+
+function compileEach(
+  { entries, when }: EachPlan,
+  target: MappingTarget | undefined,
+  sink: LintSink,
+  around: Around,
+): Omit<CompiledEach, 'observer'> {
+  const steps = around.steps + (target?.steps.length ?? 0)
+  if (steps > NESTED_STEPS_MAX) {
+    sink.at('key').error(`The targets of this "each" and of those around it have more than ${NESTED_STEPS_MAX} steps.`)
+  }
+  const depth = around.depth + 1
+  const within: MappingSource[] = []
+  const apply = compileEntries(entries, sink.at('each'), { ...around, sources: within, depth, steps })
+  for (const source of within) around.sources.push(source)
+  const ofItem = within.filter(({ root, depth: at }) =>
+    root === 'item' ? at === depth : at === depth + 1 && root === 'outer',
+  )
+  const fields = ofItem.filter((source) => source.steps.some(({ kind }) => kind === 'name'))
+  const { isRepeated } = around
+  const conditionSink = sink.at('when')
+  return {
+    apply,
+    condition: when === undefined ? undefined : compileCondition(when, depth, conditionSink, around.engine),
+    conditionPath: conditionSink.path,
+    takesObjects: ofItem.length > 0 && fields.length === ofItem.length,
+    isRepeated,
+  }
+}
+
+function compileCondition(when: string, depth: number, sink: LintSink, engine: MappingEngine | undefined) {
+  if (engine === undefined) sink.error('Expressions cannot be evaluated here.')
+  return engine?.compileCondition(when, depth, sink)
 }
 
 /** One path and what it is written to. */
@@ -82,11 +182,15 @@ type Entry = Readonly<{
   /** A path that only `read` reads whole has none. */
   field: SourceField | undefined
   /** Where the elements of a list can be written one by one. */
-  each: Each | undefined
+  each: OneByOne | undefined
   targets: readonly Target[]
+  /** In place of targets. */
+  loop: Loop | undefined
+  /** The path of an entry that may write the same value many times, so that the message pays for it. */
+  chargedAt: string | undefined
 }>
 
-type Each = Readonly<{ list: SourceField; read: Read; write: WriteEach }>
+type OneByOne = Readonly<{ list: SourceField; read: Read; write: WriteEach }>
 
 /**
  * `choose`: from the value at the path to the value to write; undefined to write nothing. Left out where that is the value
@@ -94,33 +198,58 @@ type Each = Readonly<{ list: SourceField; read: Read; write: WriteEach }>
  */
 type Target = Readonly<{ choose: Convert | undefined }> & Writer
 
-function compileEntry(path: SourcePath, targets: readonly Target[], places: SourceFields): Entry {
+function compileEntry(
+  path: SourcePath,
+  targets: readonly Target[],
+  places: SourceFields,
+  chargedAt: string | undefined,
+): Entry {
   const { read } = path
   const { list, field, readElement } = fieldsAlong(path, places)
-  const [only] = targets.length === 1 ? targets : []
+  const [only] = targets.length === 1 && chargedAt === undefined ? targets : []
   const write = only?.choose === undefined ? only?.writeEach : undefined
   const each = list && readElement && write && { list, read: readElement, write }
-  return { read, field, each, targets }
+  return { read, field, each, targets, loop: undefined, chargedAt }
 }
 
-function compileApply(entries: readonly Entry[], sourceFields: SourceFields, places: number): Mapping['apply'] {
-  return (source) => {
-    const objects = findObjects(sourceFields, source)
-    const run = startRun(places)
-    for (const { read, field, each, targets } of entries) {
+function compileLoopEntry(path: SourcePath, loop: Loop, places: SourceFields): Entry {
+  const list = withoutLastList(path)
+  const { field } = fieldsAlong(list, places)
+  return { read: list.read, field, each: undefined, targets: [], loop, chargedAt: undefined }
+}
+
+/** A `[]` at the end would keep the lists of several parents apart. */
+function withoutLastList(path: SourcePath): SourcePath {
+  const list = path.steps.at(-1)?.kind === 'each' ? parsePath(path.text.slice(0, -'[]'.length)) : undefined
+  return list?.ok ? list.value : path
+}
+
+function compileApply(
+  entries: readonly Entry[],
+  sourceFields: SourceFields,
+  { count }: Pick<TargetNodes, 'count'>,
+): ApplyEntries {
+  const applyFrom = (from: number, source: PathSource, objects: SourceObjects, run: Run): Awaitable<JsonObject> => {
+    for (let at = from; at < entries.length; at++) {
+      const { read, field, each, targets, loop, chargedAt } = entries[at] as Entry
       if (each !== undefined) {
         const elements = objects[each.list.within]?.[each.list.name]
         if (isArray(elements) && each.write(elements, each.read, run)) continue
       }
       const object = field === undefined ? undefined : objects[field.within]
       const value = field === undefined || object === undefined ? read(source) : object[field.name]
+      const pending = loop?.(value, source, run)
+      if (pending !== undefined) return pending.then(() => applyFrom(at + 1, source, objects, run))
       for (const { choose, write } of targets) {
         const chosen = choose === undefined ? (value ?? undefined) : choose(value)
-        if (chosen !== undefined) write(chosen, run)
+        if (chosen === undefined) continue
+        if (chargedAt !== undefined) charge(weighBytes(chosen), run.added, chargedAt)
+        write(chosen, run)
       }
     }
     return run.output
   }
+  return (source, message) => applyFrom(0, source, findObjects(sourceFields, source), startRun(count, message))
 }
 
 /** The entries before, by the texts of places: which writes one, which writes below one, and as what. */
@@ -134,7 +263,7 @@ type Earlier = Readonly<{
  * fields where this one writes elements, or the reverse. A `[]` has an element 0 too. With a default, an entry may replace
  * a value of another shape.
  */
-function warnAboutRepeat({ target, function: applied, hasDefault, sink }: Plan, earlier: Earlier): void {
+function warnAboutRepeat({ target, function: applied, hasDefault, each, sink }: Plan, earlier: Earlier): void {
   if (applied?.placement === 'root') return
   const steps = target.steps.map((step) => (step.kind === 'each' ? FIRST_ELEMENT : step))
   for (const [depth, { kind }] of steps.entries()) {
@@ -148,8 +277,9 @@ function warnAboutRepeat({ target, function: applied, hasDefault, sink }: Plan, 
       return
     }
   }
-  if (target.steps.at(-1)?.kind === 'each' || applied?.placement === 'concat') return
   const place = targetKey(steps)
+  if (each !== undefined && !earlier.at.has(place)) earlier.at.set(place, sink.path)
+  if (each !== undefined || target.steps.at(-1)?.kind === 'each' || applied?.placement === 'concat') return
   const same = earlier.at.get(place)
   const below = earlier.below.get(place)
   if (same === undefined) earlier.at.set(place, sink.path)
@@ -166,6 +296,16 @@ function warnAboutRepeat({ target, function: applied, hasDefault, sink }: Plan, 
 
 const targetKey = (steps: readonly TargetStep[]): string => JSON.stringify(steps)
 
+/** Lints a target that makes too many elements. */
+function checkElements({ target, function: applied, sink }: Plan, written: Written): boolean {
+  const elements = elementsAlong(written, target, applied?.placement ?? 'spread')
+  if (elements <= FIXED_ELEMENTS_MAX) return true
+  sink.error(
+    `The indexes up to here make "${target.text}" write ${elements} elements for every message; the most is ${FIXED_ELEMENTS_MAX}. Use lower indexes, or "[]".`,
+  )
+  return false
+}
+
 function compileTargets(
   source: string,
   plans: readonly Plan[],
@@ -175,15 +315,9 @@ function compileTargets(
   trace: MappingTrace | undefined,
 ): readonly Target[] {
   return plans.flatMap((plan): Target[] => {
-    const { target, function: applied, fill, hasDefault, sink } = plan
+    const { target, function: applied, fill, hasDefault } = plan
+    if (!checkElements(plan, written)) return []
     const placement = applied?.placement ?? 'spread'
-    const elements = elementsAlong(written, target, placement)
-    if (elements > FIXED_ELEMENTS_MAX) {
-      sink.error(
-        `The indexes up to here make "${target.text}" write ${elements} elements for every message; the most is ${FIXED_ELEMENTS_MAX}. Use lower indexes, or "[]".`,
-      )
-      return []
-    }
     const observer = trace?.add(documentPath, source, target.text, fill !== undefined)
     const entry = { documentPath, target: target.text, replaces: hasDefault }
     const writer = compileWrite(target, { placement, fill, written, nodes: places, entry, observer })

@@ -70,19 +70,19 @@ export const stepKey = (step: TargetStep | undefined): string | number | undefin
   step?.kind === 'name' ? step.name : step?.kind === 'index' ? step.index : undefined
 
 /**
- * One message. `reached`: what entries have found or made at each place, by its number. `reachedIn`: the same for places in
+ * One message, or one element of an `each`. `reached`: what entries have found or made at each place, by its number. `reachedIn`: the same for places in
  * a loop, by the index of the element too.
  */
 export type Run = Readonly<{
   output: Output
-  added: AddedBytes
+  added: MessageRun
   reached: (Container | undefined)[]
   reachedIn: (Container | undefined)[][]
 }>
 
-export const startRun = (nodes: number): Run => ({
+export const startRun = (nodes: number, added: MessageRun): Run => ({
   output: {},
-  added: { bytes: 0 },
+  added,
   reached: new Array(nodes),
   reachedIn: [],
 })
@@ -298,11 +298,14 @@ export function elementsAlong(written: Written, { steps }: MappingTarget, placem
 /** Bytes that the mapping of one message has added to the values of the message; see `charge`. */
 export type AddedBytes = { bytes: number }
 
+/** One message, with all lists that it maps. `elements`: how many of these were mapped. `context`: for conditions and pauses. */
+export type MessageRun = AddedBytes & { elements: number; readonly context: unknown }
+
 /**
  * The most that a mapping may add to one message, roughly in bytes of memory or text: nulls before an index, copies, the
- * value of `oneToAllElements` and of a default in each element. Without it, a message of 1 MiB could grow to gigabytes.
+ * value of `oneToAllElements` and of a default in each element, values that an `each` writes again and again. Without it, a message of 1 MiB could grow to gigabytes.
  */
-const ADDED_BYTES_MAX = 64 * 1024 * 1024
+export const ADDED_BYTES_MAX = 64 * 1024 * 1024
 /** Of an element or field, and of any value without its parts. */
 const BYTES_PER_VALUE = 8
 /** Deeper than any message; a deeper value counts as too heavy. */
@@ -315,7 +318,7 @@ export function charge(bytes: number, added: AddedBytes, documentPath: string): 
   const limit = `${ADDED_BYTES_MAX / 1024 / 1024} MiB`
   throw new Failure(
     'OUTPUT_TOO_LARGE',
-    `The mapping of this message would add more than ${limit} to it at ${documentPath}: high indexes, defaults or oneToAllElements over many elements.`,
+    `The mapping of this message would add more than ${limit} to it at ${documentPath}: high indexes, or defaults, oneToAllElements or values in "each" over many elements.`,
     { path: documentPath },
   )
 }

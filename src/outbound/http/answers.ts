@@ -75,9 +75,8 @@ function redirected(request: OutboundRequest, status: number, target: URL): Outb
   target.username = ''
   target.password = ''
   target.hash = ''
-  const { originName, ...rest } = request
-  const named = isElsewhere || originName === undefined ? rest : request
-  const onward = { ...named, url: target.href, headers: Object.fromEntries(kept) }
+  const { originName: _name, tls: _tls, ...rest } = request
+  const onward = { ...(isElsewhere ? rest : request), url: target.href, headers: Object.fromEntries(kept) }
   if (!becomesGet) return onward
   const { body: _, ...bodiless } = onward
   return { ...bodiless, method: 'GET' }

@@ -27,7 +27,7 @@ import {
   stopDeadline,
 } from './attempt.ts'
 import { createHttpConnections, type HttpConnections, isTransient, outboundError } from './http-connections.ts'
-import { FAILED_STATUSES, retryAfterMs, type UpstreamOptions, Upstreams } from './upstreams.ts'
+import { type Agents, FAILED_STATUSES, retryAfterMs, type UpstreamOptions, Upstreams } from './upstreams.ts'
 
 type RetryPolicy = Readonly<{
   /** The upper bound of the first pause, which is random; the bound doubles with each retry, up to MAX_PAUSE_MS. */
@@ -117,8 +117,17 @@ class UndiciClient implements OwnHttpClient {
           : timedOut(formatCall({ ...target, method: request.method }), 0),
       )
     }
+    let agents: Agents
+    try {
+      agents = this.upstreams.agentsFor(request.tls)
+    } catch (thrown) {
+      this.ended()
+      return Promise.reject(thrown)
+    }
     const call = createClientCall(request, target, this.options.via)
-    return new Promise((resolve, reject) => new Exchange(request, call, timeoutMs, this, resolve, reject).start())
+    return new Promise((resolve, reject) =>
+      new Exchange(request, call, timeoutMs, agents, this, resolve, reject).start(),
+    )
   }
 
   /** Called at the end of each exchange, with whatever result. */
@@ -140,6 +149,7 @@ class Exchange {
   pass: Pass = 'through'
   private readonly request: OutboundRequest
   private readonly call: ClientCall
+  private readonly agents: Agents
   private readonly client: UndiciClient
   private readonly resolve: (answer: OutboundAnswer) => void
   private readonly reject: (thrown: unknown) => void
@@ -150,23 +160,25 @@ class Exchange {
     request: OutboundRequest,
     call: ClientCall,
     timeoutMs: number,
+    agents: Agents,
     client: UndiciClient,
     resolve: (answer: OutboundAnswer) => void,
     reject: (thrown: unknown) => void,
   ) {
     this.request = request
     this.call = call
+    this.agents = agents
     this.client = client
     this.resolve = resolve
     this.reject = reject
     this.deadline = startDeadline(timeoutMs, call)
-    this.upstream = client.upstreams.of(call.origin, request)
+    this.upstream = client.upstreams.of(call.origin, request, agents.id)
   }
 
   start(): void {
     const { upstreams } = this.client
     const { upstream, call } = this
-    if (upstreams.start(upstream, call, this.deadline, this)) return
+    if (upstreams.start(upstream, call, this.deadline, this, this.agents.kept)) return
     const waitMs = Math.max(upstreams.openForMs(upstream), MIN_WAIT_MS)
     if (this.request.patient === true && waitMs < leftMs(this.deadline)) this.startAfter(waitMs)
     else this.fail(upstreams.refusal(upstream, formatCall(call)))
@@ -232,7 +244,7 @@ class Exchange {
   }
 
   private send(connection?: 'fresh'): Promise<AttemptOutcome> | undefined {
-    return this.client.upstreams.send(this.upstream, this.call, this.deadline, connection)
+    return this.client.upstreams.send(this.upstream, this.call, this.deadline, connection, this.agents)
   }
 
   /**

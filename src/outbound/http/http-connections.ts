@@ -6,6 +6,7 @@
  */
 import { createRequire } from 'node:module'
 import { Socket } from 'node:net'
+import type { SecureContext } from 'node:tls'
 import { OutboundError } from '../../core/ports/http-client-port.ts'
 import { describeErrorCode, findErrorCode, isTlsError } from '../connection-errors.ts'
 import { EgressDenied, type EgressGuard, guardedLookup } from '../egress-guard.ts'
@@ -25,6 +26,8 @@ const errors: Undici['errors'] = require('undici/lib/core/errors.js')
 
 export type HttpConnections = Readonly<{
   connect: Connector
+  /** The same with certificates of its own. */
+  connectWith(secureContext: SecureContext): Connector
   /**
    * True if the error ended a connection on which an earlier exchange had succeeded: a server may close an idle connection
    * while a request is sent on it, which says nothing about the request.
@@ -49,26 +52,29 @@ export function createHttpConnections(
   acceptAnyCertificate = false,
 ): HttpConnections {
   const options = { ...CONNECTOR_OPTIONS, rejectUnauthorized: !acceptAnyCertificate }
-  const open = guard === undefined ? buildConnector(options) : guardedConnector(guard, options)
+  const build = (own: ConnectorOptions): Connector =>
+    bounded(guard === undefined ? buildConnector(own) : guardedConnector(guard, own))
   const connecting = new Set<Socket>()
   const endedUsed = new WeakSet<Error>()
 
-  const connect: Connector = (options, callback) => {
-    // Undici returns the socket without declaring it.
-    const socket: unknown = open(options, (...opened) => {
-      clearTimeout(timer)
-      if (socket instanceof Socket) connecting.delete(socket)
-      const [, connection] = opened
-      if (connection instanceof Socket) watch(connection)
-      callback(...opened)
-    })
-    const expire = (): void => {
-      if (socket instanceof Socket) socket.destroy(new errors.ConnectTimeoutError('no connection in time'))
+  const bounded =
+    (open: Connector): Connector =>
+    (options, callback) => {
+      // Undici returns the socket without declaring it.
+      const socket: unknown = open(options, (...opened) => {
+        clearTimeout(timer)
+        if (socket instanceof Socket) connecting.delete(socket)
+        const [, connection] = opened
+        if (connection instanceof Socket) watch(connection)
+        callback(...opened)
+      })
+      const expire = (): void => {
+        if (socket instanceof Socket) socket.destroy(new errors.ConnectTimeoutError('no connection in time'))
+      }
+      // Undici's own timer may be half a second late.
+      const timer = setTimeout(expire, connectTimeoutMs)
+      if (socket instanceof Socket) connecting.add(socket)
     }
-    // Undici's own timer may be half a second late.
-    const timer = setTimeout(expire, connectTimeoutMs)
-    if (socket instanceof Socket) connecting.add(socket)
-  }
 
   const watch = (connection: Socket): void => {
     boundHeaderErrors(connection)
@@ -79,7 +85,8 @@ export function createHttpConnections(
   }
 
   return {
-    connect,
+    connect: build(options),
+    connectWith: (secureContext) => build({ ...options, secureContext }),
     endedUsed: (error) => error instanceof Error && endedUsed.has(error),
     abandon: () => {
       for (const socket of connecting) socket.destroy(new errors.ClientDestroyedError())

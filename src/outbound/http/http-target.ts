@@ -1,16 +1,26 @@
 /** Requests to http and https URLs. */
 import type { Body, PreparedRequest } from '../../core/ports/outbound-port.ts'
 import type { Run } from '../../core/run.ts'
+import { REDACTED } from '../../core/secrets/secrets.ts'
 import { type CallSpan, noteSent } from '../../core/tracing/trace.ts'
 import { type OpenTarget, serverAttributes, type Target, withTrace } from '../target.ts'
 import type { OwnHttpClient } from './http-client.ts'
+import { withTokens } from './token-calls.ts'
+import { TokenSource } from './token-source.ts'
+
+/** Names and units as in src/settings/settings.ts. */
+type HttpNeeds = Readonly<{ http: OwnHttpClient; settings: Readonly<{ requestTimeoutMs: number }> }>
 
 export const HTTP_TARGET = {
   schemes: ['http', 'https'],
   isHttp: true,
   requests: 'A request to a URL',
   joinsTransactions: false,
-  listHeaders: (prepared, body, run, called) => Object.entries(headersFor(prepared, body, run, called)),
+  listHeaders: (prepared, body, run, called) => {
+    const headers = headersFor(prepared, body, run, called)
+    const isTokenSent = prepared.auth?.oauth2 !== undefined
+    return Object.entries(isTokenSent ? { ...headers, authorization: `Bearer ${REDACTED}` } : headers)
+  },
   describeSpan: ({ id, method, target, answer }) => ({
     name: `${method} ${id}`,
     kind: 'client',
@@ -20,17 +30,18 @@ export const HTTP_TARGET = {
       'http.response.status_code': answer?.status,
     },
   }),
-  open: ({ http }: Readonly<{ http: OwnHttpClient }>): OpenTarget => ({
-    send: ({ options }, { prepared, body, timeoutMs }, run, called) => {
-      const { method, url } = prepared
+  open: ({ http, settings }: HttpNeeds): OpenTarget => {
+    const send: OpenTarget['send'] = ({ options }, { prepared, body, timeoutMs }, run, called) => {
+      const { method, url, auth } = prepared
       const headers = headersFor(prepared, body, run, called)
       noteSent(run.trace, called, headers, body?.content)
       const request = { ...options, method, url, headers, timeoutMs, patient: run.mayWait, budget: run.budget }
-      return http.send(body === undefined ? request : { ...request, body: body.content })
-    },
-    health: http.health,
-    close: http.close,
-  }),
+      const own = auth?.tls === undefined ? request : { ...request, tls: auth.tls }
+      return http.send(body === undefined ? own : { ...own, body: body.content })
+    }
+    const tokens = new TokenSource(http, settings.requestTimeoutMs)
+    return { send: withTokens(tokens, send), health: http.health, close: http.close }
+  },
 } as const satisfies Target
 
 function headersFor(

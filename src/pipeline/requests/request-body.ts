@@ -8,6 +8,7 @@ import type { Endpoint, LookupRequest } from '../../document/schema/schema.ts'
 import type { Codec } from '../../formats/codec.ts'
 import { CODECS, codecForFormat, codecForSending } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
+import { createExpressionCompiler } from '../expressions.ts'
 import { compileEntries } from '../mapping-entries.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { writePaid } from '../stages/serialise.ts'
@@ -44,7 +45,14 @@ export function compileLookupBody(
   const read =
     body.mapping === undefined
       ? compileValue(body, createReader(stage, endpoint, services, settings), sink)
-      : compileEntries(body.mapping, stage, endpoint, sink.at('mapping'), services.observer?.mapping)
+      : compileEntries(
+          body.mapping,
+          stage,
+          endpoint,
+          sink.at('mapping'),
+          createExpressionCompiler(endpoint, settings, services),
+          services.observer?.mapping,
+        )
   const { codec, contentType } = bodyFormat(endpoint, call)
   const isText = call.contentType !== undefined && codecForSending(call.contentType, endpoint) === undefined
   const write = (value: Json, run: Run): Body['content'] => {

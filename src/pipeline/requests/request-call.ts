@@ -22,6 +22,7 @@ import { addressOf, formatTarget, type NamedTarget, targetOf } from '../../outbo
 import { createExpressionCompiler } from '../expressions.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { andThen } from './for-each.ts'
+import { compileAuth } from './request-auth.ts'
 import {
   type CallScope,
   compileEvaluation,
@@ -92,7 +93,9 @@ export function compileCall(
   const own = setsAccept ? texts : withAccept(texts, endpoint.transformation.output)
   const headers = Object.fromEntries(Object.entries(own).map(([name, value]) => [name.toLowerCase(), value]))
   const secretHeaders = compileHeaders(own, services.secrets, lint.at('config', 'headers'))
-  const refers = secretHeaders !== undefined || url.references.length > 0
+  const compileTokenUrl = (text: string, sink: LintSink) => compileUrl(text, targetOf({}), [], services, sink)
+  const readAuth = compileAuth(config.auth, services.secrets, compileTokenUrl, lint.at('config', 'auth'))
+  const refers = secretHeaders !== undefined || url.references.length > 0 || readAuth !== undefined
   const urlPath = lint.at('config', 'url').path
   const allowed = compileAllowed(request.allowedStatuses, lint.at('allowedStatuses'))
   const timeoutMs = compileTimeout(request.timeoutMs, settings, lint.at('timeoutMs'))
@@ -129,13 +132,15 @@ export function compileCall(
     }
     const collector = createSecretCollector(services.secrets)
     const resolveSecret = collectUrlSecrets(url, collector, urlPath)
+    const authed = readAuth?.(collector)
     return {
       method,
       url: url.references.length === 0 ? shownUrl : fillUrl(urlParts, scope, evaluated, resolveSecret),
-      headers: { ...(secretHeaders?.(collector.resolve) ?? headers), ...added },
+      headers: { ...(secretHeaders?.(collector.resolve) ?? headers), ...authed?.headers, ...added },
       key: recordKey,
       shownUrl,
       secrets: collector.values,
+      ...(authed && { auth: authed.auth }),
     }
   }
 
@@ -363,6 +368,7 @@ function outboundFailure(
     refused: `${kind}_REFUSED`,
     denied: 'EGRESS_DENIED',
     'circuit-open': `${kind}_CIRCUIT_OPEN`,
+    'no-auth': 'AUTH_UNAVAILABLE',
   } as const satisfies Record<Exclude<OutboundError['fault'], 'over-budget'>, FailureCode>
   const sentence = (text: string) => `The request "${id}" failed: ${text}`
   const { url, shownUrl, secrets } = prepared

@@ -22,10 +22,10 @@ import type { UrlTemplate } from '../../language/url-template.ts'
 /** Gives the value of a reference and notes it. Fails with SECRET_UNAVAILABLE at `path` of the document. */
 type ResolveSecret = (reference: Reference, path: string) => string
 
-type SecretCollector = Readonly<{
+export type SecretCollector = Readonly<{
   resolve: ResolveSecret
-  /** Notes a further value of the reference, such as a part of its value. */
-  note(reference: Reference, value: string): void
+  /** Notes a further value, such as a part of that of a reference, and the text that is shown in its place. */
+  note(shown: string, value: string): void
   values: SecretValues
 }>
 
@@ -34,7 +34,7 @@ export function createSecretCollector(source: SecretSource): SecretCollector {
   const values = new Map<string, string>()
   return {
     values,
-    note: ({ text }, value) => void values.set(value, text),
+    note: (shown, value) => void values.set(value, shown),
     resolve: ({ text }, path) => {
       const value = at(path, () => source.resolve(text))
       values.set(value, text)
@@ -66,7 +66,8 @@ export function lintReferences(text: string, source: SecretSource, lint: LintSin
   }
 }
 
-function compileText(text: string, path: string): ((resolve: ResolveSecret) => string) | undefined {
+/** Undefined if the text has no references. */
+export function compileText(text: string, path: string): ((resolve: ResolveSecret) => string) | undefined {
   const parts = parseReferences(text)
   return parts && ((resolve) => parts.map((part) => (typeof part === 'string' ? part : resolve(part, path))).join(''))
 }
@@ -115,7 +116,7 @@ export const collectUrlSecrets =
       const { pathname, search, searchParams } = new URL(read.value)
       // The target may repeat its own path and query.
       const parts = [`${pathname}${search}`, pathname, ...searchParams.values()]
-      for (const part of parts) if (part.length >= MIN_PART_CHARACTERS) note(reference, part)
+      for (const part of parts) if (part.length >= MIN_PART_CHARACTERS) note(reference.text, part)
       return read.value
     }
     throw new Failure('SECRET_UNAVAILABLE', `The secret "${reference.text}" ${read.message}.`, { path })

@@ -5,6 +5,7 @@ import { lookupsWithStatus } from '../../document/reads/lookup-order.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import type { MappingTrace } from '../../language/mapping/mapping-trace.ts'
 import type { Stage } from '../chain.ts'
+import type { CompileExpression } from '../expressions.ts'
 import { compileEntries } from '../mapping-entries.ts'
 
 /**
@@ -14,13 +15,29 @@ import { compileEntries } from '../mapping-entries.ts'
  * `{ requestBody, lookupRequests }` where there are lookups.
  * Lints: every entry that does not parse, and sources that do not exist.
  * Fails: OUTPUT_TOO_LARGE if the message would grow beyond the limits of compileMapping; MAPPING_FAILED at the entry whose
- * value cannot be converted or written.
+ * value cannot be converted or written; as an expression where `when` does.
  */
-export function compileMap(endpoint: Endpoint, lint: LintSink, trace?: MappingTrace): Stage<Transformed, Mapped> {
-  const apply = compileEntries(endpoint.inputMapping, 'map', endpoint, lint.at('inputMapping'), trace)
+export function compileMap(
+  endpoint: Endpoint,
+  lint: LintSink,
+  compileExpression: CompileExpression,
+  trace?: MappingTrace,
+): Stage<Transformed, Mapped> {
+  const apply = compileEntries(
+    endpoint.inputMapping,
+    'map',
+    endpoint,
+    lint.at('inputMapping'),
+    compileExpression,
+    trace,
+  )
 
   if (Object.keys(endpoint.inputMapping).length > 0) {
-    return (message) => ({ ...message, responseBody: apply(message) })
+    return (message, run) => {
+      const responseBody = apply(message, run)
+      if (!(responseBody instanceof Promise)) return { ...message, responseBody }
+      return responseBody.then((later) => ({ ...message, responseBody: later }))
+    }
   }
   if (endpoint.requests.lookup.length === 0) return (message) => ({ ...message, responseBody: message.requestBody })
   if (lookupsWithStatus(endpoint).size > 0) {

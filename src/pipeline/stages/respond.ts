@@ -12,6 +12,7 @@ import { codecForFormat, codecForSending, type OutputFormat, outputFormat } from
 import { hasStatus } from '../../language/status-set.ts'
 import { targetOf } from '../../outbound/targets.ts'
 import type { Stage } from '../chain.ts'
+import { createExpressionCompiler } from '../expressions.ts'
 import { compileEntries } from '../mapping-entries.ts'
 import { andThen, buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
 import { type CallEnding, compileCall, type RequestCall } from '../requests/request-call.ts'
@@ -129,7 +130,7 @@ function compileOne(
     asOutput ? message.output : writePaid(message.responseBody, form.codec, run, call.path)
   const ofItem = ({ item }: CallScope, run: Run): Content =>
     bodiless ? '' : writePaid(item as Json, form.codec, run, call.path)
-  const mapped = compileOwnMapping(request, form.codec, endpoint, services, lint)
+  const mapped = compileOwnMapping(request, form.codec, endpoint, services, settings, lint)
   const prepare = (message: Serialised, run: Run): Awaitable<Ready> => {
     if (items === undefined) {
       return andThen(call.prepare(message, run), (prepared) =>
@@ -157,14 +158,16 @@ function compileOwnMapping(
   { mapping, forEach }: ResponseRequest,
   codec: Codec,
   endpoint: Endpoint,
-  { observer }: Services,
+  services: Services,
+  settings: PipelineSettings,
   lint: LintSink,
 ): ((scope: CallScope, run: Run) => Awaitable<Content>) | undefined {
   if (mapping === undefined) return undefined
   const stage = forEach === undefined ? 'respond' : 'respond-item'
   const sink = lint.at('mapping')
-  const apply = compileEntries(mapping, stage, endpoint, sink, observer?.mapping)
-  return (scope, run) => andThen(apply(scope), (value) => writePaid(value, codec, run, sink.path))
+  const compileExpression = createExpressionCompiler(endpoint, settings, services)
+  const apply = compileEntries(mapping, stage, endpoint, sink, compileExpression, services.observer?.mapping)
+  return (scope, run) => andThen(apply(scope, run), (value) => writePaid(value, codec, run, sink.path))
 }
 
 /** What an outgoing body is sent as: the format of the request's own Content-Type if it has one, else the output's. */

@@ -6,6 +6,8 @@ import type { Endpoint } from '../../document/schema/schema.ts'
 import { TooLong, Unwritable } from '../../formats/body-faults.ts'
 import type { Codec } from '../../formats/codec.ts'
 import { codecForFormat } from '../../formats/codecs.ts'
+import { listNestedEntries } from '../../language/mapping/nested-entries.ts'
+import { ADDED_BYTES_MAX } from '../../language/mapping/target-places.ts'
 import type { Stage } from '../chain.ts'
 import type { PipelineSettings } from '../services.ts'
 import { usesState } from './state.ts'
@@ -39,20 +41,21 @@ const ENVELOPE_BYTES = 64 * 1024
 
 /**
  * True if the output may be larger than what the message may still make. Only then its size is measured before it is
- * written: that takes a third of the time of writing it. An output holds no value more often than there are targets.
+ * written: that takes a third of the time of writing it. An output holds no value more often than there are targets, but for
+ * what an `each` repeats, which the mapping bounds.
  */
 function compileMayBeLarge(endpoint: Endpoint, stateLimitBytes: number): (run: Run) => boolean {
-  const targets = Object.values(endpoint.inputMapping).reduce<number>(
-    (sum, target) => sum + (Array.isArray(target) ? target.length : 1),
-    1,
-  )
+  const entries = listNestedEntries(endpoint.inputMapping)
+  const targets = entries.reduce((sum, { declared }) => sum + (Array.isArray(declared) ? declared.length : 1), 1)
+  const repeatedBytes = entries.some(({ loops }) => loops.length > 0) ? ADDED_BYTES_MAX : 0
   const hasTransforms = Object.keys(endpoint.inputTransforms ?? {}).length > 0
   const fixedBytes =
     (hasTransforms ? UNPAID_VALUES_BYTES : 0) +
     ENVELOPE_BYTES +
     jsonLength(endpoint.constants) +
     (usesState(endpoint) ? stateLimitBytes : 0)
-  return ({ body, budget }) => ((body?.byteLength ?? 0) + budget.spentBytes + fixedBytes) * targets > budget.leftBytes
+  return ({ body, budget }) =>
+    ((body?.byteLength ?? 0) + budget.spentBytes + fixedBytes) * targets + repeatedBytes > budget.leftBytes
 }
 
 /** As `write`, paid by the budget of the message. */

@@ -263,7 +263,7 @@ export function keptCalls(calls: readonly CallSpan[]): readonly CallSpan[] {
 }
 
 function toRecordedCall(
-  { kind, id, item, method, target, startMs, endMs, answer, remark, fault }: CallSpan,
+  { kind, id, item, method, target, startMs, endMs, answer, remark, token, fault }: CallSpan,
   messageStartMs: number,
   secrets: readonly string[],
 ): RecordedCall {
@@ -279,6 +279,7 @@ function toRecordedCall(
   if (item !== undefined) call.item = item
   if (answer !== undefined) call.status = answer.status
   if (remark !== undefined) call.remark = remark
+  if (token !== undefined) call.token = token
   if (fault !== undefined) call.fault = fault
   return call
 }

@@ -183,7 +183,9 @@ const totalBytes = (batch: readonly QueuedRecord[]): number => batch.reduce((sum
 
 function estimateBytes({ record, bodies }: Recorded): number {
   let bytes = RECORD_BYTES + (record.error?.length ?? 0)
-  for (const { target, remark = '' } of record.calls) bytes += PART_BYTES + target.length + remark.length
+  for (const { target, remark = '', token } of record.calls) {
+    bytes += PART_BYTES + target.length + remark.length + (token?.from.length ?? 0)
+  }
   for (const { summary, content } of bodies) {
     bytes += PART_BYTES + summary.which.length + summary.contentType.length + content.byteLength
   }

@@ -142,6 +142,7 @@ export const encodeBody = (body: Json | undefined): Uint8Array =>
 
 /** `given`: the value that the caller gives for a name or path. */
 export const createStandInSecrets = (given: (name: string) => string | undefined): SecretSource => ({
+  isStandIn: true,
   resolve: (text) =>
     parseReferences(text)
       ?.map((part) => (typeof part === 'string' ? part : (given(part.name) ?? standInFor(part))))

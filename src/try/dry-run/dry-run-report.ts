@@ -78,7 +78,7 @@ function describeCall(
   values: ReportValues,
   at: string,
 ): JsonObject {
-  const { kind, id, item, target, startMs, endMs, answer, remark, fault } = call
+  const { kind, id, item, target, startMs, endMs, answer, remark, token, fault } = call
   return {
     kind,
     id,
@@ -90,6 +90,7 @@ function describeCall(
     answered: sent?.source ?? 'not sent',
     ...(answer === undefined ? {} : { answer: describeAnswer(answer, values, `${at}/answer`) }),
     ...(remark === undefined ? {} : { remark }),
+    ...(token === undefined ? {} : { token }),
     ...(fault === undefined || failure?.kind.dryRun ? {} : { fault }),
   }
 }

@@ -1,7 +1,7 @@
 /** The answer of a message that succeeds, as a response of the operation. */
 import { takesBody } from '../../core/http.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { collectInto, documentPath } from '../../core/lint.ts'
+import { collectInto, type LintSink } from '../../core/lint.ts'
 import { isSecretName, referencesIn } from '../../core/secrets/secrets.ts'
 import { looksLikeCredential } from '../../document/checks/plain-credentials.ts'
 import { type Endpoint, type ResponseRequest, soleRequest } from '../../document/schema/schema.ts'
@@ -9,6 +9,7 @@ import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { pointer } from '../../language/json-schema/publish-schema.ts'
 import { convertEach } from '../../language/mapping/mapping-functions.ts'
 import { readTargets } from '../../language/mapping/mapping-targets.ts'
+import { messagePath } from '../../language/mapping/nested-entries.ts'
 import { spreads, type TargetStep, writeSteps } from '../../language/mapping/target.ts'
 import { type PathStep, parsePath, type SourcePath } from '../../language/paths/path.ts'
 import { isElementName } from '../../language/paths/path-steps.ts'
@@ -66,7 +67,8 @@ function outputSchema(endpoint: Endpoint, request: RequestSchemas, settings: Pub
   const { inputMapping, requests } = endpoint
   if (Object.keys(inputMapping).length > 0) {
     const findSourceSchema = createSourceSchemas(endpoint, request, settings.validationCoerceTypes)
-    return withSource(describeOutput(inputMapping, findSourceSchema), 'inputMapping')
+    const sink = collectInto([], 'inputMapping')
+    return withSource(describeOutput(inputMapping, findSourceSchema, [], sink), sink.path)
   }
   const body = bodySchema(endpoint, request, settings)
   if (requests.lookup.length === 0) return body
@@ -123,22 +125,58 @@ type TargetPlan = NonNullable<ReturnType<typeof readTargets>>[number]
 /** `isAlways`: for every message. */
 type Written = Readonly<{ schema: JsonObject; isAlways: boolean }>
 
-/** In: a sound `inputMapping` with entries, and the schemas of its sources. Out: a schema that every output satisfies. */
-function describeOutput(inputMapping: JsonObject, findSourceSchema: (path: SourcePath) => SourceSchema): JsonObject {
+/**
+ * In: a sound mapping with entries, the schemas of its sources, and the elements of the `each` around, as
+ * `listNestedEntries` has them. Out: a schema that every output satisfies.
+ */
+function describeOutput(
+  inputMapping: JsonObject,
+  findSourceSchema: (path: SourcePath) => SourceSchema,
+  items: readonly string[],
+  sink: LintSink,
+): JsonObject {
   const root = newPlace()
-  const sink = collectInto([])
   for (const [text, declared] of Object.entries(inputMapping)) {
     const path = parsePath(text)
     if (!path.ok) continue
-    for (const plan of readTargets(declared, sink) ?? []) {
-      const written = writtenBy(plan, findSourceSchema(path.value))
+    for (const plan of readTargets(declared, sink.at(text)) ?? []) {
+      if (plan.each !== undefined) {
+        const list = messagePath(text, items)?.replace(/\[\]$/, '') ?? text
+        const at = plan.sink.at('each')
+        const schema = describeOutput(plan.each.entries, findSourceSchema, [...items, `${list}[]`], at)
+        putElement(root, plan.target.steps, withSource(schema, at.path))
+        continue
+      }
+      const written = writtenBy(plan, elementSchema(path.value, items, findSourceSchema))
       if (written === undefined) continue
-      const schema = { ...written.schema, 'x-crosswalk-source': documentPath('inputMapping', text) }
+      const schema = { ...written.schema, 'x-crosswalk-source': sink.at(text).path }
       put(root, plan, { ...written, schema })
     }
   }
   return toSchema(root, { type: 'object' })
 }
+
+/** Of a path in an `each`, the schema of what it reads in any of the elements. */
+function elementSchema(
+  path: SourcePath,
+  items: readonly string[],
+  findSourceSchema: (path: SourcePath) => SourceSchema,
+): SourceSchema {
+  const text = messagePath(path.text, items)
+  if (text === undefined) return { kind: 'scalar', schema: { type: 'integer' } }
+  if (text === path.text) return findSourceSchema(path)
+  const whole = parsePath(text)
+  if (!whole.ok || whole.value.root === 'constants') return ANY
+  const { steps } = whole.value
+  const known = steps.length - path.steps.length
+  const toElement = (step: PathStep, at: number) => (at < known && step.kind === 'each' ? ANY_ELEMENT : step)
+  const found = findSourceSchema({ ...whole.value, steps: steps.map(toElement) })
+  // A list of what names read in the elements of another one: the elements themselves are not known.
+  return found === ARRAY ? ANY : found
+}
+
+/** An index that no schema describes alone. */
+const ANY_ELEMENT: PathStep = { kind: 'index', index: Number.MAX_SAFE_INTEGER }
 
 function writtenBy({ target, function: applied, fill }: TargetPlan, source: SourceSchema): Written | undefined {
   const isSpread = spreads(target)
@@ -193,6 +231,12 @@ function put(root: Place, { target, function: applied }: TargetPlan, { schema, i
     place.isAlways ||= isSure
   }
   place.values.push(appends || placement === 'concat' ? listFrom(schema) : schema)
+}
+
+/** Adds an element that a target with `each` writes to its list. */
+function putElement(root: Place, steps: readonly TargetStep[], schema: JsonObject): void {
+  const last = steps.findLastIndex(({ kind }) => kind === 'each')
+  steps.reduce((place, step, at) => enter(place, at === last ? step : firstValue(step)), root).values.push(schema)
 }
 
 /** What a list holds depends on all entries that append to it. */
@@ -355,6 +399,7 @@ function stepInto({ schema, location }: LocatedSchema, step: PathStep): LocatedS
   if (step.kind === 'each') return 'array'
   const { prefixItems, items } = schema
   const first = Array.isArray(prefixItems) ? prefixItems : []
+  if (step === ANY_ELEMENT && first.length > 0) return undefined
   if (step.index < first.length)
     return { schema: first[step.index], location: pointer(location, 'prefixItems', step.index) }
   return items === undefined ? undefined : { schema: items, location: pointer(location, 'items') }

@@ -223,6 +223,11 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   EGRESS_DENIED: ({ hasLookup, hasPassedOn }) => hasLookup || hasPassedOn,
   SECRET_UNAVAILABLE: ({ endpoint: { auth = {}, constants, requests } }) =>
     referencesIn(JSON.stringify([auth, constants, requests])).length > 0,
+  AUTH_UNAVAILABLE: ({ endpoint: { requests }, hasLookup, hasPassedOn }) =>
+    (hasLookup || hasPassedOn) &&
+    [...requests.lookup, ...requests.response].some(
+      ({ config }) => (config?.auth?.oauth2 ?? config?.auth?.tls) !== undefined,
+    ),
   // Expressions and schemas may run in another process, which has to take them in time.
   DEADLINE_EXCEEDED: ({ endpoint, hasRequests }) =>
     hasRequests || endpoint.inputTransforms !== undefined || endpoint.inputValidation !== undefined,

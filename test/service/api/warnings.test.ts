@@ -124,9 +124,41 @@ const CASES: readonly Case[] = [
     ),
     {
       'inputMapping.requestBody\\.patients[]\\.phones[]\\.nr':
-        ' reads lists in a list: the elements of all parents are joined to one list. For one parent, write indexes, such as "entry[0].telecom[].value"',
+        ' reads lists in a list: the elements of all parents are joined to one list. For one parent, write indexes, such as "entry[0].telecom[].value"; for several, map the parents with "each", and their lists with an "each" in it.',
       'inputMapping.requestBody\\.patients[]\\.names[]\\.given': 'reads lists in a list',
       'inputMapping.requestBody\\.wards[]\\.beds[]\\.ids[]': 'reads lists in a list',
+    },
+  ],
+  [
+    'lists with each, and others that are spread over the same',
+    mapping(
+      ['a[]', { key: 'x[].r', each: { 'item.id': 'id' } }],
+      ['b[].id', ['x[].id', 'y[].id']],
+      [
+        'c[]',
+        [
+          { key: 'x[]', each: { 'item.d[].e': 'f[].e', 'item.g[].h': 'f[].h' } },
+          { key: 'y[]', each: { item: 'v' } },
+        ],
+      ],
+      [
+        'wards[].beds[]',
+        [
+          { key: 'entry[].bed[]', each: { item: 'v' } },
+          { key: 'bed[]', each: { item: 'v' } },
+        ],
+      ],
+      ['name', ['x[0].first', 'x[0].r']],
+    ),
+    {
+      'inputMapping.requestBody\\.b[]\\.id':
+        'This spreads a list over that of "x[].id", to whose end inputMapping.requestBody\\.a[] adds elements with "each": ',
+      'inputMapping.requestBody\\.c[]':
+        '"each" adds elements behind those that inputMapping.requestBody\\.b[]\\.id writes to the list of "y[]". ',
+      'inputMapping.requestBody\\.c[][0].each.item\\.g[]\\.h': 'This spreads "item.g" over the list of "f[].h"',
+      'inputMapping.requestBody\\.wards[]\\.beds[]':
+        'lists in a list: the elements of all parents are added to one list. For one parent, write indexes, such as "entry[0].bed[]"; for several, map the parents with "each"',
+      'inputMapping.requestBody\\.name[1]': 'This writes the same target as inputMapping.requestBody\\.a[], ',
     },
   ],
   [

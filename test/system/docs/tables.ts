@@ -9,6 +9,7 @@ import { parseTarget } from '../../../src/language/mapping/target.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
 import { createMatcher } from '../../../src/try/tests/match.ts'
 import { codeIn } from '../../support/docs/page.ts'
+import { createMappingEngine } from '../../support/mapping-engine.ts'
 
 /** What the page said before: the message that paths are read from. */
 export type Context = Readonly<{ source: JsonObject }>
@@ -88,7 +89,8 @@ function code(cell: string): string {
 /** What a mapping without faults makes of a message, by way of JSON. */
 export function mapped(mapping: JsonObject, source: JsonObject): Json {
   const lints: Lint[] = []
-  const output = compileMapping(mapping, collectInto(lints)).apply(source)
+  const output = compileMapping(mapping, collectInto(lints), undefined, createMappingEngine()).apply(source)
+  assert.ok(!(output instanceof Promise))
   assert.deepEqual(
     lints.filter(({ severity }) => severity === 'error'),
     [],

@@ -18,17 +18,17 @@ export function lintUnfilledTexts(
   const filled = Object.values(inputTransforms).filter((text) => FILLS.test(text))
   lintConstants(constants, filled, lint.at('constants'))
   for (const [name, text] of Object.entries(inputTransforms)) {
-    if (filled.includes(text)) continue
-    for (const [literal] of text.matchAll(LITERAL)) lintText(literal, 'expression', lint.at('inputTransforms', name))
+    if (!filled.includes(text)) lintExpression(text, lint.at('inputTransforms', name))
   }
   for (const kind of ['lookup', 'response'] as const) {
     for (const [index, { config, ...request }] of requests[kind].entries()) {
       const sink = lint.at('requests', kind, index)
       lintTexts(request as Json, 'text', sink)
       if (config === undefined) continue
-      const { url, headers, ...parameters } = config
+      const { url, headers, auth, ...parameters } = config
       if (url !== undefined) lintText(url, 'url', sink.at('config', 'url'))
       lintTexts(headers ?? {}, 'secrets', sink.at('config', 'headers'))
+      lintTexts(auth, 'secrets', sink.at('config', 'auth'))
       lintTexts(parameters as Json, 'text', sink.at('config'))
     }
   }
@@ -52,6 +52,10 @@ const findConstants = (text: string): readonly string[] =>
   collectTextReads(text).references.flatMap(([root, name = '']) => (root === 'constants' ? [name] : []))
 
 const LITERAL = /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/gs
+function lintExpression(text: string, lint: LintSink): void {
+  for (const [literal] of text.matchAll(LITERAL)) lintText(literal, 'expression', lint)
+}
+
 const TEMPLATE = /\$\{[^{}]{1,100}\}/
 
 function lintTexts(value: Json | undefined, textKind: TextKind, lint: LintSink): void {
@@ -60,7 +64,8 @@ function lintTexts(value: Json | undefined, textKind: TextKind, lint: LintSink):
   else if (isObject(value)) {
     for (const [name, inner] of Object.entries(value)) {
       lintText(name, 'text', lint.at(name))
-      lintTexts(inner, textKind, lint.at(name))
+      if (name === 'when' && typeof inner === 'string' && textKind === 'text') lintExpression(inner, lint.at(name))
+      else lintTexts(inner, textKind, lint.at(name))
     }
   }
 }

@@ -50,7 +50,7 @@ describe('mappings at fault', () => {
     ['a long short form', { b: [['x', null, 1, 2]] }, [['b[0]', /remove the other elements/]]],
     ['no key', { b: {} }, [['b.key', /this is nothing/]]],
     ['a slip in a key', { b: { key: 'x', defualt: 1 } }, [['b.defualt', /did you mean "default"\?/]]],
-    ['an unknown key', { b: { key: 'x', zzz: 1 } }, [['b.zzz', /the keys are key, default, transform\./]]],
+    ['an unknown key', { b: { key: 'x', zzz: 1 } }, [['b.zzz', /the keys are key, default, transform, each, when\./]]],
     [
       'a slip in a transform',
       { b: { key: 'x', transform: { function: 'mapCodes', parameter: {} } } },

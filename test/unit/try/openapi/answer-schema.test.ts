@@ -45,7 +45,7 @@ const CONSTANTS = {
 const words = (text: string): readonly string[] => text.trim().split(/\s+/)
 const SOURCES = words(`
   name age tags tags[] tags[0] tags.0 pair[1] pair[5] address address.city address.lines.text address.lines[].text
-  address.lines[0].text loose.name again.again.name other *
+  address.lines[0].text address.lines[] address.lines again pair[] other[] loose.name again.again.name other *
 `).map((path) => `requestBody.${path}`)
 const OTHERS = words(`
   constants.word constants.list constants.nothing constants.object constants.secret urlParams.id query.q requestHeaders.x-y
@@ -62,6 +62,13 @@ const transform = fc.oneof(
   fc.constant<Json>({ function: 'mapCodes', parameters: { a: 'A', null: null } }),
 )
 const key = fc.constantFrom(...KEYS)
+const IN_EACH = words(
+  'item item[0] item.text item.name item.tags[] item.city item.lines[] index outer.text constants.list requestBody.name',
+)
+const nested = fc.record({
+  key: fc.constantFrom('c[]', 'i[].d'),
+  each: fc.constantFrom({ item: 'a.b', 'outer.text': 'd' }),
+})
 const target: fc.Arbitrary<Json> = fc.oneof(
   key,
   fc
@@ -72,6 +79,14 @@ const target: fc.Arbitrary<Json> = fc.oneof(
     })
     .map((one) => Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined)) as JsonObject),
   fc.array(key, { minLength: 1, maxLength: 2 }),
+  fc.record({
+    key: fc.constantFrom('c[]', 'c[].d', 'i[].j[].k', 'l[0].m[].n', 'a.b[]'),
+    each: fc.dictionary(fc.constantFrom(...IN_EACH), fc.oneof(key, nested), {
+      minKeys: 1,
+      maxKeys: 4,
+      noNullPrototype: true,
+    }),
+  }),
 )
 const mapping = fc
   .array(fc.tuple(fc.constantFrom(...SOURCES, ...OTHERS), target), { minLength: 1, maxLength: 6 })
@@ -114,7 +129,7 @@ type Case = Readonly<{ inputMapping: JsonObject; messages: readonly JsonObject[]
 async function check({ inputMapping, messages }: Case): Promise<void> {
   const endpoint = endpointWith(inputMapping)
   const lints: Lint[] = []
-  const map = compileMap(endpoint, collectInto(lints))
+  const map = compileMap(endpoint, collectInto(lints), () => () => true)
   const pass = compileValidate(endpoint, SETTINGS, collectInto(lints))
   assert.ok(typeof pass === 'function')
   if (lints.some(({ severity }) => severity === 'error')) return
@@ -156,6 +171,9 @@ test('answers satisfy their schema, whatever a mapping does', async () => {
 
 describe('the schema of answers', () => {
   const source = (path: string) => ({ 'x-crosswalk-source': `inputMapping.${path.replaceAll('.', '\\.')}` })
+  const inEach = (path: string) => ({
+    'x-crosswalk-source': `inputMapping.requestBody\\.address\\.lines[].each.${path.replaceAll('.', '\\.')}`,
+  })
   const at = (place: string) => ({ $ref: `#/components/schemas/answers.body/properties/${place}` })
   const cases: readonly Readonly<{
     name: string
@@ -218,6 +236,38 @@ describe('the schema of answers', () => {
       name: 'leaves open a list of whose elements a function fills all',
       inputMapping: { 'requestBody.name': { key: 'all[].d', transform: 'oneToAllElements' } },
       properties: { all: {} },
+    },
+    {
+      name: 'has the elements that an each maps, with the schemas of what they read',
+      inputMapping: {
+        'requestBody.address.lines[]': {
+          key: 'l[].x',
+          when: 'index > 0',
+          each: { 'item.text': 't', index: 'i', 'constants.word': 'w', 'requestBody.name': 'n', item: 'whole' },
+        },
+      },
+      properties: {
+        l: {
+          type: 'array',
+          items: {
+            type: ['object', 'null'],
+            properties: {
+              x: {
+                type: 'object',
+                required: ['w'],
+                properties: {
+                  t: { ...at('address/properties/lines/items/properties/text'), ...inEach('item.text') },
+                  i: { type: 'integer', ...inEach('index') },
+                  w: { const: 'w', ...inEach('constants.word') },
+                  n: { ...at('name'), ...inEach('requestBody.name') },
+                  whole: { ...at('address/properties/lines/items'), ...inEach('item') },
+                },
+                'x-crosswalk-source': 'inputMapping.requestBody\\.address\\.lines[].each',
+              },
+            },
+          },
+        },
+      },
     },
     {
       name: 'says nothing of what it does not know',
