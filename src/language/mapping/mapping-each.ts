@@ -8,6 +8,7 @@ import type { MappingTrace, TargetTrace } from './mapping-trace.ts'
 import { FIRST_ELEMENT, type MappingTarget, type TargetStep } from './target.ts'
 import {
   beforeAlong,
+  type Container,
   charge,
   type Entry,
   type MessageRun,
@@ -16,6 +17,7 @@ import {
   type Run,
   reach,
   recordWritten,
+  stepKey,
   type TargetNode,
   type TargetNodes,
   type Written,
@@ -181,11 +183,12 @@ type Wrap = (mapped: Json, added: MessageRun) => Json
 const compileWrap = (steps: readonly TargetStep[], entry: Entry): Wrap =>
   steps.reduceRight<Wrap>(
     (inner, step) => {
-      if (step.kind === 'name') return (mapped, added) => ({ [step.name]: inner(mapped, added) })
+      const isList = step.kind !== 'name'
+      const key = stepKey(step) ?? 0
       return (mapped, added) => {
-        const elements: Json[] = []
-        put(elements, step.kind === 'index' ? step.index : 0, inner(mapped, added), entry, added)
-        return elements
+        const container: Container = isList ? [] : {}
+        put(container, key, inner(mapped, added), entry, added)
+        return container
       }
     },
     (mapped) => mapped,
