@@ -117,8 +117,9 @@ class AnswerCache {
     const { promise, resolve } = Promise.withResolvers<Result>()
     this.underWay.set(key, promise)
     try {
-      const answer = await call.send(leftMs)
-      if (rule.allows(answer.status) && mayBeKept(answer)) this.keep(key, answer, run.clock())
+      const received = await call.send(leftMs)
+      const isKept = rule.allows(received.status) && mayBeKept(received)
+      const answer = isKept ? this.keep(key, received, run.clock()) : received
       resolve({ answer })
       return answer
     } catch (thrown) {
@@ -129,17 +130,23 @@ class AnswerCache {
     }
   }
 
-  private keep(key: string, { status, headers, body }: OutboundAnswer, at: number): void {
+  private keep(key: string, answer: OutboundAnswer, at: number): OutboundAnswer {
+    const { headers, body } = answer
     this.drop(key)
     const bytes = ENTRY_BYTES + 2 * (key.length + JSON.stringify(headers).length) + body.byteLength
-    if (bytes > MAX_ANSWER_BYTES) return
+    if (bytes > MAX_ANSWER_BYTES) return answer
     for (const oldest of this.kept.keys()) {
       if (this.bytes + bytes <= MAX_BYTES) break
       this.drop(oldest)
     }
+    const forget = () => {
+      if (this.kept.get(key) === entry) this.drop(key)
+    }
     // A body is often a part of what was read from the connection, which it would keep.
-    this.kept.set(key, { answer: { status, headers, body: new Uint8Array(body) }, at, bytes })
+    const entry: Kept = { answer: { ...answer, body: new Uint8Array(body), forget }, at, bytes }
+    this.kept.set(key, entry)
     this.bytes += bytes
+    return entry.answer
   }
 
   private drop(key: string): void {
@@ -153,8 +160,8 @@ const mayBeKept = ({ headers: { 'cache-control': control = '' } }: OutboundAnswe
   !/(?:^|,)\s*no-store\s*(?:,|$)/i.test(String(control))
 
 /** The answer for the message of the call, which pays for it as if it had been read. */
-function take({ status, headers, body }: OutboundAnswer, { run, called, subject }: Call): OutboundAnswer {
-  if (!run.budget.take(body.byteLength)) throw overBudget(subject)
+function take(answer: OutboundAnswer, { run, called, subject }: Call): OutboundAnswer {
+  if (!run.budget.take(answer.body.byteLength)) throw overBudget(subject)
   called.cached = true
-  return { status, headers: { ...headers }, body }
+  return { ...answer, headers: { ...answer.headers } }
 }

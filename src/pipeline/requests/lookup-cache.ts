@@ -10,7 +10,7 @@ import type { CallScope } from './request-parameters.ts'
 
 type LookupCache = Readonly<{
   rule: CacheRule
-  /** The request with its key; without one if its answer must not be kept. */
+  /** The request with its key; without one if it carries credentials of the caller, as its answer is for that caller alone. */
   withKey(prepared: PreparedRequest, scope: CallScope): PreparedRequest
 }>
 
@@ -31,10 +31,20 @@ export function compileCache(
   }
   // What else decides over the answer: endpoints share it only where it would be the same for both.
   const shared = JSON.stringify([cache, request.allowedStatuses ?? null, options])
+  /** By the headers of the message: the items of a forEach have the same. */
+  const known = new WeakMap<object, readonly string[] | undefined>()
+  const formsFor = ({ requestHeaders, query }: CallScope): readonly string[] | undefined => {
+    if (!isObject(requestHeaders)) return []
+    if (!known.has(requestHeaders)) {
+      const parts = [...credentialsIn(requestHeaders, isSecretName), ...credentialsIn(query, isSecretParameter)]
+      known.set(requestHeaders, parts.length > MAX_PARTS ? undefined : parts.flatMap(encodedForms))
+    }
+    return known.get(requestHeaders)
+  }
   return {
     rule,
     withKey: (prepared, scope) => {
-      if (showsCaller(prepared, scope)) return prepared
+      if (showsAny(prepared, formsFor(scope))) return prepared
       const { method, url, headers, auth = {} } = prepared
       const sent = Object.entries(headers).filter(([name]) => !isOwn(name))
       const parts = JSON.stringify([shared, method, url, sent, auth])
@@ -45,13 +55,14 @@ export function compileCache(
 
 /** In characters: a shorter part of a credential, such as "Basic", is none by itself. */
 const MIN_CREDENTIAL = 8
+/** A caller who sends more parts gets no answer from the cache: looking for all of them takes long. */
+const MAX_PARTS = 100
 
-/** Whether the request carries credentials of the caller: the answer is for that caller alone. */
-function showsCaller({ url, headers }: PreparedRequest, { requestHeaders, query }: CallScope): boolean {
-  const credentials = [...credentialsIn(requestHeaders, isSecretName), ...credentialsIn(query, isSecretParameter)]
-  if (credentials.length === 0) return false
-  const text = [url, ...Object.values(headers)].join('\n')
-  return credentials.some((value) => encodedForms(value).some((form) => text.includes(form)))
+/** Whether the request carries one of the texts. Undefined: too many. */
+function showsAny({ url, headers }: PreparedRequest, texts: readonly string[] | undefined): boolean {
+  if (texts?.length === 0) return false
+  const sent = [url, ...Object.values(headers)].join('\n')
+  return texts?.some((text) => sent.includes(text)) ?? true
 }
 
 /** The values under such names, and their parts: a document may send on the token of a header alone. */

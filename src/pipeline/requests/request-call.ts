@@ -109,7 +109,8 @@ export function compileCall(
   }
   const carriesTransaction = settings.openhimRegister && target.isHttp && !Object.hasOwn(headers, TRANSACTION_HEADER)
   const setsTransaction = carriesTransaction && !values.some(([name]) => name.toLowerCase() === TRANSACTION_HEADER)
-  const cache = compileCache(request, allowed, options, (name) => setsTransaction && name === TRANSACTION_HEADER)
+  const isOwn = (name: string) => setsTransaction && name === TRANSACTION_HEADER
+  const cache = compileCache(request, allowed, options, isOwn)
   const to: Destination = {
     target: target.id,
     address: addressOf(request, target),

@@ -203,6 +203,26 @@ describe('an answer', () => {
     assert.equal(numberOf(await pipeline.send(cached({ url }))), 1)
   })
 
+  test('that cannot be read is not kept, also where that is excused', async () => {
+    for (const more of [{}, { optional: true, default: { nr: 0 } }]) {
+      let asked = 0
+      const url = pipeline.at((_request, response) => {
+        asked += 1
+        response.setHeader('content-type', 'application/json').end(asked === 1 ? '{"nr":' : `{"nr":${asked}}`)
+        return undefined
+      })
+      const path = await pipeline.register(cached({ url }, more))
+      const [first, second, third] = [
+        await pipeline.service.fetch(path, json('POST', {})),
+        await pipeline.service.fetch(path, json('POST', {})),
+        await pipeline.service.fetch(path, json('POST', {})),
+      ]
+      if ('optional' in more) assert.equal(numberOf(first), 0)
+      else assert.deepEqual(failureOf(first), [502, 'LOOKUP_UNREADABLE', 'lookup', 'requests.lookup[0]'])
+      assert.deepEqual([numberOf(second), numberOf(third), asked], [2, 2, 2])
+    }
+  })
+
   test('that is not allowed fails each message anew', async () => {
     const url = pipeline.at({ status: 404, body: 'unknown' })
     const path = await pipeline.register(cached({ url }))
