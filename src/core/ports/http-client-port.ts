@@ -43,6 +43,8 @@ export type OutboundAnswer = Readonly<{
   remark?: string
   /** The calls that the answering OpenHIM mediator reported beside its answer. */
   orchestrations?: readonly JsonObject[]
+  /** Of an answer that is kept: drops it, because it is of no use. */
+  forget?: () => void
 }>
 
 /**

@@ -32,6 +32,7 @@ export function lintRequests(endpoint: Endpoint, lint: LintSink): void {
     lintRequest(request, endpoint, lint.at('lookup', index))
     lintForwarding(request, endpoint, lint.at('lookup', index))
     lintBody(request, lint.at('lookup', index))
+    lintCache(request, lint.at('lookup', index, 'cache'))
     lintFhirResponse(request, endpoint, lint.at('lookup', index, 'fhirResponse'))
   }
   for (const [index, request] of response.entries()) {
@@ -139,6 +140,18 @@ function lintPlaceholders(config: Request['config'], lint: LintSink): void {
 function lintForwarding(request: LookupRequest, endpoint: Endpoint, lint: LintSink): void {
   if (!request.forwardExistingRequestBody || request.forEach !== undefined || hasBody(endpoint)) return
   lint.at('forwardExistingRequestBody').warning(`A ${endpoint.endpoint.method} brings no body that could be forwarded.`)
+}
+
+function lintCache(request: LookupRequest, lint: LintSink): void {
+  const { cache, config, forwardExistingRequestBody } = request
+  if (cache === undefined) return
+  const target = targetOf(request)
+  if (!target.isHttp) lint.error(`${target.requests} has no answer that could be kept; leave "cache" out.`)
+  else if (config.method !== 'GET')
+    lint.error(`Only answers to a GET are kept, not to a ${config.method}; leave "cache" out.`)
+  else if (forwardExistingRequestBody === true || config.body !== undefined) {
+    lint.error('The answer to a request with a body is not kept; send none, or leave "cache" out.')
+  }
 }
 
 function lintFhirResponse({ fhirResponse }: LookupRequest, { failures }: Endpoint, lint: LintSink): void {

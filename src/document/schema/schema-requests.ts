@@ -249,6 +249,28 @@ export const LookupSchema = record(
       'Sends the incoming body, or with `forEach` the current item, as the body of the request.',
     ),
     ...sharedFields('lookup'),
+    cache: optional(
+      record(
+        {
+          seconds: whole(1, 86_400, {
+            description: 'How long an answer is used again, in seconds.',
+            fallback: 1,
+            examples: [300],
+          }),
+          staleSeconds: optional(
+            whole(0, 604_800, {
+              description: 'How much longer it stands in while the other side fails, in seconds.',
+              assumed: '`0`',
+              examples: [86_400],
+            }),
+          ),
+        },
+        {
+          description:
+            'Keeps the answers of a GET lookup in memory, and makes one call for all messages that need the same one at once.',
+        },
+      ),
+    ),
     fhirResponse: switchOn(
       'Answers a failure of this lookup as a FHIR R4 OperationOutcome, unless `failures` is `plain`.',
     ),

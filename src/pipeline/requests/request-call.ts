@@ -22,6 +22,7 @@ import { addressOf, formatTarget, type NamedTarget, targetOf } from '../../outbo
 import { createExpressionCompiler } from '../expressions.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { andThen } from './for-each.ts'
+import { compileCache } from './lookup-cache.ts'
 import { compileAuth } from './request-auth.ts'
 import {
   type CallScope,
@@ -100,20 +101,25 @@ export function compileCall(
   const allowed = compileAllowed(request.allowedStatuses, lint.at('allowedStatuses'))
   const timeoutMs = compileTimeout(request.timeoutMs, settings, lint.at('timeoutMs'))
   const originName = url.base?.reference.text
+  const options: Destination['options'] = {
+    retries: compileRetries(request, target, method, settings, lint.at('retries')),
+    ...compileRedirects(kind, config, allowed),
+    ...(request.idempotent === true ? { idempotent: true } : {}),
+    ...(originName === undefined ? {} : { originName }),
+  }
+  const carriesTransaction = settings.openhimRegister && target.isHttp && !Object.hasOwn(headers, TRANSACTION_HEADER)
+  const setsTransaction = carriesTransaction && !values.some(([name]) => name.toLowerCase() === TRANSACTION_HEADER)
+  const isOwn = (name: string) => setsTransaction && name === TRANSACTION_HEADER
+  const cache = compileCache(request, allowed, options, isOwn)
   const to: Destination = {
     target: target.id,
     address: addressOf(request, target),
-    options: {
-      retries: compileRetries(request, target, method, settings, lint.at('retries')),
-      ...compileRedirects(kind, config, allowed),
-      ...(request.idempotent === true ? { idempotent: true } : {}),
-      ...(originName === undefined ? {} : { originName }),
-    },
+    options,
+    ...(cache && { cache: cache.rule }),
   }
   const { outbound } = services
   const shownMethod = target.method ?? method
   const unwraps = kind === 'LOOKUP' && settings.openhimRegister
-  const carriesTransaction = settings.openhimRegister && target.isHttp && !Object.hasOwn(headers, TRANSACTION_HEADER)
   const keySpec = 'key' in request ? request.key : undefined
   const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, reader, lint.at('key'))
 
@@ -152,7 +158,10 @@ export function compileCall(
     items: forEach && compileItems(forEach.items, reader, settings, lint.at('forEach', 'items')),
     concurrency: Number(forEach?.concurrency ?? 1),
     prepare: (scope, run) => {
-      return andThen(evaluate(scope, run), (evaluated) => build(scope, run, evaluated))
+      return andThen(evaluate(scope, run), (evaluated) => {
+        const built = build(scope, run, evaluated)
+        return cache === undefined ? built : cache.withKey(built, scope)
+      })
     },
     send: (prepared, body, run, item, ending) => {
       if (prepared.secrets !== undefined) noteSecrets(run.trace, prepared.secrets)

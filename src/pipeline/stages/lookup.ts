@@ -103,8 +103,9 @@ function compileOne(
       try {
         return withStatus(read(answer), answer)
       } catch (thrown) {
-        if (thrown instanceof Failure) return withStatus(failed(thrown, run), answer)
-        throw thrown
+        if (!(thrown instanceof Failure)) throw thrown
+        answer.forget?.()
+        return withStatus(failed(thrown, run), answer)
       }
     },
     failed,
