@@ -218,6 +218,13 @@ export const FAILURES = {
     means:
       'The broker refused the output, or a response request of a consumed record was answered outside its `allowedStatuses`.',
   },
+  ANSWER_INVALID: {
+    status: 500,
+    retry: false,
+    issue: 'processing',
+    means:
+      'A value of `answer` gave a status or a header that no answer can have; the message itself was processed, and its requests were sent.',
+  },
   EGRESS_DENIED: {
     status: 502,
     retry: false,

@@ -17,6 +17,7 @@ import type { Handle, Outcome } from './outcome.ts'
 import { failedOutcome } from './reply.ts'
 import { compileConstants, withoutValues } from './requests/secret-references.ts'
 import type { PipelineSettings, Services } from './services.ts'
+import { compileAnswer } from './stages/answer.ts'
 import { compileLookup } from './stages/lookup.ts'
 import { compileMap } from './stages/map.ts'
 import { compileParse } from './stages/parse.ts'
@@ -53,6 +54,7 @@ export function compileEndpoint(
     .add('extract', compileExtract(endpoint, settings, lint))
     .add('serialise', compileSerialise(endpoint, settings))
     .add('respond', compileRespond(endpoint, services, settings, lint))
+    .add('answer', compileAnswer(endpoint, services, settings, lint))
     .build(ending)
   const handle = withConstants(pipeline, endpoint, services, lint, ending.fail)
   return states === undefined ? handle : withState(handle, compileKeep(id, states), ending.fail)

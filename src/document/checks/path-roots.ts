@@ -10,13 +10,10 @@ import type { PathStep, SourcePath } from '../../language/paths/path.ts'
 import { pathText } from '../../language/paths/path-steps.ts'
 import type { Endpoint } from '../schema/schema.ts'
 import type { ReferenceStage } from '../schema/schema-fields.ts'
-import { CHECKS_BELOW, missedInLookup } from './names-below-roots.ts'
+import { CHECKS_BELOW, missedInRequest } from './names-below-roots.ts'
 
-/**
- * `before`: the stage before which a root must exist; undefined if all stages have run. `readsOwn`: also what the stage itself
- * adds, since its parts run one after the other.
- */
-type Reader = Readonly<{ before: StageName | undefined; when: string; isRequest: boolean; readsOwn?: true }>
+/** `before`: the stage before which a root must exist. `readsOwn`: also what the stage itself adds, since its parts run one after the other. */
+type Reader = Readonly<{ before: StageName; when: string; isRequest: boolean; readsOwn?: true }>
 
 const LOOKUP: Reader = { before: 'lookup', when: 'when lookups are made', isRequest: true, readsOwn: true }
 const RESPONSE: Reader = { before: 'respond', when: 'when responses are sent', isRequest: true }
@@ -27,7 +24,9 @@ const READERS: Readonly<Record<ReferenceStage, Reader>> = {
   map: { before: 'map', when: 'when the message is mapped', isRequest: false },
   respond: RESPONSE,
   'respond-item': RESPONSE,
-  record: { before: undefined, when: 'when the message is recorded', isRequest: false },
+  answer: { before: 'answer', when: 'when the message is answered', isRequest: false },
+  // The answers of response requests are kept for `answer` alone.
+  record: { before: 'respond', when: 'when the message is recorded', isRequest: false },
 }
 
 /**
@@ -93,7 +92,7 @@ function checkSteps(
   }
   CHECKS_BELOW[name as Root]?.(rest, endpoint, lint, transform)
   warnAboutLength([nameStep(name), ...steps.slice(1)], stage, endpoint, lint)
-  const missed = name === 'lookupRequests' ? missedInLookup(steps, endpoint.requests.lookup) : undefined
+  const missed = missedInRequest(name, steps, endpoint)
   if (missed === undefined) return
   if (stage === 'transform' || stage === 'record') lint.warning(missed)
   else lint.error(missed, { toleratedInStored: true })
@@ -136,8 +135,8 @@ export const PATH_ROOTS = Object.fromEntries(
 
 function existing(stage: ReferenceStage): string[] {
   const { before, readsOwn } = READERS[stage]
-  const done = STAGE_NAMES.slice(0, before && STAGE_NAMES.indexOf(before))
-  const moments: readonly (string | undefined)[] = ['start', ...done, ...(readsOwn === true ? [before] : [])]
+  const done = STAGE_NAMES.slice(0, STAGE_NAMES.indexOf(before))
+  const moments: readonly string[] = ['start', ...done, ...(readsOwn === true ? [before] : [])]
   return Object.entries(ROOTS).flatMap(([root, moment]) => (moments.includes(moment) ? [root] : []))
 }
 

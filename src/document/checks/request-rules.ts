@@ -92,7 +92,8 @@ function lintOptional(request: Request, { promise }: NamedTarget, lint: LintSink
   }
 }
 
-function lintHeaders(headers: NonNullable<NonNullable<Request['config']>['headers']>, lint: LintSink): void {
+/** Lints the names and texts of headers. */
+export function lintHeaders(headers: NonNullable<NonNullable<Request['config']>['headers']>, lint: LintSink): void {
   const seen = new Set<string>()
   for (const [name, value] of Object.entries(headers)) {
     const sink = lint.at(name)

@@ -37,7 +37,7 @@ const valueFields = (what: string, prefix: string, postfix: string, reads: Refer
   postfix: optional(text({ description: 'Text after the value.', examples: [postfix], absentAs: null })),
 })
 
-const parameter = (reads: ReferenceStage) =>
+export const parameter = (reads: ReferenceStage) =>
   record(valueFields('value', 'code:', ':exact', reads), {
     description: 'A value of the message for the URL of a request.',
     foreign: { label: 'Nothing reads a label of a parameter; "description" of the endpoint is for people.' },
@@ -89,7 +89,7 @@ const url = {
 }
 
 /** A text, or a value of the message. */
-const textOrValue = (what: string, reads: ReferenceStage) =>
+export const textOrValue = (what: string, reads: ReferenceStage) =>
   Type.Union(
     [
       text({

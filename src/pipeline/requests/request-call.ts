@@ -200,7 +200,7 @@ export function compileCall(
 type WrittenHeaders = NonNullable<NonNullable<ResponseRequest['config']>['headers']>
 
 /** The headers with a fixed text, and those whose value is of the message. */
-function splitHeaders(headers: WrittenHeaders) {
+export function splitHeaders(headers: WrittenHeaders) {
   const texts: Record<string, string> = {}
   const values: (readonly [name: string, spec: ParameterSpec])[] = []
   for (const [name, written] of Object.entries(headers)) {

@@ -220,6 +220,8 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   RESPONSE_CIRCUIT_OPEN: ofPassedOn,
   RESPONSE_UNREADABLE: ofPassedOn,
   RESPONSE_REFUSED: ({ hasRefusable }) => hasRefusable,
+  ANSWER_INVALID: ({ endpoint: { answer } }) =>
+    [answer?.status, ...Object.values(answer?.headers ?? {})].some((value) => typeof value === 'object'),
   EGRESS_DENIED: ({ hasLookup, hasPassedOn }) => hasLookup || hasPassedOn,
   SECRET_UNAVAILABLE: ({ endpoint: { auth = {}, constants, requests } }) =>
     referencesIn(JSON.stringify([auth, constants, requests])).length > 0,

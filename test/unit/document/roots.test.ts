@@ -32,6 +32,7 @@ const exist: Readonly<Record<ReferenceStage, readonly string[]>> = {
   map: [...everywhere, 'lookupRequests', 'transforms'],
   respond: [...everywhere, 'payload', 'lookupRequests', 'transforms', 'responseBody'],
   'respond-item': [...everywhere, 'payload', 'lookupRequests', 'transforms', 'responseBody', 'item'],
+  answer: [...everywhere, 'lookupRequests', 'transforms', 'responseBody', 'responses'],
   record: [...everywhere, 'lookupRequests', 'transforms', 'responseBody'],
 }
 
@@ -52,7 +53,7 @@ function lintsOfPath(text: string, stage: ReferenceStage): Lint[] {
 }
 
 describe('roots', () => {
-  const roots = [...exist['respond-item'], 'constant', 'toString', '__proto__', '']
+  const roots = [...exist['respond-item'], 'responses', 'constant', 'toString', '__proto__', '']
   for (const stage of STAGES) {
     test(`of stage ${stage} are those that exist by then`, () => {
       const sound = roots.filter((root) => lintsOf([root], stage).length === 0)

@@ -138,6 +138,27 @@ describe('a message', () => {
     }, own)
   })
 
+  test('is answered with what the document maps, also after it was sent on', async () => {
+    const own = await freePort()
+    answer = () => ({ id: 'o-17' })
+    const mapping = {
+      'constants.msh': 'MSH[0]',
+      'constants.code': 'MSA[0].1[0].1',
+      'requestBody.MSH[0].10[0].1': 'MSA[0].2[0].1',
+      'responses.to.data.id': 'MSA[0].3[0].1',
+    }
+    await service.register(
+      hl7({
+        endpoint: { pattern: '/mapped' },
+        mllp: { port: own, types: ['ADT^A01'] },
+        constants: { code: 'AA', msh: { 9: [{ 1: 'ACK' }], 10: [{ 1: 'm1' }], 12: [{ 1: '2.5' }] } },
+        requests: { response: { id: 'to', config: { method: 'POST', url: `${upstream.url}/orders` } } },
+        answer: { mapping, type: 'HL7V2' },
+      }),
+    )
+    await connected(async (sender) => assert.match(await sender.ask(admission('7')), /\rMSA\|AA\|7\|o-17\r/), own)
+  })
+
   test('is answered by the mode that its header asks for', () =>
     connected(async (sender) => {
       sender.socket.write(frame(admission('1', { rest: 'P|2.5|||AL|AL' })))
