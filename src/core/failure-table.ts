@@ -99,7 +99,9 @@ export const FAILURES = {
     status: 502,
     retry: true,
     issue: 'transient',
-    means: 'The data of a lookup does not satisfy `inputValidation`; all other parts of the message do.',
+    means:
+      'The data of a lookup does not satisfy its `validation`, or only the data of lookups does not satisfy `inputValidation`.',
+    lookup: 'unusable',
   },
   LOOKUP_REFUSED: {
     status: 502,

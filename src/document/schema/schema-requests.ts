@@ -3,6 +3,7 @@ import Type from 'typebox'
 import type { Json } from '../../core/json.ts'
 import { URL_SCHEMES } from '../../outbound/targets.ts'
 import {
+  anyObject,
   expression,
   type FieldNotes,
   list,
@@ -243,6 +244,13 @@ export const LookupSchema = record(
     ),
     forwardExistingRequestBody: switchOn(
       'Sends the incoming body, or with `forEach` the current item, as the body of the request.',
+    ),
+    validation: optional(
+      anyObject({
+        description:
+          'JSON Schema (draft-07 or 2020-12) that the `data` of the lookup must satisfy, with `forEach` that of each item; if it does not, the message is answered with 502.',
+        examples: [{ required: ['id'] }],
+      }),
     ),
     ...sharedFields('lookup'),
     fhirResponse: switchOn(
