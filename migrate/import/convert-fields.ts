@@ -176,7 +176,7 @@ const STAMP_RULES = '_id __v createdAt updatedAt created_at updated_at lastUpdat
 const OWN_FIELDS: ReadonlySet<string> = new Set(
   (
     'auth limits rateLimit idempotency messageLog messageKeys labels failures kafkaConsumerStart kafka mllp ' +
-    'timeoutMs retries idempotent optional default followRedirects key after body mapping validation'
+    'timeoutMs retries idempotent optional default followRedirects key after body mapping validation page'
   )
     .split(' ')
     .concat(Object.keys(OPTION_SCHEMAS)),

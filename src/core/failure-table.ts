@@ -133,6 +133,14 @@ export const FAILURES = {
     means: 'The answer of a lookup is not well-formed in the type that it declares, or is too large or too deep.',
     lookup: 'unusable',
   },
+  LOOKUP_PAGING_FAILED: {
+    status: 502,
+    retry: false,
+    issue: 'processing',
+    means:
+      'The pages of a lookup are more than its `page.max`, lead back to one of them or to another origin, or name no URL of the next.',
+    lookup: 'unusable',
+  },
   LOOKUP_CIRCUIT_OPEN: {
     status: 502,
     retry: true,

@@ -23,6 +23,7 @@ const RESPONSE: Reader = { before: 'respond', when: 'when responses are sent', i
 const READERS: Readonly<Record<ReferenceStage, Reader>> = {
   lookup: LOOKUP,
   'lookup-item': LOOKUP,
+  'lookup-page': { ...LOOKUP, when: 'when the pages of a lookup are read' },
   transform: { before: 'transform', when: 'when transforms are evaluated', isRequest: false, readsOwn: true },
   map: { before: 'map', when: 'when the message is mapped', isRequest: false },
   respond: RESPONSE,
@@ -71,7 +72,7 @@ function checkSteps(
 ): void {
   if (root === undefined) return
   const name = root === 'payload' && isOfRequest(stage) ? 'requestBody' : root
-  if (name === 'item' && stage.endsWith('-item')) return
+  if (ownRoots(stage).includes(name)) return
   if (!existing(stage).includes(name)) {
     reportRoot(name, stage, lint)
     return
@@ -114,10 +115,16 @@ function isReadAsObject(path: string, endpoint: Endpoint): boolean {
 export const PATH_ROOTS = Object.fromEntries(
   Object.entries(READERS).map(([name, { when, isRequest }]) => {
     const stage = name as ReferenceStage
-    const others = [...(isRequest ? ['payload'] : []), ...(stage.endsWith('-item') ? ['item'] : [])]
+    const others = [...(isRequest ? ['payload'] : []), ...ownRoots(stage)]
     return [stage, { when, roots: [...existing(stage), ...others] }]
   }),
 ) as unknown as Readonly<Record<ReferenceStage, Readonly<{ when: string; roots: readonly string[] }>>>
+
+/** The roots that only a part of a request has. */
+function ownRoots(stage: ReferenceStage): readonly string[] {
+  if (stage === 'lookup-page') return ['page']
+  return stage.endsWith('-item') ? ['item'] : []
+}
 
 function existing(stage: ReferenceStage): string[] {
   const { before, readsOwn } = READERS[stage]

@@ -7,12 +7,12 @@ import type { Verdict } from '../../language/json-schema/json-schema.ts'
 import { compileSchema, invalid } from '../schemas.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 
-/** Out: the data, coerced if types are. `item`: of a forEach. Fails with LOOKUP_INVALID, and as the sandbox does. */
+/** Out: the data, coerced if types are. `item`: of a forEach, or the number of the page. Fails with LOOKUP_INVALID, and as the sandbox does. */
 export type ValidateData = (data: Json, item: number | undefined, run: Run) => Awaitable<Json>
 
 /** `lint` is at the lookup. Undefined if it has no schema, or a faulty one. */
 export function compileLookupValidation(
-  { id, validation }: LookupRequest,
+  { id, validation, page }: LookupRequest,
   services: Services,
   settings: PipelineSettings,
   lint: LintSink,
@@ -22,7 +22,9 @@ export function compileLookupValidation(
   if (apply === undefined) return undefined
   const accepted = (verdict: Verdict, item: number | undefined): Json => {
     if (verdict.ok) return verdict.value
-    const base = pointerTo('', 'lookupRequests', id, ...(item === undefined ? [] : [item]), 'data')
+    const [before, behind] = page === undefined ? [[item], []] : [[], [item]]
+    const names = ['lookupRequests', id, ...before, 'data', ...behind]
+    const base = pointerTo('', ...names.filter((name) => name !== undefined))
     // The issue of a fault, such as `required`, would blame the message of the sender.
     const faults = verdict.faults.map(({ issue: _, ...fault }) => ({ ...fault, pointer: base + fault.pointer }))
     throw invalid('LOOKUP_INVALID', { ...verdict, faults }, sink.path)

@@ -207,6 +207,7 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   LOOKUP_UNREACHABLE: ofLookups,
   LOOKUP_TIMED_OUT: ofLookups,
   LOOKUP_UNREADABLE: ofLookups,
+  LOOKUP_PAGING_FAILED: ({ endpoint }) => endpoint.requests.lookup.some(({ page }) => page !== undefined),
   LOOKUP_CIRCUIT_OPEN: ofLookups,
   TRANSFORM_FAILED: ({ endpoint }) => listReferences(endpoint).some(({ kind }) => kind === 'expression'),
   REJECTED: ({ endpoint }) =>
