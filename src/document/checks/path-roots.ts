@@ -20,6 +20,7 @@ const RESPONSE: Reader = { before: 'respond', when: 'when responses are sent', i
 const READERS: Readonly<Record<ReferenceStage, Reader>> = {
   lookup: LOOKUP,
   'lookup-item': LOOKUP,
+  'lookup-page': { ...LOOKUP, when: 'when the pages of a lookup are read' },
   transform: { before: 'transform', when: 'when transforms are evaluated', isRequest: false, readsOwn: true },
   map: { before: 'map', when: 'when the message is mapped', isRequest: false },
   respond: RESPONSE,
@@ -67,6 +68,7 @@ export const isOfRequest = (stage: ReferenceStage): boolean => READERS[stage].is
 
 /** Roots that exist for each element of a list. The `item` of a forEach is around the `each` of its mapping. */
 function elementRoots(stage: ReferenceStage, depth: number): readonly string[] {
+  if (stage === 'lookup-page') return ['page']
   const isOfItem = stage.endsWith('-item')
   if (depth === 0) return isOfItem ? ['item'] : []
   return depth > 1 || isOfItem ? ['item', 'index', 'outer'] : ['item', 'index']
@@ -128,7 +130,7 @@ function isReadAsObject(path: string, endpoint: Endpoint): boolean {
 export const PATH_ROOTS = Object.fromEntries(
   Object.entries(READERS).map(([name, { when, isRequest }]) => {
     const stage = name as ReferenceStage
-    const others = [...(isRequest ? ['payload'] : []), ...(stage.endsWith('-item') ? ['item'] : [])]
+    const others = [...(isRequest ? ['payload'] : []), ...elementRoots(stage, 0)]
     return [stage, { when, roots: [...existing(stage), ...others] }]
   }),
 ) as unknown as Readonly<Record<ReferenceStage, Readonly<{ when: string; roots: readonly string[] }>>>

@@ -15,7 +15,7 @@ import {
   type ResponseRequest,
 } from '../schema/schema.ts'
 import { UNKNOWN, UNKNOWN_URL } from '../schema/schema-fields.ts'
-import { lintBody, lintOwnMapping } from './body-rules.ts'
+import { lintBody, lintOwnMapping, lintPage } from './body-rules.ts'
 import { lintLookupOrder } from './lookup-rules.ts'
 import { lintRequestAuth } from './request-auth-rules.ts'
 
@@ -33,6 +33,7 @@ export function lintRequests(endpoint: Endpoint, lint: LintSink): void {
     lintForwarding(request, endpoint, lint.at('lookup', index))
     lintBody(request, lint.at('lookup', index))
     lintCache(request, lint.at('lookup', index, 'cache'))
+    lintPage(request, lint.at('lookup', index))
     lintFhirResponse(request, endpoint, lint.at('lookup', index, 'fhirResponse'))
   }
   for (const [index, request] of response.entries()) {

@@ -2,10 +2,14 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import type { Json, JsonObject } from '../../core/json.ts'
 
-/** When a path is read; `-item`: within a request with `forEach`, whose `items` are read outside of it. */
+/**
+ * When a path is read; `-item`: within a request with `forEach`, whose `items` are read outside of it; `-page`: after each
+ * page of a lookup.
+ */
 export type ReferenceStage =
   | 'lookup'
   | 'lookup-item'
+  | 'lookup-page'
   | 'transform'
   | 'map'
   | 'respond'

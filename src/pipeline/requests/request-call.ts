@@ -179,14 +179,14 @@ export function compileCall(
         (received) => {
           const answer = unwraps ? withoutWrapper(received) : received
           endCall(called, answer)
-          if (answer.body.byteLength <= LARGE_ANSWER_BYTES) return ending.answered(answer, run)
-          return exclusiveIteration().then(() => ending.answered(answer, run))
+          if (answer.body.byteLength <= LARGE_ANSWER_BYTES) return ending.answered(answer, run, item)
+          return exclusiveIteration().then(() => ending.answered(answer, run, item))
         },
         (thrown: unknown) => {
           if (kind === 'RESPONSE' && thrown instanceof OutboundError && thrown.answer !== undefined) {
             // The target has accepted the request, even if its answer cannot be decoded.
             endCall(called, thrown.answer)
-            return ending.answered(thrown.answer, run)
+            return ending.answered(thrown.answer, run, item)
           }
           endCall(called, thrown instanceof OutboundError ? thrown.fault : 'internal')
           if (!(thrown instanceof OutboundError)) throw thrown
@@ -337,7 +337,8 @@ export type RequestCall = Readonly<{
 
 /** Makes the result of a call from its answer or failure. What it throws rejects `send`. */
 export type CallEnding<Result> = Readonly<{
-  answered(answer: OutboundAnswer, run: Run): Result
+  /** `item`: as for `send`. */
+  answered(answer: OutboundAnswer, run: Run, item: number | undefined): Awaitable<Result>
   failed(failure: Failure, run: Run): Result
 }>
 

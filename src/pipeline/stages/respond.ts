@@ -191,12 +191,18 @@ function outgoingForm(own: string | undefined, endpoint: Endpoint): Readonly<{ c
   return { codec, contentType: mediaType }
 }
 
+/** Waits for nothing. */
+type OutcomeEnding = Readonly<{
+  answered(answer: OutboundAnswer, run: Run): RequestOutcome
+  failed(failure: Failure, run: Run): RequestOutcome
+}>
+
 /** Reads the answer. Does not throw a Failure, as only the other responses decide whether it fails the message. */
 const createOutcomeEnding = (
   { allowed }: RequestCall,
   settings: ParserSettings,
   endpoint: Endpoint,
-): CallEnding<RequestOutcome> => ({
+): OutcomeEnding => ({
   answered: (answer, run) => {
     const ok = hasStatus(allowed, answer.status)
     const content = readAnyContent(answer, settings, !ok, endpoint)
@@ -206,7 +212,7 @@ const createOutcomeEnding = (
   failed: (failure) => failure,
 })
 
-const forgiving = (ending: CallEnding<RequestOutcome>, instead: Json | undefined): CallEnding<RequestResult> => ({
+const forgiving = (ending: OutcomeEnding, instead: Json | undefined): CallEnding<RequestResult> => ({
   answered: (answer, run) => forgive(ending.answered(answer, run), instead),
   failed: (failure, run) => forgive(ending.failed(failure, run), instead),
 })
