@@ -348,8 +348,9 @@ const STATUSES_OF_PEER: Readonly<Partial<Record<FailureCode, number>>> = {
 /** Both may have called an endpoint of their own, whose failure has another status there. */
 function isOtherStatus({ code, error, comparison: { peer } }: Case): boolean {
   if (code === undefined) return false
-  if (kindForCode(code).lookup === 'unusable') return error.includes('Incorrect status code')
-  return STATUSES_OF_PEER[code] === peer.answer.status
+  const there = STATUSES_OF_PEER[code]
+  if (there !== undefined) return there === peer.answer.status
+  return kindForCode(code).lookup === 'unusable' && error.includes('Incorrect status code')
 }
 
 /** `{ "error": … }`, which is the root element in XML, or the text of the error of an unreachable primary. */

@@ -25,7 +25,7 @@ const READERS: Readonly<Record<ReferenceStage, Reader>> = {
   map: { before: 'map', when: 'when the message is mapped', isRequest: false },
   respond: RESPONSE,
   'respond-item': RESPONSE,
-  answer: { before: 'answer', when: 'when the message is answered', isRequest: false },
+  answer: { before: 'answer', when: 'when the message is answered', isRequest: true },
   // The answers of response requests are kept for `answer` alone.
   record: { before: 'respond', when: 'when the message is recorded', isRequest: false },
 }

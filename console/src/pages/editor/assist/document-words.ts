@@ -1,6 +1,6 @@
 /** What can be at a place of a document: by the vocabulary of the service, the draft, and the loaded message. */
 import { getLocation } from 'jsonc-parser'
-import type { Schemas } from '../../../../../src/api/types.ts'
+import type { Schemas } from '../../../api/schemas.ts'
 import { listMembers, memberNamed, readTree } from '../../../draft/json-places.ts'
 
 export type Vocabulary = Schemas['Vocabulary']

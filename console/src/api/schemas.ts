@@ -1,0 +1,2 @@
+/** The types of what the API takes and answers. */
+export type { Paths, Schemas } from '../../../src/api/types.ts'
