@@ -113,6 +113,16 @@ export type OutboundHealth = Readonly<{
   retriesWithheld: number
 }>
 
+export const sumHealth = (all: readonly OutboundHealth[]): OutboundHealth => ({
+  open: all.flatMap(({ open }) => open),
+  opened: total(all.map(({ opened }) => opened)),
+  refused: total(all.map(({ refused }) => refused)),
+  retries: total(all.map(({ retries }) => retries)),
+  retriesWithheld: total(all.map(({ retriesWithheld }) => retriesWithheld)),
+})
+
+const total = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
+
 export interface HttpClient {
   /** Fails with OutboundError. */
   send(request: OutboundRequest): Promise<OutboundAnswer>
