@@ -1,9 +1,9 @@
 /** Calls of the public admin API, typed by its table of routes. The console uses nothing else of the service. */
 import createClient from 'openapi-fetch'
+import type { Paths, Schemas } from '../../../src/api/types.ts'
 import { ApiFailure, serviceAway, toApiFailure } from './api-failure.ts'
 import { reportAnswer, reportNoAnswer } from './connection.ts'
 import { currentKey, refusal } from './credentials.ts'
-import type { Paths, Schemas } from './schemas.ts'
 
 export type { Schemas }
 

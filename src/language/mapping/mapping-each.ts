@@ -64,7 +64,7 @@ type LoopOptions = Readonly<{
 }>
 
 /** About what an element of the output takes without its fields. */
-const ELEMENT_BYTES = 64
+export const ELEMENT_BYTES = 64
 /** Elements after which a loop may pause. */
 const ELEMENTS_AT_ONCE = 8
 const MAX_QUOTED = 100
@@ -108,7 +108,9 @@ export function compileLoop(
   }
   const mayPause = ({ added }: Run): Promise<void> | undefined => {
     added.elements += 1
-    return added.elements % ELEMENTS_AT_ONCE === 0 ? engine?.pause(added.context) : undefined
+    if (added.elements < ELEMENTS_AT_ONCE) return undefined
+    added.elements = 0
+    return engine?.pause(added.context)
   }
 
   return (value, source, run) => {

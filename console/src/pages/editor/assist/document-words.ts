@@ -1,9 +1,9 @@
 /** What can be at a place of a document: by the vocabulary of the service, the draft, and the loaded message. */
 import { getLocation } from 'jsonc-parser'
-import type { Schemas } from '../../../api/schemas.ts'
+import type { Vocabulary } from '../../../api/vocabulary-types.ts'
 import { listMembers, memberNamed, readTree } from '../../../draft/json-places.ts'
 
-export type Vocabulary = Schemas['Vocabulary']
+export type { Vocabulary }
 
 /** A field as the vocabulary has it, with what its type of /openapi.json leaves out. */
 export type VocabularyField = Vocabulary['fields'][number] &
