@@ -223,6 +223,14 @@ export const EndpointSchema = record(
               default: [],
               examples: [['2xx']],
             }),
+            commit: optional(
+              Type.Enum(['always', 'delivered'], {
+                description:
+                  'Which messages leave a state: all of them, or those of which every response request and item succeeded.',
+                assumed: '`always`',
+                examples: ['delivered'],
+              }),
+            ),
           },
           {
             description: 'Which of the stored states the next message reads.',
