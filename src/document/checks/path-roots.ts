@@ -66,7 +66,7 @@ export function checkReference(
 /** Whether the stage may write `payload` for `requestBody`. */
 export const isOfRequest = (stage: ReferenceStage): boolean => READERS[stage].isRequest
 
-/** Roots that exist for each element of a list. The `item` of a forEach is around the `each` of its mapping. */
+/** Roots that exist for each element of a list, or for a page. The `item` of a forEach is around the `each` of its mapping. */
 function elementRoots(stage: ReferenceStage, depth: number): readonly string[] {
   if (stage === 'lookup-page') return ['page']
   const isOfItem = stage.endsWith('-item')

@@ -7,7 +7,6 @@ import { type Json, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { Body, PreparedRequest } from '../../core/ports/outbound-port.ts'
 import type { Run } from '../../core/run.ts'
-import { withReferences } from '../../core/secrets/secrets.ts'
 import type { Endpoint, LookupRequest } from '../../document/schema/schema.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import type { CallEnding, RequestCall } from './request-call.ts'
@@ -38,7 +37,14 @@ export function compilePages<Result extends Readonly<{ data?: Json; headers: Jso
     return new Failure('LOOKUP_PAGING_FAILED', whole(sentence), { path, unquoted: whole(unquoted) })
   }
   const ending: CallEnding<Readonly<{ result: Result; status: number }>> = {
-    answered: async (answer, run, index) => ({ result: await read(answer, run, index), status: answer.status }),
+    answered: async (answer, run, index) => {
+      try {
+        return { result: await read(answer, run, index), status: answer.status }
+      } catch (thrown) {
+        answer.forget?.()
+        throw thrown
+      }
+    },
     failed: (failure) => {
       throw failure
     },
@@ -61,7 +67,7 @@ export function compilePages<Result extends Readonly<{ data?: Json; headers: Jso
       }
       run.budget.spend(url.length, nextLint.path)
       seen.add(url)
-      prepared = { ...prepared, url, shownUrl: withReferences(url, prepared.secrets) }
+      prepared = call.toUrl(prepared, url, scope)
     }
   }
 }

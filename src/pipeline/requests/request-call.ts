@@ -10,6 +10,7 @@ import type { MessageBudget } from '../../core/message-budget.ts'
 import { CircuitOpen, type OutboundAnswer, OutboundError } from '../../core/ports/http-client-port.ts'
 import type { Body, Destination, PreparedRequest } from '../../core/ports/outbound-port.ts'
 import type { Run } from '../../core/run.ts'
+import { withReferences } from '../../core/secrets/secrets.ts'
 import { endCall, noteSecrets, startCall } from '../../core/tracing/trace.ts'
 import { checkPath } from '../../document/checks/path-roots.ts'
 import type { Endpoint, LookupRequest, ParameterSpec, ResponseRequest } from '../../document/schema/schema.ts'
@@ -162,6 +163,10 @@ export function compileCall(
         const built = build(scope, run, evaluated)
         return cache === undefined ? built : cache.withKey(built, scope)
       })
+    },
+    toUrl: ({ cacheKey: _, ...prepared }, url, scope) => {
+      const other = { ...prepared, url, shownUrl: withReferences(url, prepared.secrets) }
+      return cache === undefined ? other : cache.withKey(other, scope)
     },
     send: (prepared, body, run, item, ending) => {
       if (prepared.secrets !== undefined) noteSecrets(run.trace, prepared.secrets)
@@ -322,6 +327,8 @@ export type RequestCall = Readonly<{
   concurrency: number
   /** Builds the request but its body. Fails with PARAMETER_INVALID, SECRET_UNAVAILABLE, as expressions do, and as `run.budget` does. */
   prepare(scope: CallScope, run: Run): Awaitable<PreparedRequest>
+  /** The same request to another URL. */
+  toUrl(prepared: PreparedRequest, url: string, scope: CallScope): PreparedRequest
   /**
    * `item`: the index of its item, in a forEach. Gives what `ending` makes of the answer, or of a failure:
    * <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED, _UNREADABLE or _CIRCUIT_OPEN, EGRESS_DENIED and DEADLINE_EXCEEDED.

@@ -48,9 +48,9 @@ for (const ISOLATION of ['none', 'process']) {
         pipeline.at(upTo(3)),
         { next: FHIR_NEXT, max: 3 },
         { config: { headers: { Authorization: 'Bearer a' }, params: { query: { from: { path: 'payload.start' } } } } },
-        { inputMapping: { 'lookupRequests.one.data[].entry[]': 'all[]' } },
+        { inputMapping: { 'lookupRequests.one.data[].entry': 'all' } },
       )
-      assert.equal(reply.status, 200, reply.text)
+      assert.deepEqual(reply.json(), { all: [1, 2, 3] })
       assert.deepEqual(
         received.map(({ url, headers }) => [url.split('?')[1], headers.authorization]),
         [
@@ -72,6 +72,33 @@ for (const ISOLATION of ['none', 'process']) {
       const { reply } = await run(at, { next, max: 5 })
       const { one } = reply.json<{ lookupRequests: { one: { data: Json; headers: JsonObject } } }>().lookupRequests
       assert.deepEqual([one.data, one.headers['x-number']], [[{ number: 1 }, { number: 2 }], '2'])
+    })
+
+    it('are kept one by one by a cache', async () => {
+      const document = {
+        requests: {
+          lookup: [
+            {
+              id: 'one',
+              config: { url: pipeline.at(upTo(3)) },
+              page: { next: FHIR_NEXT, max: 3 },
+              cache: { seconds: 60 },
+            },
+          ],
+        },
+      }
+      const path = await pipeline.register(document)
+      const received = await pipeline.receivedIn(async () => {
+        for (let message = 0; message < 2; message++) {
+          const reply = await pipeline.service.fetch(path, json('POST', {}))
+          const data = dataOf(reply) as readonly { entry: Json }[]
+          assert.deepEqual(
+            data.map(({ entry }) => entry),
+            [[1], [2], [3]],
+          )
+        }
+      })
+      assert.equal(received.length, 3)
     })
 
     it('are one page where nothing says otherwise', async () => {
