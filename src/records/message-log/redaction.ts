@@ -71,9 +71,14 @@ function intoElement({ path, at }: Following, index: number): Following[] {
   const step = path[at]
   if (step?.kind === 'each' || (step?.kind === 'index' && step.index === index)) return [{ path, at: at + 1 }]
   if (step?.kind === 'index') return []
-  // `0` selects the element 0. In other elements it is taken as a field's name; that may redact too much, which is safe.
+  // `0` selects the element 0, or is the name of a field in each; both may redact too much, which is safe.
   const isElement = step?.kind === 'name' && step.name === String(index)
-  return [{ path, at: isElement ? at + 1 : at }]
+  return isElement
+    ? [
+        { path, at: at + 1 },
+        { path, at },
+      ]
+    : [{ path, at }]
 }
 
 function intoField({ path, at }: Following, name: string): Following[] {

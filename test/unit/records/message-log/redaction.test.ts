@@ -14,6 +14,9 @@ describe('numbers in redacted paths', () => {
     { path: 'list.1.0', of: { list: [['a'], ['b', 'c']] }, gives: { list: [['a'], ['***', 'c']] } },
     { path: 'list.0.ssn', of: { list: { 0: { ssn: '123' } } }, gives: { list: { 0: { ssn: '***' } } } },
     { path: 'list.1', of: { list: [{ 1: 'a', 2: 'b' }] }, gives: { list: [{ 1: '***', 2: 'b' }] } },
+    { path: 'list.1.2', of: { list: [['x'], { 1: 'a', 2: 'b' }] }, gives: { list: [['x'], { 1: 'a', 2: '***' }] } },
+    // A field whose number is also the index of an element, as in the second OBX of HL7 v2.
+    { path: 'list.1.2', of: { list: [{}, { 1: { 2: 'a' } }] }, gives: { list: [{}, { 1: { 2: '***' } }] } },
     { path: 'list.01', of: { list: ['a', 'b'] }, gives: { list: ['a', 'b'] } },
     { path: 'list.0', of: { list: 'a' }, gives: { list: 'a' } },
   ]
