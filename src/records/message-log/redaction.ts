@@ -2,6 +2,7 @@
 import { isObject, type Json } from '../../core/json.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
 import { encodedForms, MASK } from '../../core/secrets/secrets.ts'
+import { membersHeldBy } from '../../formats/codecs.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import { type PathStep, parseSteps } from '../../language/paths/path-steps.ts'
 
@@ -19,7 +20,8 @@ export type Redaction = Readonly<{
 /**
  * Compiles paths to a redaction. A path holds at any depth of a body, as one value occurs at many paths on its way through a
  * message: `ssn` redacts every field of that name, `patient.name` every name in a patient. Names on arrays hold for every
- * element, and a number (`list.0`) for that element. Paths that do not parse are left out.
+ * element, and a number (`list.0`) for that element. A member that repeats or continues another one (`heldBy` of Codec) is redacted
+ * with that. Paths that do not parse are left out.
  */
 export function compileRedaction(paths: readonly string[]): Redaction | undefined {
   const compiled = paths.flatMap((text) => {
@@ -48,9 +50,10 @@ function walk(value: Json, following: readonly Following[], starts: readonly Fol
   if (!isObject(value)) return value
   let copy: Record<string, Json> | undefined
   for (const [name, field] of Object.entries(value)) {
+    const namesHeld = [name, ...membersHeldBy(name)]
     const next = walkInto(
       field,
-      [...here, ...starts].flatMap((one) => intoField(one, name)),
+      namesHeld.flatMap((held) => [...here, ...starts].flatMap((one) => intoField(one, held))),
     )
     if (next === field) continue
     copy ??= { ...value }

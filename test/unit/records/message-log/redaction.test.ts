@@ -46,3 +46,19 @@ for (const { text, redacted } of texts) {
     assert.equal(redactText(text, hideValues(new Set())), redacted)
   })
 }
+
+describe('members that hold the text of another one', () => {
+  const all = { 4: 'a', '4\\': 'as written', '4&2': 'b', '4&2\\': 'as written', '4&': 3, 14: 'c', '^': 5 }
+  const cases: readonly { path: string; gives: Json }[] = [
+    { path: 'PID.4', gives: { ...all, 4: '***', '4\\': '***', '4&2': '***', '4&2\\': '***' } },
+    { path: 'PID[].4&2', gives: { ...all, '4&2': '***', '4&2\\': '***' } },
+    { path: 'PID[0].14', gives: { ...all, 14: '***' } },
+  ]
+  for (const { path, gives } of cases) {
+    it(path, () => {
+      const redacted = new Set<string>()
+      assert.deepEqual(compileRedaction([path])?.apply({ PID: [all] }, redacted), { PID: [gives] })
+      assert.equal(redacted.has('as written'), path !== 'PID[0].14')
+    })
+  }
+})
