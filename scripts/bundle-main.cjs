@@ -9,7 +9,7 @@ const { constants, Script } = require('node:vm')
 const filename = `${__dirname}/service.js`
 const code = `${__dirname}/service-${process.arch}.code`
 
-const LATER = /^(?:node:)?(?:child_process|dns|http2|https|worker_threads|zlib)$/
+const LATER = /^(?:node:)?(?:child_process|dns|http2|https|tls|worker_threads|zlib)$/
 
 const script = new Script(readFileSync(filename, 'latin1'), {
   filename,

@@ -4,6 +4,7 @@ import { type FailureCode, kindForCode } from '../../src/core/failure-table.ts'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { Unwritable } from '../../src/formats/body-faults.ts'
 import { CODECS } from '../../src/formats/codecs.ts'
+import { listNestedEntries } from '../../src/language/mapping/nested-entries.ts'
 import { attempt } from '../attempt.ts'
 import { listRequestPaths } from '../import/lookup-forms.ts'
 import { sharedConstants } from '../import/shared-constants.ts'
@@ -274,7 +275,9 @@ export function judge(comparison: Comparison, ignored: readonly string[] = []): 
     code: findFailureCode(here.answer),
     sent: message.body && readBody(message.body, readMediaType(message.headers['content-type'])).value,
     mapping: [document, ...called].flatMap((one) =>
-      one !== undefined && isObject(one.inputMapping) ? Object.entries(one.inputMapping) : [],
+      one !== undefined && isObject(one.inputMapping)
+        ? listNestedEntries(one.inputMapping).map(({ path, source, declared }) => [path ?? source, declared] as const)
+        : [],
     ),
   }
   return differencesBetween(comparison)
@@ -348,8 +351,9 @@ const STATUSES_OF_PEER: Readonly<Partial<Record<FailureCode, number>>> = {
 /** Both may have called an endpoint of their own, whose failure has another status there. */
 function isOtherStatus({ code, error, comparison: { peer } }: Case): boolean {
   if (code === undefined) return false
-  if (kindForCode(code).lookup === 'unusable') return error.includes('Incorrect status code')
-  return STATUSES_OF_PEER[code] === peer.answer.status
+  const there = STATUSES_OF_PEER[code]
+  if (there !== undefined) return there === peer.answer.status
+  return kindForCode(code).lookup === 'unusable' && error.includes('Incorrect status code')
 }
 
 /** `{ "error": … }`, which is the root element in XML, or the text of the error of an unreachable primary. */

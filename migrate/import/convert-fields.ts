@@ -5,7 +5,7 @@ import { isObject, type Json } from '../../src/core/json.ts'
 import { checkReference } from '../../src/document/checks/path-roots.ts'
 import { EndpointField } from '../../src/document/schema/schema.ts'
 import type { Field } from '../../src/document/schema/schema-fields.ts'
-import { DEFAULT_FORMAT, OPTION_SCHEMAS } from '../../src/formats/codecs.ts'
+import { DEFAULT_FORMAT } from '../../src/formats/codecs.ts'
 import { parseExpression } from '../../src/language/jsonata/expression.ts'
 import { withoutLastSlash } from '../../src/language/route-pattern.ts'
 import { parseStatusSet } from '../../src/language/status-set.ts'
@@ -172,14 +172,14 @@ const STAMP_RULES = '_id __v createdAt updatedAt created_at updated_at lastUpdat
   .split(' ')
   .map((at) => drop('changed', 'Each service sets this field by itself for the documents that it stores.', at))
 
-/** Fields of this service that the peer does not have. A document that has one was edited for this service. */
-const OWN_FIELDS: ReadonlySet<string> = new Set(
+/** The fields that the peer has too. A document with another one was edited for this service. */
+const PEER_FIELDS: ReadonlySet<string> = new Set(
   (
-    'auth limits rateLimit idempotency messageLog messageKeys labels failures kafkaConsumerStart kafka mllp ' +
-    'timeoutMs retries idempotent optional default followRedirects key after body mapping'
-  )
-    .split(' ')
-    .concat(Object.keys(OPTION_SCHEMAS)),
+    'name description endpoint pattern method transformation input output kafkaConsumerTopic inputMapping constants ' +
+    'inputTransforms inputValidation requests lookup response id config url headers params query path prefix postfix primary ' +
+    'kafkaProducerTopic forwardExistingRequestBody forEach items concurrency allowedStatuses fhirResponse ' +
+    'state extract requestBody responseBody lookupRequests networkErrors includeStatuses'
+  ).split(' '),
 )
 
 /** Removes what the service sets by itself, and nulls and empty values that both services read as left out. */
@@ -191,7 +191,7 @@ export function removeNothings(draft: DocumentPart): void {
     return false
   })
   visitFields(draft, (part, field, holder) => {
-    if (field === undefined || !OWN_FIELDS.has(part.name) || !isListed(holder, part.name)) return field !== undefined
+    if (field === undefined || PEER_FIELDS.has(part.name) || !isListed(holder, part.name)) return field !== undefined
     part.note('carried', 'This is a field of this service only; it had no effect there and has one here.')
     return false
   })

@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { ROOTS } from '../../src/core/message.ts'
 import { checkPath } from '../../src/document/checks/path-roots.ts'
 import { compileMapping } from '../../src/language/mapping/mapping.ts'
+import { TARGET_KEYS } from '../../src/language/mapping/mapping-targets.ts'
 import { parseTarget } from '../../src/language/mapping/target.ts'
 import { parsePath } from '../../src/language/paths/path.ts'
 import { pathText } from '../../src/language/paths/path-steps.ts'
@@ -240,7 +241,8 @@ function convertOne(location: DocumentPart, target: Json, inArray: boolean): Jso
 /** Notes of single fields of a target or its transform. */
 function noteUnknown(location: DocumentPart, fields: JsonObject): void {
   for (const [name, before] of Object.entries(fields)) {
-    location.at(name).note('changed', 'The field is unknown here and had no effect there.', { before })
+    const unknown = Object.hasOwn(TARGET_KEYS, name) ? 'was unknown there' : 'is unknown here'
+    location.at(name).note('changed', `The field ${unknown} and had no effect there.`, { before })
   }
 }
 

@@ -32,6 +32,8 @@ import { Test } from '../try/tests/test-file-schema.ts'
 import { Role } from './access.ts'
 import { answer, checkedBody, route } from './route.ts'
 
+const Word = object({ name: text, means: text })
+
 export const Vocabulary = named(
   'Vocabulary',
   {
@@ -58,6 +60,8 @@ export const Vocabulary = named(
     ),
     roots: record(object({ when: text, roots: list(text) })),
     mappingFunctions: list(object({ name: text }, { signature: text, means: text, needsParameters: flag })),
+    mappingTarget: described(list(Word), 'The keys of a target of a mapping.'),
+    eachRoots: described(list(Word), 'What entries of an `each` can read beside the roots of the mapping.'),
     expressionFunctions: list(object({ name: text }, { parameters: list(text), signature: text })),
     failures: list(object({ code: text }, { status: whole, retry: flag, means: text })),
     formats: list(

@@ -92,6 +92,11 @@ const RecordedCall = object(
     status: whole,
     remark: described(text, 'A note on an answer that was accepted, such as a body that cannot be read.'),
     token: object({ from: described(text, 'The token endpoint.'), how: enumSchema(TOKEN_ORIGINS) }),
+    cached: described(flag, 'The answer came from the cache of the lookup.'),
+    stale: described(
+      either([text, whole]),
+      'Of an answer from the cache: the fault, or the status, of the target that it stands in for.',
+    ),
     fault: text,
   },
 )

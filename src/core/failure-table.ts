@@ -99,7 +99,9 @@ export const FAILURES = {
     status: 502,
     retry: true,
     issue: 'transient',
-    means: 'The data of a lookup does not satisfy `inputValidation`; all other parts of the message do.',
+    means:
+      'The data of a lookup does not satisfy its `validation`, or only the data of lookups does not satisfy `inputValidation`.',
+    lookup: 'unusable',
   },
   LOOKUP_REFUSED: {
     status: 502,
@@ -129,6 +131,14 @@ export const FAILURES = {
     retry: false,
     issue: 'processing',
     means: 'The answer of a lookup is not well-formed in the type that it declares, or is too large or too deep.',
+    lookup: 'unusable',
+  },
+  LOOKUP_PAGING_FAILED: {
+    status: 502,
+    retry: false,
+    issue: 'processing',
+    means:
+      'The pages of a lookup are more than its `page.max`, lead back to one of them or to another origin, or name no URL of the next.',
     lookup: 'unusable',
   },
   LOOKUP_CIRCUIT_OPEN: {
@@ -217,6 +227,13 @@ export const FAILURES = {
     issue: issueForStatus,
     means:
       'The broker refused the output, or a response request of a consumed record was answered outside its `allowedStatuses`.',
+  },
+  ANSWER_INVALID: {
+    status: 500,
+    retry: false,
+    issue: 'processing',
+    means:
+      'A value of `answer` gave a status or a header that no answer can have; the message itself was processed, and its requests were sent.',
   },
   EGRESS_DENIED: {
     status: 502,

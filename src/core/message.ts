@@ -28,7 +28,8 @@ export type Transformed = Enriched & Readonly<{ transforms: JsonObject }>
 export type Mapped = Transformed & Readonly<{ responseBody: Json }>
 /** Bytes where the format has a charset other than UTF-8. */
 export type Serialised = Mapped & Readonly<{ output: string | Uint8Array }>
-export type Answered = Serialised & Readonly<{ answer: Answer }>
+/** `responses.<id>` is `{ status, headers, data }`, or an array of these; only where the document reads it for its own answer. */
+export type Answered = Serialised & Readonly<{ answer: Answer; responses?: JsonObject }>
 
 /** The answer to the sender of the message. */
 export type Answer = Readonly<{

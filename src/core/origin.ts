@@ -25,6 +25,8 @@ export type DoorTraits = Readonly<{
   source: string
   /** How people read the source, in a list of sources. */
   shown: string
+  /** What the summary of an endpoint says of the door, after these words; undefined if that is the route. */
+  entrance: Readonly<{ words: string; member: string }> | undefined
   /** How a message arrived, after "Received". */
   arrival: string
   /** What its messages are, after "The message is". */
@@ -45,6 +47,7 @@ export const DOORS = {
   http: {
     source: 'http',
     shown: 'HTTP',
+    entrance: undefined,
     arrival: 'by HTTP',
     messages: 'a request',
     alwaysHasBody: false,
@@ -56,6 +59,7 @@ export const DOORS = {
   kafka: {
     source: 'broker',
     shown: 'topic',
+    entrance: { words: 'topic', member: 'kafkaConsumerTopic' },
     arrival: 'from a topic',
     messages: 'a record of a topic',
     alwaysHasBody: true,
@@ -67,6 +71,7 @@ export const DOORS = {
   mllp: {
     source: 'mllp',
     shown: 'MLLP',
+    entrance: { words: 'MLLP port', member: 'mllpPort' },
     arrival: 'over MLLP',
     messages: 'a message over MLLP',
     alwaysHasBody: true,
@@ -94,6 +99,9 @@ export const SOURCE_WORDS = Object.fromEntries([
   ...Object.values(DOORS).map(({ source, shown, arrival }) => [source, { shown, arrival }]),
   [REPLAY, { shown: 'replay', arrival: 'as a replay' }],
 ]) as Readonly<Record<Source, Pick<DoorTraits, 'shown' | 'arrival'>>>
+
+/** The doors beside a route that endpoints have, as their summaries show them. */
+export const ENTRANCES = Object.values(DOORS).flatMap(({ entrance }) => entrance ?? [])
 
 export const isReplay = (origin: Origin): origin is ReplayOrigin => origin.replayOf !== undefined
 

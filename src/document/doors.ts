@@ -80,6 +80,10 @@ export const CLAIMING_FIELDS: ReadonlySet<string> = new Set(
 export const hasBody = (endpoint: Endpoint): boolean =>
   ROWS.some(({ isOpen, body }) => isOpen(endpoint) && body(endpoint) !== undefined)
 
+/** Whether the senders of some of its messages wait for an answer. */
+export const hasCaller = (endpoint: Endpoint): boolean =>
+  Object.entries(DOCUMENT_DOORS).some(([door, { isOpen }]) => DOORS[door as Door].isRequest && isOpen(endpoint))
+
 /** Whether messages arrive without a caller who waits. In: a stored document, which may have faults. */
 export const needsNoCaller = (document: JsonObject): boolean =>
   Object.entries(DOCUMENT_DOORS).some(

@@ -1,7 +1,7 @@
 /** An endpoint document, checked and compiled once, so that its messages only run closures. */
 import type { Failure } from '../core/failure.ts'
 import type { Json } from '../core/json.ts'
-import { collectInto, type Lint, type LintSink, preventsActivation } from '../core/lint.ts'
+import { collectInto, documentPath, type Lint, type LintSink, preventsActivation } from '../core/lint.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
 import { checkDocument } from '../document/checks/check-document.ts'
 import { type DocumentBounds, lintBounds } from '../document/checks/document-bounds.ts'
@@ -133,7 +133,7 @@ function cachedPipeline(
   }
 }
 
-/** The services with the expressions and schema of the document compiled in the sandbox, if there are any. */
+/** The services with the expressions and schemas of the document compiled in the sandbox, if there are any. */
 async function isolate(endpoint: Endpoint, services: Services, overload: Failure | undefined): Promise<Services> {
   if (services.sandbox === undefined) return services
   const program = programOf(endpoint)
@@ -142,16 +142,31 @@ async function isolate(endpoint: Endpoint, services: Services, overload: Failure
   return { ...services, sandboxed: await services.sandbox.compile(program) }
 }
 
-/** Undefined if the document has neither expressions nor a schema. */
+/** Undefined if the document has neither expressions nor schemas. */
 function programOf(endpoint: Endpoint): Program | undefined {
-  const { name, inputTransforms = {}, inputValidation: schema } = endpoint
+  const { name, inputTransforms = {} } = endpoint
   const values = new Set<string>()
   for (const { kind, text, at } of listReferences(endpoint)) {
     if (kind === 'expression' && at[0] !== 'inputTransforms') values.add(text)
   }
   const expressions = Object.entries(inputTransforms)
-  if (expressions.length === 0 && values.size === 0 && schema === undefined) return undefined
-  return { endpoint: name, expressions, ...(values.size === 0 ? {} : { values: [...values] }), schema }
+  const schemas = listSchemas(endpoint)
+  if (expressions.length === 0 && values.size === 0 && schemas.length === 0) return undefined
+  return {
+    endpoint: name,
+    expressions,
+    ...(values.size === 0 ? {} : { values: [...values] }),
+    ...(schemas.length === 0 ? {} : { schemas }),
+  }
+}
+
+function listSchemas({ inputValidation, requests }: Endpoint): NonNullable<Program['schemas']> {
+  const ofLookups = requests.lookup.map(
+    ({ validation }, index) => [documentPath('requests', 'lookup', index, 'validation'), validation] as const,
+  )
+  return [['inputValidation', inputValidation] as const, ...ofLookups].flatMap(([place, schema]) =>
+    schema === undefined ? [] : [[place, schema] as const],
+  )
 }
 
 /** Two checks may find the same fault. */

@@ -197,3 +197,11 @@ export function detect(text: string): Readonly<{ value: Json; codec: Codec }> | 
   }
   return undefined
 }
+
+/** The members beside one of this key whose values it may repeat or continue, by the rules of any format: a value may be passed on in another. */
+export function membersHeldBy(key: string): readonly string[] {
+  const held = HOLDERS.flatMap(({ heldBy }) => heldBy?.(key) ?? [])
+  return held.length === 0 ? held : [...held, ...held.flatMap(membersHeldBy)]
+}
+
+const HOLDERS = ALL.filter(({ heldBy }) => heldBy !== undefined)

@@ -43,6 +43,7 @@ export const HL7V2_CODEC = {
   markers: [],
   keyFault,
   pathFault,
+  heldBy,
 } as const satisfies Codec
 
 function looksLike(text: string): boolean {
@@ -57,6 +58,14 @@ function rewrite(
 ): Uint8Array {
   return rewriteBody(bytes, readHl7(bytes, charset, limits), change, buildHl7)
 }
+
+/** `4\` and `4&2\` hold how a text was written, and `4&2` belongs to component 4, whose own text is that of its first subcomponent. */
+function heldBy(key: string): string | undefined {
+  const [, written, component] = HOLDING.exec(key) ?? []
+  return written ?? component
+}
+
+const HOLDING = /^([0-9]+(?:&[0-9]+)?)\\$|^([0-9]+)&[0-9]+$/
 
 const isNumber = (name: string): boolean => /^[0-9]+$/.test(name)
 

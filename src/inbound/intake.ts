@@ -270,6 +270,7 @@ export class Intake {
       responseTimes: {},
       lookups: { highestStatus: undefined, networkError: false },
       trace,
+      isDelivered: false,
       extracted: undefined,
     }
     const outcome = handle(receive(compiled, incoming, this.#formatTime(startedAt)), run, incoming.caller)

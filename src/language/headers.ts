@@ -86,10 +86,11 @@ const STEERS = /^(?:access-control-|cross-origin-|sec-|x-accel-|x-crosswalk-)/
  */
 export function endToEnd(headers: HeaderValues): Record<string, string | readonly string[]> {
   const named = connectionOptions(headers)
-  return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => !NOT_PASSED_ON.has(name) && !STEERS.test(name) && !named.has(name)),
-  )
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => mayBePassedOn(name) && !named.has(name)))
 }
+
+/** In: a lower-case name. */
+export const mayBePassedOn = (name: string): boolean => !NOT_PASSED_ON.has(name) && !STEERS.test(name)
 
 function connectionOptions(headers: HeaderValues): ReadonlySet<string> {
   const connection = Object.hasOwn(headers, 'connection') ? headers.connection : undefined

@@ -47,7 +47,7 @@ export function foreignIn(
       found.push({ orchestration, startMs })
     }
   }
-  for (const { answer, startMs } of trace.calls) add(answer?.orchestrations ?? [], startMs)
+  for (const { answer, startMs } of madeCalls(trace)) add(answer?.orchestrations ?? [], startMs)
   add(ofAnswer, trace.lastMs)
   return found
 }
@@ -60,7 +60,7 @@ export function toOrchestrations(
 ): readonly JsonObject[] {
   if (trace === undefined) return []
   const formatTime = createTimeFormat(startedAt, trace)
-  const own = keptCalls(trace.calls).map((call) => toOrchestration(call, privacy, formatTime))
+  const own = keptCalls(madeCalls(trace)).map((call) => toOrchestration(call, privacy, formatTime))
   const theirs = foreign
     .map(({ orchestration, startMs }) => foreignOrchestration(orchestration, privacy, formatTime(startMs)))
     .filter((one) => one !== undefined)
@@ -69,7 +69,11 @@ export function toOrchestrations(
 
 /** How many calls of the message `toOrchestrations` leaves out. */
 export const omittedCalls = (trace: Trace | undefined): number =>
-  trace === undefined ? 0 : trace.calls.length - keptCalls(trace.calls).length
+  trace === undefined ? 0 : madeCalls(trace).length - keptCalls(madeCalls(trace)).length
+
+/** Without those whose answer came from the cache of their lookup. */
+const madeCalls = ({ calls }: Trace): readonly CallSpan[] =>
+  calls.some(({ cached }) => cached) ? calls.filter(({ cached }) => !cached) : calls
 
 type FormatTime = (ms: number) => string
 

@@ -46,17 +46,9 @@ export class Origins {
     this.retryBudgetPercent = options.retryBudgetPercent ?? 20
   }
 
-  /**
-   * The state of the request's origin; counts the request in its retry budget. `apart`: where failures say nothing about the
-   * other requests to the origin, a name for those that they are about.
-   */
-  of(
-    origin: string,
-    { originName = origin, retries }: Pick<OutboundRequest, 'originName' | 'retries'>,
-    apart?: string,
-  ): Upstream {
-    const key = apart === undefined ? origin : `${origin} ${apart}`
-    const upstream = this.known.get(key) ?? this.add(key, originName)
+  /** The state of the request's origin; counts the request in its retry budget. */
+  of(origin: string, { originName = origin, retries }: Pick<OutboundRequest, 'originName' | 'retries'>): Upstream {
+    const upstream = this.known.get(origin) ?? this.add(origin, originName)
     if (retries > 0) noteCall(upstream, this.retryBudgetPercent)
     return upstream
   }

@@ -1,7 +1,7 @@
 /** The targets of requests of documents: one row each. Nothing else of src/ names one. */
 import type { EgressPolicy } from '../core/egress/egress-policy.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import type { OutboundHealth } from '../core/ports/http-client-port.ts'
+import { type OutboundHealth, sumHealth } from '../core/ports/http-client-port.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Outbound } from '../core/ports/outbound-port.ts'
 import type { CallSpan } from '../core/tracing/trace.ts'
@@ -115,19 +115,9 @@ export function openTargets(needs: Shared & NeedsOfEach): OutboundTargets {
   const open = new Map<string, OpenTarget>(ROWS.map(({ id, open }) => [id, open(needs as never)]))
   return {
     send: (to, outgoing, run, called) => (open.get(to.target) as OpenTarget).send(to, outgoing, run, called),
-    health: () => sum([...open.values()].flatMap((one) => one.health?.() ?? [])),
+    health: () => sumHealth([...open.values()].flatMap((one) => one.health?.() ?? [])),
     close: async () => {
       await Promise.all([...open.values()].map((one) => one.close?.()))
     },
   }
 }
-
-const sum = (all: readonly OutboundHealth[]): OutboundHealth => ({
-  open: all.flatMap(({ open }) => open),
-  opened: total(all.map(({ opened }) => opened)),
-  refused: total(all.map(({ refused }) => refused)),
-  retries: total(all.map(({ retries }) => retries)),
-  retriesWithheld: total(all.map(({ retriesWithheld }) => retriesWithheld)),
-})
-
-const total = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)

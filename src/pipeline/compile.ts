@@ -17,12 +17,21 @@ import type { Handle, Outcome } from './outcome.ts'
 import { failedOutcome } from './reply.ts'
 import { compileConstants, withoutValues } from './requests/secret-references.ts'
 import type { PipelineSettings, Services } from './services.ts'
+import { compileAnswer } from './stages/answer.ts'
 import { compileLookup } from './stages/lookup.ts'
 import { compileMap } from './stages/map.ts'
 import { compileParse } from './stages/parse.ts'
 import { compileRespond } from './stages/respond.ts'
 import { compileSerialise } from './stages/serialise.ts'
-import { compileExtract, compileKeep, compileRecall, type Keep, notKept, usesState } from './stages/state.ts'
+import {
+  compileExtract,
+  compileKeep,
+  compileRecall,
+  type Keep,
+  notKept,
+  usesState,
+  withDelivery,
+} from './stages/state.ts'
 import { compileTransform } from './stages/transform.ts'
 import { compileValidate } from './stages/validate.ts'
 
@@ -52,10 +61,11 @@ export function compileEndpoint(
     )
     .add('extract', compileExtract(endpoint, settings, lint))
     .add('serialise', compileSerialise(endpoint, settings))
-    .add('respond', compileRespond(endpoint, services, settings, lint))
+    .add('respond', withDelivery(endpoint, compileRespond(endpoint, services, settings, lint)))
+    .add('answer', compileAnswer(endpoint, services, settings, lint))
     .build(ending)
   const handle = withConstants(pipeline, endpoint, services, lint, ending.fail)
-  return states === undefined ? handle : withState(handle, compileKeep(id, states), ending.fail)
+  return states === undefined ? handle : withState(handle, compileKeep(endpoint, id, states), ending.fail)
 }
 
 /** `handleKeyed` replaces `handle` for requests, if those with an `Idempotency-Key` are processed once. */

@@ -17,8 +17,8 @@ export type Program = Readonly<{
   expressions: readonly (readonly [name: string, text: string])[]
   /** The other expressions of the document, each once. */
   values?: readonly string[]
-  /** `inputValidation`. */
-  schema: JsonObject | undefined
+  /** The schemas of the document, by their places. */
+  schemas?: readonly (readonly [place: string, schema: JsonObject])[]
   /** Each message brings the time and chance of its expressions. */
   isAmbient?: true
 }>
@@ -56,8 +56,8 @@ export type SandboxedProgram = Readonly<{
   expressions: ReadonlyMap<string, Result<Reads>>
   /** The same of the other expressions, by their text. */
   values: ReadonlyMap<string, Result<Reads>>
-  /** Of the schema; paths are relative to it. */
-  lints: readonly Lint[]
+  /** Of the schemas, by their places; paths are relative to the schema. */
+  lints: ReadonlyMap<string, readonly Lint[]>
   /**
    * `partial`: whether a failure is to have the values of the expressions before it. `ambient`: of a program with
    * `isAmbient`.
@@ -69,7 +69,8 @@ export type SandboxedProgram = Readonly<{
   ): Promise<Transformation>
   /** `text`: one of `values`. */
   evaluate(text: string, message: JsonObject, deadlineAt: number, ambient?: Ambient): Promise<Evaluation>
-  validate(data: Json, deadlineAt: number): Promise<Verdict>
+  /** `place`: of the schema. */
+  validate(place: string, data: Json, deadlineAt: number): Promise<Verdict>
 }>
 
 /** The calls of a program on the thread of messages. One that is stopped there, and those after it, run in the sandbox. */

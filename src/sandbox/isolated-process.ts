@@ -73,8 +73,8 @@ function lowerPriority(): void {
 type CompiledProgram = Readonly<{
   expressions: readonly (readonly [name: string, result: Result<Expression>])[]
   values: ReadonlyMap<string, Result<Expression>>
-  validator: Validator | undefined
-  lints: readonly Lint[]
+  validators: ReadonlyMap<string, Validator | undefined>
+  lints: Compilation['lints']
   /** Of the message that runs, for a program with `isAmbient`. */
   setAmbient(ambient: Ambient): void
 }>
@@ -106,8 +106,14 @@ function createPrograms(options: ProgramOptions) {
   }
 }
 
-function compile({ expressions, values = [], schema, isAmbient }: Program, options: ProgramOptions): CompiledProgram {
-  const lints: Lint[] = []
+function compile(
+  { expressions, values = [], schemas = [], isAmbient }: Program,
+  options: ProgramOptions,
+): CompiledProgram {
+  const checked = schemas.map(([place, schema]) => {
+    const lints: Lint[] = []
+    return { place, validator: compileJsonSchema(schema, options.schema, collectInto(lints)), lints }
+  })
   let current: Ambient = { nowMs: 0, seed: '' }
   const ambient = isAmbient && (() => current)
   const parse = (text: string) => parseExpression(text, options.limits, ambient)
@@ -117,8 +123,8 @@ function compile({ expressions, values = [], schema, isAmbient }: Program, optio
     setAmbient: (next) => {
       current = next
     },
-    validator: schema && compileJsonSchema(schema, options.schema, collectInto(lints)),
-    lints,
+    validators: new Map(checked.map(({ place, validator }) => [place, validator])),
+    lints: checked.map(({ place, lints }) => [place, lints]),
   }
 }
 
@@ -127,8 +133,9 @@ function run(task: IsolationTask, compiled: CompiledProgram) {
   if (task.kind === 'transform') return transform(compiled, task)
   if (task.kind === 'evaluate') return evaluate(compiled, task)
   if (task.kind === 'compile') return describe(compiled)
-  if (compiled.validator === undefined) throw new TypeError('The program has no schema.')
-  return compiled.validator(task.data)
+  const validator = compiled.validators.get(task.place)
+  if (validator === undefined) throw new TypeError('The program does not have the schema.')
+  return validator(task.data)
 }
 
 const describe = ({ expressions, values, lints }: CompiledProgram): Compilation => ({

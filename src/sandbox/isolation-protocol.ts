@@ -21,7 +21,7 @@ export type IsolationTask =
       ambient?: Ambient | undefined
     }>
   | Readonly<{ kind: 'evaluate'; text: string; message: JsonObject; ambient?: Ambient | undefined }>
-  | Readonly<{ kind: 'validate'; data: Json }>
+  | Readonly<{ kind: 'validate'; place: string; data: Json }>
 
 /** `id` identifies the program; `program` is left out if the process has it. The process drops the programs of `forget`. */
 export type IsolationRequest = Readonly<{
@@ -34,7 +34,7 @@ export type IsolationRequest = Readonly<{
 export type Compilation = Readonly<{
   expressions: readonly (readonly [name: string, result: Result<Reads>])[]
   values: readonly (readonly [text: string, result: Result<Reads>])[]
-  lints: readonly Lint[]
+  lints: readonly (readonly [place: string, lints: readonly Lint[]])[]
 }>
 
 /** `cpuMs`: processor time of the task; without compiling its program, unless that is the task. */

@@ -121,7 +121,7 @@ export function createProgramCalls(options: ProgramCallsOptions) {
     return {
       expressions: new Map(expressions),
       values: new Map(values),
-      lints,
+      lints: new Map(lints),
       transform: async (message, deadlineAt, { partial = false, ambient } = {}): Promise<Transformation> => {
         const leftMs = deadlineAt - Date.now()
         const limitMs = Math.min(allMs, leftMs + LATE_MS)
@@ -145,10 +145,10 @@ export function createProgramCalls(options: ProgramCallsOptions) {
         const why = isLate || (value === 'time' && limitMs < oneMs) ? 'late' : 'ended'
         return { ok: false, why, message: sentence, unquoted: sentence }
       },
-      validate: async (data, deadlineAt): Promise<Verdict> => {
+      validate: async (place, data, deadlineAt): Promise<Verdict> => {
         const allMs = programOptions.limits.timeoutMs + graceMs
         const limitMs = Math.min(allMs, deadlineAt - Date.now() + LATE_MS)
-        const outcome = await call(owner, { kind: 'validate', data }, limitMs, deadlineAt)
+        const outcome = await call(owner, { kind: 'validate', place, data }, limitMs, deadlineAt)
         const value = unwrapOutcome<Verdict>(outcome, 'validation')
         if (typeof value !== 'string') return value
         if (value === 'time' && limitMs < allMs) throw outOfTime('validation')
@@ -185,8 +185,8 @@ const outOfTime = (step: string) =>
   new Failure('DEADLINE_EXCEEDED', `The deadline of the message passed before its ${step} was complete.`)
 
 /** The process does not show which part is to blame, so all parts get the fault. */
-const faulty = ({ expressions, values = [], schema }: Program, message: string): Compilation => ({
+const faulty = ({ expressions, values = [], schemas = [] }: Program, message: string): Compilation => ({
   expressions: expressions.map(([name]) => [name, fault(message)]),
   values: values.map((text) => [text, fault(message)]),
-  lints: schema === undefined ? [] : [{ path: '', message, severity: 'error' }],
+  lints: schemas.map(([place]) => [place, [{ path: '', message, severity: 'error' }]]),
 })

@@ -3,23 +3,6 @@
 import type { Paths } from '../../../src/api/types.ts'
 import { type Answered, api, readAnswer, readData, type Schemas } from './client.ts'
 
-export type EndpointRow = Schemas['EndpointSummary']
-/** Of an endpoint with a route. */
-export type RoutedRow = EndpointRow & Readonly<{ method: string; pattern: string }>
-export const isRouted = (row: EndpointRow): row is RoutedRow => row.method !== undefined && row.pattern !== undefined
-
-/** Where messages arrive beside a route, for people. */
-export function entrancesBesideRoute({ kafkaConsumerTopic, mllpPort }: EndpointRow): readonly string[] {
-  return [
-    ...(kafkaConsumerTopic === undefined ? [] : [`topic ${kafkaConsumerTopic}`]),
-    ...(mllpPort === undefined ? [] : [`MLLP port ${mllpPort}`]),
-  ]
-}
-
-/** Where messages arrive: the route, below the origin of the message port if it is given, or else what is there beside it. */
-export const formatEntrance = (row: EndpointRow, origin = ''): string =>
-  isRouted(row) ? `${row.method} ${origin}${row.pattern}` : entrancesBesideRoute(row).join(', ')
-
 export type EndpointPage = Schemas['SummaryPage']
 type Query = NonNullable<Paths['/endpoints']['get']['parameters']['query']>
 

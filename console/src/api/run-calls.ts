@@ -26,6 +26,9 @@ export type RunCall = Readonly<{
     at?: string
   }>
   remark?: string
+  token?: Readonly<{ from: string; how: string }>
+  cached?: boolean
+  stale?: string | number
   fault?: string
 }>
 

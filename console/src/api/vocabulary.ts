@@ -1,9 +1,8 @@
 /** What documents can say, as the service has it; it changes with the version of the service only. */
 import { useQuery } from '@tanstack/react-query'
-import { api, readData, type Schemas } from './client.ts'
+import { api, readData } from './client.ts'
 import { keyed, queryKeys } from './query-keys.ts'
-
-type Vocabulary = Schemas['Vocabulary']
+import type { Vocabulary } from './vocabulary-types.ts'
 
 /** In: takes a part of it. */
 export const useVocabulary = <Part = Vocabulary>(select?: (vocabulary: Vocabulary) => Part) =>

@@ -75,7 +75,7 @@ function isSecretLocation([field, ...names]: readonly string[]): boolean {
   if (field === 'constants') return names.some(isSecretName)
   if (field === 'auth') return names.includes('keys') || names.includes('users') || names.at(-1) === 'secret'
   if (field !== 'requests') return false
-  if (names.includes('auth')) return AUTH_SECRETS.has(names.at(-1))
+  if (names[2] === 'auth') return AUTH_SECRETS.has(names.at(-1))
   const from = names.findIndex((name) => name === 'headers' || name === 'params')
   return from !== -1 && names.slice(from + 1).some(isSecretName)
 }

@@ -18,7 +18,7 @@ export type OutboundRequest = Readonly<{
   /** The request may be sent twice, whatever its method. */
   idempotent?: true
   /** Pays for the body of the answer as it arrives; where it does not suffice, the exchange ends as 'over-budget'. */
-  budget?: Pick<MessageBudget, 'take' | 'leftBytes'>
+  budget?: Pick<MessageBudget, 'take'>
   /** No caller waits for the answer: while the origin's circuit is open, the request waits for it to close, up to its timeout. */
   patient?: boolean
   /** The name of the origin for people, if the origin itself is a secret. */
@@ -43,6 +43,8 @@ export type OutboundAnswer = Readonly<{
   remark?: string
   /** The calls that the answering OpenHIM mediator reported beside its answer. */
   orchestrations?: readonly JsonObject[]
+  /** Of an answer that is kept: drops it, because it is of no use. */
+  forget?: () => void
 }>
 
 /**
@@ -110,6 +112,16 @@ export type OutboundHealth = Readonly<{
   /** Retries that were due but not made because the origin's retry budget was used up. */
   retriesWithheld: number
 }>
+
+export const sumHealth = (all: readonly OutboundHealth[]): OutboundHealth => ({
+  open: all.flatMap(({ open }) => open),
+  opened: total(all.map(({ opened }) => opened)),
+  refused: total(all.map(({ refused }) => refused)),
+  retries: total(all.map(({ retries }) => retries)),
+  retriesWithheld: total(all.map(({ retriesWithheld }) => retriesWithheld)),
+})
+
+const total = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
 
 export interface HttpClient {
   /** Fails with OutboundError. */

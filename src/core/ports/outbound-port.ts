@@ -15,6 +15,15 @@ export type Destination = Readonly<{
   /** What its own field names, such as a topic; empty if it goes to a URL. */
   address: string
   options: Pick<OutboundRequest, 'retries' | 'redirects' | 'staysOnOrigin' | 'idempotent' | 'originName'>
+  cache?: CacheRule
+}>
+
+/** Which answers of a lookup are kept, and for how long. */
+export type CacheRule = Readonly<{
+  freshMs: number
+  /** How much longer an answer stands in while the target fails. */
+  staleMs: number
+  allows(status: number): boolean
 }>
 
 /** What a client asks a token endpoint for a token with (RFC 6749 section 4.4), all secrets resolved. */
@@ -45,6 +54,8 @@ export type PreparedRequest = Readonly<{
   /** Secrets of the URL, the headers and `auth`. */
   secrets: SecretValues | undefined
   auth?: RequestAuth
+  /** Requests with the same key have the same answer; none if the answer must not be kept. */
+  cacheKey?: string
 }>
 
 export type Body = Readonly<{ content: string | Uint8Array; contentType: string }>

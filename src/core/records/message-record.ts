@@ -18,6 +18,8 @@ export type RecordedCall = Readonly<
     remark?: string
     /** The endpoint of its token, without the query, and where the token came from. */
     token?: NonNullable<CallSpan['token']>
+    cached?: true
+    stale?: NonNullable<CallSpan['stale']>
     fault?: NonNullable<CallSpan['fault']>
   }
 >

@@ -20,7 +20,9 @@ export const STAGES = {
   map: { adds: 'responseBody', isRoot: true },
   extract: {},
   serialise: { adds: 'output' },
-  respond: {},
+  // Only for a document that answers by itself.
+  respond: { adds: 'responses', isRoot: true },
+  answer: {},
 } as const satisfies Record<string, StageKind>
 
 export type StageName = keyof typeof STAGES

@@ -49,6 +49,10 @@ export type CallSpan = {
   remark: string | undefined
   /** The token endpoint, as reports show it, and where its token came from; undefined if the call needs none. */
   token: Readonly<{ from: string; how: TokenOrigin }> | undefined
+  /** The answer was kept from an earlier call, or is that of another message's call at the same time. */
+  cached: boolean
+  /** The failure of the target that a kept answer stands in for: a fault, or the status of an answer. */
+  stale: OutboundFault | number | undefined
   /** The reason why there is no answer, without the cause of an internal error. */
   fault: OutboundFault | 'deadline' | 'internal' | undefined
 }
@@ -116,6 +120,8 @@ export function startCall(trace: Trace, call: Pick<CallSpan, 'kind' | 'id' | 'it
     answer: undefined,
     remark: undefined,
     token: undefined,
+    cached: false,
+    stale: undefined,
     fault: undefined,
   }
   trace.calls.push(span)

@@ -1,4 +1,4 @@
-/** The rules of what requests send: the body of a lookup, and the mapping of a response request. */
+/** The rules of what requests send: the body and the pages of a lookup, and the mapping of a response request. */
 import type { LintSink } from '../../core/lint.ts'
 import { targetOf } from '../../outbound/targets.ts'
 import type { LookupRequest, ResponseRequest } from '../schema/schema.ts'
@@ -22,6 +22,17 @@ export function lintOwnMapping(request: ResponseRequest, lint: LintSink): void {
   lint
     .at('mapping')
     .error(`A ${request.config?.method} sends no body; choose another method, or leave the mapping out.`)
+}
+
+/** Lints at the lookup. */
+export function lintPage(request: LookupRequest, lint: LintSink): void {
+  const { page, forEach, config } = request
+  if (page === undefined) return
+  const sink = lint.at('page')
+  if (forEach !== undefined)
+    sink.error('A lookup with "forEach" makes one call for each item; leave "page" or "forEach" out.')
+  if (config.method !== 'GET' || !targetOf(request).isHttp)
+    sink.error('Pages are read with GET, by HTTP; leave "page" out.')
 }
 
 const isBodiless = (request: LookupRequest | ResponseRequest): boolean =>

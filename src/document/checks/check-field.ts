@@ -19,7 +19,7 @@ const INTEGER_LIKE = /^(?:0|[1-9][0-9]{0,9})$/
  * Lints: every fault, with its path.
  */
 export function checkField(field: Field, raw: Json, lint: LintSink): Json | undefined {
-  if (field.numberAsText && typeof raw === 'number') return String(raw)
+  if (field.numberAsText && typeof raw === 'number') return checkField(field, String(raw), lint)
   if (field.allOf) return checkField(joined(field.allOf), raw, lint)
   if (field.anyOf) return checkAlternatives(field, field.anyOf, raw, lint)
   const values = listValues(field)

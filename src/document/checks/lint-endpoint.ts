@@ -14,6 +14,7 @@ import { hasBody } from '../doors.ts'
 import { listMappings } from '../reads/document-mappings.ts'
 import type { Endpoint } from '../schema/schema.ts'
 import { UNKNOWN_PATTERN } from '../schema/schema-fields.ts'
+import { lintAnswer } from './answer-rules.ts'
 import { lintAuth } from './auth-rules.ts'
 import { lintExtract } from './extract-rules.ts'
 import { lintBodyPaths } from './format-paths.ts'
@@ -35,6 +36,7 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   lintFormatOptions(endpoint, lint)
   lintIdempotency(endpoint, lint.at('idempotency'))
   lintRequests(endpoint, lint.at('requests'))
+  lintAnswer(endpoint, lint.at('answer'))
   lintTopics(endpoint, lint)
   lintMllp(endpoint, lint)
   lintExtract(endpoint, lint.at('state', 'extract'))

@@ -19,6 +19,15 @@ export const CHECKS_BELOW: Readonly<Partial<Record<Root, Check>>> = {
   lookupRequests: ([id], endpoint, lint) => {
     if (id !== undefined) checkLookupId(id, endpoint, lint)
   },
+  responses: ([id], { requests }, lint) => {
+    if (id !== undefined)
+      isDefined(
+        id,
+        requests.response.map((one) => one.id),
+        `There is no response with the id "${id}"`,
+        lint,
+      )
+  },
   transforms: checkTransform,
   requestBody: checkBody,
   requestHeaders: checkHeader,
@@ -111,25 +120,45 @@ function checkState([part, ...rest]: readonly string[], { state }: Endpoint, lin
   }
 }
 
-const LOOKUP_PARTS: readonly string[] = ['data', 'headers', 'status']
+type Requests = readonly Readonly<{ id: string; forEach?: object }>[]
+
+/** What the answers of requests have below the id. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  lookupRequests: ['data', 'headers', 'status'],
+  responses: ['data', 'headers', 'status'],
+}
+
+/** As missedInLookup, for a path below any root. */
+export const missedInRequest = (
+  root: string,
+  steps: readonly PathStep[],
+  { requests }: Endpoint,
+): string | undefined =>
+  root === 'responses' ? missedIn(root, steps, requests.response) : missedInLookup(steps, requests.lookup)
 
 /**
  * The sentence for a path that can never find anything in a lookup, with the path that is probably meant; undefined for any
  * other path. Other services keep the data directly under the lookup's id, so documents written for them have such paths.
  */
-export function missedInLookup(
-  steps: readonly PathStep[],
-  lookups: readonly Readonly<{ id: string; forEach?: object }>[],
-): string | undefined {
-  const id = steps[1]
-  const lookup = id?.kind === 'name' ? lookups.find((one) => one.id === id.name) : undefined
-  if (lookup === undefined) return undefined
-  const isList = lookup.forEach !== undefined
+export const missedInLookup = (steps: readonly PathStep[], lookups: Requests): string | undefined =>
+  missedIn('lookupRequests', steps, lookups)
+
+function missedIn(root: string, steps: readonly PathStep[], requests: Requests): string | undefined {
+  const [first, id] = steps
+  const isBelow = first?.kind === 'name' && first.name === root
+  const request = isBelow && id?.kind === 'name' ? requests.find((one) => one.id === id.name) : undefined
+  const parts = PARTS[root] ?? []
+  if (request === undefined) return undefined
+  const isList = request.forEach !== undefined
   const at = steps.findIndex((step, index) => index > 1 && !isElement(step, isList))
   const part = steps[at]
-  if (part?.kind !== 'name' || LOOKUP_PARTS.includes(part.name)) return undefined
+  if (part?.kind !== 'name' || parts.includes(part.name)) return undefined
   const meant = pathText([...steps.slice(0, at), { kind: 'name', name: 'data' }, ...steps.slice(at)])
-  return `A lookup holds "data", "headers" and "status" only, so this finds nothing; did you mean "${meant}"?`
+  const shown = parts
+    .map((one) => `"${one}"`)
+    .join(', ')
+    .replace(/, ([^,]*)$/, ' and $1')
+  return `A ${root === 'responses' ? 'response' : 'lookup'} holds ${shown} only, so this finds nothing; did you mean "${meant}"?`
 }
 
 /** With `forEach`, a lookup is an array; brackets take a single value as an array of one. */

@@ -7,7 +7,14 @@ import { CODECS, codecForFormat, codecForSending } from '../../formats/codecs.ts
 import { listNestedEntries, type NestedEntry } from '../../language/mapping/nested-entries.ts'
 import { parseTarget, type TargetStep } from '../../language/mapping/target.ts'
 import { listMappings } from '../reads/document-mappings.ts'
-import { type Endpoint, isPrimary, type LookupRequest, type ResponseRequest } from '../schema/schema.ts'
+import {
+  answerFormat,
+  type Endpoint,
+  isPrimary,
+  type LookupRequest,
+  mapsAnswer,
+  type ResponseRequest,
+} from '../schema/schema.ts'
 import { UNKNOWN } from '../schema/schema-fields.ts'
 import { faultOfTarget } from './format-paths.ts'
 import { listEntryTargets } from './warnings/mapping-lists.ts'
@@ -31,8 +38,10 @@ export function lintOutputNames(endpoint: Endpoint, lint: LintSink): void {
     }
   }
   for (const { entries, at, request } of listMappings(endpoint)) {
-    if (request === undefined) continue
-    const [codec = at[1] === 'lookup' ? CODECS.json : output] = sentAs(request, endpoint)
+    if (at[0] === 'inputMapping') continue
+    const answered = codecForFormat(answerFormat(endpoint), endpoint)
+    const [codec = at[1] === 'lookup' ? CODECS.json : output] =
+      request === undefined ? [answered] : sentAs(request, endpoint)
     lintTargets(entries, codec, lint.at(...at))
   }
   requests.response.forEach((request, index) => {
@@ -41,7 +50,7 @@ export function lintOutputNames(endpoint: Endpoint, lint: LintSink): void {
   })
   const alone = requests.response.length === 1 || requests.response.some(isPrimary)
   const aggregated = !alone || requests.response.some(({ forEach }) => forEach !== undefined)
-  if (!aggregated || requests.response.length === 0) return
+  if (!aggregated || requests.response.length === 0 || mapsAnswer(endpoint)) return
   lintIds(requests.response, output, lint.at('requests', 'response'))
   const ids = requests.response.map(({ id }) => id)
   const what = 'The answer is an object with the answers of all requests, unless one is primary.'

@@ -10,24 +10,24 @@ import type { PathStep, SourcePath } from '../../language/paths/path.ts'
 import { pathText } from '../../language/paths/path-steps.ts'
 import type { Endpoint } from '../schema/schema.ts'
 import type { ReferenceStage } from '../schema/schema-fields.ts'
-import { CHECKS_BELOW, missedInLookup } from './names-below-roots.ts'
+import { CHECKS_BELOW, missedInRequest } from './names-below-roots.ts'
 
-/**
- * `before`: the stage before which a root must exist; undefined if all stages have run. `readsOwn`: also what the stage itself
- * adds, since its parts run one after the other.
- */
-type Reader = Readonly<{ before: StageName | undefined; when: string; isRequest: boolean; readsOwn?: true }>
+/** `before`: the stage before which a root must exist. `readsOwn`: also what the stage itself adds, since its parts run one after the other. */
+type Reader = Readonly<{ before: StageName; when: string; isRequest: boolean; readsOwn?: true }>
 
 const LOOKUP: Reader = { before: 'lookup', when: 'when lookups are made', isRequest: true, readsOwn: true }
 const RESPONSE: Reader = { before: 'respond', when: 'when responses are sent', isRequest: true }
 const READERS: Readonly<Record<ReferenceStage, Reader>> = {
   lookup: LOOKUP,
   'lookup-item': LOOKUP,
+  'lookup-page': { ...LOOKUP, when: 'when the pages of a lookup are read' },
   transform: { before: 'transform', when: 'when transforms are evaluated', isRequest: false, readsOwn: true },
   map: { before: 'map', when: 'when the message is mapped', isRequest: false },
   respond: RESPONSE,
   'respond-item': RESPONSE,
-  record: { before: undefined, when: 'when the message is recorded', isRequest: false },
+  answer: { before: 'answer', when: 'when the message is answered', isRequest: true },
+  // The answers of response requests are kept for `answer` alone.
+  record: { before: 'respond', when: 'when the message is recorded', isRequest: false },
 }
 
 /**
@@ -66,8 +66,9 @@ export function checkReference(
 /** Whether the stage may write `payload` for `requestBody`. */
 export const isOfRequest = (stage: ReferenceStage): boolean => READERS[stage].isRequest
 
-/** Roots that exist for each element of a list. The `item` of a forEach is around the `each` of its mapping. */
+/** Roots that exist for each element of a list, or for a page. The `item` of a forEach is around the `each` of its mapping. */
 function elementRoots(stage: ReferenceStage, depth: number): readonly string[] {
+  if (stage === 'lookup-page') return ['page']
   const isOfItem = stage.endsWith('-item')
   if (depth === 0) return isOfItem ? ['item'] : []
   return depth > 1 || isOfItem ? ['item', 'index', 'outer'] : ['item', 'index']
@@ -93,7 +94,7 @@ function checkSteps(
   }
   CHECKS_BELOW[name as Root]?.(rest, endpoint, lint, transform)
   warnAboutLength([nameStep(name), ...steps.slice(1)], stage, endpoint, lint)
-  const missed = name === 'lookupRequests' ? missedInLookup(steps, endpoint.requests.lookup) : undefined
+  const missed = missedInRequest(name, steps, endpoint)
   if (missed === undefined) return
   if (stage === 'transform' || stage === 'record') lint.warning(missed)
   else lint.error(missed, { toleratedInStored: true })
@@ -129,15 +130,15 @@ function isReadAsObject(path: string, endpoint: Endpoint): boolean {
 export const PATH_ROOTS = Object.fromEntries(
   Object.entries(READERS).map(([name, { when, isRequest }]) => {
     const stage = name as ReferenceStage
-    const others = [...(isRequest ? ['payload'] : []), ...(stage.endsWith('-item') ? ['item'] : [])]
+    const others = [...(isRequest ? ['payload'] : []), ...elementRoots(stage, 0)]
     return [stage, { when, roots: [...existing(stage), ...others] }]
   }),
 ) as unknown as Readonly<Record<ReferenceStage, Readonly<{ when: string; roots: readonly string[] }>>>
 
 function existing(stage: ReferenceStage): string[] {
   const { before, readsOwn } = READERS[stage]
-  const done = STAGE_NAMES.slice(0, before && STAGE_NAMES.indexOf(before))
-  const moments: readonly (string | undefined)[] = ['start', ...done, ...(readsOwn === true ? [before] : [])]
+  const done = STAGE_NAMES.slice(0, STAGE_NAMES.indexOf(before))
+  const moments: readonly string[] = ['start', ...done, ...(readsOwn === true ? [before] : [])]
   return Object.entries(ROOTS).flatMap(([root, moment]) => (moments.includes(moment) ? [root] : []))
 }
 

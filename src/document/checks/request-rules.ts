@@ -15,7 +15,7 @@ import {
   type ResponseRequest,
 } from '../schema/schema.ts'
 import { UNKNOWN, UNKNOWN_URL } from '../schema/schema-fields.ts'
-import { lintBody, lintOwnMapping } from './body-rules.ts'
+import { lintBody, lintOwnMapping, lintPage } from './body-rules.ts'
 import { lintLookupOrder } from './lookup-rules.ts'
 import { lintRequestAuth } from './request-auth-rules.ts'
 
@@ -32,6 +32,8 @@ export function lintRequests(endpoint: Endpoint, lint: LintSink): void {
     lintRequest(request, endpoint, lint.at('lookup', index))
     lintForwarding(request, endpoint, lint.at('lookup', index))
     lintBody(request, lint.at('lookup', index))
+    lintCache(request, lint.at('lookup', index, 'cache'))
+    lintPage(request, lint.at('lookup', index))
     lintFhirResponse(request, endpoint, lint.at('lookup', index, 'fhirResponse'))
   }
   for (const [index, request] of response.entries()) {
@@ -91,7 +93,8 @@ function lintOptional(request: Request, { promise }: NamedTarget, lint: LintSink
   }
 }
 
-function lintHeaders(headers: NonNullable<NonNullable<Request['config']>['headers']>, lint: LintSink): void {
+/** Lints the names and texts of headers. */
+export function lintHeaders(headers: NonNullable<NonNullable<Request['config']>['headers']>, lint: LintSink): void {
   const seen = new Set<string>()
   for (const [name, value] of Object.entries(headers)) {
     const sink = lint.at(name)
@@ -139,6 +142,18 @@ function lintPlaceholders(config: Request['config'], lint: LintSink): void {
 function lintForwarding(request: LookupRequest, endpoint: Endpoint, lint: LintSink): void {
   if (!request.forwardExistingRequestBody || request.forEach !== undefined || hasBody(endpoint)) return
   lint.at('forwardExistingRequestBody').warning(`A ${endpoint.endpoint.method} brings no body that could be forwarded.`)
+}
+
+function lintCache(request: LookupRequest, lint: LintSink): void {
+  const { cache, config, forwardExistingRequestBody } = request
+  if (cache === undefined) return
+  const target = targetOf(request)
+  if (!target.isHttp) lint.error(`${target.requests} has no answer that could be kept; leave "cache" out.`)
+  else if (config.method !== 'GET')
+    lint.error(`Only answers to a GET are kept, not to a ${config.method}; leave "cache" out.`)
+  else if (forwardExistingRequestBody === true || config.body !== undefined) {
+    lint.error('The answer to a request with a body is not kept; send none, or leave "cache" out.')
+  }
 }
 
 function lintFhirResponse({ fhirResponse }: LookupRequest, { failures }: Endpoint, lint: LintSink): void {

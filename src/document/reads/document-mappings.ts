@@ -1,4 +1,4 @@
-/** The mappings of a document: that of the output, and those of bodies of requests. */
+/** The mappings of a document: that of the output, those of bodies of requests, and that of the answer. */
 import type { JsonObject } from '../../core/json.ts'
 import type { Endpoint, LookupRequest, ResponseRequest } from '../schema/schema.ts'
 
@@ -10,7 +10,7 @@ export type DocumentMapping = Readonly<{
 }>
 
 /** Those with entries, in the order of the document; `inputMapping` first. */
-export function listMappings({ inputMapping, requests }: Endpoint): readonly DocumentMapping[] {
+export function listMappings({ inputMapping, requests, answer }: Endpoint): readonly DocumentMapping[] {
   const all: readonly DocumentMapping[] = [
     { entries: inputMapping, at: ['inputMapping'] },
     ...requests.lookup.map((request, index) => ({
@@ -23,6 +23,7 @@ export function listMappings({ inputMapping, requests }: Endpoint): readonly Doc
       at: ['requests', 'response', index, 'mapping'] as const,
       request,
     })),
+    { entries: answer?.mapping ?? {}, at: ['answer', 'mapping'] },
   ]
   return all.filter(({ entries }) => Object.keys(entries).length > 0)
 }

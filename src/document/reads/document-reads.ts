@@ -94,6 +94,12 @@ function addEntries(
 
 const nameText = (name: string): string => pathText([{ kind: 'name', name }])
 
+/** From the roots of the message on. `items`: of the reference. */
+export const pathsInExpression = (text: string, items: readonly string[]): readonly string[] =>
+  collectTextReads(text).references.flatMap(
+    (names) => messagePath(pathText(names.map((name) => ({ kind: 'name', name }))), items) ?? [],
+  )
+
 /**
  * In: a document. Out: each path once, `payload` as `requestBody`. Paths within the items of a `forEach` are left out: the
  * items are read whole. A schema and the headers that authenticate a sender are not reads.
@@ -113,12 +119,8 @@ export function collectDocumentReads(endpoint: Endpoint): DocumentReads {
       if (!isLoop) add(text, documentPath(...at))
       continue
     }
-    const { roots, references } = collectTextReads(text)
-    isWhole ||= roots === undefined
-    for (const names of references) {
-      const path = messagePath(pathText(names.map((name) => ({ kind: 'name', name }))), items)
-      if (path !== undefined) add(path, documentPath(...at))
-    }
+    isWhole ||= collectTextReads(text).roots === undefined
+    for (const path of pathsInExpression(text, items)) add(path, documentPath(...at))
   }
   const { inputMapping, requests } = endpoint
   requests.lookup.forEach(({ forwardExistingRequestBody }, index) => {

@@ -3,7 +3,7 @@ import { collectTextReads, parseTree } from '../../language/jsonata/expression-e
 import { collectPaths, type Node, walk } from '../../language/jsonata/expression-tree.ts'
 import { parsePath } from '../../language/paths/path.ts'
 import type { Endpoint } from '../schema/schema.ts'
-import { type DocumentReference, listReferences } from './document-reads.ts'
+import { type DocumentReference, listReferences, pathsInExpression } from './document-reads.ts'
 
 /** For each lookup, the indexes of those that are made before it: the lookups that it reads or names in `after`. */
 export type LookupOrder = readonly (readonly number[])[]
@@ -87,8 +87,13 @@ function circleFrom(start: number, waiting: readonly ReadonlySet<number>[]): num
 export function lookupsWithStatus(endpoint: Endpoint): ReadonlySet<string> {
   const ids = endpoint.requests.lookup.map(({ id }) => id)
   if (ids.length === 0) return new Set()
-  const read = listReferences(endpoint).flatMap(({ kind, text }) => {
-    if (!text.includes('status') || !text.includes('lookupRequests')) return []
+  const read = listReferences(endpoint).flatMap(({ kind, text, items }) => {
+    if (!text.includes('status')) return []
+    if (kind === 'expression' && items !== undefined) {
+      const ofElements = pathsInExpression(text, items).flatMap(statusesInPath)
+      return [...ofElements, ...statusesInExpression(text, ids)]
+    }
+    if (!text.includes('lookupRequests')) return []
     return kind === 'expression' ? statusesInExpression(text, ids) : statusesInPath(text)
   })
   return new Set(read)

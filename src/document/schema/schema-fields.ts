@@ -2,8 +2,20 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import type { Json, JsonObject } from '../../core/json.ts'
 
-/** When a path is read; `-item`: within a request with `forEach`, whose `items` are read outside of it. */
-export type ReferenceStage = 'lookup' | 'lookup-item' | 'transform' | 'map' | 'respond' | 'respond-item' | 'record'
+/**
+ * When a path is read; `-item`: within a request with `forEach`, whose `items` are read outside of it; `-page`: after each
+ * page of a lookup.
+ */
+export type ReferenceStage =
+  | 'lookup'
+  | 'lookup-item'
+  | 'lookup-page'
+  | 'transform'
+  | 'map'
+  | 'respond'
+  | 'respond-item'
+  | 'answer'
+  | 'record'
 
 export type FieldNotes = Readonly<{
   /** One sentence for the user's guide. */

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import type { Json } from '../../core/json.ts'
 import { URL_SCHEMES } from '../../outbound/targets.ts'
 import {
+  anyObject,
   expression,
   type FieldNotes,
   list,
@@ -37,7 +38,7 @@ const valueFields = (what: string, prefix: string, postfix: string, reads: Refer
   postfix: optional(text({ description: 'Text after the value.', examples: [postfix], absentAs: null })),
 })
 
-const parameter = (reads: ReferenceStage) =>
+export const parameter = (reads: ReferenceStage) =>
   record(valueFields('value', 'code:', ':exact', reads), {
     description: 'A value of the message for the URL of a request.',
     foreign: { label: 'Nothing reads a label of a parameter; "description" of the endpoint is for people.' },
@@ -89,7 +90,7 @@ const url = {
 }
 
 /** A text, or a value of the message. */
-const textOrValue = (what: string, reads: ReferenceStage) =>
+export const textOrValue = (what: string, reads: ReferenceStage) =>
   Type.Union(
     [
       text({
@@ -218,6 +219,44 @@ const body = record(
   },
 )
 
+const page = record(
+  {
+    next: Type.Union(
+      [
+        nonEmptyText({
+          description: 'Path of the URL of the next page.',
+          expects: 'a path, or an object with "path" or "expression"',
+        }),
+        record(
+          {
+            path: optional(path('Path of the URL of the next page.', 'page.data.next', 'lookup-page')),
+            expression: optional(
+              expression('JSONata that gives it.', "page.data.link[relation='next'].url", 'lookup-page'),
+            ),
+          },
+          { description: 'Where the URL of the next page is.' },
+        ),
+      ],
+      {
+        description:
+          'Gives the URL of the next page, absolute or relative to that of the page before and of the same origin, or finds nothing after the last page. `page` is the page that was read: `{ data, headers, status, index }`.',
+        examples: ['page.data.next'],
+        fallback: UNKNOWN_PATH,
+        reads: 'lookup-page',
+      } satisfies FieldNotes,
+    ),
+    max: whole(1, 1000, {
+      description: 'The most pages. If there are more, the message is answered with 502: none is left out silently.',
+      examples: [100],
+      fallback: 1,
+    }),
+  },
+  {
+    description: 'Reads an answer in pages, by GET; `data` of the lookup is an array with that of each page.',
+    fallback: { next: UNKNOWN_PATH, max: 1 },
+  },
+)
+
 export const LookupSchema = record(
   {
     id: requestId('lookup'),
@@ -248,7 +287,37 @@ export const LookupSchema = record(
     forwardExistingRequestBody: switchOn(
       'Sends the incoming body, or with `forEach` the current item, as the body of the request.',
     ),
+    page: optional(page),
+    validation: optional(
+      anyObject({
+        description:
+          'JSON Schema (draft-07 or 2020-12) that the `data` of the lookup must satisfy, with `forEach` that of each item; if it does not, the message is answered with 502.',
+        examples: [{ required: ['id'] }],
+      }),
+    ),
     ...sharedFields('lookup'),
+    cache: optional(
+      record(
+        {
+          seconds: whole(1, 86_400, {
+            description: 'How long an answer is used again, in seconds.',
+            fallback: 1,
+            examples: [300],
+          }),
+          staleSeconds: optional(
+            whole(0, 604_800, {
+              description: 'How much longer it stands in while the other side fails, in seconds.',
+              assumed: '`0`',
+              examples: [86_400],
+            }),
+          ),
+        },
+        {
+          description:
+            'Keeps the answers of a GET lookup in memory, and makes one call for all messages that need the same one at once.',
+        },
+      ),
+    ),
     fhirResponse: switchOn(
       'Answers a failure of this lookup as a FHIR R4 OperationOutcome, unless `failures` is `plain`.',
     ),

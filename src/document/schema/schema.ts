@@ -6,6 +6,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { ENDPOINT_METHODS } from '../../core/http.ts'
 import type { Json } from '../../core/json.ts'
 import { DEFAULT_FORMAT, FORMATS, OPTION_SCHEMAS } from '../../formats/codecs.ts'
+import { AnswerSchema } from './schema-answer.ts'
 import { AuthSchema } from './schema-auth.ts'
 import {
   anyObject,
@@ -204,6 +205,7 @@ export const EndpointSchema = record(
         fallback: { lookup: UNKNOWN_LOOKUPS, response: [] },
       },
     ),
+    answer: optional(AnswerSchema),
     state: record(
       {
         extract: optional(extract),
@@ -221,6 +223,14 @@ export const EndpointSchema = record(
               default: [],
               examples: [['2xx']],
             }),
+            commit: optional(
+              Type.Enum(['always', 'delivered'], {
+                description:
+                  'Which messages leave a state: all of them, or those of which every response request and item succeeded.',
+                assumed: '`always`',
+                examples: ['delivered'],
+              }),
+            ),
           },
           {
             description: 'Which of the stored states the next message reads.',
@@ -254,6 +264,13 @@ export type Endpoint = Fixed<Static<typeof EndpointSchema>>
 export type LookupRequest = Endpoint['requests']['lookup'][number]
 export type ResponseRequest = Endpoint['requests']['response'][number]
 export type ParameterSpec = Fixed<Static<ParameterSchema>>
+
+/** Whether the document makes the body of the answer itself. */
+export const mapsAnswer = ({ answer }: Endpoint): boolean => Object.keys(answer?.mapping ?? {}).length > 0
+
+/** The format of an answer that the document or the service writes. */
+export const answerFormat = (endpoint: Endpoint): Endpoint['transformation']['output'] =>
+  (mapsAnswer(endpoint) ? endpoint.answer?.type : undefined) ?? endpoint.transformation.output
 
 /** It may be marked in either field. */
 export const isMarkedPrimary = (request: ResponseRequest): boolean =>

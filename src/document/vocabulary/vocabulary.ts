@@ -13,6 +13,8 @@ import { STAGE_NAMES } from '../../core/tracing/stages.ts'
 import { CODECS, DESCRIBED_FORMATS } from '../../formats/codecs.ts'
 import { describeBuiltIns } from '../../language/jsonata/expression-engine.ts'
 import { FUNCTIONS } from '../../language/mapping/mapping-functions.ts'
+import { TARGET_KEYS } from '../../language/mapping/mapping-targets.ts'
+import { EACH_ROOTS } from '../../language/mapping/nested-entries.ts'
 import { PATH_ROOTS } from '../checks/path-roots.ts'
 import { describeFields } from './document-fields.ts'
 
@@ -26,6 +28,8 @@ export function describeVocabulary(): JsonObject {
       means,
       needsParameters: 'needsParameters' in spec,
     })),
+    mappingTarget: toWords(TARGET_KEYS),
+    eachRoots: toWords(EACH_ROOTS),
     expressionFunctions: describeBuiltIns().map(({ name, parameters, signature }) => ({
       name: `$${name}`,
       parameters,
@@ -50,3 +54,6 @@ export function describeVocabulary(): JsonObject {
     roles: ROLES,
   } as unknown as JsonObject
 }
+
+const toWords = (words: Readonly<Record<string, string>>) =>
+  Object.entries(words).map(([name, means]) => ({ name, means }))

@@ -45,17 +45,20 @@ export class MllpConnection {
   readonly #firstFrameTimer: NodeJS.Timeout
   /** Runs while a frame arrives. */
   #frameTimer: NodeJS.Timeout | undefined
+  /** Runs while a frame is held that may be whole. */
+  #heldTimer: NodeJS.Timeout | undefined
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket
     this.#options = options
-    this.#reader = new FrameReader(options.limitBytes, 0)
+    this.#reader = new FrameReader(options.limitBytes, { maxSkippedBytes: 0, isHolding: true })
     this.#partial = { bytes: 0, giveUp: () => socket.destroy() }
     this.#firstFrameTimer = setTimeout(() => socket.destroy(), options.firstFrameTimeoutMs)
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
         clearTimeout(this.#firstFrameTimer)
         clearTimeout(this.#frameTimer)
+        clearTimeout(this.#heldTimer)
         options.incomplete.release(this.#partial)
         resolve()
       })
@@ -70,6 +73,7 @@ export class MllpConnection {
     socket.on('data', (chunk: Buffer) => this.#receive(chunk))
     socket.on('end', () => {
       this.#isOneSided = true
+      this.#watchHeld()
       if (!this.#isBusy) this.#end()
     })
   }
@@ -78,6 +82,7 @@ export class MllpConnection {
   stop(): void {
     this.#isStopping = true
     this.#frames = []
+    this.#watchHeld()
     if (!this.#isBusy) this.#end()
   }
 
@@ -87,7 +92,11 @@ export class MllpConnection {
 
   #receive(chunk: Buffer): void {
     if (this.#isStopping) return
-    this.#frames.push(...this.#reader.read(chunk))
+    this.#takeArrived(this.#reader.read(chunk))
+  }
+
+  #takeArrived(frames: readonly Frame[]): void {
+    this.#frames.push(...frames)
     const { heldBytes } = this.#reader
     if (heldBytes > 0) this.#options.incomplete.hold(this.#partial, heldBytes)
     else this.#options.incomplete.release(this.#partial)
@@ -143,12 +152,29 @@ export class MllpConnection {
 
   /** A sender that begins a frame must end it; while the connection isn't read, it cannot. */
   #watchFrame(): void {
+    this.#watchHeld()
     if (this.#reader.isWithinFrame && !this.#isBusy && !this.#socket.destroyed) {
       this.#frameTimer ??= setTimeout(() => this.#socket.destroy(), this.#options.frameTimeoutMs)
       return
     }
     clearTimeout(this.#frameTimer)
     this.#frameTimer = undefined
+  }
+
+  /**
+   * A frame whose 0x1C was the last byte to arrive is whole if nothing follows for a while, unless its sender ends its frames
+   * with 0x0D, or is gone.
+   */
+  #watchHeld(): void {
+    clearTimeout(this.#heldTimer)
+    if (!this.#reader.mayBeWhole || this.#isBusy || this.#isStopping || this.#isOneSided) return
+    this.#heldTimer = setTimeout(
+      () => {
+        const frame = this.#reader.takeHeld()
+        if (frame !== undefined) this.#takeArrived([frame])
+      },
+      Math.min(HELD_MS, this.#options.frameTimeoutMs / 2),
+    )
   }
 
   #end(): void {
@@ -160,6 +186,9 @@ export class MllpConnection {
     void this.closed.then(() => clearTimeout(timer))
   }
 }
+
+/** Longer than a 0x0D takes that a sender writes by itself: its system may first wait for the receipt of what it sent before. */
+const HELD_MS = 200
 
 /** How long an ended connection waits for the sender to end its side. */
 const END_MS = 1_000

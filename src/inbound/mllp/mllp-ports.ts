@@ -11,7 +11,8 @@ import type { Origin } from '../../core/origin.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
-import { CODECS, codecForFormat } from '../../formats/codecs.ts'
+import { CODECS, findCodec } from '../../formats/codecs.ts'
+import { parseMediaType } from '../../formats/media-type.ts'
 import { fitsFrame } from '../../outbound/mllp/frames.ts'
 import {
   formatType,
@@ -306,10 +307,11 @@ class MllpPort {
   }
 }
 
-/** The answer that the endpoint made itself: the output of one that sends it nowhere, if its format is HL7 v2. */
-function ownAnswer({ endpoint }: CompiledEndpoint, { body }: Answer): Uint8Array | undefined {
-  const { requests, transformation } = endpoint
-  if (requests.response.length > 0 || codecForFormat(transformation.output).name !== CODECS.hl7v2.name) return undefined
+/** The answer that the endpoint made itself: by `answer.mapping`, or the output of one that sends it nowhere; if its format is HL7 v2. */
+function ownAnswer({ endpoint }: CompiledEndpoint, { headers, body }: Answer): Uint8Array | undefined {
+  const isOwn = endpoint.requests.response.length === 0 || Object.keys(endpoint.answer?.mapping ?? {}).length > 0
+  const type = parseMediaType(String(headers['content-type']))
+  if (!isOwn || type === undefined || findCodec(type)?.name !== CODECS.hl7v2.name) return undefined
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   return fitsFrame(bytes) ? bytes : undefined
 }

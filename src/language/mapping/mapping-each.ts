@@ -8,6 +8,7 @@ import type { MappingTrace, TargetTrace } from './mapping-trace.ts'
 import { FIRST_ELEMENT, type MappingTarget, type TargetStep } from './target.ts'
 import {
   beforeAlong,
+  type Container,
   charge,
   type Entry,
   type MessageRun,
@@ -16,6 +17,7 @@ import {
   type Run,
   reach,
   recordWritten,
+  stepKey,
   type TargetNode,
   type TargetNodes,
   type Written,
@@ -62,7 +64,7 @@ type LoopOptions = Readonly<{
 }>
 
 /** About what an element of the output takes without its fields. */
-const ELEMENT_BYTES = 64
+export const ELEMENT_BYTES = 64
 /** Elements after which a loop may pause. */
 const ELEMENTS_AT_ONCE = 8
 const MAX_QUOTED = 100
@@ -106,7 +108,9 @@ export function compileLoop(
   }
   const mayPause = ({ added }: Run): Promise<void> | undefined => {
     added.elements += 1
-    return added.elements % ELEMENTS_AT_ONCE === 0 ? engine?.pause(added.context) : undefined
+    if (added.elements < ELEMENTS_AT_ONCE) return undefined
+    added.elements = 0
+    return engine?.pause(added.context)
   }
 
   return (value, source, run) => {
@@ -181,11 +185,12 @@ type Wrap = (mapped: Json, added: MessageRun) => Json
 const compileWrap = (steps: readonly TargetStep[], entry: Entry): Wrap =>
   steps.reduceRight<Wrap>(
     (inner, step) => {
-      if (step.kind === 'name') return (mapped, added) => ({ [step.name]: inner(mapped, added) })
+      const isList = step.kind !== 'name'
+      const key = stepKey(step) ?? 0
       return (mapped, added) => {
-        const elements: Json[] = []
-        put(elements, step.kind === 'index' ? step.index : 0, inner(mapped, added), entry, added)
-        return elements
+        const container: Container = isList ? [] : {}
+        put(container, key, inner(mapped, added), entry, added)
+        return container
       }
     },
     (mapped) => mapped,

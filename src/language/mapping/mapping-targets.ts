@@ -4,6 +4,15 @@ import type { LintSink } from '../../core/lint.ts'
 import { compileFunction, type MappingFunction, nearestOrAll } from './mapping-functions.ts'
 import { type MappingTarget, parseTarget, spreads } from './target.ts'
 
+/** The keys of a target that is an object, each with what it is for. */
+export const TARGET_KEYS = {
+  key: 'Where the value goes.',
+  default: 'Replaces a value that is missing, null or cannot be converted.',
+  transform: 'The function that converts the value.',
+  each: 'Entries that map every element of the source; the last [] of the key is the list that they make.',
+  when: 'The JSONata expression that lets an element into "each".',
+} as const
+
 /** One target of an entry. `fill`: its default. */
 export type Plan = Readonly<{
   target: MappingTarget
@@ -40,7 +49,7 @@ const requireAll = (plans: readonly (Plan | undefined)[]): readonly Plan[] | und
 function readTarget(declared: Json, sink: LintSink, inArray: boolean, noteEach?: NoteEach): Plan | undefined {
   if (typeof declared === 'string') return readParts({ key: declared }, sink, sink, sink)
   if (isObject(declared)) {
-    const known = checkKeys(declared, ['key', 'default', 'transform', 'each', 'when'], sink)
+    const known = checkKeys(declared, Object.keys(TARGET_KEYS), sink)
     if (declared.each !== undefined) return readEachTarget(declared, known, sink, noteEach)
     if (declared.when !== undefined) {
       sink.at('when').error('"when" lets elements of "each" through, and this target has no "each"; remove it.')

@@ -7,7 +7,14 @@ import { type Awaitable, isObject, type Json, type JsonObject, typeName } from '
 import type { LintSink } from '../../core/lint.ts'
 import { type PathSource, parsePath, type SourcePath } from '../paths/path.ts'
 import { compileRead, isArray, isInherited, type Read } from '../paths/path-read.ts'
-import { type ApplyEntries, type CompiledEach, compileLoop, type Loop, type MappingEngine } from './mapping-each.ts'
+import {
+  type ApplyEntries,
+  type CompiledEach,
+  compileLoop,
+  ELEMENT_BYTES,
+  type Loop,
+  type MappingEngine,
+} from './mapping-each.ts'
 import { type Convert, convertEach, type MappingFunction } from './mapping-functions.ts'
 import { type EachPlan, type Plan, readTargets } from './mapping-targets.ts'
 import type { MappingTrace, TargetTrace } from './mapping-trace.ts'
@@ -243,7 +250,12 @@ function compileApply(
       for (const { choose, write } of targets) {
         const chosen = choose === undefined ? (value ?? undefined) : choose(value)
         if (chosen === undefined) continue
-        if (chargedAt !== undefined) charge(weighBytes(chosen), run.added, chargedAt)
+        if (chargedAt !== undefined) {
+          // Of a list, the target may make as many elements.
+          const count = isArray(chosen) ? chosen.length : 0
+          charge(weighBytes(chosen) + count * ELEMENT_BYTES, run.added, chargedAt)
+          run.added.elements += count
+        }
         write(chosen, run)
       }
     }

@@ -2,6 +2,13 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { parseTarget, type TargetStep } from './target.ts'
 
+/** What entries of an `each` can read beside the message. */
+export const EACH_ROOTS = {
+  item: 'The element of the list.',
+  index: 'Its position in the source, from 0.',
+  outer: 'The item of the "each" around.',
+} as const
+
 /** `at`: where it is, from the mapping on. */
 type Located = Readonly<{ at: readonly (string | number)[] }>
 
@@ -69,7 +76,7 @@ function addEntries(
 /** In: a path or its first names as an `each` writes them. Out: the same from the roots of the message on. */
 export function messagePath(text: string, items: readonly string[]): string | undefined {
   const [root = ''] = /^[^.[]*/.exec(text) ?? []
-  if (items.length === 0 || !['item', 'index', 'outer'].includes(root)) return text
+  if (items.length === 0 || !Object.hasOwn(EACH_ROOTS, root)) return text
   const item = root === 'index' ? undefined : items.at(root === 'item' ? -1 : -2)
   return item === undefined ? undefined : `${item}${text.slice(root.length)}`
 }

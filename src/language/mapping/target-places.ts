@@ -298,7 +298,7 @@ export function elementsAlong(written: Written, { steps }: MappingTarget, placem
 /** Bytes that the mapping of one message has added to the values of the message; see `charge`. */
 export type AddedBytes = { bytes: number }
 
-/** One message, with all lists that it maps. `elements`: how many of these were mapped. `context`: for conditions and pauses. */
+/** One message, with all lists that it maps. `elements`: since it could pause. `context`: for conditions and pauses. */
 export type MessageRun = AddedBytes & { elements: number; readonly context: unknown }
 
 /**

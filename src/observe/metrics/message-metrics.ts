@@ -119,16 +119,19 @@ function countTrace({ compiled, durations, calls }: EndpointMetrics, { stages, c
   addDuration(durations, 0, ms)
   for (const { stage, startMs, endMs } of stages) addDuration(durations, ROW_OF_STAGE[stage], endMs - startMs)
   // The requests of many endpoints that share counts would have no bound.
-  if (compiled !== undefined) for (const call of made) countCall(calls[call.kind], call)
+  if (compiled !== undefined) {
+    for (const call of made) if (!call.cached || call.stale !== undefined) countCall(calls[call.kind], call)
+  }
 }
 
-function countCall(byRequest: Map<string, Map<string | number, number>>, { id, answer, fault }: CallSpan): void {
+function countCall(byRequest: Map<string, Map<string | number, number>>, { id, answer, stale, fault }: CallSpan): void {
   let counts = byRequest.get(id)
   if (counts === undefined) {
     counts = new Map()
     byRequest.set(id, counts)
   }
-  const how = answer === undefined ? (fault ?? 'internal') : statusLabel(answer.status)
+  const result = stale ?? answer?.status ?? fault ?? 'internal'
+  const how = typeof result === 'number' ? statusLabel(result) : result
   counts.set(how, (counts.get(how) ?? 0) + 1)
 }
 

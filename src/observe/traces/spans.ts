@@ -146,7 +146,7 @@ function parentSpanId({ kind }: CallSpan, { stages, context }: Trace, spans: rea
 const SPAN_KINDS = { client: SpanKind.CLIENT, producer: SpanKind.PRODUCER } as const
 
 function callSpan(call: CallSpan, parentId: string, traced: Traced): ReadableSpan {
-  const { kind, id, item, target, startMs, endMs, answer, fault, spanId = newSpanId() } = call
+  const { kind, id, item, target, startMs, endMs, answer, cached, stale, fault, spanId = newSpanId() } = call
   const { target: row, address } = readTarget(target)
   const named = row.describeSpan(call, address)
   const status = answer?.status
@@ -160,6 +160,8 @@ function callSpan(call: CallSpan, parentId: string, traced: Traced): ReadableSpa
       'crosswalk.request': id,
       'crosswalk.request.kind': kind,
       'crosswalk.request.item': item,
+      'crosswalk.request.cached': cached || undefined,
+      'crosswalk.request.stale': stale,
       ...named.attributes,
       'error.type': failed,
     }),

@@ -1,6 +1,8 @@
 /** The port HttpClient on undici: connections kept alive, and one deadline and one size limit for every exchange. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { createSecureContext } from 'node:tls'
 import { nextPauseMs } from '../../core/backoff.ts'
+import { type ClientTls, findTlsFault } from '../../core/client-tls.ts'
 import { IDEMPOTENT_METHODS } from '../../core/http.ts'
 import {
   type HttpClient,
@@ -8,6 +10,7 @@ import {
   OutboundError,
   type OutboundHealth,
   type OutboundRequest,
+  sumHealth,
   timedOut,
 } from '../../core/ports/http-client-port.ts'
 import type { Clock } from '../../core/run.ts'
@@ -27,7 +30,7 @@ import {
   stopDeadline,
 } from './attempt.ts'
 import { createHttpConnections, type HttpConnections, isTransient, outboundError } from './http-connections.ts'
-import { type Agents, FAILED_STATUSES, retryAfterMs, type UpstreamOptions, Upstreams } from './upstreams.ts'
+import { FAILED_STATUSES, retryAfterMs, type UpstreamOptions, Upstreams } from './upstreams.ts'
 
 type RetryPolicy = Readonly<{
   /** The upper bound of the first pause, which is random; the bound doubles with each retry, up to MAX_PAUSE_MS. */
@@ -57,6 +60,9 @@ export type HttpClientOptions = Readonly<{
 }> &
   Pick<UpstreamOptions, 'circuit' | 'retryBudgetPercent' | 'logger'>
 
+/** Each keeps connections, and a document may get its certificates from files that change. */
+const MAX_OWN_UPSTREAMS = 100
+
 /** The most that setTimeout takes; for more, it fires at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
@@ -71,7 +77,9 @@ export type OwnHttpClient = HttpClient & Readonly<{ health: () => OutboundHealth
 export const createHttpClient = (options: HttpClientOptions): OwnHttpClient => new UndiciClient(options)
 
 class UndiciClient implements OwnHttpClient {
-  readonly upstreams: Upstreams
+  private readonly upstreams: Upstreams
+  /** By the certificates of their requests; those that were used last come last. */
+  private readonly ownUpstreams = new Map<string, Upstreams>()
   readonly connections: HttpConnections
   readonly policy: RetryPolicy
   readonly options: HttpClientOptions
@@ -80,12 +88,42 @@ class UndiciClient implements OwnHttpClient {
   private closing: Promise<void> | undefined
 
   constructor(options: HttpClientOptions) {
-    const { connectTimeoutMs, connectionsPerOrigin = 256 } = options
     this.options = options
     this.policy = { pauseMs: 200, random: Math.random, clock: Date.now, pause, ...options.retry }
-    this.connections = createHttpConnections(connectTimeoutMs, options.egress, options.acceptAnyCertificate)
-    const { connections, policy } = this
-    this.upstreams = new Upstreams({ ...options, connections, connectionsPerOrigin, clock: policy.clock })
+    this.connections = createHttpConnections(options.connectTimeoutMs, options.egress, options.acceptAnyCertificate)
+    this.upstreams = this.openUpstreams(this.connections)
+  }
+
+  private openUpstreams(connections: HttpConnections): Upstreams {
+    const { options, policy } = this
+    const { connectionsPerOrigin = 256 } = options
+    return new Upstreams({ ...options, connections, connectionsPerOrigin, clock: policy.clock })
+  }
+
+  /**
+   * Requests with certificates of their own have connections and circuits apart from all others: a wrong certificate says
+   * nothing about the origin. Fails with OutboundError.
+   */
+  private upstreamsFor(tls: ClientTls | undefined): Upstreams {
+    if (tls === undefined) return this.upstreams
+    const key = JSON.stringify([tls.ca, tls.cert, tls.key])
+    const upstreams = this.ownUpstreams.get(key) ?? this.openFor(tls)
+    this.ownUpstreams.delete(key)
+    this.ownUpstreams.set(key, upstreams)
+    return upstreams
+  }
+
+  private openFor(tls: ClientTls): Upstreams {
+    const fault = findTlsFault(tls)
+    if (fault !== undefined) {
+      throw new OutboundError('no-auth', `it was not sent, as the "${fault.field}" of its "tls" ${fault.message}.`)
+    }
+    const [oldest] = this.ownUpstreams
+    if (oldest !== undefined && this.ownUpstreams.size >= MAX_OWN_UPSTREAMS) {
+      this.ownUpstreams.delete(oldest[0])
+      void oldest[1].retire()
+    }
+    return this.openUpstreams({ ...this.connections, connect: this.connections.connectWith(createSecureContext(tls)) })
   }
 
   send(request: OutboundRequest): Promise<OutboundAnswer> {
@@ -93,13 +131,14 @@ class UndiciClient implements OwnHttpClient {
     return this.exchange(request)
   }
 
-  readonly health = (): OutboundHealth => this.upstreams.health()
+  readonly health = (): OutboundHealth =>
+    sumHealth([this.upstreams, ...this.ownUpstreams.values()].map((one) => one.health()))
 
   /** Takes no further request, waits for the current ones, and closes all connections. */
   readonly close = (): Promise<void> => {
     this.closing ??= this.idle().then(async () => {
       this.connections.abandon()
-      await this.upstreams.close()
+      await Promise.all([this.upstreams, ...this.ownUpstreams.values()].map((one) => one.close()))
     })
     return this.closing
   }
@@ -117,16 +156,16 @@ class UndiciClient implements OwnHttpClient {
           : timedOut(formatCall({ ...target, method: request.method }), 0),
       )
     }
-    let agents: Agents
+    let upstreams: Upstreams
     try {
-      agents = this.upstreams.agentsFor(request.tls)
+      upstreams = this.upstreamsFor(request.tls)
     } catch (thrown) {
       this.ended()
       return Promise.reject(thrown)
     }
     const call = createClientCall(request, target, this.options.via)
     return new Promise((resolve, reject) =>
-      new Exchange(request, call, timeoutMs, agents, this, resolve, reject).start(),
+      new Exchange(request, call, timeoutMs, upstreams, this, resolve, reject).start(),
     )
   }
 
@@ -149,7 +188,7 @@ class Exchange {
   pass: Pass = 'through'
   private readonly request: OutboundRequest
   private readonly call: ClientCall
-  private readonly agents: Agents
+  private readonly upstreams: Upstreams
   private readonly client: UndiciClient
   private readonly resolve: (answer: OutboundAnswer) => void
   private readonly reject: (thrown: unknown) => void
@@ -160,25 +199,24 @@ class Exchange {
     request: OutboundRequest,
     call: ClientCall,
     timeoutMs: number,
-    agents: Agents,
+    upstreams: Upstreams,
     client: UndiciClient,
     resolve: (answer: OutboundAnswer) => void,
     reject: (thrown: unknown) => void,
   ) {
     this.request = request
     this.call = call
-    this.agents = agents
+    this.upstreams = upstreams
     this.client = client
     this.resolve = resolve
     this.reject = reject
     this.deadline = startDeadline(timeoutMs, call)
-    this.upstream = client.upstreams.of(call.origin, request, agents.id)
+    this.upstream = upstreams.of(call.origin, request)
   }
 
   start(): void {
-    const { upstreams } = this.client
-    const { upstream, call } = this
-    if (upstreams.start(upstream, call, this.deadline, this, this.agents.kept)) return
+    const { upstreams, upstream, call } = this
+    if (upstreams.start(upstream, call, this.deadline, this)) return
     const waitMs = Math.max(upstreams.openForMs(upstream), MIN_WAIT_MS)
     if (this.request.patient === true && waitMs < leftMs(this.deadline)) this.startAfter(waitMs)
     else this.fail(upstreams.refusal(upstream, formatCall(call)))
@@ -191,7 +229,7 @@ class Exchange {
 
   /** The outcome of the first attempt. */
   ended(outcome: AttemptOutcome): void {
-    this.client.upstreams.record(this.upstream, this.pass, outcome)
+    this.upstreams.record(this.upstream, this.pass, outcome)
     const answer = finalAnswer(outcome)
     if (answer !== undefined && answer.headers['content-encoding'] === undefined) this.succeed(answer)
     else
@@ -223,7 +261,8 @@ class Exchange {
    * the server had closed a connection that was kept alive.
    */
   private async retryFrom(first: AttemptOutcome): Promise<OutboundAnswer> {
-    const { upstreams, policy } = this.client
+    const { upstreams } = this
+    const { policy } = this.client
     let next: AttemptOutcome = first
     let maxMs = 0
     for (let retry = 0; ; retry += 1) {
@@ -244,7 +283,7 @@ class Exchange {
   }
 
   private send(connection?: 'fresh'): Promise<AttemptOutcome> | undefined {
-    return this.client.upstreams.send(this.upstream, this.call, this.deadline, connection, this.agents)
+    return this.upstreams.send(this.upstream, this.call, this.deadline, connection)
   }
 
   /**
@@ -260,10 +299,10 @@ class Exchange {
 
   /** Random, so that calls that failed together are not retried together. */
   private pauseBefore(maxMs: number, outcome: Failed): number {
-    const { upstreams, policy } = this.client
+    const { policy } = this.client
     const asked =
       outcome.kind === 'answer' ? retryAfterMs(outcome.answer.headers['retry-after'], policy.clock) : undefined
-    return Math.max(asked ?? 0, upstreams.openForMs(this.upstream)) + policy.random() * maxMs
+    return Math.max(asked ?? 0, this.upstreams.openForMs(this.upstream)) + policy.random() * maxMs
   }
 
   private conclude(outcome: Failed, remark?: string): OutboundAnswer {

@@ -4,6 +4,7 @@ import type { Run } from '../../core/run.ts'
 import { REDACTED } from '../../core/secrets/secrets.ts'
 import { type CallSpan, noteSent } from '../../core/tracing/trace.ts'
 import { type OpenTarget, serverAttributes, type Target, withTrace } from '../target.ts'
+import { withCache } from './answer-cache.ts'
 import type { OwnHttpClient } from './http-client.ts'
 import { withTokens } from './token-calls.ts'
 import { TokenSource } from './token-source.ts'
@@ -40,7 +41,7 @@ export const HTTP_TARGET = {
       return http.send(body === undefined ? own : { ...own, body: body.content })
     }
     const tokens = new TokenSource(http, settings.requestTimeoutMs)
-    return { send: withTokens(tokens, send), health: http.health, close: http.close }
+    return { send: withCache(withTokens(tokens, send)), health: http.health, close: http.close }
   },
 } as const satisfies Target
 

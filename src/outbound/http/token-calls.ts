@@ -12,7 +12,7 @@ type Send = Outbound['send']
 export const withTokens =
   (tokens: TokenSource, send: Send): Send =>
   (to, outgoing, run, called) => {
-    const { oauth2 } = outgoing.prepared.auth ?? {}
+    const oauth2 = outgoing.prepared.auth?.oauth2
     if (oauth2 === undefined) return send(to, outgoing, run, called)
     return sendWithToken(tokens, oauth2, (next) => send(to, next, run, called), outgoing, run, called)
   }

@@ -137,14 +137,9 @@ export class TokenSource {
     if (audience !== undefined) form.set('audience', audience)
     const basic = Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64')
     let leftBytes = MAX_ANSWER_BYTES
-    const budget = {
-      take: (bytes: number) => {
-        leftBytes -= bytes
-        return leftBytes >= 0
-      },
-      get leftBytes() {
-        return leftBytes
-      },
+    const take = (bytes: number): boolean => {
+      leftBytes -= bytes
+      return leftBytes >= 0
     }
     try {
       return await this.http.send({
@@ -159,7 +154,7 @@ export class TokenSource {
         timeoutMs: this.timeoutMs,
         retries: 0,
         idempotent: true,
-        budget,
+        budget: { take },
         ...(originName === undefined ? {} : { originName }),
       })
     } catch (thrown) {
@@ -168,19 +163,16 @@ export class TokenSource {
   }
 }
 
-/** Faults of the answer; the others say by themselves what became of a call. */
-const OF_ANSWER: ReadonlySet<string> = new Set(['too-large', 'over-budget', 'unreadable', 'refused'])
-
 /** The error with the shown URL of the endpoint in place of its own. */
 function withName(error: OutboundError, credentials: ClientCredentials): OutboundError {
   const { fault, cause } = error
   if (fault === 'too-large' || fault === 'over-budget')
     return noToken(credentials, 'gave an answer of more than 64 KiB')
   const target = parseTarget(credentials.url)
-  const own = target && formatCall({ method: 'POST', ...target })
-  const message = own === undefined ? error.message : error.message.replaceAll(own, callOf(credentials))
+  const own = target === undefined ? '' : formatCall({ method: 'POST', ...target })
+  const message = own === '' ? error.message : error.message.replaceAll(own, callOf(credentials))
   if (error instanceof CircuitOpen) return new CircuitOpen(message, error.status, error.retryAfterMs)
-  return new OutboundError(OF_ANSWER.has(fault) ? 'no-auth' : fault, message, { cause })
+  return new OutboundError(fault === 'unreadable' ? 'no-auth' : fault, message, { cause })
 }
 
 const nameOf = ({ shownUrl }: ClientCredentials): string => `the token endpoint ${shownUrl}`

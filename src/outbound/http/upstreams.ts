@@ -1,9 +1,5 @@
 /** Sends HTTP requests to origins as far as their circuits allow. */
-import { createHash } from 'node:crypto'
-import { createSecureContext } from 'node:tls'
 import type { Agent as UndiciAgent } from 'undici'
-import { type ClientTls, findTlsFault } from '../../core/client-tls.ts'
-import { OutboundError } from '../../core/ports/http-client-port.ts'
 import type { Clock } from '../../core/run.ts'
 import type { Pass, Trouble } from '../circuit.ts'
 import { type OriginOptions, Origins, type Upstream } from '../origins.ts'
@@ -23,36 +19,18 @@ type SendListener = AttemptListener & { pass: Pass }
 
 export class Upstreams extends Origins {
   private readonly options: UpstreamOptions
-  private readonly agents: Agents
-  /** By their certificates; those that were used last come last. */
-  private readonly ownAgents = new Map<string, Agents>()
+  private readonly agent: UndiciAgent
+  /** Opens a connection for each request. */
+  private freshAgent: UndiciAgent | undefined
 
   constructor(options: UpstreamOptions) {
     super(options)
     this.options = options
-    this.agents = new Agents(undefined, () => this.openAgent(options.connections.connect))
-  }
-
-  /** The connections for requests with these certificates, which no other request gets. Fails with OutboundError. */
-  agentsFor(tls: ClientTls | undefined): Agents {
-    if (tls === undefined) return this.agents
-    const id = createHash('sha256')
-      .update(JSON.stringify([tls.ca, tls.cert, tls.key]))
-      .digest('base64')
-    const agents = this.ownAgents.get(id) ?? this.openAgents(id, tls)
-    this.ownAgents.delete(id)
-    this.ownAgents.set(id, agents)
-    return agents
+    this.agent = this.openAgent()
   }
 
   /** Sends, unless the circuit is open: then false. The listener passes the outcome to `record`. */
-  start(
-    upstream: Upstream,
-    call: ClientCall,
-    deadline: Deadline,
-    listener: SendListener,
-    agent = this.agents.kept,
-  ): boolean {
+  start(upstream: Upstream, call: ClientCall, deadline: Deadline, listener: SendListener, agent = this.agent): boolean {
     const pass = this.pass(upstream)
     if (pass === undefined) return false
     listener.pass = pass
@@ -70,7 +48,6 @@ export class Upstreams extends Origins {
     call: ClientCall,
     deadline: Deadline,
     connection?: 'fresh',
-    agents = this.agents,
   ): Promise<AttemptOutcome> | undefined {
     const { promise, resolve } = Promise.withResolvers<AttemptOutcome>()
     const listener: SendListener = {
@@ -80,70 +57,32 @@ export class Upstreams extends Origins {
         resolve(outcome)
       },
     }
+    if (connection === 'fresh') this.freshAgent ??= this.openAgent()
     const isStarted =
       connection === 'fresh'
-        ? this.start(upstream, { ...call, reset: true }, deadline, listener, agents.fresh)
-        : this.start(upstream, call, deadline, listener, agents.kept)
+        ? this.start(upstream, { ...call, reset: true }, deadline, listener, this.freshAgent)
+        : this.start(upstream, call, deadline, listener)
     return isStarted ? promise : undefined
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.agents, ...this.ownAgents.values()].map((agents) => agents.close('at once')))
+    await Promise.all([this.agent.destroy(), this.freshAgent?.destroy()])
   }
 
-  private openAgents(id: string, tls: ClientTls): Agents {
-    const fault = findTlsFault(tls)
-    if (fault !== undefined) {
-      const { field, message } = fault
-      throw new OutboundError('no-auth', `it was not sent, as the "${field}" of its "tls" ${message}.`)
-    }
-    const connect = this.options.connections.connectWith(createSecureContext(tls))
-    const [oldest] = this.ownAgents
-    if (oldest !== undefined && this.ownAgents.size >= MAX_OWN_AGENTS) {
-      this.ownAgents.delete(oldest[0])
-      void oldest[1].close('when idle')
-    }
-    return new Agents(id, () => this.openAgent(connect))
+  /** Closes its connections when the requests on them are answered. */
+  async retire(): Promise<void> {
+    await Promise.all([this.agent.close(), this.freshAgent?.close()])
   }
 
-  private openAgent(connect: HttpConnections['connect']): UndiciAgent {
+  private openAgent(): UndiciAgent {
     return new Agent({
-      connect,
+      connect: this.options.connections.connect,
       connections: this.options.connectionsPerOrigin,
       allowH2: false,
       // The deadline of the exchange bounds both.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-  }
-}
-
-/** Each keeps connections, and a document may get its certificates from files that change. */
-const MAX_OWN_AGENTS = 100
-
-/** The connections of requests with the same certificates. */
-export class Agents {
-  /** Undefined for requests without certificates of their own. */
-  readonly id: string | undefined
-  readonly kept: UndiciAgent
-  private readonly open: () => UndiciAgent
-  private opened: UndiciAgent | undefined
-
-  constructor(id: string | undefined, open: () => UndiciAgent) {
-    this.id = id
-    this.kept = open()
-    this.open = open
-  }
-
-  /** Opens a connection for each request. */
-  get fresh(): UndiciAgent {
-    this.opened ??= this.open()
-    return this.opened
-  }
-
-  async close(when: 'at once' | 'when idle'): Promise<void> {
-    const both = [this.kept, this.opened]
-    await Promise.all(both.map((agent) => (when === 'at once' ? agent?.destroy() : agent?.close())))
   }
 }
 

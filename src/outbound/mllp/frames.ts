@@ -16,10 +16,12 @@ export type Frame = Readonly<{ content: Uint8Array; isWhole: boolean }>
 /**
  * Finds the frames in the bytes of a connection, wherever they are cut.
  *
- * A frame ends at its 0x1C, whether or not a 0x0D follows: some senders leave it out, and waiting for it would hold up
- * the acknowledgement. A 0x0B within a frame belongs to it, because texts contain vertical tabs. But where a byte follows that is
- * in no frame, the 0x1C stands in a text, and the frame is broken: `brokenFrame` has its start, and nothing more is read. That
- * can be seen only if the byte arrives with the 0x1C; one that arrives later is skipped, as other bytes between frames.
+ * A frame ends with 0x1C 0x0D, but some senders leave out the 0x0D, and would wait for ever for an answer to a frame that waits
+ * for it. A 0x0B within a frame belongs to it, because texts contain vertical tabs. But where a byte follows that is
+ * in no frame, the 0x1C stands in a text, and the frame is broken: `brokenFrame` has its start, and nothing more is read.
+ *
+ * A frame whose 0x1C is the last byte that has arrived is given at once, or held if it `isHolding`: then the next byte decides, or
+ * who reads takes it.
  */
 export class FrameReader {
   /** The bytes between frames up to now, without line ends: where no frame arrived, the sender does not speak MLLP. */
@@ -28,15 +30,20 @@ export class FrameReader {
   brokenFrame: Uint8Array | undefined
   private readonly limitBytes: number
   private readonly maxSkippedBytes: number
+  private readonly isHolding: boolean
+  /** Whether the sender ends its frames with 0x0D; undefined until that is known. */
+  private sendsReturn: boolean | undefined
+  private held: Frame | undefined
   private state: 'between' | 'within' | 'beyond the limit' = 'between'
   /** One growing buffer, not a list of chunks: a frame of one byte a chunk would take a hundred times its size. */
   private kept: Uint8Array = NO_BYTES
   private keptBytes = 0
 
   /** `limitBytes`: the longest content of a frame. `maxSkippedBytes`: after more of them, nothing more is read. */
-  constructor(limitBytes: number, maxSkippedBytes = Number.POSITIVE_INFINITY) {
+  constructor(limitBytes: number, { maxSkippedBytes = Number.POSITIVE_INFINITY, isHolding = false } = {}) {
     this.limitBytes = limitBytes
     this.maxSkippedBytes = maxSkippedBytes
+    this.isHolding = isHolding
   }
 
   /** The bytes that follow are not those of a sender of MLLP. */
@@ -46,12 +53,25 @@ export class FrameReader {
 
   /** Part of a frame has arrived, and its end has not. */
   get isWithinFrame(): boolean {
-    return this.state !== 'between'
+    return this.state !== 'between' || this.held !== undefined
+  }
+
+  /** A frame is held that may be whole: this sender is not known to end its frames with 0x0D. */
+  get mayBeWhole(): boolean {
+    return this.held !== undefined && this.sendsReturn !== true
   }
 
   /** The memory that the part of a frame takes. */
   get heldBytes(): number {
-    return this.kept.length
+    return this.kept.length + (this.held?.content.length ?? 0)
+  }
+
+  /** The frame that is held: nothing followed. Its sender is taken for one that leaves out the 0x0D, and no frame is held until one arrives. */
+  takeHeld(): Frame | undefined {
+    const { held } = this
+    this.held = undefined
+    this.sendsReturn = false
+    return held
   }
 
   /**
@@ -60,6 +80,13 @@ export class FrameReader {
    */
   read(chunk: Uint8Array): Frame[] {
     const frames: Frame[] = []
+    const [first] = chunk
+    if (this.held !== undefined && first !== undefined) {
+      if (first === CARRIAGE_RETURN) this.sendsReturn = true
+      if (mayFollow(first)) frames.push(this.held)
+      else this.brokenFrame = this.held.content
+      this.held = undefined
+    }
     let at = 0
     while (at < chunk.length) {
       if (this.state === 'between') {
@@ -73,7 +100,10 @@ export class FrameReader {
       const end = chunk.indexOf(END, at)
       if (this.state === 'within') {
         const frame = this.add(chunk.subarray(at, end < 0 ? chunk.length : end), end >= 0)
-        if (frame?.isWhole && !mayFollow(chunk[end + 1])) this.brokenFrame = frame.content
+        const next = chunk[end + 1]
+        if (frame?.isWhole && next === CARRIAGE_RETURN) this.sendsReturn = true
+        if (frame?.isWhole && next === undefined && this.isHolding && this.sendsReturn !== false) this.held = frame
+        else if (frame?.isWhole && !mayFollow(next)) this.brokenFrame = frame.content
         else if (frame !== undefined) frames.push(frame)
       }
       if (end < 0) break
@@ -117,6 +147,8 @@ export class FrameReader {
   }
 
   private skip(bytes: Uint8Array): void {
+    // It belongs to a frame that was taken without it.
+    if (bytes[0] === CARRIAGE_RETURN && this.sendsReturn === false) this.sendsReturn = undefined
     for (const byte of bytes) if (byte !== CARRIAGE_RETURN && byte !== LINE_FEED) this.skippedBytes += 1
   }
 }

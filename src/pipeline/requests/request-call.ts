@@ -10,6 +10,7 @@ import type { MessageBudget } from '../../core/message-budget.ts'
 import { CircuitOpen, type OutboundAnswer, OutboundError } from '../../core/ports/http-client-port.ts'
 import type { Body, Destination, PreparedRequest } from '../../core/ports/outbound-port.ts'
 import type { Run } from '../../core/run.ts'
+import { withReferences } from '../../core/secrets/secrets.ts'
 import { endCall, noteSecrets, startCall } from '../../core/tracing/trace.ts'
 import { checkPath } from '../../document/checks/path-roots.ts'
 import type { Endpoint, LookupRequest, ParameterSpec, ResponseRequest } from '../../document/schema/schema.ts'
@@ -22,6 +23,7 @@ import { addressOf, formatTarget, type NamedTarget, targetOf } from '../../outbo
 import { createExpressionCompiler } from '../expressions.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { andThen } from './for-each.ts'
+import { compileCache } from './lookup-cache.ts'
 import { compileAuth } from './request-auth.ts'
 import {
   type CallScope,
@@ -100,20 +102,25 @@ export function compileCall(
   const allowed = compileAllowed(request.allowedStatuses, lint.at('allowedStatuses'))
   const timeoutMs = compileTimeout(request.timeoutMs, settings, lint.at('timeoutMs'))
   const originName = url.base?.reference.text
+  const options: Destination['options'] = {
+    retries: compileRetries(request, target, method, settings, lint.at('retries')),
+    ...compileRedirects(kind, config, allowed),
+    ...(request.idempotent === true ? { idempotent: true } : {}),
+    ...(originName === undefined ? {} : { originName }),
+  }
+  const carriesTransaction = settings.openhimRegister && target.isHttp && !Object.hasOwn(headers, TRANSACTION_HEADER)
+  const setsTransaction = carriesTransaction && !values.some(([name]) => name.toLowerCase() === TRANSACTION_HEADER)
+  const isOwn = (name: string) => setsTransaction && name === TRANSACTION_HEADER
+  const cache = compileCache(request, allowed, options, isOwn)
   const to: Destination = {
     target: target.id,
     address: addressOf(request, target),
-    options: {
-      retries: compileRetries(request, target, method, settings, lint.at('retries')),
-      ...compileRedirects(kind, config, allowed),
-      ...(request.idempotent === true ? { idempotent: true } : {}),
-      ...(originName === undefined ? {} : { originName }),
-    },
+    options,
+    ...(cache && { cache: cache.rule }),
   }
   const { outbound } = services
   const shownMethod = target.method ?? method
   const unwraps = kind === 'LOOKUP' && settings.openhimRegister
-  const carriesTransaction = settings.openhimRegister && target.isHttp && !Object.hasOwn(headers, TRANSACTION_HEADER)
   const keySpec = 'key' in request ? request.key : undefined
   const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, reader, lint.at('key'))
 
@@ -152,7 +159,14 @@ export function compileCall(
     items: forEach && compileItems(forEach.items, reader, settings, lint.at('forEach', 'items')),
     concurrency: Number(forEach?.concurrency ?? 1),
     prepare: (scope, run) => {
-      return andThen(evaluate(scope, run), (evaluated) => build(scope, run, evaluated))
+      return andThen(evaluate(scope, run), (evaluated) => {
+        const built = build(scope, run, evaluated)
+        return cache === undefined ? built : cache.withKey(built, scope)
+      })
+    },
+    toUrl: ({ cacheKey: _, ...prepared }, url, scope) => {
+      const other = { ...prepared, url, shownUrl: withReferences(url, prepared.secrets) }
+      return cache === undefined ? other : cache.withKey(other, scope)
     },
     send: (prepared, body, run, item, ending) => {
       if (prepared.secrets !== undefined) noteSecrets(run.trace, prepared.secrets)
@@ -170,14 +184,14 @@ export function compileCall(
         (received) => {
           const answer = unwraps ? withoutWrapper(received) : received
           endCall(called, answer)
-          if (answer.body.byteLength <= LARGE_ANSWER_BYTES) return ending.answered(answer, run)
-          return exclusiveIteration().then(() => ending.answered(answer, run))
+          if (answer.body.byteLength <= LARGE_ANSWER_BYTES) return ending.answered(answer, run, item)
+          return exclusiveIteration().then(() => ending.answered(answer, run, item))
         },
         (thrown: unknown) => {
           if (kind === 'RESPONSE' && thrown instanceof OutboundError && thrown.answer !== undefined) {
             // The target has accepted the request, even if its answer cannot be decoded.
             endCall(called, thrown.answer)
-            return ending.answered(thrown.answer, run)
+            return ending.answered(thrown.answer, run, item)
           }
           endCall(called, thrown instanceof OutboundError ? thrown.fault : 'internal')
           if (!(thrown instanceof OutboundError)) throw thrown
@@ -191,7 +205,7 @@ export function compileCall(
 type WrittenHeaders = NonNullable<NonNullable<ResponseRequest['config']>['headers']>
 
 /** The headers with a fixed text, and those whose value is of the message. */
-function splitHeaders(headers: WrittenHeaders) {
+export function splitHeaders(headers: WrittenHeaders) {
   const texts: Record<string, string> = {}
   const values: (readonly [name: string, spec: ParameterSpec])[] = []
   for (const [name, written] of Object.entries(headers)) {
@@ -313,6 +327,8 @@ export type RequestCall = Readonly<{
   concurrency: number
   /** Builds the request but its body. Fails with PARAMETER_INVALID, SECRET_UNAVAILABLE, as expressions do, and as `run.budget` does. */
   prepare(scope: CallScope, run: Run): Awaitable<PreparedRequest>
+  /** The same request to another URL. */
+  toUrl(prepared: PreparedRequest, url: string, scope: CallScope): PreparedRequest
   /**
    * `item`: the index of its item, in a forEach. Gives what `ending` makes of the answer, or of a failure:
    * <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED, _UNREADABLE or _CIRCUIT_OPEN, EGRESS_DENIED and DEADLINE_EXCEEDED.
@@ -328,7 +344,8 @@ export type RequestCall = Readonly<{
 
 /** Makes the result of a call from its answer or failure. What it throws rejects `send`. */
 export type CallEnding<Result> = Readonly<{
-  answered(answer: OutboundAnswer, run: Run): Result
+  /** `item`: as for `send`. */
+  answered(answer: OutboundAnswer, run: Run, item: number | undefined): Awaitable<Result>
   failed(failure: Failure, run: Run): Result
 }>
 

@@ -84,12 +84,18 @@ export function compileParameter(name: string, spec: ParameterSpec, reader: Read
 
 const NOTHING_EVALUATED: Evaluated = new Map()
 
-/** A value of a path or an expression. Undefined if it finds nothing. */
+/** A value of a path or an expression; a text is a path. Undefined if it finds nothing. */
 export function compileValue(
-  spec: Pick<ParameterSpec, 'path' | 'expression'>,
+  spec: string | Pick<ParameterSpec, 'path' | 'expression'>,
   reader: Reader,
   lint: LintSink,
 ): (scope: CallScope, run: Run) => Awaitable<Json | undefined> {
+  if (typeof spec === 'string') {
+    const source = parseRequestPath(spec, lint)
+    if (source === undefined) return () => undefined
+    reader.check(source, true, lint)
+    return (scope) => source.read(scope)
+  }
   const [value] = compileParameter('', spec, reader, lint)
   if (value === undefined) return () => undefined
   const { evaluate, read } = value

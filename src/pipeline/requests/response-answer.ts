@@ -97,7 +97,7 @@ export function aggregate(
   return { status: 200, headers: { ...headers, 'x-crosswalk-status': 'partial' }, body, partial: true }
 }
 
-function bodyFromResult(outcome: RequestResult): Json {
+export function bodyFromResult(outcome: RequestResult): Json {
   if ('forgiven' in outcome) return outcome.instead === undefined ? bodyFromResult(outcome.forgiven) : outcome.instead
   if (outcome instanceof Failure) return { error: outcome.message, code: outcome.code }
   if (outcome.ok || outcome.answer.body.byteLength > 0) return outcome.content.value

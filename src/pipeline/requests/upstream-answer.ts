@@ -262,8 +262,9 @@ export function withoutWrapper(answer: OutboundAnswer): OutboundAnswer {
   const { status = answer.status, body, orchestrations } = wrapper
   const headers = Object.fromEntries(Object.entries(wrapper.headers).filter(([name]) => !isOfTransfer(name)))
   if (typeof headers['content-type'] === 'string') headers['content-type'] = inUtf8(headers['content-type'])
-  const { remark } = answer
-  return { status, headers, body: Buffer.from(body), orchestrations, ...(remark === undefined ? {} : { remark }) }
+  const { remark, forget } = answer
+  const kept = { ...(remark === undefined ? {} : { remark }), ...(forget && { forget }) }
+  return { status, headers, body: Buffer.from(body), orchestrations, ...kept }
 }
 
 /** The body is a text in the wrapper, whatever length and codings the mediator's own answer had. */

@@ -13,6 +13,8 @@ import { hasStatus } from '../../language/status-set.ts'
 import type { Step } from '../chain.ts'
 import { answersInFhir } from '../reply.ts'
 import { andThen, buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
+import { compilePages } from '../requests/lookup-pages.ts'
+import { compileLookupValidation } from '../requests/lookup-validation.ts'
 import { compileInOrder } from '../requests/lookups-in-order.ts'
 import { compileLookupBody } from '../requests/request-body.ts'
 import { type CallEnding, compileCall, type RequestCall } from '../requests/request-call.ts'
@@ -33,7 +35,7 @@ type Lookup = Readonly<{ id: string; prepare(message: Parsed, run: Run): Awaitab
  * In: `requestBody`. Out: adds `lookupRequests` and `timestamps.lookupRequests`.
  * Lints: everything that compileCall does.
  * Fails: PARAMETER_INVALID and FOREACH_INVALID, before anything is sent unless the lookup reads others; LOOKUP_REFUSED, LOOKUP_UNREACHABLE,
- * LOOKUP_TIMED_OUT, LOOKUP_UNREADABLE, LOOKUP_CIRCUIT_OPEN, EGRESS_DENIED, DEADLINE_EXCEEDED, but none of these for an
+ * LOOKUP_TIMED_OUT, LOOKUP_UNREADABLE, LOOKUP_INVALID, LOOKUP_PAGING_FAILED, LOOKUP_CIRCUIT_OPEN, EGRESS_DENIED, DEADLINE_EXCEEDED, but none of these for an
  * optional lookup. Of several failures, the first in the order of the document.
  */
 export function compileLookup(
@@ -97,25 +99,41 @@ function compileOne(
     if (fallback !== undefined && fault !== undefined) return fallback
     throw failure
   }
+  const recover = (thrown: unknown, run: Run, answer?: OutboundAnswer): Result => {
+    if (!(thrown instanceof Failure)) throw thrown
+    answer?.forget?.()
+    const result = failed(thrown, run)
+    return answer === undefined ? result : withStatus(result, answer)
+  }
+  const validate = compileLookupValidation(request, services, settings, lint)
+  const readValid = (answer: OutboundAnswer, run: Run, item: number | undefined): Awaitable<Result> => {
+    run.lookups.highestStatus = Math.max(run.lookups.highestStatus ?? 0, answer.status)
+    const result = withStatus(read(answer), answer)
+    if (validate === undefined) return result
+    return andThen(validate(result.data ?? null, item, run), (data) => ({ ...result, data }))
+  }
   const ending: CallEnding<Result> = {
-    answered: (answer, run) => {
-      run.lookups.highestStatus = Math.max(run.lookups.highestStatus ?? 0, answer.status)
+    answered: (answer, run, item) => {
       try {
-        return withStatus(read(answer), answer)
+        const result = readValid(answer, run, item)
+        return result instanceof Promise ? result.catch((thrown: unknown) => recover(thrown, run, answer)) : result
       } catch (thrown) {
-        if (thrown instanceof Failure) return withStatus(failed(thrown, run), answer)
-        throw thrown
+        return recover(thrown, run, answer)
       }
     },
     failed,
   }
   const send = (prepared: PreparedRequest, body: Body | undefined, run: Run, item?: number): Promise<Result> =>
     call.send(prepared, body, run, item, ending)
+  const sendPages = compilePages(request, call, readValid, endpoint, services, settings, lint)
   const readBody = compileLookupBody(request, call, endpoint, services, settings, lint)
   const prepare = (message: Parsed, run: Run): Awaitable<Ready> => {
     if (items === undefined) {
       return andThen(call.prepare(message, run), (prepared) =>
-        andThen(readBody(message, run), (body) => () => send(prepared, body, run)),
+        andThen(readBody(message, run), (body) => () => {
+          if (sendPages === undefined) return send(prepared, body, run)
+          return sendPages(prepared, body, message, run).catch((thrown: unknown) => recover(thrown, run))
+        }),
       )
     }
     const calls = buildAll(items(message), (item) => {

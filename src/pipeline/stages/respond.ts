@@ -6,9 +6,15 @@ import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import type { PreparedRequest } from '../../core/ports/outbound-port.ts'
 import type { Run } from '../../core/run.ts'
 import { noteAnswer } from '../../core/tracing/trace.ts'
-import { type Endpoint, type ResponseRequest, soleRequest } from '../../document/schema/schema.ts'
+import { type Endpoint, mapsAnswer, type ResponseRequest, soleRequest } from '../../document/schema/schema.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
-import { codecForFormat, codecForSending, type OutputFormat, outputFormat } from '../../formats/codecs.ts'
+import {
+  codecForFormat,
+  codecForSending,
+  DEFAULT_FORMAT,
+  type OutputFormat,
+  outputFormat,
+} from '../../formats/codecs.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import { targetOf } from '../../outbound/targets.ts'
 import type { Stage } from '../chain.ts'
@@ -25,6 +31,7 @@ import {
   type RequestResult,
   withoutResponse,
 } from '../requests/response-answer.ts'
+import { compileResponses } from '../requests/response-roots.ts'
 import { compileTimed } from '../requests/timed.ts'
 import { readAnyContent, refusal } from '../requests/upstream-answer.ts'
 import type { PipelineSettings, Services } from '../services.ts'
@@ -37,7 +44,7 @@ type Response = Readonly<{ id: string; path: string; prepare(message: Serialised
 /**
  * Sends the output to the response requests, all at once, and makes the answer from their answers.
  *
- * In: `output`. Out: adds `answer`; without response requests, the output itself.
+ * In: `output`. Out: adds `answer`, and `responses` for a document with `answer`; without response requests, the output itself.
  * Lints: everything that compileCall does. Fails: PARAMETER_INVALID and FOREACH_INVALID before anything is sent. Then
  * RESPONSE_UNREACHABLE, RESPONSE_TIMED_OUT, RESPONSE_REFUSED and RESPONSE_UNREADABLE: of the only or primary response and
  * of every topic; for a record, of every response.
@@ -54,6 +61,8 @@ export function compileRespond(
   const responses = requests.map((request, index) =>
     compileOne(request, endpoint, services, settings, lint.at('requests', 'response', index)),
   )
+  // A format that holds the answers of all requests: the document makes another body of them.
+  const together = mapsAnswer(endpoint) ? outputFormat(DEFAULT_FORMAT) : format
   const sole = soleRequest(endpoint)
   const alone = sole === undefined ? -1 : requests.indexOf(sole)
 
@@ -65,7 +74,7 @@ export function compileRespond(
     if (outcome instanceof Failure) throw outcome
     refuseUndelivered(promised, outcomes)
     if (outcome === undefined) {
-      const aggregated = aggregate(responses, outcomes, format, run)
+      const aggregated = aggregate(responses, outcomes, together, run)
       return {
         ...message,
         answer: aggregated.partial ? { ...aggregated, ...findCause(responses, outcomes) } : aggregated,
@@ -81,12 +90,16 @@ export function compileRespond(
     const partial = outcomes.flat().some(isAtFault)
     return { ...message, answer: partial ? { ...passed, partial, ...findCause(responses, outcomes) } : passed }
   }
+  const gather = compileResponses(endpoint, settings)
   // Only a state has the times: other endpoints do not pay for them.
   const timed = usesState(endpoint) ? compileTimed('responseTimes') : undefined
   const sendAll = (ready: readonly Ready[], message: Serialised, run: Run): Promise<Answered> =>
     settleAll(
       ready.map((send, index) => timed?.((responses[index] as Response).id, send, run) ?? send(run)),
-      (outcomes) => answer(message, run, outcomes),
+      (outcomes) => {
+        const answered = answer(message, run, outcomes)
+        return gather === undefined ? answered : { ...answered, responses: gather(outcomes) }
+      },
     )
   return (message, run) => {
     const ready = prepareAll(responses, (response) => response.prepare(message, run))
@@ -178,12 +191,18 @@ function outgoingForm(own: string | undefined, endpoint: Endpoint): Readonly<{ c
   return { codec, contentType: mediaType }
 }
 
+/** Waits for nothing. */
+type OutcomeEnding = Readonly<{
+  answered(answer: OutboundAnswer, run: Run): RequestOutcome
+  failed(failure: Failure, run: Run): RequestOutcome
+}>
+
 /** Reads the answer. Does not throw a Failure, as only the other responses decide whether it fails the message. */
 const createOutcomeEnding = (
   { allowed }: RequestCall,
   settings: ParserSettings,
   endpoint: Endpoint,
-): CallEnding<RequestOutcome> => ({
+): OutcomeEnding => ({
   answered: (answer, run) => {
     const ok = hasStatus(allowed, answer.status)
     const content = readAnyContent(answer, settings, !ok, endpoint)
@@ -193,7 +212,7 @@ const createOutcomeEnding = (
   failed: (failure) => failure,
 })
 
-const forgiving = (ending: CallEnding<RequestOutcome>, instead: Json | undefined): CallEnding<RequestResult> => ({
+const forgiving = (ending: OutcomeEnding, instead: Json | undefined): CallEnding<RequestResult> => ({
   answered: (answer, run) => forgive(ending.answered(answer, run), instead),
   failed: (failure, run) => forgive(ending.failed(failure, run), instead),
 })

@@ -252,7 +252,8 @@ const toRecordedStage = ({ stage, startMs, endMs }: Trace['stages'][number]): Re
 const toRecordedCalls = ({ startMs, calls }: Trace, secrets: readonly string[]): readonly RecordedCall[] =>
   calls.length === 0 ? NO_CALLS : keptCalls(calls).map((call) => toRecordedCall(call, startMs, secrets))
 
-const hasFailed = ({ answer, fault }: CallSpan): boolean => fault !== undefined || (answer?.status ?? 0) >= 400
+const hasFailed = ({ answer, stale, fault }: CallSpan): boolean =>
+  (fault ?? stale) !== undefined || (answer?.status ?? 0) >= 400
 
 /** Of too many calls, those that failed and as many others as there is room for, in their order. */
 export function keptCalls(calls: readonly CallSpan[]): readonly CallSpan[] {
@@ -263,7 +264,7 @@ export function keptCalls(calls: readonly CallSpan[]): readonly CallSpan[] {
 }
 
 function toRecordedCall(
-  { kind, id, item, method, target, startMs, endMs, answer, remark, token, fault }: CallSpan,
+  { kind, id, item, method, target, startMs, endMs, answer, remark, token, cached, stale, fault }: CallSpan,
   messageStartMs: number,
   secrets: readonly string[],
 ): RecordedCall {
@@ -280,6 +281,8 @@ function toRecordedCall(
   if (answer !== undefined) call.status = answer.status
   if (remark !== undefined) call.remark = remark
   if (token !== undefined) call.token = token
+  if (cached) call.cached = true
+  if (stale !== undefined) call.stale = stale
   if (fault !== undefined) call.fault = fault
   return call
 }

@@ -2,6 +2,7 @@
 import { isObject, type Json } from '../../core/json.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
 import { encodedForms, MASK } from '../../core/secrets/secrets.ts'
+import { membersHeldBy } from '../../formats/codecs.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import { type PathStep, parseSteps } from '../../language/paths/path-steps.ts'
 
@@ -19,7 +20,8 @@ export type Redaction = Readonly<{
 /**
  * Compiles paths to a redaction. A path holds at any depth of a body, as one value occurs at many paths on its way through a
  * message: `ssn` redacts every field of that name, `patient.name` every name in a patient. Names on arrays hold for every
- * element, and a number (`list.0`) for that element. Paths that do not parse are left out.
+ * element, and a number (`list.0`) for that element. A member that repeats or continues another one (`heldBy` of Codec) is redacted
+ * with that. Paths that do not parse are left out.
  */
 export function compileRedaction(paths: readonly string[]): Redaction | undefined {
   const compiled = paths.flatMap((text) => {
@@ -48,9 +50,10 @@ function walk(value: Json, following: readonly Following[], starts: readonly Fol
   if (!isObject(value)) return value
   let copy: Record<string, Json> | undefined
   for (const [name, field] of Object.entries(value)) {
+    const namesHeld = [name, ...membersHeldBy(name)]
     const next = walkInto(
       field,
-      [...here, ...starts].flatMap((one) => intoField(one, name)),
+      namesHeld.flatMap((held) => [...here, ...starts].flatMap((one) => intoField(one, held))),
     )
     if (next === field) continue
     copy ??= { ...value }
@@ -71,9 +74,14 @@ function intoElement({ path, at }: Following, index: number): Following[] {
   const step = path[at]
   if (step?.kind === 'each' || (step?.kind === 'index' && step.index === index)) return [{ path, at: at + 1 }]
   if (step?.kind === 'index') return []
-  // `0` selects the element 0. In other elements it is taken as a field's name; that may redact too much, which is safe.
+  // `0` selects the element 0, or is the name of a field in each; both may redact too much, which is safe.
   const isElement = step?.kind === 'name' && step.name === String(index)
-  return [{ path, at: isElement ? at + 1 : at }]
+  return isElement
+    ? [
+        { path, at: at + 1 },
+        { path, at },
+      ]
+    : [{ path, at }]
 }
 
 function intoField({ path, at }: Following, name: string): Following[] {

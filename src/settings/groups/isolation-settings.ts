@@ -7,7 +7,7 @@ export const isolation = {
     kind: choice('none', 'process'),
     default: 'none',
     means:
-      '`process` runs `inputTransforms` and `inputValidation` in isolated processes without network, files and environment. A process that takes too much time or memory is killed (docs/security.md).',
+      '`process` runs the expressions and schemas of documents in isolated processes without network, files and environment. A process that takes too much time or memory is killed (docs/security.md).',
   },
   isolationProcesses: {
     name: 'ISOLATION_PROCESSES',

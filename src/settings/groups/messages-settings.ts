@@ -51,14 +51,14 @@ export const messages = {
     name: 'VALIDATION_ACCEPT_NULL_VALUES',
     kind: flag,
     default: 'false',
-    means: 'Whether null is valid for any type in `inputValidation`.',
+    means: 'Whether null is valid for any type in `inputValidation` and in the `validation` of lookups.',
   },
   validationCoerceTypes: {
     name: 'VALIDATION_COERCE_TYPES',
     kind: flag,
     default: 'false',
     means:
-      'Whether values are converted to the type that `inputValidation` requires; later stages see the converted values.',
+      'Whether values are converted to the type that `inputValidation`, or the `validation` of a lookup, requires; later stages see the converted values.',
   },
   messageTimeoutMs: {
     name: 'MESSAGE_TIMEOUT_MS',

@@ -78,7 +78,7 @@ function describeCall(
   values: ReportValues,
   at: string,
 ): JsonObject {
-  const { kind, id, item, target, startMs, endMs, answer, remark, token, fault } = call
+  const { kind, id, item, target, startMs, endMs, answer, remark, token, cached, stale, fault } = call
   return {
     kind,
     id,
@@ -91,6 +91,8 @@ function describeCall(
     ...(answer === undefined ? {} : { answer: describeAnswer(answer, values, `${at}/answer`) }),
     ...(remark === undefined ? {} : { remark }),
     ...(token === undefined ? {} : { token }),
+    ...(cached ? { cached } : {}),
+    ...(stale === undefined ? {} : { stale }),
     ...(fault === undefined || failure?.kind.dryRun ? {} : { fault }),
   }
 }

@@ -59,11 +59,15 @@ function describeOutput(stage: StageName, { completed, recording }: Parts): Json
   if (after === undefined) return undefined
   if (stage === 'extract') return extracted === undefined ? undefined : { state: extracted }
   if (stage === 'validate') return pick(after, VALIDATED)
-  if (stage === 'respond') return { status: completed.answer.status }
+  if (stage === 'respond') return { status: readStatus(after), ...pick(after, ['responses']) }
+  if (stage === 'answer') return { status: completed.answer.status }
   const name = (STAGES[stage] as StageKind).adds
   const value = name === undefined ? undefined : after[name]
   return name === undefined || value === undefined ? undefined : shownParts({ [name]: value })
 }
+
+/** Of the answer that the requests made. */
+const readStatus = (message: JsonObject): Json => (isObject(message.answer) ? (message.answer.status ?? null) : null)
 
 /** What a failed stage had done before it failed: the expressions that ran. */
 function describePartialOutput(stage: StageName, { transforms }: StageRecording): JsonObject | undefined {
@@ -100,11 +104,12 @@ const isEmptyObject = (value: Json): boolean => isObject(value) && Object.keys(v
 
 /** The same with the values of headers that are credentials redacted. */
 function shownParts(parts: JsonObject): JsonObject {
-  const { requestHeaders, lookupRequests, ...others } = parts
+  const { requestHeaders, lookupRequests, responses, ...others } = parts
   return {
     ...(isObject(requestHeaders) ? { requestHeaders: withoutSecretHeaders(requestHeaders) } : {}),
     ...others,
     ...(isObject(lookupRequests) ? { lookupRequests: withoutSecrets(lookupRequests) } : {}),
+    ...(isObject(responses) ? { responses: withoutSecrets(responses) } : {}),
   }
 }
 

@@ -1,10 +1,16 @@
 /** The answer of a message that succeeds, as a response of the operation. */
-import { takesBody } from '../../core/http.ts'
+import { isBodiless, takesBody } from '../../core/http.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { collectInto, type LintSink } from '../../core/lint.ts'
 import { isSecretName, referencesIn } from '../../core/secrets/secrets.ts'
 import { looksLikeCredential } from '../../document/checks/plain-credentials.ts'
-import { type Endpoint, type ResponseRequest, soleRequest } from '../../document/schema/schema.ts'
+import {
+  answerFormat,
+  type Endpoint,
+  mapsAnswer,
+  type ResponseRequest,
+  soleRequest,
+} from '../../document/schema/schema.ts'
 import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { pointer } from '../../language/json-schema/publish-schema.ts'
 import { convertEach } from '../../language/mapping/mapping-functions.ts'
@@ -24,6 +30,57 @@ const UNKNOWN: JsonObject = {}
 
 /** By status. */
 export function describeAnswer(endpoint: Endpoint, request: RequestSchemas, settings: PublishSettings): JsonObject {
+  const answers = describeWithoutOwn(endpoint, request, settings)
+  return endpoint.answer === undefined ? answers : describeOwn(endpoint, endpoint.answer, answers, request, settings)
+}
+
+/** What `answer` makes of the answers that the requests give; a refusal that is passed on stays. */
+function describeOwn(
+  endpoint: Endpoint,
+  { status, headers = {}, mapping = {} }: NonNullable<Endpoint['answer']>,
+  answers: Readonly<Record<string, JsonObject>>,
+  request: RequestSchemas,
+  settings: PublishSettings,
+): JsonObject {
+  const { default: refusal, ...successes } = answers
+  const [[key, success] = ['200', {}]] = Object.entries(successes)
+  const named = Object.keys(headers).map((name) => [
+    name,
+    { description: 'Of the document.', schema: { type: 'string' } },
+  ])
+  const own = { ...success, headers: { ...(success.headers as JsonObject), ...Object.fromEntries(named) } }
+  const answered = mapsAnswer(endpoint) ? { ...own, ...describeMapped(endpoint, mapping, request, settings) } : own
+  if (typeof status === 'object') return { '2XX': answered, default: refusal ?? answered }
+  const { content: _none, ...bodiless } = answered as JsonObject
+  return {
+    [status ?? key]: isBodiless(Number(status)) ? bodiless : answered,
+    ...(refusal === undefined ? {} : { default: refusal }),
+  }
+}
+
+function describeMapped(
+  endpoint: Endpoint,
+  mapping: JsonObject,
+  request: RequestSchemas,
+  settings: PublishSettings,
+): JsonObject {
+  const format = answerFormat(endpoint)
+  const { schemaNotes } = codecForFormat(format)
+  const sink = collectInto([], 'answer.mapping')
+  const findSourceSchema = createSourceSchemas(endpoint, request, settings.validationCoerceTypes)
+  return {
+    description: `What the document makes of the message and its answers.${schemaNotes === undefined ? '' : ` ${schemaNotes.written}`}`,
+    content: {
+      [MEDIA_TYPES[format]]: { schema: withSource(describeOutput(mapping, findSourceSchema, [], sink), sink.path) },
+    },
+  }
+}
+
+function describeWithoutOwn(
+  endpoint: Endpoint,
+  request: RequestSchemas,
+  settings: PublishSettings,
+): Readonly<Record<string, JsonObject>> {
   const { response } = endpoint.requests
   const { output } = endpoint.transformation
   const content = (schema: JsonObject): JsonObject => ({ content: { [MEDIA_TYPES[output]]: { schema } } })

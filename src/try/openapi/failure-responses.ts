@@ -201,11 +201,13 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   FOREACH_INVALID: ({ hasForEach }) => hasForEach,
   VALIDATION_FAILED: ({ endpoint }) => endpoint.inputValidation !== undefined,
   LOOKUP_INVALID: ({ endpoint: { inputValidation, requests } }) =>
-    requests.lookup.length > 0 && inputValidation !== undefined && namesParts(inputValidation, inputValidation),
+    requests.lookup.some(({ validation }) => validation !== undefined) ||
+    (requests.lookup.length > 0 && inputValidation !== undefined && namesParts(inputValidation, inputValidation)),
   LOOKUP_REFUSED: ofLookups,
   LOOKUP_UNREACHABLE: ofLookups,
   LOOKUP_TIMED_OUT: ofLookups,
   LOOKUP_UNREADABLE: ofLookups,
+  LOOKUP_PAGING_FAILED: ({ endpoint }) => endpoint.requests.lookup.some(({ page }) => page !== undefined),
   LOOKUP_CIRCUIT_OPEN: ofLookups,
   TRANSFORM_FAILED: ({ endpoint }) => listReferences(endpoint).some(({ kind }) => kind === 'expression'),
   REJECTED: ({ endpoint }) =>
@@ -220,6 +222,8 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   RESPONSE_CIRCUIT_OPEN: ofPassedOn,
   RESPONSE_UNREADABLE: ofPassedOn,
   RESPONSE_REFUSED: ({ hasRefusable }) => hasRefusable,
+  ANSWER_INVALID: ({ endpoint: { answer } }) =>
+    [answer?.status, ...Object.values(answer?.headers ?? {})].some((value) => typeof value === 'object'),
   EGRESS_DENIED: ({ hasLookup, hasPassedOn }) => hasLookup || hasPassedOn,
   SECRET_UNAVAILABLE: ({ endpoint: { auth = {}, constants, requests } }) =>
     referencesIn(JSON.stringify([auth, constants, requests])).length > 0,

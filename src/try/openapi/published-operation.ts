@@ -1,7 +1,7 @@
 /** What one endpoint adds to an OpenAPI document. */
 import { takesBody } from '../../core/http.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Endpoint } from '../../document/schema/schema.ts'
+import { answerFormat, type Endpoint } from '../../document/schema/schema.ts'
 import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { splitPattern, variableName } from '../../language/route-pattern.ts'
 import { checkTestFile } from '../tests/check-test-file.ts'
@@ -127,7 +127,7 @@ const named = (examples: readonly (readonly [name: string, example: JsonObject])
 
 /** Adds the answers of examples to the responses that describe their statuses. */
 function withExamples(answers: JsonObject, endpoint: Endpoint, examples: readonly PublishedExample[]): JsonObject {
-  const type = MEDIA_TYPES[endpoint.transformation.output]
+  const type = MEDIA_TYPES[answerFormat(endpoint)]
   const of = (status: string): JsonObject =>
     named(
       examples.flatMap((one) =>

@@ -106,7 +106,7 @@ const ambientSandbox = (sandbox: Sandbox, ambient: () => Ambient, timeoutMs: num
       transform: (message, _deadlineAt, options) =>
         compiled.transform(message, deadlineAt(), { ...options, ambient: ambient() }),
       evaluate: (text, message) => compiled.evaluate(text, message, deadlineAt(), ambient()),
-      validate: (data) => compiled.validate(data, deadlineAt()),
+      validate: (place, data) => compiled.validate(place, data, deadlineAt()),
     }
   },
 })

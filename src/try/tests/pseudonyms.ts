@@ -335,7 +335,8 @@ export function collectLiterals(document: JsonObject): ReadonlySet<string> {
         // The names are the codes that `mapCodes` maps.
         if (name === 'parameters' && isObject(member)) for (const code of Object.keys(member)) found.add(code)
         // Digits of a pattern are mostly counts and ranges. Paths and topics name no values.
-        if (name !== 'pattern' || typeof member !== 'string' || !WITH_PATTERNS.has(part)) add(member, part)
+        if (name !== 'pattern' || typeof member !== 'string' || !WITH_PATTERNS.has(part))
+          add(member, part === 'requests' && name === 'validation' ? 'inputValidation' : part)
         else if (part === 'inputValidation') for (const word of wordsOfPattern(member)) found.add(word)
       }
     }

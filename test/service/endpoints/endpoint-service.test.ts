@@ -139,7 +139,14 @@ describe('a store that keeps a change and cannot confirm it', () => {
 test('a change that is stored without confirmation stays pending while no process compiles it', async () => {
   const state = { confirms: true, compiles: true }
   const run = () => assert.fail('a message ran')
-  const program = { expressions: new Map(), values: new Map(), lints: [], transform: run, evaluate: run, validate: run }
+  const program = {
+    expressions: new Map(),
+    values: new Map(),
+    lints: new Map(),
+    transform: run,
+    evaluate: run,
+    validate: run,
+  }
   const {
     store,
     registry,

@@ -155,6 +155,50 @@ it('refuses roots where they do not exist, and names what is wrong in an each', 
   )
 })
 
+it('finds the status of lookups in the elements that they are', async () => {
+  const status = async (target: JsonObject) => {
+    const url = `${pipeline.upstream.url}/:n`
+    const params = { url: { n: { path: 'item' } } }
+    const lookup = { id: 'l', forEach: { items: 'requestBody' }, config: { url, params }, allowedStatuses: ['*'] }
+    const reply = await pipeline.send(
+      { requests: { lookup }, inputMapping: { 'lookupRequests.l[]': target } },
+      [200, 404],
+    )
+    return reply.json()
+  }
+  assert.deepEqual(await status({ key: 'e[]', each: { 'item.status': 's' } }), { e: [{ s: 200 }, { s: 404 }] })
+  assert.deepEqual(await status({ key: 'e[]', when: 'item.status = 404', each: { index: 'i' } }), { e: [{ i: 1 }] })
+})
+
+it('maps the body of a lookup, and that of a response request for each of its items', async () => {
+  const rows = { key: 'l[]', when: 'item.n > payload.least', each: { 'item.n': 'n', 'payload.least': 'over' } }
+  const lookup = {
+    id: 'a',
+    config: { method: 'POST', url: pipeline.upstream.url, body: { mapping: { 'payload.rows': rows } } },
+  }
+  const parts = { key: 'p[]', when: 'outer.n = 3 or item = "x"', each: { item: 'v', 'outer.n': 'of', index: 'at' } }
+  const response = {
+    id: 'b',
+    config: { url: pipeline.upstream.url },
+    forEach: { items: 'requestBody.rows' },
+    mapping: { 'item.parts': parts },
+  }
+  const body = {
+    least: 1,
+    rows: [
+      { n: 1, parts: ['x', 'y'] },
+      { n: 3, parts: ['y'] },
+    ],
+  }
+  const received = await pipeline.receivedIn(() => pipeline.send({ requests: { lookup, response } }, body))
+  assert.deepEqual(
+    received
+      .map((one) => JSON.parse(one.body))
+      .toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1)),
+    [{ l: [{ n: 3, over: 1 }] }, { p: [{ v: 'x', of: 1, at: 0 }] }, { p: [{ v: 'y', of: 3, at: 0 }] }],
+  )
+})
+
 it('lets other messages run while a long list is mapped', async () => {
   const path = await pipeline.register({
     inputMapping: {

@@ -172,6 +172,31 @@ describe('certificates of a request', () => {
     assert.deepEqual(changing.seen, ['client', 'other'])
   })
 
+  test('have connections of their own for the hundred used last; what is under way on others is answered', async (t) => {
+    const held = Promise.withResolvers<void>()
+    let isFirst = true
+    const server = await listen(t, {}, async (response) => {
+      const waits = isFirst
+      isFirst = false
+      if (waits) await held.promise
+      response.end('{}')
+    })
+    const client = createHttpClient({ connectTimeoutMs: 2_000, answerLimitBytes: 1_000 })
+    t.after(() => client.close())
+    const send = (number: number) => {
+      const tls = { ca: `${read('authority')}\n# ${number}` }
+      return client.send({ method: 'GET', url: server.url, headers: {}, timeoutMs: 5_000, retries: 0, tls })
+    }
+    const first = send(0)
+    for (let number = 1; number <= 100; number++) await send(number)
+    held.resolve()
+    assert.equal((await first).status, 200)
+    await send(100)
+    assert.equal(server.connections, 101)
+    await send(0)
+    assert.equal(server.connections, 102)
+  })
+
   test('that cannot be read are a warning, and a failure before anything is sent', async (t) => {
     const server = await listen(t)
     const cases: readonly (readonly [tls: JsonObject, field: string, says: RegExp])[] = [

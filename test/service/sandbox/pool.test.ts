@@ -40,11 +40,11 @@ function poolOfOne() {
       }
     },
   })
-  const program = { endpoint: 'one', expressions: [], schema: undefined }
+  const program = { endpoint: 'one', expressions: [] }
   const owner: ProgramOwner = { id: 1, program, size: 10, quota: newCpuQuota() }
   const submit = (limitMs = 60_000): Promise<CallOutcome> =>
     new Promise((finish) => {
-      const task = { kind: 'validate', data: null } as const
+      const task = { kind: 'validate', place: 'inputValidation', data: null } as const
       pool.submit({
         owner,
         task,

@@ -201,7 +201,10 @@ describe('the bundle of the service', () => {
     for (const name of ['console', 'node_modules', 'package.json']) symlinkSync(join(root, name), join(home, name))
     const made = await run(process.execPath, [join(root, 'scripts/bundle.ts'), join(home, 'dist')])
     assert.deepEqual([made.code, made.stderr], [0, ''])
-    const service = await spawnService(temporary, { command: [process.execPath, join(home, 'dist/main.js')] })
+    const probe = join(temporary, 'probe.cjs')
+    writeFileSync(probe, `process.on('exit', () => console.log('Loaded: ' + process.moduleLoadList))`)
+    const command = [process.execPath, '--require', probe, join(home, 'dist/main.js')] as const
+    const service = await spawnService(temporary, { command })
     const page = await fetch(service.adminUrl)
     assert.match(await page.text(), /<title>/)
     const transformation = { input: 'XML', output: 'JSON' }
@@ -218,6 +221,12 @@ describe('the bundle of the service', () => {
     assert.deepEqual(await answer.json(), { b: 'c', n: 2 })
     service.child.kill('SIGTERM')
     assert.deepEqual(await service.ended, { code: 0, signal: null })
+    const [, loaded = ''] = /^Loaded: (.*)$/m.exec(service.output.stdout) ?? []
+    // Each takes memory, node:tls 3 MB, in every service.
+    assert.deepEqual(
+      loaded.split(',').filter((name) => /^NativeModule (?:http|http2|https|tls|zlib)$/.test(name)),
+      ['NativeModule http'],
+    )
   })
 
   test('has compiled code that V8 takes with the flags of the launcher, and does without', async () => {

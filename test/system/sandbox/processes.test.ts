@@ -169,6 +169,6 @@ test('a program that no process has the time to compile is not held to have faul
   const logger = createLogger({ logLevel: 'silent', enableLogging: false })
   const sandbox = createSandbox({ processes: 0, memoryMb: 256, programOptions, compileMs: 20, logger })
   t.after(() => sandbox.close())
-  const program = { endpoint: 'x', expressions: [['x', '1'] as const], schema: undefined }
+  const program = { endpoint: 'x', expressions: [['x', '1'] as const] }
   await assert.rejects(sandbox.compile(program), { code: 'OVERLOADED', status: 503 })
 })

@@ -118,7 +118,7 @@ describe('A sandbox of threads', () => {
   const open = async (expression: string, timeoutMs: number) => {
     const limits = { ...programOptions.limits, timeoutMs }
     const sandbox = createThreadSandbox({ programOptions: { ...programOptions, limits }, logger: silent, idleMs: 20 })
-    const program = { endpoint: 'one', expressions: [['x', expression]], schema: undefined } as const
+    const program = { endpoint: 'one', expressions: [['x', expression]] } as const
     const { transform, local } = await sandbox.compile(program)
     assert.ok(local)
     return { sandbox, transform, local }
@@ -135,7 +135,11 @@ describe('A sandbox of threads', () => {
     }
     const properties = Object.fromEntries(Array.from({ length: 26 }, (_, at) => [`part${at}`, row]))
     const schema = { type: 'object', required: Object.keys(properties), properties } as const
-    const { local } = await sandbox.compile({ endpoint: 'ordinary', expressions: [], schema })
+    const { local } = await sandbox.compile({
+      endpoint: 'ordinary',
+      expressions: [],
+      schemas: [['inputValidation', schema]],
+    })
     sandbox.close()
     // The next tests count the threads.
     await until(threads, (count) => count <= before)

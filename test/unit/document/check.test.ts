@@ -444,7 +444,7 @@ describe('for any document', () => {
   })
 
   test('a value of another type is refused at the place of every field', () => {
-    const takesAnything = /^(?:constants|inputValidation|inputMapping)\W|\.default\b|\.mapping\./
+    const takesAnything = /^(?:constants|inputValidation|inputMapping)\W|\.default\b|\.mapping\.|\.validation\./
     for (const place of placesIn(rich as Json)) {
       const path = place.reduce<string>((before, step) => documentPath(before, step), '')
       if (takesAnything.test(path)) continue

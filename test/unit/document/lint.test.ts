@@ -110,6 +110,19 @@ describe('rules between fields', () => {
       responses({ primary: true, forEach: { items: 'payload.x' } }),
       ['requests.response[0].primary', 'cannot be primary'],
     ],
+    [lookups({ cache: { seconds: 60, staleSeconds: 0 } })],
+    [
+      lookups({ cache: { seconds: 60 }, config: { url: URL, method: 'POST' } }),
+      [`${LOOKUP_AT}.cache`, 'Only answers to a GET are kept, not to a POST'],
+    ],
+    [lookups({ cache: { seconds: 60 }, forwardExistingRequestBody: true }), [`${LOOKUP_AT}.cache`, 'with a body']],
+    [
+      lookups({ cache: { seconds: 60 }, forwardExistingRequestBody: true, config: { url: 'mllp://127.0.0.1:2575' } }),
+      [`${LOOKUP_AT}.cache`, 'A request over MLLP has no answer'],
+    ],
+    [lookups({ cache: { seconds: 0 } }), [`${LOOKUP_AT}.cache.seconds`, 'from 1']],
+    [lookups({ cache: {} }), [`${LOOKUP_AT}.cache.seconds`, '']],
+    [responses({ cache: { seconds: 1 } }), ['requests.response[0].cache', 'Unknown field']],
     [
       lookups({ default: 1 }, { optional: true, default: 1 }),
       [`${LOOKUP_AT}.default`, '"default" is used only where a request may fail'],

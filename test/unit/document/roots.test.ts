@@ -28,10 +28,12 @@ const everywhere = ['constants', 'requestHeaders', 'query', 'urlParams', 'state'
 const exist: Readonly<Record<ReferenceStage, readonly string[]>> = {
   lookup: [...everywhere, 'payload', 'lookupRequests'],
   'lookup-item': [...everywhere, 'payload', 'lookupRequests', 'item'],
+  'lookup-page': [...everywhere, 'payload', 'lookupRequests', 'page'],
   transform: [...everywhere, 'lookupRequests', 'transforms'],
   map: [...everywhere, 'lookupRequests', 'transforms'],
   respond: [...everywhere, 'payload', 'lookupRequests', 'transforms', 'responseBody'],
   'respond-item': [...everywhere, 'payload', 'lookupRequests', 'transforms', 'responseBody', 'item'],
+  answer: [...everywhere, 'lookupRequests', 'transforms', 'responseBody', 'responses'],
   record: [...everywhere, 'lookupRequests', 'transforms', 'responseBody'],
 }
 
@@ -52,7 +54,7 @@ function lintsOfPath(text: string, stage: ReferenceStage): Lint[] {
 }
 
 describe('roots', () => {
-  const roots = [...exist['respond-item'], 'constant', 'toString', '__proto__', '']
+  const roots = [...exist['respond-item'], 'responses', 'page', 'constant', 'toString', '__proto__', '']
   for (const stage of STAGES) {
     test(`of stage ${stage} are those that exist by then`, () => {
       const sound = roots.filter((root) => lintsOf([root], stage).length === 0)

@@ -1,6 +1,6 @@
 /** The columns of the list of endpoints. */
 import { Link } from '@tanstack/react-router'
-import { type EndpointRow, entrancesBesideRoute } from '../../api/endpoint-calls.ts'
+import { type EndpointRow, entrancesBesideRoute } from '../../api/endpoint-row.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { LabelChip, StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'

@@ -1,7 +1,8 @@
 /** A message as a command of curl, to be looked at before it is copied. */
 
 import { useQuery } from '@tanstack/react-query'
-import { isRouted, listEndpoints } from '../../api/endpoint-calls.ts'
+import { listEndpoints } from '../../api/endpoint-calls.ts'
+import { isRouted } from '../../api/endpoint-row.ts'
 import { answerKey, keyed } from '../../api/query-keys.ts'
 import { readMessageBody } from '../../api/records/message-calls.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'

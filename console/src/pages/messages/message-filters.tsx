@@ -25,7 +25,18 @@ const OUTCOMES = [
   ...toChoices(['done', 'partial', 'refused', 'failed']),
 ]
 const SOURCE_CHOICES = SOURCES.map((value) => ({ value, label: SOURCE_WORDS[value].shown }))
-const STAGES = ['recall', 'parse', 'lookup', 'validate', 'transform', 'map', 'extract', 'serialise', 'respond']
+const STAGES = [
+  'recall',
+  'parse',
+  'lookup',
+  'validate',
+  'transform',
+  'map',
+  'extract',
+  'serialise',
+  'respond',
+  'answer',
+]
 /** Filters that take one value. */
 const ONCE: ReadonlySet<string> = new Set(['replayed', 'captured', 'group'])
 const CHOSEN_TIMES = 'times'

@@ -3,6 +3,7 @@
 import { useState } from 'react'
 import type { MessageRecord } from '../../api/records/record-types.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { CallNotes } from '../../ui/data/call-notes.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { duration } from '../../ui/data/time.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
@@ -81,6 +82,7 @@ function RowName({ row: { kind, name, failed, call } }: Readonly<{ row: Waterfal
             <VisibleText text={remark} />
           </div>
         )}
+        <CallNotes call={call} />
       </div>
     </>
   )

@@ -1,6 +1,6 @@
 /** A command of curl that sends the message of an endpoint's first test, to be looked at before it is copied. */
 import { useQuery } from '@tanstack/react-query'
-import type { RoutedRow } from '../../api/endpoint-calls.ts'
+import type { RoutedRow } from '../../api/endpoint-row.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { readTests } from '../../api/run-calls.ts'
 import { useVocabulary } from '../../api/vocabulary.ts'

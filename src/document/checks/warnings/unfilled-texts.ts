@@ -21,9 +21,10 @@ export function lintUnfilledTexts(
     if (!filled.includes(text)) lintExpression(text, lint.at('inputTransforms', name))
   }
   for (const kind of ['lookup', 'response'] as const) {
-    for (const [index, { config, ...request }] of requests[kind].entries()) {
+    for (const [index, { config, ...fields }] of requests[kind].entries()) {
       const sink = lint.at('requests', kind, index)
-      lintTexts(request as Json, 'text', sink)
+      // Patterns of schemas are texts of their own.
+      lintTexts({ ...fields, validation: null } as Json, 'text', sink)
       if (config === undefined) continue
       const { url, headers, auth, ...parameters } = config
       if (url !== undefined) lintText(url, 'url', sink.at('config', 'url'))

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import type { JsonObject } from '../../../../src/core/json.ts'
 import { admission, codeOf, connectSender, frame, type Sender } from '../../../support/inbound/mllp/sender.ts'
 import {
@@ -136,6 +137,27 @@ describe('a message', () => {
       assert.equal(codeOf(await sender.ask(admission('429'))), 'AE 429')
       assert.equal(codeOf(await sender.ask(admission('503'))), 'AE 503')
     }, own)
+  })
+
+  test('is answered with what the document maps, also after it was sent on', async () => {
+    const own = await freePort()
+    answer = () => ({ id: 'o-17' })
+    const mapping = {
+      'constants.msh': 'MSH[0]',
+      'constants.code': 'MSA[0].1[0].1',
+      'requestBody.MSH[0].10[0].1': 'MSA[0].2[0].1',
+      'responses.to.data.id': 'MSA[0].3[0].1',
+    }
+    await service.register(
+      hl7({
+        endpoint: { pattern: '/mapped' },
+        mllp: { port: own, types: ['ADT^A01'] },
+        constants: { code: 'AA', msh: { 9: [{ 1: 'ACK' }], 10: [{ 1: 'm1' }], 12: [{ 1: '2.5' }] } },
+        requests: { response: { id: 'to', config: { method: 'POST', url: `${upstream.url}/orders` } } },
+        answer: { mapping, type: 'HL7V2' },
+      }),
+    )
+    await connected(async (sender) => assert.match(await sender.ask(admission('7')), /\rMSA\|AA\|7\|o-17\r/), own)
   })
 
   test('is answered by the mode that its header asks for', () =>
@@ -314,6 +336,56 @@ describe('a connection', () => {
       await sender.answered(1)
       sender.socket.write(frame(admission('2')).subarray(0, -1))
       await sender.answered(2)
+      assert.deepEqual(sender.codes, ['AA 1', 'AA 2'])
+    }))
+
+  test('that is ended before the last byte of its message has arrived gets no answer, and the message is not taken', async () => {
+    const before = upstream.received.length
+    const order = (id: string) => frame(admission(id, { type: 'ORU^R01' }))
+    for (const end of ['end', 'destroySoon'] as const) {
+      await connected(async (sender) => {
+        sender.socket.write(order('1').subarray(0, -1))
+        sender.socket[end]()
+        await sender.closed
+        assert.deepEqual(sender.answers, [])
+      })
+    }
+    await connected(async (sender) => {
+      sender.socket.end(order('2'))
+      await sender.answered(1)
+      assert.deepEqual(sender.codes, ['AA 2'])
+    })
+    assert.equal(upstream.received.length, before + 1)
+  })
+
+  test('with 0x1C in a message at the end of a packet is answered with AR, and closed', () =>
+    connected(async (sender) => {
+      const broken = frame(admission('1').replace('||1', '||4\x1c2'))
+      sender.socket.write(broken.subarray(0, broken.indexOf(0x1c) + 1))
+      await setTimeout(30)
+      sender.socket.write(broken.subarray(broken.indexOf(0x1c) + 1))
+      await sender.closed
+      assert.deepEqual(sender.codes, ['AR 1'])
+    }))
+
+  test('that ends its messages with 0x0D is not answered without it', () =>
+    connected(async (sender) => {
+      await sender.ask(admission('1'))
+      sender.socket.write(frame(admission('2')).subarray(0, -1))
+      await sender.closed
+      assert.deepEqual(sender.codes, ['AA 1'])
+    }))
+
+  test('may send the byte 0x0D by itself', () =>
+    connected(async (sender) => {
+      for (const id of ['1', '2']) {
+        const whole = frame(admission(id))
+        sender.socket.write(whole.subarray(0, -1))
+        await setTimeout(30)
+        assert.equal(sender.answers.length, Number(id) - 1)
+        sender.socket.write(whole.subarray(-1))
+        await sender.answered(Number(id))
+      }
       assert.deepEqual(sender.codes, ['AA 1', 'AA 2'])
     }))
 

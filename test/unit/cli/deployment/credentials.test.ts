@@ -53,6 +53,28 @@ const CASES: Readonly<Record<string, Readonly<{ document: JsonObject; hidden?: J
       },
     },
   },
+  'secrets of requests': {
+    document: request({
+      url: URL,
+      headers: { auth: 'x' },
+      auth: {
+        basic: { username: 'lab', password: 'canary' },
+        bearer: 'canary',
+        oauth2: { tokenUrl: 'http://host.test/?api_key=canary', clientId: 'me', clientSecret: 'canary', scope: 's' },
+        tls: { cert: 'c', key: 'canary', ca: 'a' },
+      },
+    }),
+    hidden: request({
+      url: URL,
+      headers: { auth: 'x' },
+      auth: {
+        basic: { username: 'lab', password: '*' },
+        bearer: '*',
+        oauth2: { tokenUrl: 'http://host.test/?api_key=*', clientId: 'me', clientSecret: '*', scope: 's' },
+        tls: { cert: 'c', key: '*', ca: 'a' },
+      },
+    }),
+  },
   'references are none': {
     document: request({ url: URL, headers: { Authorization: 'Bearer ${env:A}', Cookie: '${file:/b}' } }),
   },

@@ -49,10 +49,33 @@ const line = (mapping: MappingText, at = 0) => {
   return found
 }
 
+/** A target with `each`, in a form that nobody would write. */
+const EACH = '{ "each":{"item.a" :"b"},  "when": "item.x=1.50", "key": "e[].r" }'
+const WITH_EACH = `{"inputMapping": {"requestBody.a[]": ${EACH}, "c": "d"}}`
+
 const LINES = '{\n  "name": "x",\n  "inputMapping": {\n    "requestBody.a": "b"\n  }\n}\n'
 
 type Case = readonly [name: string, before: string, change: Change, after: string]
 const cases: readonly Case[] = [
+  [
+    'gives a target with each another key',
+    WITH_EACH,
+    (m) => changeKey(m, line(m), 'f[]'),
+    WITH_EACH.replace('e[].r', 'f[]'),
+  ],
+  [
+    'lets a target with each read another source',
+    WITH_EACH,
+    (m) => changeSource(m, line(m), 'c'),
+    `{"inputMapping": {"c": ["d", ${EACH}]}}`,
+  ],
+  [
+    'adds a target beside one with each',
+    WITH_EACH,
+    (m) => addTarget(m, 'requestBody.a[]', { key: 'n' }),
+    WITH_EACH.replace(EACH, `[${EACH}, "n"]`),
+  ],
+  ['removes a target with each', WITH_EACH, (m) => removeTarget(m, line(m)), '{"inputMapping": {"c": "d"}}'],
   [
     'adds an entry on a line of its own',
     LINES,
@@ -165,6 +188,8 @@ const cases: readonly Case[] = [
 
 const TWICE = '{"inputMapping": {"a": "b", "a": "c"}}'
 const refusals: readonly (readonly [name: string, before: string, change: Change, why: RegExp])[] = [
+  ['a function beside each', WITH_EACH, (m) => changeTransform(m, line(m), 'stringify'), /in the editor/],
+  ['a default beside each', WITH_EACH, (m) => changeFill(m, line(m), '1'), /in the editor/],
   ['the same target again', LINES, (m) => addTarget(m, 'requestBody.a', { key: 'b' }), /already/],
   ['a source that stands twice', TWICE, (m) => removeTarget(m, line(m)), /twice/],
   ['more for a source that stands twice', TWICE, (m) => addTarget(m, 'a', { key: 'x' }), /twice/],
@@ -230,12 +255,22 @@ const targetObject = objectOf(
     )
     .chain((all) => fc.shuffledSubarray(all, { minLength: 1 })),
 )
+const targetEach = objectOf(
+  fc
+    .tuple(
+      memberOf(fc.constant('key'), targetText),
+      memberOf(fc.constant('each'), objectOf(fc.array(memberOf(path, targetText), { maxLength: 2 }))),
+      memberOf(fc.constant('when'), scalar),
+    )
+    .chain((all) => fc.shuffledSubarray(all, { minLength: 2 })),
+)
 const item = fc.oneof(
   targetText,
+  targetEach,
   targetObject,
   fc.tuple(targetText, transform, scalar).map(([key, one, fill]) => `[${key},${one}, ${fill}]`),
 )
-const value = fc.oneof(targetText, targetObject, arrayOf(item, 1), scalar)
+const value = fc.oneof(targetText, targetObject, targetEach, arrayOf(item, 1), scalar)
 const mapping = objectOf(fc.array(memberOf(path, value), { maxLength: 6 }))
 const documentText = objectOf(
   fc
@@ -280,7 +315,7 @@ function make(now: MappingText, { kind, at, path: source, key, ...rest }: AnyCha
 /** Source, key, function and default of every target, and what is shown in another way. */
 const summary = ({ lines }: MappingText) =>
   lines.map(({ entry, target }) =>
-    JSON.stringify([entry.source, target.key, target.transform?.text, target.fill?.replace(/\s/g, '')]),
+    JSON.stringify([entry.source, target.key, target.transform?.text, target.fill?.replace(/\s/g, ''), target.nested]),
   )
 
 describe('a document of any form', () => {

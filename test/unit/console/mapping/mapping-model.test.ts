@@ -15,6 +15,7 @@ import {
   targetTree,
 } from '../../../../console/src/pages/mapping/model/mapping-trees.ts'
 import { proposalsFor } from '../../../../console/src/pages/mapping/model/proposals.ts'
+import { computeCoverage } from '../../../../console/src/pages/mapping/model/run-coverage.ts'
 import type { Json } from '../../../../src/core/json.ts'
 import { parseTarget } from '../../../../src/language/mapping/target.ts'
 import { parsePath } from '../../../../src/language/paths/path.ts'
@@ -250,4 +251,19 @@ describe('lines', () => {
     assert.equal(scrollTo(100, pane), 980)
     assert.equal(scrollTo(0, pane), 0)
   })
+})
+
+test('what runs did counts for entries of inputMapping, not for those of an each or of a request', () => {
+  const target = { target: 'x', wrote: 'value' as const, count: 1, places: [] }
+  const entry = (path: string) => ({ path, source: 'constants.x', found: true, targets: [target] })
+  const paths = ['constants\\.x', 'requestBody\\.each\\.x', 'requestBody\\.a[].each.constants\\.x']
+  const entries = [
+    ...paths.map((path) => entry(`inputMapping.${path}`)),
+    entry('requests.response[0].mapping.constants\\.x'),
+  ]
+  const { lines } = computeCoverage([{ ran: true, mapping: { entries } }])
+  assert.deepEqual(
+    [...lines.values()].map(({ runs }) => runs),
+    [2],
+  )
 })

@@ -58,8 +58,43 @@ test('a frame with 0x1C in its text is broken, and nothing is read behind it', (
   assert.deepEqual(reader.read(Buffer.from('\x0be\x1c\r')), [])
 })
 
+test('a frame that is held until its end is sure, however its bytes are cut', () => {
+  const held = () => new FrameReader(LIMIT_BYTES, { isHolding: true })
+  const texts: readonly [text: string, frames: string[], broken: string | undefined][] = [
+    ['\x0ba\x1c\r\x0bb\x1c\r', ['a', 'b'], undefined],
+    ['\x0ba\x1c\x0bb\x1c', ['a'], undefined],
+    ['\x0ba\x1c\r\n\x0bb\x1c\n', ['a', 'b'], undefined],
+    ['\x0ba\x1c\r\x0bb\x1cc\x1c\r', ['a'], 'b'],
+    ['\x0ba\x1c\x1c\r', [], 'a'],
+  ]
+  for (const [text, frames, broken] of texts) {
+    const bytes = Buffer.from(text, 'latin1')
+    for (let first = 0; first <= bytes.length; first += 1) {
+      for (let second = first; second <= bytes.length; second += 1) {
+        const reader = held()
+        const chunks = [bytes.subarray(0, first), bytes.subarray(first, second), bytes.subarray(second)]
+        assert.deepEqual(chunks.flatMap((chunk) => reader.read(chunk)).map(show), frames, text)
+        assert.equal(reader.brokenFrame && Buffer.from(reader.brokenFrame).toString(), broken)
+      }
+    }
+  }
+})
+
+test('a held frame counts as one that arrives, and may be taken unless its sender ends others with 0x0D', () => {
+  const reader = new FrameReader(LIMIT_BYTES, { isHolding: true })
+  assert.deepEqual(reader.read(Buffer.from('\x0babc\x1c')), [])
+  assert.deepEqual([reader.isWithinFrame, reader.heldBytes, reader.mayBeWhole], [true, 3, true])
+  assert.equal(Buffer.from(reader.takeHeld()?.content ?? []).toString(), 'abc')
+  assert.deepEqual([reader.isWithinFrame, reader.heldBytes, reader.mayBeWhole], [false, 0, false])
+  assert.deepEqual(reader.read(Buffer.from('\x0bd\x1c')).map(show), ['d'])
+  assert.deepEqual(reader.read(Buffer.from('\r\x0be\x1c')), [])
+  assert.deepEqual([reader.isWithinFrame, reader.mayBeWhole], [true, true])
+  assert.deepEqual(reader.read(Buffer.from('\r\x0bf\x1c')).map(show), ['e'])
+  assert.deepEqual([reader.isWithinFrame, reader.mayBeWhole], [true, false])
+})
+
 test('behind more bytes between frames than may be, nothing is read', () => {
-  const strict = new FrameReader(LIMIT_BYTES, 0)
+  const strict = new FrameReader(LIMIT_BYTES, { maxSkippedBytes: 0 })
   assert.deepEqual(strict.read(Buffer.from('\r\n\x0ba\x1c\r\n\x0bb\x1c')).map(show), ['a', 'b'])
   assert.equal(strict.isLost, false)
   assert.deepEqual(strict.read(Buffer.from('x\x0bc\x1c\r')), [])

@@ -14,6 +14,9 @@ describe('numbers in redacted paths', () => {
     { path: 'list.1.0', of: { list: [['a'], ['b', 'c']] }, gives: { list: [['a'], ['***', 'c']] } },
     { path: 'list.0.ssn', of: { list: { 0: { ssn: '123' } } }, gives: { list: { 0: { ssn: '***' } } } },
     { path: 'list.1', of: { list: [{ 1: 'a', 2: 'b' }] }, gives: { list: [{ 1: '***', 2: 'b' }] } },
+    { path: 'list.1.2', of: { list: [['x'], { 1: 'a', 2: 'b' }] }, gives: { list: [['x'], { 1: 'a', 2: '***' }] } },
+    // A field whose number is also the index of an element, as in the second OBX of HL7 v2.
+    { path: 'list.1.2', of: { list: [{}, { 1: { 2: 'a' } }] }, gives: { list: [{}, { 1: { 2: '***' } }] } },
     { path: 'list.01', of: { list: ['a', 'b'] }, gives: { list: ['a', 'b'] } },
     { path: 'list.0', of: { list: 'a' }, gives: { list: 'a' } },
   ]
@@ -43,3 +46,19 @@ for (const { text, redacted } of texts) {
     assert.equal(redactText(text, hideValues(new Set())), redacted)
   })
 }
+
+describe('members that hold the text of another one', () => {
+  const all = { 4: 'a', '4\\': 'as written', '4&2': 'b', '4&2\\': 'as written', '4&': 3, 14: 'c', '^': 5 }
+  const cases: readonly { path: string; gives: Json }[] = [
+    { path: 'PID.4', gives: { ...all, 4: '***', '4\\': '***', '4&2': '***', '4&2\\': '***' } },
+    { path: 'PID[].4&2', gives: { ...all, '4&2': '***', '4&2\\': '***' } },
+    { path: 'PID[0].14', gives: { ...all, 14: '***' } },
+  ]
+  for (const { path, gives } of cases) {
+    it(path, () => {
+      const redacted = new Set<string>()
+      assert.deepEqual(compileRedaction([path])?.apply({ PID: [all] }, redacted), { PID: [gives] })
+      assert.equal(redacted.has('as written'), path !== 'PID[0].14')
+    })
+  }
+})

@@ -1,9 +1,9 @@
 /** What can be at a place of a document: by the vocabulary of the service, the draft, and the loaded message. */
 import { getLocation } from 'jsonc-parser'
-import type { Schemas } from '../../../api/client.ts'
+import type { Vocabulary } from '../../../api/vocabulary-types.ts'
 import { listMembers, memberNamed, readTree } from '../../../draft/json-places.ts'
 
-export type Vocabulary = Schemas['Vocabulary']
+export type { Vocabulary }
 
 /** A field as the vocabulary has it, with what its type of /openapi.json leaves out. */
 export type VocabularyField = Vocabulary['fields'][number] &
@@ -83,7 +83,7 @@ function namesAt(
   paths: readonly MessagePath[],
 ): readonly Word[] {
   const parent = object.length === 0 ? undefined : fieldFor(vocabulary, object)
-  if (object.length > 0 && parent === undefined) return []
+  if (object.length > 0 && parent === undefined) return namesInMapping(text, object, vocabulary, paths)
   const there = new Set(listMembers(nodeAt(text, object)).map(({ name }) => name))
   const base = parent?.path ?? ''
   if (parent?.readsNames) {
@@ -99,6 +99,36 @@ function namesAt(
       detail: field.required ? 'required' : (field.type ?? ''),
       info: field.description ?? '',
     }))
+}
+
+/** The keys of a target, and the sources of an `each`. */
+function namesInMapping(
+  text: string,
+  object: readonly (string | number)[],
+  vocabulary: Vocabulary,
+  paths: readonly MessagePath[],
+): readonly Word[] {
+  const from = object.findIndex((_, at) => fieldFor(vocabulary, object.slice(0, at))?.readsNames)
+  if (from === -1) return []
+  let place: 'entries' | 'target' | 'other' = 'entries'
+  for (const step of object.slice(from)) {
+    if (place === 'entries') place = 'target'
+    else if (place === 'target' && typeof step !== 'number') place = step === 'each' ? 'entries' : 'other'
+  }
+  if (place === 'other') return []
+  const there = new Set(listMembers(nodeAt(text, object)).map(({ name }) => name))
+  const words = place === 'target' ? vocabulary.mappingTarget : vocabulary.eachRoots
+  const own = words
+    .filter(({ name }) => !there.has(name))
+    .map(({ name, means }) => ({
+      label: name,
+      insert: `${JSON.stringify(name)}: ${name === 'each' ? '{}' : '""'}`,
+      kind: place === 'target' ? ('property' as const) : ('variable' as const),
+      info: means,
+    }))
+  if (place === 'target') return own
+  const { reads } = fieldFor(vocabulary, object.slice(0, from)) ?? {}
+  return [...own, ...pathWords(vocabulary, reads, paths).map((word) => ({ ...word, insert: `${word.insert}: ""` }))]
 }
 
 function childName(base: string, path: string): string | undefined {

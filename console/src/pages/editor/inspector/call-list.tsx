@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { CannedAnswer, RunCall, RunReport } from '../../../api/run-calls.ts'
 import { Button } from '../../../ui/controls/button.tsx'
 import { TextField } from '../../../ui/controls/fields.tsx'
+import { CallNotes } from '../../../ui/data/call-notes.tsx'
 import { StatusChip, type Tone } from '../../../ui/data/status-chip.tsx'
 import { TextViewer } from '../../../ui/data/text-viewer.tsx'
 import { duration } from '../../../ui/data/time.tsx'
@@ -98,6 +99,7 @@ function Call({ call, request, answers, onAnswer, onReset }: CallProps) {
           <VisibleText text={remark} />
         </p>
       )}
+      <CallNotes call={call} />
       {fault === undefined ? null : (
         <p className="bad-text">
           <VisibleText text={fault} />

@@ -20,6 +20,7 @@ const FIELD_OF_STAGE: Readonly<Record<string, string>> = {
   extract: 'state.extract',
   serialise: 'transformation.output',
   respond: 'requests.response',
+  answer: 'answer',
 }
 
 export function RunFailure({

@@ -11,7 +11,10 @@ export type EntryTarget = Readonly<{
   transform: Readonly<{ name: string; isSimple: boolean; text: string }> | undefined
   /** As JSON text. */
   fill: string | undefined
-  form: 'text' | 'object' | 'short' | 'unknown'
+  /** How many entries map each element of a list; undefined without `each`. */
+  nested?: number
+  /** `each`: with entries of its own, which this view names and does not change. */
+  form: 'text' | 'object' | 'each' | 'short' | 'unknown'
   node: Node
   keyNode: Node | undefined
 }>
@@ -101,6 +104,10 @@ function readTarget(text: string, node: Node, inArray: boolean): EntryTarget {
     const key = memberNamed(node, 'key')
     const transform = readTransform(text, memberNamed(node, 'transform'))
     const fill = memberNamed(node, 'default')
+    const each = memberNamed(node, 'each')
+    if (each !== undefined && key !== undefined) {
+      return { ...NOTHING, ...readParts(text, key, undefined), nested: listMembers(each).length, form: 'each', node }
+    }
     return {
       ...readParts(text, key, fill),
       transform,

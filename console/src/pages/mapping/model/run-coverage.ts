@@ -14,7 +14,8 @@ export type ReportedRun = Readonly<{
   }>
 }>
 
-type ReportedEntry = Readonly<{ source: string; found: boolean; targets: readonly ReportedTarget[] }>
+/** `path`: of the entry in the document. */
+type ReportedEntry = Readonly<{ path?: string; source: string; found: boolean; targets: readonly ReportedTarget[] }>
 
 type ReportedTarget = Readonly<{
   target: string
@@ -60,7 +61,8 @@ export function computeCoverage(runs: readonly ReportedRun[]): Coverage {
   const unread = new Map<string, number>()
   const mapped = runs.filter(({ mapping }) => mapping !== undefined)
   for (const { mapping } of mapped) {
-    for (const { source, found, targets } of mapping?.entries ?? []) {
+    for (const { path, source, found, targets } of mapping?.entries ?? []) {
+      if (path !== undefined && !isShown(path)) continue
       for (const target of targets) {
         const name = lineName(source, target.target)
         lines.set(name, withRun(lines.get(name), found, target))
@@ -78,6 +80,9 @@ export function computeCoverage(runs: readonly ReportedRun[]): Coverage {
     isCut: fields.some(({ source, output }) => source.cut || output?.cut === true),
   }
 }
+
+/** Entries of an `each`, and of the mappings of requests, have no line of their own. */
+const isShown = (path: string): boolean => path.startsWith('inputMapping') && !/[^\\]\.each\./.test(path)
 
 function withRun(before: LineResult | undefined, found: boolean, target: ReportedTarget): LineResult {
   const { wrote, count, places, samples = [] } = target

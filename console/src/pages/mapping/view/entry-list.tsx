@@ -80,6 +80,7 @@ function EntryContent({ connected: { line, result } }: Readonly<{ connected: Con
           <VisibleText text={target.transform.name} max={60} />
         </span>
       )}
+      {target.nested === undefined ? null : <span className="label-chip">{describeNested(target.nested)}</span>}
       {target.fill === undefined ? null : (
         <span className="label-chip">
           default <VisibleText text={target.fill} max={40} />
@@ -89,6 +90,9 @@ function EntryContent({ connected: { line, result } }: Readonly<{ connected: Con
     </div>
   )
 }
+
+/** Of a target with `each`. */
+export const describeNested = (count: number): string => `each: ${count} ${count === 1 ? 'entry' : 'entries'}`
 
 const NoKey = ({ form }: Readonly<{ form: string }>) => (
   <span className="quiet">{form === 'unknown' ? 'a form that this view does not show' : 'the output itself'}</span>

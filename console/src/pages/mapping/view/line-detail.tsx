@@ -8,7 +8,7 @@ import { WrittenPaths } from '../dialogs/proposal-preview.tsx'
 import { changeFill, changeKey, changeSource, changeTransform, type Edited } from '../model/entry-edits.ts'
 import type { MappingLine, MappingText } from '../model/mapping-entries.ts'
 import type { ConnectedLine } from '../model/shown-fields.ts'
-import { ResultChip } from './entry-list.tsx'
+import { describeNested, ResultChip } from './entry-list.tsx'
 
 export type MappingFunctions = Schemas['Vocabulary']['mappingFunctions']
 
@@ -48,18 +48,26 @@ export function LineDetail({ id, mapping, connected, functions, refused, onChang
         isLocked={locked !== undefined}
         onCommit={(key) => onChange(changeKey(mapping, line, key), { ...place, key })}
       />
-      <FunctionField
-        line={line}
-        functions={functions}
-        isLocked={locked !== undefined}
-        onCommit={(name) => onChange(changeTransform(mapping, line, name), place)}
-      />
-      <CommittedField
-        label="Default, as JSON"
-        value={target.fill ?? ''}
-        isLocked={locked !== undefined}
-        onCommit={(fill) => onChange(changeFill(mapping, line, fill.trim() === '' ? undefined : fill), place)}
-      />
+      {target.nested === undefined ? (
+        <>
+          <FunctionField
+            line={line}
+            functions={functions}
+            isLocked={locked !== undefined}
+            onCommit={(name) => onChange(changeTransform(mapping, line, name), place)}
+          />
+          <CommittedField
+            label="Default, as JSON"
+            value={target.fill ?? ''}
+            isLocked={locked !== undefined}
+            onCommit={(fill) => onChange(changeFill(mapping, line, fill.trim() === '' ? undefined : fill), place)}
+          />
+        </>
+      ) : (
+        <p className="hint">
+          Maps every element of a list ({describeNested(target.nested)}); change these entries in the editor.
+        </p>
+      )}
       {result !== undefined && result.written > 0 && (
         <div>
           <h3>Written</h3>
