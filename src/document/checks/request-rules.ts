@@ -12,6 +12,7 @@ import {
   isMarkedPrimary,
   isPrimary,
   type LookupRequest,
+  mayBeUnrouted,
   type ResponseRequest,
 } from '../schema/schema.ts'
 import { UNKNOWN, UNKNOWN_URL } from '../schema/schema-fields.ts'
@@ -40,6 +41,12 @@ export function lintRequests(endpoint: Endpoint, lint: LintSink): void {
     lintRequest(request, endpoint, lint.at('response', index))
     lintOwnMapping(request, lint.at('response', index))
   }
+}
+
+/** Lints at `unrouted`. */
+export function lintUnrouted(endpoint: Endpoint, lint: LintSink): void {
+  if (endpoint.unrouted === undefined || mayBeUnrouted(endpoint)) return
+  lint.warning('"unrouted" has no effect unless all response requests have "when"; leave it out.')
 }
 
 function lintRequest(request: Request, endpoint: Endpoint, lint: LintSink): void {
