@@ -152,7 +152,7 @@ function lintForwarding(request: LookupRequest, endpoint: Endpoint, lint: LintSi
 }
 
 function lintCache(request: LookupRequest, lint: LintSink): void {
-  const { cache, config, forwardExistingRequestBody } = request
+  const { cache, config, forwardExistingRequestBody, page } = request
   if (cache === undefined) return
   const target = targetOf(request)
   if (!target.isHttp) lint.error(`${target.requests} has no answer that could be kept; leave "cache" out.`)
@@ -160,6 +160,8 @@ function lintCache(request: LookupRequest, lint: LintSink): void {
     lint.error(`Only answers to a GET are kept, not to a ${config.method}; leave "cache" out.`)
   else if (forwardExistingRequestBody === true || config.body !== undefined) {
     lint.error('The answer to a request with a body is not kept; send none, or leave "cache" out.')
+  } else if (page !== undefined) {
+    lint.error('Pages that were kept at different times do not belong together; leave "cache" or "page" out.')
   }
 }
 

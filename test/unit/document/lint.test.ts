@@ -128,6 +128,10 @@ describe('rules between fields', () => {
       lookups({ cache: { seconds: 60 }, forwardExistingRequestBody: true, config: { url: 'mllp://127.0.0.1:2575' } }),
       [`${LOOKUP_AT}.cache`, 'A request over MLLP has no answer'],
     ],
+    [
+      lookups({ cache: { seconds: 60 }, page: { next: { path: 'page.data.next' }, max: 3 } }),
+      [`${LOOKUP_AT}.cache`, 'do not belong together'],
+    ],
     [lookups({ cache: { seconds: 0 } }), [`${LOOKUP_AT}.cache.seconds`, 'from 1']],
     [lookups({ cache: {} }), [`${LOOKUP_AT}.cache.seconds`, '']],
     [responses({ cache: { seconds: 1 } }), ['requests.response[0].cache', 'Unknown field']],
