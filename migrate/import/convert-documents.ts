@@ -27,6 +27,7 @@ import { convertValidation } from './convert-validation.ts'
 import { type DocumentChange, type DocumentPart, openDraft, toText } from './draft.ts'
 import type { FoundDocument, FoundSet, FoundState } from './found-records.ts'
 import { decideForm, type LookupForm, listDocumentReads, listLookups, versionForm } from './lookup-forms.ts'
+import { noteChains } from './note-chains.ts'
 import { newestState } from './stored-state.ts'
 
 export type ConvertedDocument = Readonly<{
@@ -53,7 +54,13 @@ export type Conversion =
   | Readonly<{ undecided: string }>
 
 type SetContext = UrlContext &
-  Readonly<{ form: LookupForm; isContradictory: boolean; options: ConversionOptions; states: readonly FoundState[] }>
+  Readonly<{
+    form: LookupForm
+    isContradictory: boolean
+    options: ConversionOptions
+    states: readonly FoundState[]
+    all: readonly FoundDocument[]
+  }>
 
 /**
  * In: the documents and states of one service of the peer. Out: the documents in the form of this service with the report of
@@ -67,7 +74,7 @@ export function convertDocuments({ documents, states }: FoundSet, options: Conve
   const peers = new Set(
     documents.flatMap(({ source }) => /^https?:\/\/([^/?#]+)/i.exec(source)?.[1]?.toLowerCase() ?? []),
   )
-  const context: SetContext = { ...decided, secrets, rebase: options.rebase, peers, options, states }
+  const context: SetContext = { ...decided, secrets, rebase: options.rebase, peers, options, states, all: documents }
   const converted = documents.map((found) => convertDocument(found, context, distinctName(found, documents)))
   const text = JSON.stringify(converted.map(({ document }) => document))
   return {
@@ -108,6 +115,7 @@ function convertDocument(found: FoundDocument, context: SetContext, ownName: str
   removeNothings(root)
   convertRoute(root)
   convertRequests(root)
+  noteChains(root, found, context.all, context)
   for (const kind of REQUEST_GROUPS) {
     for (const request of listRequests(root, kind)) convertCall(kind, request, form, context, toText(document.name))
   }

@@ -122,6 +122,10 @@ function rebased(url: string, { rebase }: UrlContext): string | undefined {
   return found && found.to + url.slice(found.from.length)
 }
 
+/** Whether a URL leads to an endpoint of the service that is imported, as far as its host says. */
+export const leadsToPeer = (url: string, context: UrlContext): boolean =>
+  pointsAtPeer(url, context) || rebased(url, context) !== undefined
+
 function pointsAtPeer(url: string, { peers }: UrlContext): boolean {
   const [, host = ''] = /^https?:\/\/([^/?#]*)/i.exec(url) ?? []
   return peers.has(host.toLowerCase()) || host.endsWith(`:${PEER_PORT}`)

@@ -23,6 +23,7 @@ import type { DryRunCaller } from '../try/dry-run/dry-run.ts'
 import { COVERAGE_KINDS } from '../try/dry-run/dry-run-report.ts'
 import { NO_STORE, sendJson } from './answers.ts'
 import type { Call } from './call.ts'
+import { NotMadeRequest } from './messages.ts'
 import type { RecentReads } from './recent-reads.ts'
 import { answer, body, route } from './route.ts'
 
@@ -145,6 +146,7 @@ export const DryRunReport = named(
     mapping: MappingReport,
     calls: list(values),
     callsNotShown: whole,
+    notMade: list(NotMadeRequest),
     answer: object({}, { status: whole, headers: values, body: text, cut: flag, at: text, assumed: flag }),
     failure,
     refusal: described(

@@ -24,7 +24,7 @@ import {
   whole,
 } from '../core/schema.ts'
 import { STAGE_NAMES } from '../core/tracing/stages.ts'
-import { TOKEN_ORIGINS } from '../core/tracing/trace.ts'
+import { NOT_MADE_CAUSES, TOKEN_ORIGINS } from '../core/tracing/trace.ts'
 import { parseMediaType } from '../formats/media-type.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
 import { MAX_CAPTURED, wrongEnd } from '../records/message-log/captures.ts'
@@ -101,6 +101,12 @@ const RecordedCall = object(
   },
 )
 
+export const NotMadeRequest = object({
+  kind: enumSchema(['lookup', 'response']),
+  id: text,
+  why: enumSchema(NOT_MADE_CAUSES),
+})
+
 const Replayable = object(
   { can: flag },
   {
@@ -118,6 +124,10 @@ export const Message = named(
   {
     ...listed,
     callsOmitted: whole,
+    notMade: described(
+      list(NotMadeRequest),
+      'The requests that were not made, because `when` did not give true or another lookup failed before.',
+    ),
     group: described(text, 'Key of its group of failures, of a message that did not end done.'),
   },
 )

@@ -197,7 +197,7 @@ export const COMMANDS = {
       '--state <file>': 'what an earlier message left, as JSON',
       '--lookup <id=file>': {
         isMany: true,
-        help: 'the answer to a lookup: a file with its body, with another status as id=404:file, or a fault such as id=timeout; several of one id are for the items of its forEach',
+        help: 'the answer to a lookup: a file with its body, with another status as id=404:file, or a fault such as id=timeout; several of one id are for the items of its forEach, or its pages',
       },
       '--response <id=file>': {
         isMany: true,

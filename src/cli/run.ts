@@ -125,6 +125,8 @@ function reportRun(report: JsonObject, document: ProjectDocument, input: string 
   const { failure } = report
   const calls = report.calls as readonly JsonObject[]
   for (const call of calls) terminal.note(callLine(call))
+  for (const { kind, id, why } of (report.notMade ?? []) as readonly JsonObject[])
+    terminal.note(`${kind} ${id}: not made (${why === 'when' ? '"when" did not give true' : 'another lookup failed'})`)
   const missing = missingIn(calls)
   for (const id of missing) {
     terminal.note(`Give the answer with --lookup ${id}=FILE, or send the lookups with --live.`)

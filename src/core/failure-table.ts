@@ -235,6 +235,12 @@ export const FAILURES = {
     means:
       'A value of `answer` gave a status or a header that no answer can have; the message itself was processed, and its requests were sent.',
   },
+  NOT_ROUTED: {
+    status: 422,
+    retry: false,
+    issue: 'business-rule',
+    means: 'All response requests have `when`, none of which gave true, and `unrouted` is not `answer`.',
+  },
   EGRESS_DENIED: {
     status: 502,
     retry: false,

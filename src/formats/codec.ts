@@ -89,6 +89,9 @@ export type Codec = Readonly<{
     limits?: NameLimits,
   ): Uint8Array | undefined
 
+  /** In: a value, and the same with its data changed. Out: the changed one with what says of `value` how it is written, and which kind it is. */
+  keepKind?(changed: Json, value: Json): Json
+
   /** Undefined if documents can say nothing of the format. */
   options?: CodecOptions
 

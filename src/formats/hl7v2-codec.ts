@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from '../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { PathStep } from '../core/path-step.ts'
 import type { Codec } from './codec.ts'
 import { buildHl7, keyFault } from './hl7v2-build.ts'
 import { findHl7Error, formatHl7Time } from './hl7v2-errors.ts'
-import { readHl7, SEGMENT_NAME } from './hl7v2-read.ts'
+import { KEPT, readHl7, SEGMENT_NAME } from './hl7v2-read.ts'
 import type { NameLimits } from './name-limits.ts'
 import { rewriteBody } from './rewrite-body.ts'
 
@@ -44,6 +44,7 @@ export const HL7V2_CODEC = {
   keyFault,
   pathFault,
   heldBy,
+  keepKind,
 } as const satisfies Codec
 
 function looksLike(text: string): boolean {
@@ -66,6 +67,20 @@ function heldBy(key: string): string | undefined {
 }
 
 const HOLDING = /^([0-9]+(?:&[0-9]+)?)\\$|^([0-9]+)&[0-9]+$/
+
+function keepKind(changed: Json, value: Json): Json {
+  if (!isObject(changed) || !isObject(value)) return changed
+  const pick = (from: JsonObject, names: readonly string[]): JsonObject =>
+    Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)))
+  const [header = null] = Array.isArray(value.MSH) ? value.MSH : []
+  const [changedHeader = null] = Array.isArray(changed.MSH) ? changed.MSH : []
+  if (!isObject(header) || !isObject(changedHeader)) return changed
+  return { ...changed, ...pick(value, KINDS), MSH: [{ ...changedHeader, ...pick(header, HEADER_KINDS) }] }
+}
+
+const KINDS = [KEPT.order, KEPT.before, KEPT.ends, KEPT.charset]
+/** Delimiters, message type, processing id, version and charset. */
+const HEADER_KINDS = ['1', '2', '9', '11', '12', '18']
 
 const isNumber = (name: string): boolean => /^[0-9]+$/.test(name)
 

@@ -54,7 +54,7 @@ export type PreparedRequest = Readonly<{
   /** Secrets of the URL, the headers and `auth`. */
   secrets: SecretValues | undefined
   auth?: RequestAuth
-  /** Requests with the same key have the same answer; none if the answer must not be kept. */
+  /** Requests with the same key and URL have the same answer; none if the answer must not be kept. */
   cacheKey?: string
 }>
 

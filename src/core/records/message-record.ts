@@ -1,7 +1,7 @@
 /** The records of the message log. */
 import type { Source } from '../origin.ts'
 import type { StageName } from '../tracing/stages.ts'
-import type { CallSpan, StageSpan } from '../tracing/trace.ts'
+import type { CallSpan, NotMade, StageSpan } from '../tracing/trace.ts'
 
 /** One stage, in the order in which they ran. */
 export type RecordedStage = Readonly<{ stage: StageName; ms: number }>
@@ -54,6 +54,8 @@ export type MessageRecord = Readonly<{
   calls: readonly RecordedCall[]
   /** How many calls are left out. */
   callsOmitted?: number
+  /** The requests that were not made although the message reached their stage, and why. */
+  notMade?: readonly NotMade[]
   /** Business keys, by the names of the endpoint's `messageKeys`; several values if the path found an array. */
   keys: Readonly<Record<string, string | readonly string[]>>
   /** The message that this one replays. */
@@ -143,14 +145,24 @@ export const microseconds = (ms: number): number => (ms > 0 ? Math.round(ms * 10
 
 export type RecordRest = Pick<
   MessageRecord,
-  'path' | 'error' | 'triedAgain' | 'keys' | 'calls' | 'callsOmitted' | 'answerOf' | 'bodies'
+  'path' | 'error' | 'triedAgain' | 'keys' | 'calls' | 'callsOmitted' | 'notMade' | 'answerOf' | 'bodies'
 >
 
 /** The other properties of a record, with a comma before them; empty if the record has none of them. */
-export function restText({ path, error, triedAgain, keys, calls, callsOmitted, answerOf, bodies }: RecordRest): string {
-  const isShort = path === undefined && error === undefined && answerOf === undefined
+export function restText({
+  path,
+  error,
+  triedAgain,
+  keys,
+  calls,
+  callsOmitted,
+  notMade,
+  answerOf,
+  bodies,
+}: RecordRest): string {
+  const isShort = path === undefined && error === undefined && answerOf === undefined && notMade === undefined
   if (isShort && calls.length === 0 && bodies.length === 0 && isEmpty(keys)) return ''
-  return `,${JSON.stringify({ path, error, triedAgain, keys, calls, callsOmitted, answerOf, bodies })}`
+  return `,${JSON.stringify({ path, error, triedAgain, keys, calls, callsOmitted, notMade, answerOf, bodies })}`
 }
 
 function isEmpty(object: object): boolean {

@@ -57,6 +57,10 @@ export type CallSpan = {
   fault: OutboundFault | 'deadline' | 'internal' | undefined
 }
 
+/** Why a request of the document was not made: its `when` did not give true, or another lookup failed before it. */
+export const NOT_MADE_CAUSES = ['when', 'failure'] as const
+export type NotMade = Readonly<{ kind: CallSpan['kind']; id: string; why: (typeof NOT_MADE_CAUSES)[number] }>
+
 export type Trace = {
   readonly startMs: number
   /** The end of the last stage, which is the start of the next one. */
@@ -65,6 +69,8 @@ export type Trace = {
   readonly stages: StageSpan[]
   /** In the order of their starts. */
   readonly calls: CallSpan[]
+  /** The requests that were not made although the message reached their stage; undefined if there are none. */
+  notMade: NotMade[] | undefined
   /** The message (core/message.ts) after its last successful stage; undefined until it is completed. */
   reached: object | undefined
   /** Set for a traced message only. */
@@ -83,6 +89,7 @@ export function startTrace(context?: TraceContext, sentBytes?: number): Trace {
     lastMs: startMs,
     stages: [],
     calls: [],
+    notMade: undefined,
     reached: undefined,
     context,
     secrets: undefined,
@@ -95,7 +102,13 @@ export const traceSoFar = (trace: Trace): Trace => ({
   ...trace,
   stages: [...trace.stages],
   calls: trace.calls.map((call) => ({ ...call })),
+  notMade: trace.notMade && [...trace.notMade],
 })
+
+export function noteNotMade(trace: Trace, request: NotMade): void {
+  trace.notMade ??= []
+  trace.notMade.push(request)
+}
 
 /** Adds the secrets that the message uses next. */
 export function noteSecrets(trace: Trace, secrets: SecretValues): void {

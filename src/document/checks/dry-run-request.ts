@@ -45,7 +45,7 @@ export const CannedAnswer = named(
 )
 export type Canned = Readonly<Static<typeof CannedAnswer>>
 
-/** By the id of the request; an array has one answer for each item of a forEach. */
+/** By the id of the request; an array has one answer for each item of a forEach, or each page of a lookup. */
 export const cannedAnswers = record(either([CannedAnswer, list(CannedAnswer)]))
 export type CannedAnswers = Readonly<Record<string, Canned | readonly Canned[]>>
 

@@ -21,7 +21,7 @@ import { lintBodyPaths } from './format-paths.ts'
 import { lintOutputNames } from './output-names.ts'
 import { checkPath } from './path-roots.ts'
 import { lintCredentials } from './plain-credentials.ts'
-import { lintRequests } from './request-rules.ts'
+import { lintRequests, lintUnrouted } from './request-rules.ts'
 import { lintMappingLists } from './warnings/mapping-lists.ts'
 import { lintUnfilledTexts } from './warnings/unfilled-texts.ts'
 
@@ -37,6 +37,7 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   lintIdempotency(endpoint, lint.at('idempotency'))
   lintRequests(endpoint, lint.at('requests'))
   lintAnswer(endpoint, lint.at('answer'))
+  lintUnrouted(endpoint, lint.at('unrouted'))
   lintTopics(endpoint, lint)
   lintMllp(endpoint, lint)
   lintExtract(endpoint, lint.at('state', 'extract'))

@@ -13,6 +13,7 @@ import {
   isPrimary,
   type LookupRequest,
   mapsAnswer,
+  possibleSoles,
   type ResponseRequest,
 } from '../schema/schema.ts'
 import { UNKNOWN } from '../schema/schema-fields.ts'
@@ -48,10 +49,14 @@ export function lintOutputNames(endpoint: Endpoint, lint: LintSink): void {
     const at = lint.at('requests', 'response', index, 'config', 'headers')
     for (const codec of sentAs(request, endpoint)) if (codec !== output) lintSentAs(request, endpoint, codec, at)
   })
-  const alone = requests.response.length === 1 || requests.response.some(isPrimary)
+  const alone =
+    requests.response.length === 1 ||
+    requests.response.some((request) => isPrimary(request) && request.when === undefined)
   const aggregated = !alone || requests.response.some(({ forEach }) => forEach !== undefined)
   if (!aggregated || requests.response.length === 0 || mapsAnswer(endpoint)) return
   lintIds(requests.response, output, lint.at('requests', 'response'))
+  // Of requests with `when`, each message may have one alone.
+  if (requests.response.some(({ when }) => when !== undefined) && possibleSoles(endpoint).length > 0) return
   const ids = requests.response.map(({ id }) => id)
   const what = 'The answer is an object with the answers of all requests, unless one is primary.'
   lintForm(ids, what, output, lint.at('requests', 'response'))

@@ -12,6 +12,7 @@ import {
   isMarkedPrimary,
   isPrimary,
   type LookupRequest,
+  mayBeUnrouted,
   type ResponseRequest,
 } from '../schema/schema.ts'
 import { UNKNOWN, UNKNOWN_URL } from '../schema/schema-fields.ts'
@@ -40,6 +41,12 @@ export function lintRequests(endpoint: Endpoint, lint: LintSink): void {
     lintRequest(request, endpoint, lint.at('response', index))
     lintOwnMapping(request, lint.at('response', index))
   }
+}
+
+/** Lints at `unrouted`. */
+export function lintUnrouted(endpoint: Endpoint, lint: LintSink): void {
+  if (endpoint.unrouted === undefined || mayBeUnrouted(endpoint)) return
+  lint.warning('"unrouted" has no effect unless all response requests have "when"; leave it out.')
 }
 
 function lintRequest(request: Request, endpoint: Endpoint, lint: LintSink): void {
@@ -145,7 +152,7 @@ function lintForwarding(request: LookupRequest, endpoint: Endpoint, lint: LintSi
 }
 
 function lintCache(request: LookupRequest, lint: LintSink): void {
-  const { cache, config, forwardExistingRequestBody } = request
+  const { cache, config, forwardExistingRequestBody, page } = request
   if (cache === undefined) return
   const target = targetOf(request)
   if (!target.isHttp) lint.error(`${target.requests} has no answer that could be kept; leave "cache" out.`)
@@ -153,6 +160,8 @@ function lintCache(request: LookupRequest, lint: LintSink): void {
     lint.error(`Only answers to a GET are kept, not to a ${config.method}; leave "cache" out.`)
   else if (forwardExistingRequestBody === true || config.body !== undefined) {
     lint.error('The answer to a request with a body is not kept; send none, or leave "cache" out.')
+  } else if (page !== undefined) {
+    lint.error('Pages that were kept at different times do not belong together; leave "cache" or "page" out.')
   }
 }
 

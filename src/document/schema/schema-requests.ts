@@ -160,6 +160,13 @@ const requestId = (among: string) =>
 const EXTRACT = 'Nothing reads this of a request; values for the next message are named in "state.extract".'
 
 const sharedFields = (itemsRead: ReferenceStage) => ({
+  when: optional(
+    expression(
+      'JSONata that gives `true` for the messages for which the request is made, with or without `forEach`.',
+      "requestBody.type = 'lab'",
+      itemsRead,
+    ),
+  ),
   forEach: forEach(itemsRead),
   allowedStatuses: optional(
     list(status, {

@@ -129,6 +129,14 @@ export const EndpointSchema = record(
         examples: ['plain'],
       }),
     ),
+    unrouted: optional(
+      Type.Enum(['fail', 'answer'], {
+        description:
+          'What becomes of a message if all response requests have `when` and none is made: it fails with `NOT_ROUTED`, or the output is its answer.',
+        assumed: '`fail`',
+        examples: ['answer'],
+      }),
+    ),
     kafkaConsumerTopic: optional(topic('Topic whose records are messages of the endpoint.', 'intake')),
     kafkaConsumerStart: optional(
       Type.String({
@@ -280,6 +288,19 @@ export const isMarkedPrimary = (request: ResponseRequest): boolean =>
 export const isPrimary = (request: ResponseRequest): boolean =>
   request.forEach === undefined && isMarkedPrimary(request)
 
-/** The response request whose answer is that of the message. */
-export const soleRequest = ({ requests: { response } }: Endpoint): ResponseRequest | undefined =>
-  response.find((request) => request.forEach === undefined && (response.length === 1 || isPrimary(request)))
+/** Of the response requests that are made for a message, the one whose answer is that of the message. */
+export const soleAmong = (made: readonly ResponseRequest[]): ResponseRequest | undefined =>
+  made.find((request) => request.forEach === undefined && (made.length === 1 || isPrimary(request)))
+
+/** The response requests whose answer can be that of a message, as some may be made for some messages only. */
+export function possibleSoles({ requests: { response } }: Endpoint): readonly ResponseRequest[] {
+  const soles = response.filter(
+    (request) => soleAmong(response.filter((other) => other === request || other.when === undefined)) === request,
+  )
+  const always = soles.find((request) => request.when === undefined && isPrimary(request))
+  return always === undefined ? soles : [always]
+}
+
+/** Whether none of its response requests may be made for a message. */
+export const mayBeUnrouted = ({ requests: { response } }: Endpoint): boolean =>
+  response.length > 0 && response.every(({ when }) => when !== undefined)

@@ -47,8 +47,11 @@ export function withCache(send: Outbound['send']): Outbound['send'] {
   return (to, outgoing, run, called) => {
     const { cache: rule } = to
     const { prepared, timeoutMs } = outgoing
-    const { cacheKey: key } = prepared
-    if (rule === undefined || key === undefined || outgoing.body !== undefined) return send(to, outgoing, run, called)
+    const { cacheKey, url } = prepared
+    if (rule === undefined || cacheKey === undefined || outgoing.body !== undefined) {
+      return send(to, outgoing, run, called)
+    }
+    const key = `${cacheKey} ${url}`
     const subject = `${prepared.method} ${prepared.shownUrl.split('?', 1)[0]}`
     const sendAgain = (leftMs: number) => send(to, { ...outgoing, timeoutMs: leftMs }, run, called)
     return cache.answer({ key, rule, timeoutMs, subject, run, called, send: sendAgain })

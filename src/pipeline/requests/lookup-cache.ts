@@ -45,9 +45,9 @@ export function compileCache(
     rule,
     withKey: (prepared, scope) => {
       if (showsAny(prepared, formsFor(scope))) return prepared
-      const { method, url, headers, auth = {} } = prepared
+      const { method, headers, auth = {} } = prepared
       const sent = Object.entries(headers).filter(([name]) => !isOwn(name))
-      const parts = JSON.stringify([shared, method, url, sent, auth])
+      const parts = JSON.stringify([shared, method, sent, auth])
       return { ...prepared, cacheKey: createHash('sha256').update(parts).digest('base64') }
     },
   }

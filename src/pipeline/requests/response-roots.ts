@@ -7,7 +7,11 @@ import type { ParserSettings } from '../../formats/codec.ts'
 import { bodyFromResult, type RequestResult } from './response-answer.ts'
 import { readLookupData } from './upstream-answer.ts'
 
-export type GatherResponses = (outcomes: readonly (RequestResult | RequestResult[])[]) => JsonObject
+/** In: the requests that were made for the message, and how they ended. */
+export type GatherResponses = (
+  made: readonly Readonly<{ id: string }>[],
+  outcomes: readonly (RequestResult | RequestResult[])[],
+) => JsonObject
 
 /** Undefined if the document has no `answer`, which alone reads them. */
 export function compileResponses(endpoint: Endpoint, settings: ParserSettings): GatherResponses | undefined {
@@ -30,10 +34,10 @@ export function compileResponses(endpoint: Endpoint, settings: ParserSettings): 
       throw thrown
     }
   }
-  return (outcomes) =>
+  return (made, outcomes) =>
     Object.fromEntries(
       outcomes.flatMap((outcome, index) => {
-        const id = endpoint.requests.response[index]?.id
+        const id = made[index]?.id
         return id === undefined ? [] : [[id, Array.isArray(outcome) ? outcome.map(toRoot) : toRoot(outcome)]]
       }),
     )

@@ -20,6 +20,7 @@ import { compileLookupBody } from '../requests/request-body.ts'
 import { type CallEnding, compileCall, type RequestCall } from '../requests/request-call.ts'
 import { compileTimed } from '../requests/timed.ts'
 import { readIssues, readLookupData, refusal } from '../requests/upstream-answer.ts'
+import { compileWhen } from '../requests/when.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 
 /** Without data if an optional lookup failed and has no default; with the status if the document reads it. */
@@ -27,7 +28,9 @@ type Result = { data?: Json; headers: JsonObject; status?: number }
 
 /** Sends a lookup that could be built from the message. */
 type Ready = (run: Run) => Promise<Result | Result[]>
-type Lookup = Readonly<{ id: string; prepare(message: Parsed, run: Run): Awaitable<Ready> }>
+type Prepare<Made = Ready> = (message: Parsed, run: Run) => Awaitable<Made>
+/** `prepare` gives undefined where its `when` does not hold. */
+type Lookup = Readonly<{ id: string; prepare: Prepare<Ready | undefined> }>
 
 /**
  * Makes all lookups at once, after all of them are built from the message; those that read others as soon as these are done.
@@ -51,23 +54,24 @@ export function compileLookup(
   if (lookups.length === 0) return { adds: { lookupRequests: {} } }
   const timed = compileTimed('lookupTimes')
   const send = (index: number, ready: Ready, run: Run) => timed((lookups[index] as Lookup).id, ready, run)
-  const enrich = (message: Parsed, run: Run, results: readonly (Result | Result[])[]): Enriched => {
+  const enrich = (message: Parsed, run: Run, lookupRequests: JsonObject): Enriched => {
     const timestamps = { ...message.timestamps, lookupRequests: { ...run.lookupTimes } }
-    const lookupRequests = Object.fromEntries(lookups.map(({ id }, index) => [id, results[index] as Json]))
     return { ...message, timestamps, lookupRequests }
   }
-  const order = lookupOrder(endpoint)
+  const isConditional = endpoint.requests.lookup.some(({ when }) => when !== undefined)
+  const order = lookupOrder(endpoint) ?? (isConditional ? lookups.map(() => []) : undefined)
   if (order !== undefined) {
     const makeAll = compileInOrder(lookups, order, send)
-    return (message, run) => andThen(makeAll(message, run), (results) => enrich(message, run, results))
+    return (message, run) => andThen(makeAll(message, run), (lookupRequests) => enrich(message, run, lookupRequests))
   }
   const sendAll = (ready: readonly Ready[], message: Parsed, run: Run): Promise<Enriched> =>
     settleAll(
       ready.map((one, index) => send(index, one, run)),
-      (results) => enrich(message, run, results),
+      (results) =>
+        enrich(message, run, Object.fromEntries(lookups.map(({ id }, index) => [id, results[index] as Json]))),
     )
   return (message, run) => {
-    const ready = prepareAll(lookups, ({ prepare }) => prepare(message, run))
+    const ready = prepareAll(lookups, ({ prepare }) => (prepare as Prepare)(message, run))
     return ready instanceof Promise ? ready.then((all) => sendAll(all, message, run)) : sendAll(ready, message, run)
   }
 }
@@ -146,7 +150,8 @@ function compileOne(
       (all) => () => mapItems(all, call.concurrency, ({ prepared, body }, item) => send(prepared, body, run, item)),
     )
   }
-  return { id: request.id, prepare: request.fhirResponse === true ? withOutcomes(prepare) : prepare }
+  const whole = compileWhen('lookup', request, prepare, endpoint, services, settings, lint)
+  return { id: request.id, prepare: request.fhirResponse === true ? withOutcomes(whole) : whole }
 }
 
 /** The result of an optional lookup that failed. */
@@ -170,10 +175,7 @@ function withOutcomes(prepare: Lookup['prepare']): Lookup['prepare'] {
     if (!(thrown instanceof Failure)) throw thrown
     throw new Failure(thrown.code, thrown.message, { ...thrown.options, fhir: true, cause: thrown.cause })
   }
-  const withRethrow =
-    (send: Ready): Ready =>
-    (run) =>
-      send(run).catch(rethrow)
+  const withRethrow = (send: Ready | undefined): Ready | undefined => send && ((run) => send(run).catch(rethrow))
   return (message, run) => {
     try {
       const send = prepare(message, run)

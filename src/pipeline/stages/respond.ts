@@ -6,7 +6,7 @@ import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import type { PreparedRequest } from '../../core/ports/outbound-port.ts'
 import type { Run } from '../../core/run.ts'
 import { noteAnswer } from '../../core/tracing/trace.ts'
-import { type Endpoint, mapsAnswer, type ResponseRequest, soleRequest } from '../../document/schema/schema.ts'
+import { type Endpoint, mapsAnswer, type ResponseRequest, soleAmong } from '../../document/schema/schema.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
 import {
   codecForFormat,
@@ -34,18 +34,24 @@ import {
 import { compileResponses } from '../requests/response-roots.ts'
 import { compileTimed } from '../requests/timed.ts'
 import { readAnyContent, refusal } from '../requests/upstream-answer.ts'
+import { compileWhen } from '../requests/when.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { writePaid } from './serialise.ts'
 import { usesState } from './state.ts'
 
 type Ready = (run: Run) => Promise<RequestResult | RequestResult[]>
-type Response = Readonly<{ id: string; path: string; prepare(message: Serialised, run: Run): Awaitable<Ready> }>
+type Prepare<Made = Ready> = (message: Serialised, run: Run) => Awaitable<Made>
+/** `prepare` gives undefined where its `when` does not hold. */
+type Response = Readonly<{ id: string; path: string; prepare: Prepare<Ready | undefined> }>
+
+/** The response requests that are made for a message. `alone`: the index of the one whose answer is passed on, or -1. */
+type Made = Readonly<{ responses: readonly Response[]; alone: number; promised: readonly number[] }>
 
 /**
- * Sends the output to the response requests, all at once, and makes the answer from their answers.
+ * Sends the output to the response requests that are made for the message, all at once, and makes the answer from their answers.
  *
  * In: `output`. Out: adds `answer`, and `responses` for a document with `answer`; without response requests, the output itself.
- * Lints: everything that compileCall does. Fails: PARAMETER_INVALID and FOREACH_INVALID before anything is sent. Then
+ * Lints: everything that compileCall does. Fails: PARAMETER_INVALID, FOREACH_INVALID and NOT_ROUTED before anything is sent. Then
  * RESPONSE_UNREACHABLE, RESPONSE_TIMED_OUT, RESPONSE_REFUSED and RESPONSE_UNREADABLE: of the only or primary response and
  * of every topic; for a record, of every response.
  */
@@ -63,12 +69,22 @@ export function compileRespond(
   )
   // A format that holds the answers of all requests: the document makes another body of them.
   const together = mapsAnswer(endpoint) ? outputFormat(DEFAULT_FORMAT) : format
-  const sole = soleRequest(endpoint)
-  const alone = sole === undefined ? -1 : requests.indexOf(sole)
+  const choose = (indexes: readonly number[]): Made => {
+    const made = indexes.map((index) => requests[index] as ResponseRequest)
+    const sole = soleAmong(made)
+    return {
+      responses: indexes.map((index) => responses[index] as Response),
+      alone: sole === undefined ? -1 : made.indexOf(sole),
+      promised: made.flatMap((request, index) => (targetOf(request).promise === undefined ? [] : [index])),
+    }
+  }
 
-  const promised = requests.flatMap((request, index) => (targetOf(request).promise === undefined ? [] : [index]))
-
-  const answer = (message: Serialised, run: Run, outcomes: readonly (RequestResult | RequestResult[])[]): Answered => {
+  const answer = (
+    { responses, alone, promised }: Made,
+    message: Serialised,
+    run: Run,
+    outcomes: readonly (RequestResult | RequestResult[])[],
+  ): Answered => {
     if (!run.door.isAnswered) refuseFailed(responses, outcomes)
     const outcome = alone < 0 ? undefined : (outcomes[alone] as RequestResult)
     if (outcome instanceof Failure) throw outcome
@@ -93,18 +109,48 @@ export function compileRespond(
   const gather = compileResponses(endpoint, settings)
   // Only a state has the times: other endpoints do not pay for them.
   const timed = usesState(endpoint) ? compileTimed('responseTimes') : undefined
-  const sendAll = (ready: readonly Ready[], message: Serialised, run: Run): Promise<Answered> =>
+  const sendAll = (made: Made, ready: readonly Ready[], message: Serialised, run: Run): Promise<Answered> =>
     settleAll(
-      ready.map((send, index) => timed?.((responses[index] as Response).id, send, run) ?? send(run)),
+      ready.map((send, index) => timed?.((made.responses[index] as Response).id, send, run) ?? send(run)),
       (outcomes) => {
-        const answered = answer(message, run, outcomes)
-        return gather === undefined ? answered : { ...answered, responses: gather(outcomes) }
+        const answered = answer(made, message, run, outcomes)
+        return gather === undefined ? answered : { ...answered, responses: gather(made.responses, outcomes) }
       },
     )
-  return (message, run) => {
-    const ready = prepareAll(responses, (response) => response.prepare(message, run))
-    return ready instanceof Promise ? ready.then((all) => sendAll(all, message, run)) : sendAll(ready, message, run)
+  if (requests.every(({ when }) => when === undefined)) {
+    const all = choose([...requests.keys()])
+    return (message, run) => {
+      const ready = prepareAll(responses, ({ prepare }) => (prepare as Prepare)(message, run))
+      return ready instanceof Promise
+        ? ready.then((built) => sendAll(all, built, message, run))
+        : sendAll(all, ready, message, run)
+    }
   }
+  const unrouted = endpoint.unrouted === 'answer' ? answerOutput(format) : refuseUnrouted
+  return (message, run) =>
+    andThen(
+      prepareAll(responses, ({ prepare }) => prepare(message, run)),
+      (ready) => {
+        const indexes = [...ready.keys()].filter((index) => ready[index] !== undefined)
+        if (indexes.length === 0) return unrouted(message, run)
+        return sendAll(
+          choose(indexes),
+          ready.filter((one) => one !== undefined),
+          message,
+          run,
+        )
+      },
+    )
+}
+
+const refuseUnrouted = (): never => {
+  throw new Failure(
+    'NOT_ROUTED',
+    'None of the response requests is made for this message: "when" gave true for none of them.',
+    {
+      path: 'requests.response',
+    },
+  )
 }
 
 function answerOutput({ mediaType }: OutputFormat): Stage<Serialised, Answered> {
@@ -161,7 +207,8 @@ function compileOne(
         mapItems(all, call.concurrency, ({ prepared, content }, item) => send(prepared, content, run, item)),
     )
   }
-  return { id: request.id, path: call.path, prepare }
+  const whole = compileWhen('response', request, prepare, endpoint, services, settings, lint)
+  return { id: request.id, path: call.path, prepare: whole }
 }
 
 type Content = string | Uint8Array

@@ -232,6 +232,7 @@ export function toMessageRecord(row: MessageRow): MessageRecord {
     stages: stages.map(([stage, took]) => ({ stage, ms: took / 1000 })),
     calls: rest?.calls ?? [],
     ...(rest?.callsOmitted === undefined ? {} : { callsOmitted: rest.callsOmitted }),
+    ...(rest?.notMade === undefined ? {} : { notMade: rest.notMade }),
     keys: rest?.keys ?? {},
     ...(row.replay_of === '' ? {} : { replayOf: row.replay_of }),
     ...(rest?.answerOf === undefined ? {} : { answerOf: rest.answerOf }),

@@ -63,6 +63,7 @@ export async function createReport(run: RunToReport): Promise<JsonObject> {
     ...(mapping === undefined ? {} : { mapping }),
     calls,
     ...(trace.calls.length > CALLS_SHOWN ? { callsNotShown: trace.calls.length - CALLS_SHOWN } : {}),
+    ...(trace.notMade === undefined ? {} : { notMade: trace.notMade.slice(0, CALLS_SHOWN) }),
     answer: answered,
     ...failed,
     ...(kept === undefined ? {} : { state: values.value('/state', kept) }),

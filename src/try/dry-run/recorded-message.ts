@@ -183,6 +183,7 @@ function describeExchangeLoss(
 const readsHeaders = (id: string, { reads, isWhole }: DocumentReads): boolean =>
   isWhole ||
   reads.some(({ path: { root, names } }) => {
+    if (root === 'page') return names[1] === undefined || names[1] === 'headers'
     const [, lookup, part] = names
     if (root !== 'lookupRequests' || (lookup !== undefined && lookup !== id)) return false
     return part === undefined || part === 'headers'

@@ -7,9 +7,11 @@ import { looksLikeCredential } from '../../document/checks/plain-credentials.ts'
 import {
   answerFormat,
   type Endpoint,
+  isPrimary,
   mapsAnswer,
+  mayBeUnrouted,
+  possibleSoles,
   type ResponseRequest,
-  soleRequest,
 } from '../../document/schema/schema.ts'
 import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { pointer } from '../../language/json-schema/publish-schema.ts'
@@ -90,7 +92,15 @@ function describeWithoutOwn(
     const schema = outputSchema(endpoint, request, settings)
     return { 200: { description: `The output.${note}`, headers: MESSAGE_ID, ...content(schema) } }
   }
-  const alone = soleRequest(endpoint)
+  const [alone] = possibleSoles(endpoint)
+  const isAlwaysAlone = alone !== undefined && alone.when === undefined && isPrimary(alone)
+  if (alone !== undefined && !isAlwaysAlone && response.some(({ when }) => when !== undefined)) {
+    const several = response.length === 1 ? '' : '; of several, their answers by their ids'
+    const output = mayBeUnrouted(endpoint) && endpoint.unrouted === 'answer' ? ' If none is made, the output.' : ''
+    const description = `The answer of the response request that is made, with its status and headers${several}.${output}${note}`
+    const whichever = { description, headers: { ...MESSAGE_ID, ...STATUS }, ...content(UNKNOWN) }
+    return { '2XX': whichever, default: whichever }
+  }
   if (alone === undefined) {
     const headers = { ...MESSAGE_ID, ...STATUS }
     const description = `The answers of the response requests by their ids.${note}`
@@ -114,7 +124,7 @@ function answersById(requests: readonly ResponseRequest[]): JsonObject {
   const one = ({ forEach }: ResponseRequest): JsonObject => (forEach === undefined ? UNKNOWN : { type: 'array' })
   const schema = {
     type: 'object',
-    required: requests.map(({ id }) => id),
+    required: requests.filter(({ when }) => when === undefined).map(({ id }) => id),
     properties: Object.fromEntries(requests.map((request) => [request.id, one(request)])),
   }
   return withSource(schema, 'requests.response')

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { referencesIn } from '../../core/secrets/secrets.ts'
 import { listMappings } from '../../document/reads/document-mappings.ts'
 import { listReferences } from '../../document/reads/document-reads.ts'
-import { type Endpoint, soleRequest } from '../../document/schema/schema.ts'
+import { type Endpoint, mayBeUnrouted, possibleSoles } from '../../document/schema/schema.ts'
 import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { splitPattern, variableName } from '../../language/route-pattern.ts'
 import { targetOf } from '../../outbound/targets.ts'
@@ -57,7 +57,7 @@ function chooseShape(endpoint: Endpoint): FailureShape {
   return {
     output: endpoint.transformation.output,
     inFhir: answersInFhir(endpoint) ?? (isOfSome ? undefined : false),
-    isPassedOn: soleRequest(endpoint) !== undefined,
+    isPassedOn: possibleSoles(endpoint).length > 0,
   }
 }
 
@@ -224,6 +224,7 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   RESPONSE_REFUSED: ({ hasRefusable }) => hasRefusable,
   ANSWER_INVALID: ({ endpoint: { answer } }) =>
     [answer?.status, ...Object.values(answer?.headers ?? {})].some((value) => typeof value === 'object'),
+  NOT_ROUTED: ({ endpoint }) => mayBeUnrouted(endpoint) && endpoint.unrouted !== 'answer',
   EGRESS_DENIED: ({ hasLookup, hasPassedOn }) => hasLookup || hasPassedOn,
   SECRET_UNAVAILABLE: ({ endpoint: { auth = {}, constants, requests } }) =>
     referencesIn(JSON.stringify([auth, constants, requests])).length > 0,
@@ -262,18 +263,19 @@ function possibleFailures(endpoint: Endpoint): readonly MessageFailureCode[] {
 
 function listParts(endpoint: Endpoint): Parts {
   const { lookup, response } = endpoint.requests
-  const alone = soleRequest(endpoint)
   const requests = [...lookup, ...response]
   const { method } = endpoint.endpoint
-  const hasPassedOn = alone !== undefined && alone.optional !== true && targetOf(alone).promise === undefined
+  const passedOn = possibleSoles(endpoint).filter(
+    (request) => request.optional !== true && targetOf(request).promise === undefined,
+  )
   const hasPromised = response.some((request) => targetOf(request).promise !== undefined && request.optional !== true)
   return {
     endpoint,
     takesBody: takesBody(method),
     hasLookup: lookup.some(({ optional }) => optional !== true),
-    hasPassedOn,
+    hasPassedOn: passedOn.length > 0,
     hasPromised,
-    hasRefusable: hasPromised || (hasPassedOn && !targetOf(alone).isHttp),
+    hasRefusable: hasPromised || passedOn.some((request) => !targetOf(request).isHttp),
     hasRequests: requests.length > 0,
     hasParameters: requests.some(
       ({ config }) => Object.keys({ ...config?.params?.query, ...config?.params?.url }).length > 0,

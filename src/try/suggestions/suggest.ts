@@ -7,6 +7,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
 import type { RecordedBody } from '../../core/records/message-record.ts'
 import { checkDocument } from '../../document/checks/check-document.ts'
+import type { Endpoint } from '../../document/schema/schema.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { ParserSettings } from '../../formats/codec.ts'
 import { detect, type FormatOptions, findAnyCodec, NO_FORMAT } from '../../formats/codecs.ts'
@@ -58,7 +59,13 @@ export function createSuggest({ settings, readDocument, readRecorded }: SuggestO
     const unread: Lint[] = []
     const documented = checkDocument(document).endpoint
     const read: ReadBody = (sample, lint) => readBody(sample, settings, documented, lint)
-    const sources = sourceLeaves(recorded?.source ?? request.source ?? {}, document, read, collectInto(unread))
+    const sources = sourceLeaves(
+      recorded?.source ?? request.source ?? {},
+      document,
+      documented,
+      read,
+      collectInto(unread),
+    )
     const wrong = recorded === undefined ? unread : []
     const mapped = targetsBySource(document)
     // Each side may take some hundredths of a second.
@@ -98,6 +105,7 @@ const nameStep = (name: string): PathStep => ({ kind: 'name', name })
 function sourceLeaves(
   { body, contentType, query, urlParams, lookups = {} }: SuggestSource,
   { constants, inputTransforms }: JsonObject,
+  { requests }: Pick<Endpoint, 'requests'>,
   read: ReadBody,
   lint: LintSink,
 ): Leaves {
@@ -110,10 +118,13 @@ function sourceLeaves(
     if (id === '') continue
     const sink = lint.at('source', 'lookups', id)
     const at = [nameStep('lookupRequests'), nameStep(id)]
+    const data = nameStep('data')
+    const isPaged = requests.lookup.some((one) => one.id === id && one.page !== undefined)
+    const ofOne = isPaged ? [data, EACH] : [EACH, data]
     for (const one of Array.isArray(lookup) ? (lookup as readonly SampleBody[]) : []) {
-      add(read(one, sink), ...at, EACH, nameStep('data'))
+      add(read(one, sink), ...at, ...ofOne)
     }
-    if (!Array.isArray(lookup)) add(read(lookup as SampleBody, sink), ...at, nameStep('data'))
+    if (!Array.isArray(lookup)) add(read(lookup as SampleBody, sink), ...at, ...(isPaged ? ofOne : [data]))
   }
   add(query, nameStep('query'))
   add(urlParams, nameStep('urlParams'))

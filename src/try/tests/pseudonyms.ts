@@ -234,7 +234,11 @@ const changeNested = (text: string, change: (value: Json) => Json): string | und
 /** Undefined if the text is not in the format. */
 function changeInFormat(text: string, codec: Codec | undefined, change: (value: Json) => Json): string | undefined {
   try {
-    const changed = codec?.rewrite(Buffer.from(text), undefined, change)
+    const changed = codec?.rewrite(
+      Buffer.from(text),
+      undefined,
+      (value) => codec.keepKind?.(change(value), value) ?? change(value),
+    )
     return changed && Buffer.from(changed).toString()
   } catch (thrown) {
     if (thrown instanceof Unreadable || thrown instanceof Unwritable) return undefined

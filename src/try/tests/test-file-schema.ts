@@ -23,7 +23,10 @@ const given = object(
   {},
   {
     message: object({}, MESSAGE_PARTS),
-    lookups: described(cannedAnswers, 'Answers by the id of the lookup; an array has one for each item of a forEach.'),
+    lookups: described(
+      cannedAnswers,
+      'Answers by the id of the lookup; an array has one for each item of a forEach, or each page.',
+    ),
     responses: described(cannedAnswers, 'Answers by the id of the response request.'),
     state: values,
     now: time,

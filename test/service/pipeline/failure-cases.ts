@@ -113,6 +113,11 @@ export function failureCases(pipeline: ReturnType<typeof openPipeline>): readonl
     ...lookups.map((one) => called('lookup', one)),
     ...responses.map((one) => called('response', one)),
     {
+      ...{ name: 'no response request that is made', status: 422, code: 'NOT_ROUTED', stage: 'respond' },
+      ...{ path: 'requests.response', says: /"when" gave true for none of them/ },
+      document: () => document('response', at(200), { when: 'false' }),
+    },
+    {
       ...{ name: 'a transform that throws', status: 500, code: 'TRANSFORM_FAILED', stage: 'transform' },
       ...{ path: 'inputTransforms.my\\.age', says: /inputTransforms\.my\\\.age/ },
       document: () => ({ inputTransforms: { 'my.age': '1 + "a"' } }),

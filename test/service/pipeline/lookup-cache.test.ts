@@ -223,6 +223,15 @@ describe('an answer', () => {
     }
   })
 
+  test('that its schema refuses is not kept', async () => {
+    const { url } = counting()
+    const validation = { properties: { nr: { minimum: 2 } } }
+    const path = await pipeline.register(cached({ url }, { validation }))
+    const send = () => pipeline.service.fetch(path, json('POST', {}))
+    assert.equal(failureOf(await send())[1], 'LOOKUP_INVALID')
+    assert.deepEqual([numberOf(await send()), numberOf(await send())], [2, 2])
+  })
+
   test('that is not allowed fails each message anew', async () => {
     const url = pipeline.at({ status: 404, body: 'unknown' })
     const path = await pipeline.register(cached({ url }))

@@ -67,6 +67,17 @@ const cases: Case[] = [
     'requests.response[0].forEach',
     '"forEach" cannot be part',
   ],
+  [
+    'with when',
+    exactlyOnce({}, [topic('a', { when: 'true' })]),
+    1,
+    'requests.response[0].when',
+    'A request with "when" cannot be part',
+  ],
+  [
+    'with when, they do not overlap, which is no fault',
+    { kafka: { order: 'partition' }, requests: { response: [topic('a', { when: 'true' })] } },
+  ],
   ['without a response request', exactlyOnce({}, []), 0, 'kafka.exactlyOnce', 'add a response request with a topic'],
 ]
 

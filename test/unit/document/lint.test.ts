@@ -72,6 +72,11 @@ describe('rules between fields', () => {
       ['requests.response', 'needs an object with a list "rows"'],
     ],
     [{ transformation: { input: 'JSON', output: 'NDJSON' }, ...responses({}, { primary: true }) }],
+    [{ transformation: { input: 'JSON', output: 'NDJSON' }, ...responses({ when: 'query.a' }, { when: 'query.b' }) }],
+    [
+      { transformation: { input: 'JSON', output: 'NDJSON' }, ...responses({}, {}, { when: 'query.b' }) },
+      ['requests.response', 'needs an object with a list "rows"'],
+    ],
     [{ transformation: { input: 'JSON', output: 'NDJSON' }, ...lookups({}) }, ['inputMapping', 'list "rows"']],
     // A token has one kind of key, so the document with every field has one field too many.
     [
@@ -80,8 +85,11 @@ describe('rules between fields', () => {
       ['rateLimit', 'does not hold for messages over MLLP'],
       ['idempotency', 'does not hold for messages over MLLP'],
       ['auth.jwt', 'give one of the two'],
+      ['unrouted', 'no effect unless all response requests have "when"'],
       ['transformation.input', 'MLLP brings messages of HL7 v2'],
     ],
+    [{ unrouted: 'answer', ...responses({ when: 'query.a' }, { when: 'query.b' }) }],
+    [{ unrouted: 'fail' }, ['unrouted', 'no effect']],
     [{ endpoint: { pattern: 'a' } }, ['endpoint.pattern', 'must start with "/"']],
     [{ endpoint: { pattern: '/endpoints/x' } }, ['endpoint.pattern', 'belong to the service']],
     [
@@ -119,6 +127,10 @@ describe('rules between fields', () => {
     [
       lookups({ cache: { seconds: 60 }, forwardExistingRequestBody: true, config: { url: 'mllp://127.0.0.1:2575' } }),
       [`${LOOKUP_AT}.cache`, 'A request over MLLP has no answer'],
+    ],
+    [
+      lookups({ cache: { seconds: 60 }, page: { next: { path: 'page.data.next' }, max: 3 } }),
+      [`${LOOKUP_AT}.cache`, 'do not belong together'],
     ],
     [lookups({ cache: { seconds: 0 } }), [`${LOOKUP_AT}.cache.seconds`, 'from 1']],
     [lookups({ cache: {} }), [`${LOOKUP_AT}.cache.seconds`, '']],

@@ -33,7 +33,7 @@ const exist: Readonly<Record<ReferenceStage, readonly string[]>> = {
   map: [...everywhere, 'lookupRequests', 'transforms'],
   respond: [...everywhere, 'payload', 'lookupRequests', 'transforms', 'responseBody'],
   'respond-item': [...everywhere, 'payload', 'lookupRequests', 'transforms', 'responseBody', 'item'],
-  answer: [...everywhere, 'lookupRequests', 'transforms', 'responseBody', 'responses'],
+  answer: [...everywhere, 'payload', 'lookupRequests', 'transforms', 'responseBody', 'responses'],
   record: [...everywhere, 'lookupRequests', 'transforms', 'responseBody'],
 }
 

@@ -99,7 +99,7 @@ describe('lookups that read others', () => {
           for (const answer of answers) answer()
           await setImmediate()
         }
-        assert.deepEqual(await all, [...Array(count).keys()])
+        assert.deepEqual(await all, Object.fromEntries([...Array(count).keys()].map((index) => [`l${index}`, index])))
         const expected = [...Array(count).keys()].map((index) => [index, stepOf(index)])
         assert.deepEqual(
           steps.flatMap((indexes, step) => indexes.map((index) => [index, step])).sort(),

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import type { MessageRecord } from '../../api/records/record-types.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { CallNotes } from '../../ui/data/call-notes.tsx'
+import { NotMade } from '../../ui/data/not-made.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { duration } from '../../ui/data/time.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
@@ -52,6 +53,7 @@ export function Waterfall({ message }: Readonly<{ message: MessageRecord }>) {
       {message.callsOmitted !== undefined && (
         <p className="quiet">{message.callsOmitted.toLocaleString('en')} more calls were not recorded.</p>
       )}
+      <NotMade requests={message.notMade} />
     </>
   )
 }

@@ -215,6 +215,19 @@ describe('suggested are fields', () => {
     })
   }
 
+  test('from the pages of a lookup, as one list', async () => {
+    const page = { next: 'page.data.next', max: 9 }
+    const { suggestions } = await suggest({
+      source: { lookups: { search: [{ body: { total: 1 } }, { body: { total: 2 } }] } },
+      target: { sample: { pages: [{ total: 1 }] } },
+      endpoint: { requests: { lookup: [{ id: 'search', config: { url: 'http://x.example/' }, page }] } },
+    })
+    assert.deepEqual(
+      suggestions.map(({ source, to }) => [source, to]),
+      [['lookupRequests.search.data[].total', 'pages[].total']],
+    )
+  })
+
   test('best first, with the reason', async () => {
     const { suggestions } = await suggest({
       source: { body: { a: { code: 'x' }, number: 1 } },

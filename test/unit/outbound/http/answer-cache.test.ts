@@ -37,7 +37,7 @@ function open(answer: (index: number) => Given | Promise<Given>) {
       now += seconds * 1000
     },
     /** What a lookup gets, and how its record has it. */
-    async look({ key = 'k', budgetBytes = 0, timeoutMs = 1_000, ...rule }: Look = {}) {
+    async look({ key = 'k', url = 'http://a/', budgetBytes = 0, timeoutMs = 1_000, ...rule }: Look = {}) {
       const run = { trace: startTrace(), budget: newBudget(), clock: () => now } as Run
       run.budget.take(budgetBytes)
       const called = startCall(run.trace, {
@@ -50,7 +50,7 @@ function open(answer: (index: number) => Given | Promise<Given>) {
       const cache: CacheRule = { freshMs: 60_000, staleMs: 0, allows: (status) => status < 300, ...rule }
       const prepared = {
         method: 'GET',
-        url: 'http://a/',
+        url,
         headers: {},
         key: null,
         shownUrl: 'http://a/?b',
@@ -75,7 +75,7 @@ function open(answer: (index: number) => Given | Promise<Given>) {
   }
 }
 
-type Look = Partial<CacheRule> & { key?: string; budgetBytes?: number; timeoutMs?: number }
+type Look = Partial<CacheRule> & { key?: string; url?: string; budgetBytes?: number; timeoutMs?: number }
 
 const shown = ({ text, status, fault, cached, stale }: Record<string, unknown>): unknown[] => [
   fault ?? (status === 200 ? text : status),
@@ -93,6 +93,7 @@ describe('an answer', () => {
     cache.pass(0.001)
     assert.deepEqual(shown(await cache.look()), ['answer 2'])
     assert.deepEqual(shown(await cache.look({ key: 'other' })), ['answer 3'])
+    assert.deepEqual(shown(await cache.look({ url: 'http://a/2' })), ['answer 4'])
     const tooMuch = await cache.look({ budgetBytes: 9_999_995 })
     assert.deepEqual(shown(tooMuch), ['over-budget'])
   })

@@ -310,6 +310,32 @@ test('a pseudonymous test keeps the names in a body, by the format that it decla
   assert.doesNotMatch(text, /Mustermann|Erika/)
 })
 
+test('a pseudonymous message of HL7 v2 keeps its segments, type and charset, and no text as it was written', async () => {
+  const message = (header: string) =>
+    `MSH|^~\\&|HIS|NORTH|||20260105||ADT^A01^ADT_A01|MSG17|P|2.5.1${header}\r\nPID|1||4711^^^NORTH&1.2.3&ISO||\\H\\Quispe\\N\\^\\X52\\osa\r\nNTE|1||one\r\nPID|2||4712\r\nZPI|Quispe|\r\n`
+  for (const header of ['', '||||||UNICODE UTF-8']) {
+    const written = {
+      given: { message: { body: message(header) }, now: '2026-01-05T00:00:00.000Z' },
+      expect: { todo: true as const },
+      losses: [],
+    }
+    const document = { transformation: { input: 'HL7V2', output: 'JSON' } }
+    const made = await pseudonymise(written, undefined, document, () => Promise.resolve(undefined), new Uint8Array(32))
+    const { body } = made.given.message as { body: string }
+    const lines = [
+      /^MSH\|\^~\\&\|[A-Z]{3}\|[A-Z]{5}\|\|\|\d{8}\|\|ADT\^A01\^ADT_A01\|[A-Z]{3}\d\d\|P\|2\.5\.1(?:\|{6}UNICODE UTF-8)?$/,
+      /^PID\|1\|\|\d{4}\^/,
+      /^NTE\|1\|\|[a-z]{3}$/,
+      /^PID\|2\|\|\d{4}$/,
+      /^ZPI\|[A-Z][a-z]{5}\|$/,
+      /^$/,
+    ]
+    for (const [at, line] of body.split('\r\n').entries()) assert.match(line, lines[at] ?? /^never$/)
+    assert.equal(body.includes('UTF-8'), header !== '')
+    assert.doesNotMatch(body, /Quispe|osa|4711|4712|NORTH|X52/)
+  }
+})
+
 test('a pseudonymous test keeps the headers that describe the exchange, and no other', async () => {
   const kept = { accept: 'text/plain', 'content-type': 'text/plain', 'user-agent': 'lab/1.2' }
   const changed = {

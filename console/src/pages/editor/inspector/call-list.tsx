@@ -4,6 +4,7 @@ import type { CannedAnswer, RunCall, RunReport } from '../../../api/run-calls.ts
 import { Button } from '../../../ui/controls/button.tsx'
 import { TextField } from '../../../ui/controls/fields.tsx'
 import { CallNotes } from '../../../ui/data/call-notes.tsx'
+import { NotMade } from '../../../ui/data/not-made.tsx'
 import { StatusChip, type Tone } from '../../../ui/data/status-chip.tsx'
 import { TextViewer } from '../../../ui/data/text-viewer.tsx'
 import { duration } from '../../../ui/data/time.tsx'
@@ -38,7 +39,7 @@ const withKind = (answers: EditedAnswers, kind: RunCall['kind'], of: EditedAnswe
 
 export function CallList({ report, request, answers, onAnswers }: CallListProps) {
   const calls = report.calls ?? []
-  if (calls.length === 0) return null
+  if (calls.length === 0 && report.notMade === undefined) return null
   return (
     <section aria-label="Calls" className="calls">
       <h2>Calls</h2>
@@ -64,6 +65,7 @@ export function CallList({ report, request, answers, onAnswers }: CallListProps)
         ))}
       </ul>
       {report.callsNotShown === undefined ? null : <p className="quiet">And {report.callsNotShown} more.</p>}
+      <NotMade requests={report.notMade} />
     </section>
   )
 }
