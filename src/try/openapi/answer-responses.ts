@@ -45,17 +45,18 @@ function describeOwn(
   settings: PublishSettings,
 ): JsonObject {
   const { default: refusal, ...successes } = answers
-  const [[key, success] = ['200', {}]] = Object.entries(successes)
-  const named = Object.keys(headers).map((name) => [
-    name,
-    { description: 'Of the document.', schema: { type: 'string' } },
+  const own = { description: 'Of the document.', schema: { type: 'string' } }
+  const named = Object.fromEntries(Object.keys(headers).map((name) => [name, own]))
+  const mapped = mapsAnswer(endpoint) ? describeMapped(endpoint, mapping, request, settings) : {}
+  const answered = Object.entries(successes).map(([key, one]): [string, JsonObject] => [
+    key,
+    { ...one, headers: { ...(one.headers as JsonObject), ...named }, ...mapped },
   ])
-  const own = { ...success, headers: { ...(success.headers as JsonObject), ...Object.fromEntries(named) } }
-  const answered = mapsAnswer(endpoint) ? { ...own, ...describeMapped(endpoint, mapping, request, settings) } : own
-  if (typeof status === 'object') return { '2XX': answered, default: refusal ?? answered }
-  const { content: _none, ...bodiless } = answered as JsonObject
+  const [, first = {}] = answered[0] ?? []
+  if (typeof status === 'object') return { '2XX': first, default: refusal ?? first }
+  const { content: _none, ...bodiless } = first
   return {
-    [status ?? key]: isBodiless(Number(status)) ? bodiless : answered,
+    ...Object.fromEntries(status === undefined ? answered : [[status, isBodiless(Number(status)) ? bodiless : first]]),
     ...(refusal === undefined ? {} : { default: refusal }),
   }
 }

@@ -81,6 +81,22 @@ for (const ISOLATION of ['none', 'process']) {
       }
     })
 
+    it('ends the message in each condition, and in a condition of elements', async () => {
+      const config = { url: `${pipeline.upstream.url}/a` }
+      const when = '$fail(409, "not " & requestBody.id)'
+      const each = { key: 'list[]', each: { 'item.n': 'n' }, when: 'item.n = 2 ? $fail(409, "not " & item.n) : true' }
+      const cases: [document: JsonObject, error: string, stage: string, path: string][] = [
+        [{ requests: { lookup: { id: 'one', when, config } } }, 'not p1', 'lookup', 'requests.lookup[0].when'],
+        [{ requests: { response: { id: 'one', when, config } } }, 'not p1', 'respond', 'requests.response[0].when'],
+        [{ inputMapping: { 'requestBody.items[]': each } }, 'not 2', 'map', 'inputMapping.requestBody\\.items[].when'],
+      ]
+      for (const [document, error, stage, path] of cases) {
+        const reply = await pipeline.send(document, BODY)
+        assert.deepEqual(failureOf(reply), [409, 'REJECTED', stage, path], reply.text)
+        assert.equal(reply.json<{ error: string }>().error, error)
+      }
+    })
+
     it('is written in each format', async () => {
       const text = '$fail(422, "No <age>", {"a b": [1]})'
       const xml = await say(text, output('XML'))

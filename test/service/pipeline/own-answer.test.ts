@@ -116,6 +116,25 @@ for (const ISOLATION of ['none', 'process']) {
       assert.deepEqual([optional?.status, optional?.data], [500, { own: 1 }])
     })
 
+    it('names the items that failed, and says nothing of a request that is not made', async () => {
+      const each = pipeline.at(({ body }, response) => {
+        response.statusCode = body === '{"n":2}' ? 422 : 201
+        return {}
+      })
+      const failed = { key: 'failed[]', each: { index: 'index', 'item.status': 'status' }, when: 'item.status >= 400' }
+      const reply = await ask(
+        {
+          status: { expression: '$exists(responses.never) ? 500 : 207' },
+          mapping: { 'responses.each[]': failed, 'responses.never.status': 'never' },
+        },
+        [
+          to('each', each, { forEach: { items: 'requestBody.items' } }),
+          to('never', `${pipeline.upstream.url}/never`, { when: 'false' }),
+        ],
+      )
+      assert.deepEqual([reply.status, reply.json()], [207, { failed: [{ index: 1, status: 422 }] }])
+    })
+
     it('makes a body of several answers that the output could not hold', async () => {
       const reply = await ask(
         { mapping: { 'responses.a.data.method': 'rows[0].a', 'responses.b.status': 'rows[0].b' } },
