@@ -48,6 +48,20 @@ for (const ISOLATION of ['none', 'process']) {
       ['CSV', { expression: '{ "rows": payload.lines }' }, 'text/csv', 'code\r\nx\r\ny\r\n'],
       ['a text of another type', { expression: '"a,b"' }, 'application/sparql-query', 'a,b'],
       ['a text as JSON', { path: 'payload.id' }, undefined, '"p1"'],
+      [
+        'a mapping with an each',
+        {
+          mapping: {
+            'payload.lines[]': {
+              key: 'rows[]',
+              each: { 'item.code': 'c', 'payload.id': 'of' },
+              when: 'item.code != "x" and payload.id = "p1"',
+            },
+          },
+        },
+        undefined,
+        '{"rows":[{"c":"y","of":"p1"}]}',
+      ],
       ['a mapping that finds nothing', { mapping: { 'payload.missing': 'a' } }, undefined, '{}'],
     ]
     for (const [name, body, type, sent] of cases) {
@@ -143,6 +157,20 @@ for (const ISOLATION of ['none', 'process']) {
       assert.deepEqual(sent.map(([type, text]) => [type, elements(text ?? '')]).sort(), [
         ['application/xml', '<l><code>x</code><of>p1</of></l>'],
         ['application/xml', '<l><code>y</code><of>p1</of></l>'],
+      ])
+    })
+
+    it('maps the lists of each item, which is around them', async () => {
+      const lists = { 'item.codes[]': { key: 'codes[]', each: { item: 'c', 'outer.n': 'n' }, when: 'item != "b"' } }
+      const response = to('own', { forEach: { items: 'payload.groups' }, mapping: lists })
+      const groups = [
+        { n: 1, codes: ['a', 'b'] },
+        { n: 2, codes: ['b', 'c'] },
+      ]
+      const { sent } = await run({ requests: { response } }, '', { groups })
+      assert.deepEqual(sent.map(([, text]) => text).sort(), [
+        '{"codes":[{"c":"a","n":1}]}',
+        '{"codes":[{"c":"c","n":2}]}',
       ])
     })
 
