@@ -30,6 +30,7 @@ const INPUTS = [
   'console/icon.svg',
   'console/src/**/*',
   'console/tsconfig.json',
+  'tsconfig.json',
   'scripts/console/console-build.ts',
 ]
 

@@ -14,6 +14,7 @@ import {
   createSecretsFinder,
   hideValues,
   holdsToken,
+  redactedKeys,
   secretHeaderNames,
   withoutSecretsIn,
 } from '../records/message-log/redaction.ts'
@@ -203,6 +204,7 @@ export function compilePrivacy(settings: PrivacySettings): CreatePrivacy {
     const redacted = redactedIn(completed)
     const secrets = findSecrets(completed, foreign)
     const hide = redacted === undefined ? () => MASK : hideValues(redacted)
+    const isRedactedKey = redacted && redactedKeys(redacted)
     const capture = createBodyCapture(messageLogBodyLimitBytes, redaction, secrets, {
       hide,
       documented: completed.compiled?.endpoint,
@@ -240,7 +242,7 @@ export function compilePrivacy(settings: PrivacySettings): CreatePrivacy {
         headers: shownHeaders(headers),
         ...(openhimOrchestrations === 'bodies' ? { body: shownBody(detectType(headers), body, size) } : {}),
       }),
-      key: (given) => (redacted?.has(given) ? MASK : text(given)),
+      key: (given) => (isRedactedKey?.(given) ? MASK : text(given)),
     }
   }
 }

@@ -27,6 +27,9 @@ export type RecordedCall = Readonly<
 export const OUTCOMES = ['done', 'partial', 'refused', 'failed'] as const
 export type RecordedOutcome = (typeof OUTCOMES)[number]
 
+/** Longer values of business keys are cut. */
+export const MAX_KEY_CHARACTERS = 200
+
 export type MessageRecord = Readonly<{
   /** Time-ordered (core/id.ts). */
   id: string

@@ -6,6 +6,7 @@ import { isReplay, type Source } from '../../core/origin.ts'
 import {
   doneHead,
   doneLine,
+  MAX_KEY_CHARACTERS,
   type MessageRecord,
   type Recorded,
   type RecordedBody,
@@ -306,8 +307,6 @@ type Keys = MessageRecord['keys']
 
 /** Values a message. */
 const MAX_VALUES = 10
-/** In characters; longer values are cut. */
-const MAX_VALUE_CHARACTERS = 200
 
 const NO_KEYS: Keys = {}
 
@@ -335,5 +334,5 @@ export function compileKeys({ messageKeys }: Endpoint): ((reached: object | unde
 function collectTexts(value: Json | undefined): string[] {
   if (Array.isArray(value)) return value.flatMap(collectTexts)
   if (value === undefined || value === null || typeof value === 'object' || value === '') return []
-  return [String(value).slice(0, MAX_VALUE_CHARACTERS)]
+  return [String(value).slice(0, MAX_KEY_CHARACTERS)]
 }

@@ -1,6 +1,6 @@
 /** Takes values out of bodies and records before they are kept (`REDACT_PATHS`). */
 import { isObject, type Json } from '../../core/json.ts'
-import type { MessageRecord } from '../../core/records/message-record.ts'
+import { MAX_KEY_CHARACTERS, type MessageRecord } from '../../core/records/message-record.ts'
 import { encodedForms, MASK } from '../../core/secrets/secrets.ts'
 import { membersHeldBy } from '../../formats/codecs.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
@@ -123,13 +123,20 @@ export function hideValues(values: ReadonlySet<string>): HideValues {
 export const redactText = (text: string, hide: HideValues): string =>
   hide(text.replace(/( answered with status \d+(?:\..*? It said)?): .*$/s, `$1: ${MASK}`))
 
+/** Tells the values of business keys that are redacted values, whole or cut. */
+export function redactedKeys(redacted: ReadonlySet<string>): (key: string) => boolean {
+  const keys = new Set([...redacted].map((text) => text.slice(0, MAX_KEY_CHARACTERS)))
+  return (key) => keys.has(key)
+}
+
 /** Redacts the targets of calls and the business keys. */
 export function redactRecord(record: MessageRecord, redacted: ReadonlySet<string>): MessageRecord {
   const hide = hideValues(redacted)
+  const isRedacted = redactedKeys(redacted)
   return {
     ...record,
     calls: record.calls.map((call) => ({ ...call, target: hide(call.target) })),
-    keys: changeKeys(record.keys, (value) => (redacted.has(value) ? MASK : value)),
+    keys: changeKeys(record.keys, (value) => (isRedacted(value) ? MASK : value)),
   }
 }
 

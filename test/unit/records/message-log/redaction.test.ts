@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
 import type { Json } from '../../../../src/core/json.ts'
-import { compileRedaction, hideValues, redactText } from '../../../../src/records/message-log/redaction.ts'
+import { MAX_KEY_CHARACTERS, type MessageRecord } from '../../../../src/core/records/message-record.ts'
+import {
+  compileRedaction,
+  hideValues,
+  redactRecord,
+  redactText,
+} from '../../../../src/records/message-log/redaction.ts'
 
 describe('numbers in redacted paths', () => {
   const cases: readonly { path: string; of: Json; gives: Json }[] = [
@@ -61,4 +67,11 @@ describe('members that hold the text of another one', () => {
       assert.equal(redacted.has('as written'), path !== 'PID[0].14')
     })
   }
+})
+
+test('a business key is redacted that is the start of a long redacted text', () => {
+  const long = 'x'.repeat(MAX_KEY_CHARACTERS + 1)
+  const keys = { note: long.slice(0, MAX_KEY_CHARACTERS), others: ['Doe', 'xx'] }
+  const record = { calls: [], keys } as unknown as MessageRecord
+  assert.deepEqual(redactRecord(record, new Set([long, 'Doe'])).keys, { note: '***', others: ['***', 'xx'] })
 })
