@@ -101,6 +101,8 @@ export type Codec = Readonly<{
   keyFault(key: string): string | undefined
   /** The member beside one of this key whose value that one repeats or continues: who may not see the one may not see the other. */
   heldBy?(key: string): string | undefined
+  /** In: the steps of a path. Out: the paths at which a text alone may stand in place of what has it at this path. */
+  textPaths?(steps: readonly PathStep[]): readonly (readonly PathStep[])[]
   /**
    * In: the steps of a path into a value of the format. Out: where values never look like that, why, as a sentence without its
    * full stop, and the steps that are meant. Undefined for a format whose values may have any shape.

@@ -1,6 +1,7 @@
 /** The formats that the service knows: the types, the schema of endpoint documents and every stage follow from this table. */
 import Type, { type Static, type TOptional, type TSchema } from 'typebox'
 import type { Json } from '../core/json.ts'
+import type { PathStep } from '../core/path-step.ts'
 import type { Codec, CodecOptions } from './codec.ts'
 import { CSV_CODEC } from './csv-codec.ts'
 import { FORM_CODEC } from './form-codec.ts'
@@ -205,3 +206,7 @@ export function membersHeldBy(key: string): readonly string[] {
 }
 
 const HOLDERS = ALL.filter(({ heldBy }) => heldBy !== undefined)
+
+/** The paths at which a text alone may stand in place of what has it at this path, by the rules of any format. */
+export const textPathsFor = (steps: readonly PathStep[]): readonly (readonly PathStep[])[] =>
+  ALL.flatMap((codec) => codec.textPaths?.(steps) ?? [])

@@ -44,6 +44,7 @@ export const HL7V2_CODEC = {
   keyFault,
   pathFault,
   heldBy,
+  textPaths,
   keepKind,
 } as const satisfies Codec
 
@@ -67,6 +68,17 @@ function heldBy(key: string): string | undefined {
 }
 
 const HOLDING = /^([0-9]+(?:&[0-9]+)?)\\$|^([0-9]+)&[0-9]+$/
+
+/** A text in place of a repetition is its first component, one in place of a segment that of its first field. */
+function textPaths(steps: readonly PathStep[]): readonly (readonly PathStep[])[] {
+  const last = steps.at(-1)
+  if (last?.kind !== 'name' || last.name !== '1') return []
+  const path = steps.slice(0, steps.findLastIndex(({ kind }, at) => at < steps.length - 1 && kind === 'name') + 1)
+  const holder = path.at(-1)
+  if (holder?.kind !== 'name') return []
+  if (isNumber(holder.name)) return [path, ...textPaths(path)]
+  return SEGMENT_NAME.test(holder.name) ? [path] : []
+}
 
 function keepKind(changed: Json, value: Json): Json {
   if (!isObject(changed) || !isObject(value)) return changed

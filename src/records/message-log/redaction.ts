@@ -2,12 +2,12 @@
 import { isObject, type Json } from '../../core/json.ts'
 import { MAX_KEY_CHARACTERS, type MessageRecord } from '../../core/records/message-record.ts'
 import { encodedForms, MASK } from '../../core/secrets/secrets.ts'
-import { membersHeldBy } from '../../formats/codecs.ts'
+import { membersHeldBy, textPathsFor } from '../../formats/codecs.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import { type PathStep, parseSteps } from '../../language/paths/path-steps.ts'
 
-/** A path of which the steps before `at` have matched. */
-type Following = Readonly<{ path: readonly PathStep[]; at: number }>
+/** A path of which the steps before `at` have matched. `ofText`: it finds texts alone, not what holds more. */
+type Following = Readonly<{ path: readonly PathStep[]; at: number; ofText: boolean }>
 
 export type Redaction = Readonly<{
   /**
@@ -29,13 +29,17 @@ export function compileRedaction(paths: readonly string[]): Redaction | undefine
     return parsed.ok ? [parsed.value] : []
   })
   if (compiled.length === 0) return undefined
-  const starts = compiled.map((path) => ({ path, at: 0 }))
+  const starts = compiled.flatMap((path) => [
+    { path, at: 0, ofText: false },
+    ...textPathsFor(path).map((shorter) => ({ path: shorter, at: 0, ofText: true })),
+  ])
   return { apply: (value, redacted) => walk(value, [], starts, redacted) }
 }
 
 function walk(value: Json, following: readonly Following[], starts: readonly Following[], redacted: Set<string>): Json {
   const here = Array.isArray(value) ? following : following.map(pastBrackets)
-  if (here.some(({ path, at }) => at === path.length)) return redact(value, redacted)
+  const isText = typeof value !== 'object'
+  if (here.some(({ path, at, ofText }) => at === path.length && (isText || !ofText))) return redact(value, redacted)
   const walkInto = (inner: Json, next: readonly Following[]) => walk(inner, next, starts, redacted)
   if (Array.isArray(value)) {
     const items: readonly Json[] = value
@@ -63,30 +67,26 @@ function walk(value: Json, following: readonly Following[], starts: readonly Fol
 }
 
 /** Brackets treat a value that is not an array as an array of one element. */
-function pastBrackets({ path, at }: Following): Following {
+function pastBrackets({ path, at, ofText }: Following): Following {
   let next = at
   for (let step = path[next]; step?.kind === 'each' || (step?.kind === 'index' && step.index === 0); step = path[next])
     next += 1
-  return { path, at: next }
+  return { path, at: next, ofText }
 }
 
-function intoElement({ path, at }: Following, index: number): Following[] {
-  const step = path[at]
-  if (step?.kind === 'each' || (step?.kind === 'index' && step.index === index)) return [{ path, at: at + 1 }]
+function intoElement(following: Following, index: number): Following[] {
+  const step = following.path[following.at]
+  const next = { ...following, at: following.at + 1 }
+  if (step?.kind === 'each' || (step?.kind === 'index' && step.index === index)) return [next]
   if (step?.kind === 'index') return []
   // `0` selects the element 0, or is the name of a field in each; both may redact too much, which is safe.
-  const isElement = step?.kind === 'name' && step.name === String(index)
-  return isElement
-    ? [
-        { path, at: at + 1 },
-        { path, at },
-      ]
-    : [{ path, at }]
+  return step?.kind === 'name' && step.name === String(index) ? [next, following] : [following]
 }
 
-function intoField({ path, at }: Following, name: string): Following[] {
-  const step = path[at]
-  return step?.kind === 'any' || (step?.kind === 'name' && step.name === name) ? [{ path, at: at + 1 }] : []
+function intoField(following: Following, name: string): Following[] {
+  const step = following.path[following.at]
+  const isNamed = step?.kind === 'any' || (step?.kind === 'name' && step.name === name)
+  return isNamed ? [{ ...following, at: following.at + 1 }] : []
 }
 
 function redact(value: Json, redacted: Set<string>): Json {

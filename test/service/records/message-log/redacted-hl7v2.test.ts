@@ -18,6 +18,7 @@ const PATHS = [
   'ZPI.2',
   'OBX.5.1',
   'NTE[0].3[0].1',
+  'secret',
 ]
 
 // `\H\` is highlighting and says nothing, so the text is written otherwise than it was read; `\T\` is written as it was.
@@ -73,6 +74,28 @@ const DOCUMENTS = {
     transformation: { input: 'HL7V2', output: 'XML' },
   },
 } as const
+
+test('in an output whose mapping writes texts in place of fields', async () => {
+  const inputMapping = {
+    'requestBody.app': 'MSH[0].3',
+    'requestBody.secret.name': 'PID[0].5',
+    'requestBody.secret.zed': 'ZPI[0].2',
+    'requestBody.secret.values[]': 'OBX[].5',
+  }
+  const transformation = { input: 'JSON', output: 'HL7V2' }
+  await service.register({ name: 'texts', endpoint: { pattern: '/texts' }, transformation, inputMapping })
+  const body = { app: 'HIS', secret: { name: 'zqxname', zed: 'zqxzed', values: ['zqxone', 'zqxtwo'] } }
+  const reply = await service.fetch('/texts', json('POST', body))
+  assert.match(reply.text, /PID\|\|\|\|\|zqxname\r/)
+  const id = reply.headers.get('x-crosswalk-message-id')
+  for (const which of ['incoming', 'mapped', 'answer']) {
+    const text = await until(
+      () => admin(`/messages/${id}/body/${which}`),
+      (found) => found.includes('HIS'),
+    )
+    assertNone(which, text)
+  }
+})
 
 for (const [how, document] of Object.entries(DOCUMENTS)) {
   test(how, async () => {

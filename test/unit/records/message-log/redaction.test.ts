@@ -69,6 +69,25 @@ describe('members that hold the text of another one', () => {
   }
 })
 
+describe('a text in place of what holds it as its first part', () => {
+  const cases: readonly { path: string; of: Json; gives: Json }[] = [
+    { path: 'PID[0].5[0].1', of: { PID: [{ 5: 'a', 6: 'b' }] }, gives: { PID: [{ 5: '***', 6: 'b' }] } },
+    {
+      path: 'PID[].5[].1',
+      of: { PID: { 5: ['a', { 1: 'b', 2: 'c' }] } },
+      gives: { PID: { 5: ['***', { 1: '***', 2: 'c' }] } },
+    },
+    { path: 'ZPI[].1[0].1', of: { ZPI: ['a', { 1: 'b', 2: 'c' }] }, gives: { ZPI: ['***', { 1: '***', 2: 'c' }] } },
+    { path: 'PID.5.2', of: { PID: [{ 5: 'a' }] }, gives: { PID: [{ 5: 'a' }] } },
+    { path: 'PID[0].5[0].1', of: { PID: [{ 5: { 2: 'a' } }] }, gives: { PID: [{ 5: { 2: 'a' } }] } },
+    { path: 'list.1', of: { list: 'a' }, gives: { list: 'a' } },
+  ]
+  for (const { path, of, gives } of cases) {
+    it(`${path} in ${JSON.stringify(of)}`, () =>
+      assert.deepEqual(compileRedaction([path])?.apply(of, new Set()), gives))
+  }
+})
+
 test('a business key is redacted that is the start of a long redacted text', () => {
   const long = 'x'.repeat(MAX_KEY_CHARACTERS + 1)
   const keys = { note: long.slice(0, MAX_KEY_CHARACTERS), others: ['Doe', 'xx'] }
