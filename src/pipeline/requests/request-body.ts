@@ -22,7 +22,7 @@ import { type CallScope, compileValue, createReader } from './request-parameters
  */
 type ReadBody = (scope: CallScope, run: Run) => Awaitable<Body | undefined>
 
-/** `lint` is at the lookup. */
+/** `lint` is at the lookup. Undefined if it sends no body. */
 export function compileLookupBody(
   { config, forEach, forwardExistingRequestBody }: LookupRequest,
   call: RequestCall,
@@ -30,17 +30,17 @@ export function compileLookupBody(
   services: Services,
   settings: PipelineSettings,
   lint: LintSink,
-): ReadBody {
+): ReadBody | undefined {
   const { body } = config
   if (body === undefined) {
-    if (forwardExistingRequestBody !== true) return () => undefined
+    if (forwardExistingRequestBody !== true) return undefined
     return forEach === undefined ? compileForward(endpoint, call) : compileItemBody(endpoint, call)
   }
   const stage = forEach === undefined ? 'lookup' : 'lookup-item'
   const sink = lint.at('config', 'body')
   if ([body.path, body.expression, body.mapping].filter((given) => given !== undefined).length !== 1) {
     sink.error('A body is made by one of "path", "expression" and "mapping"; give exactly one of them.')
-    return () => undefined
+    return undefined
   }
   const read =
     body.mapping === undefined

@@ -22,7 +22,6 @@ import { parseUrlTemplate, type UrlTemplate } from '../../language/url-template.
 import { addressOf, formatTarget, type NamedTarget, targetOf } from '../../outbound/targets.ts'
 import { createExpressionCompiler } from '../expressions.ts'
 import type { PipelineSettings, Services } from '../services.ts'
-import { andThen } from './for-each.ts'
 import { compileCache } from './lookup-cache.ts'
 import { compileAuth } from './request-auth.ts'
 import {
@@ -125,7 +124,7 @@ export function compileCall(
   const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, reader, lint.at('key'))
 
   const evaluate = compileEvaluation([...placeholders, ...query, ...headerValues, ...(key === undefined ? [] : [key])])
-  const build = (scope: CallScope, { budget }: Run, evaluated: Evaluated): PreparedRequest => {
+  const buildUncached = (scope: CallScope, { budget }: Run, evaluated: Evaluated): PreparedRequest => {
     const shownUrl = fillUrl(urlParts, scope, evaluated)
     const recordKey = (key && parameterText(key, scope, evaluated, 'be the key of a record')) ?? null
     budget.spend(shownUrl.length + (recordKey?.length ?? 0), lint.path)
@@ -151,6 +150,11 @@ export function compileCall(
     }
   }
 
+  const build: typeof buildUncached =
+    cache === undefined
+      ? buildUncached
+      : (scope, run, evaluated) => cache.withKey(buildUncached(scope, run, evaluated), scope)
+
   return {
     path: lint.path,
     id: request.id,
@@ -159,10 +163,10 @@ export function compileCall(
     items: forEach && compileItems(forEach.items, reader, settings, lint.at('forEach', 'items')),
     concurrency: Number(forEach?.concurrency ?? 1),
     prepare: (scope, run) => {
-      return andThen(evaluate(scope, run), (evaluated) => {
-        const built = build(scope, run, evaluated)
-        return cache === undefined ? built : cache.withKey(built, scope)
-      })
+      const evaluated = evaluate(scope, run)
+      return evaluated instanceof Promise
+        ? evaluated.then((values) => build(scope, run, values))
+        : build(scope, run, evaluated)
     },
     toUrl: ({ cacheKey: _, ...prepared }, url, scope) => {
       const other = { ...prepared, url, shownUrl: withReferences(url, prepared.secrets) }

@@ -131,10 +131,16 @@ function compileOne(
     call.send(prepared, body, run, item, ending)
   const sendPages = compilePages(request, call, readValid, endpoint, services, settings, lint)
   const readBody = compileLookupBody(request, call, endpoint, services, settings, lint)
+  const sendOne =
+    (prepared: PreparedRequest): Ready =>
+    (run) =>
+      send(prepared, undefined, run)
   const prepare = (message: Parsed, run: Run): Awaitable<Ready> => {
     if (items === undefined) {
+      // Most lookups send no body and read one page.
+      if (readBody === undefined && sendPages === undefined) return andThen(call.prepare(message, run), sendOne)
       return andThen(call.prepare(message, run), (prepared) =>
-        andThen(readBody(message, run), (body) => () => {
+        andThen(readBody?.(message, run), (body) => () => {
           if (sendPages === undefined) return send(prepared, body, run)
           return sendPages(prepared, body, message, run).catch((thrown: unknown) => recover(thrown, run))
         }),
@@ -143,7 +149,7 @@ function compileOne(
     const calls = buildAll(items(message), (item) => {
       const scope = { ...message, item }
       return andThen(call.prepare(scope, run), (prepared) =>
-        andThen(readBody(scope, run), (body) => ({ prepared, body })),
+        andThen(readBody?.(scope, run), (body) => ({ prepared, body })),
       )
     })
     return calls.then(
