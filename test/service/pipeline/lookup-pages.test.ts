@@ -74,33 +74,6 @@ for (const ISOLATION of ['none', 'process']) {
       assert.deepEqual([one.data, one.headers['x-number']], [[{ number: 1 }, { number: 2 }], '2'])
     })
 
-    it('are kept one by one by a cache', async () => {
-      const document = {
-        requests: {
-          lookup: [
-            {
-              id: 'one',
-              config: { url: pipeline.at(upTo(3)) },
-              page: { next: FHIR_NEXT, max: 3 },
-              cache: { seconds: 60 },
-            },
-          ],
-        },
-      }
-      const path = await pipeline.register(document)
-      const received = await pipeline.receivedIn(async () => {
-        for (let message = 0; message < 2; message++) {
-          const reply = await pipeline.service.fetch(path, json('POST', {}))
-          const data = dataOf(reply) as readonly { entry: Json }[]
-          assert.deepEqual(
-            data.map(({ entry }) => entry),
-            [[1], [2], [3]],
-          )
-        }
-      })
-      assert.equal(received.length, 3)
-    })
-
     it('are one page where nothing says otherwise', async () => {
       const { reply, received } = await run(pipeline.at(upTo(1)), { next: 'page.data.link[0].url', max: 1 })
       assert.deepEqual([dataOf(reply), received.length], [[{ entry: [1] }], 1])
