@@ -11,7 +11,7 @@ const CAUSES: Readonly<Record<NotMadeRequest['why'], string>> = {
 export function NotMade({ requests = [] }: Readonly<{ requests?: readonly NotMadeRequest[] | undefined }>) {
   if (requests.length === 0) return null
   return (
-    <ul className="quiet" aria-label="Requests that were not made">
+    <ul className="failure-details quiet" aria-label="Requests that were not made">
       {requests.map(({ kind, id, why }) => (
         <li key={`${kind} ${id}`}>
           {kind} <VisibleText text={id} max={80} /> was not made: {CAUSES[why]}.
