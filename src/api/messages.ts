@@ -101,11 +101,14 @@ const RecordedCall = object(
   },
 )
 
-export const NotMadeRequest = object({
-  kind: enumSchema(['lookup', 'response']),
-  id: text,
-  why: enumSchema(NOT_MADE_CAUSES),
-})
+export const NotMadeRequest = object(
+  {
+    kind: enumSchema(['lookup', 'response']),
+    id: text,
+    why: enumSchema(NOT_MADE_CAUSES),
+  },
+  { item: described(whole, 'The index of its item, in a forEach.') },
+)
 
 const Replayable = object(
   { can: flag },

@@ -120,13 +120,16 @@ function refuseDocument({ file, positions }: ProjectDocument, lints: readonly Li
   return 'findings'
 }
 
+/** A dry run replays nothing. */
+const NOT_MADE = { when: '"when" did not give true', failure: 'another lookup failed' }
+
 /** Writes what the message did and why it failed to standard error. */
 function reportRun(report: JsonObject, document: ProjectDocument, input: string | undefined, terminal: Terminal): void {
   const { failure } = report
   const calls = report.calls as readonly JsonObject[]
   for (const call of calls) terminal.note(callLine(call))
   for (const { kind, id, why } of (report.notMade ?? []) as readonly JsonObject[])
-    terminal.note(`${kind} ${id}: not made (${why === 'when' ? '"when" did not give true' : 'another lookup failed'})`)
+    terminal.note(`${kind} ${id}: not made (${NOT_MADE[why as keyof typeof NOT_MADE]})`)
   const missing = missingIn(calls)
   for (const id of missing) {
     terminal.note(`Give the answer with --lookup ${id}=FILE, or send the lookups with --live.`)

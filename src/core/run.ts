@@ -25,6 +25,8 @@ export type Run = {
   readonly slot?: ProduceSlot | undefined
   /** What its records go to in place of the producer of the service: the transaction of the record that it processes. */
   readonly producer?: RecordProducer | undefined
+  /** What an earlier run of the message has delivered, if the message is a replay. */
+  readonly delivered?: Delivered | undefined
   /** The bytes of the incoming body. */
   readonly body: Uint8Array | undefined
   /** `timestamps.lookupRequests` of the message, filled by the lookups. */
@@ -39,6 +41,12 @@ export type Run = {
   /** The values of `state.extract`; undefined until the message is mapped. */
   extracted: JsonObject | undefined
 }
+
+/** Calls of response requests by `deliveryKey`: the status of the answer, or true if it was a success whatever its status. */
+export type Delivered = ReadonlyMap<string, number | true>
+
+/** `item`: the index of its item, in a forEach. */
+export const deliveryKey = (id: string, item: number | undefined): string => JSON.stringify([id, item])
 
 type LookupOutcome = {
   /** The highest HTTP status that a lookup answered. */

@@ -265,6 +265,7 @@ export class Intake {
       mayWait: !isRequest(origin),
       slot: first?.slot,
       producer: first?.producer,
+      delivered: incoming.delivered,
       body: incoming.body,
       lookupTimes: {},
       responseTimes: {},

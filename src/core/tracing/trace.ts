@@ -57,9 +57,18 @@ export type CallSpan = {
   fault: OutboundFault | 'deadline' | 'internal' | undefined
 }
 
-/** Why a request of the document was not made: its `when` did not give true, or another lookup failed before it. */
-export const NOT_MADE_CAUSES = ['when', 'failure'] as const
-export type NotMade = Readonly<{ kind: CallSpan['kind']; id: string; why: (typeof NOT_MADE_CAUSES)[number] }>
+/**
+ * Why a request of the document was not made: its `when` did not give true, another lookup failed before it, or the message is
+ * a replay and an earlier run had delivered it.
+ */
+export const NOT_MADE_CAUSES = ['when', 'failure', 'delivered'] as const
+export type NotMade = Readonly<{
+  kind: CallSpan['kind']
+  id: string
+  /** The index of the item in a forEach. */
+  item?: number
+  why: (typeof NOT_MADE_CAUSES)[number]
+}>
 
 export type Trace = {
   readonly startMs: number

@@ -34,7 +34,8 @@ export type Content = Readonly<{
   unreadable?: string
 }>
 
-const NOTHING: Content = { value: null, codec: undefined, portable: true }
+/** Of an answer without a body. */
+export const NOTHING: Content = { value: null, codec: undefined, portable: true }
 const NO_TEXT = `The body of the answer is ${NO_FORMAT} nor text.`
 const NOT_DECODED =
   'The body of the answer cannot be read: it is not in the content coding that it declares, or in one that is not known.'

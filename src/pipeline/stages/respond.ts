@@ -4,8 +4,8 @@ import type { LintSink } from '../../core/lint.ts'
 import type { Answered, Serialised } from '../../core/message.ts'
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import type { PreparedRequest } from '../../core/ports/outbound-port.ts'
-import type { Run } from '../../core/run.ts'
-import { noteAnswer } from '../../core/tracing/trace.ts'
+import { deliveryKey, type Run } from '../../core/run.ts'
+import { noteAnswer, noteNotMade } from '../../core/tracing/trace.ts'
 import { type Endpoint, mapsAnswer, type ResponseRequest, soleAmong } from '../../document/schema/schema.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
 import {
@@ -33,7 +33,7 @@ import {
 } from '../requests/response-answer.ts'
 import { compileResponses } from '../requests/response-roots.ts'
 import { compileTimed } from '../requests/timed.ts'
-import { readAnyContent, refusal } from '../requests/upstream-answer.ts'
+import { NOTHING, readAnyContent, refusal } from '../requests/upstream-answer.ts'
 import { compileWhen } from '../requests/when.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { writePaid } from './serialise.ts'
@@ -180,7 +180,18 @@ function compileOne(
   const asOutput = form.codec === codecForFormat(output, endpoint)
   const outcomes = createOutcomeEnding(call, settings, endpoint)
   const ending = request.optional === true ? forgiving(outcomes, request.default) : outcomes
+  const isRepeatable = readsMessageAlone(request)
   const send = (prepared: PreparedRequest, content: Content, run: Run, item?: number): Promise<RequestResult> => {
+    const before = isRepeatable ? run.delivered?.get(deliveryKey(call.id, item)) : undefined
+    if (before === true || (before !== undefined && hasStatus(call.allowed, before))) {
+      noteNotMade(run.trace, {
+        kind: 'response',
+        id: call.id,
+        ...(item === undefined ? {} : { item }),
+        why: 'delivered',
+      })
+      return Promise.resolve(DELIVERED_BEFORE)
+    }
     const body = bodiless ? undefined : { content, contentType: form.contentType }
     return call.send(prepared, body, run, item, ending)
   }
@@ -209,6 +220,17 @@ function compileOne(
   }
   const whole = compileWhen('response', request, prepare, endpoint, services, settings, lint)
   return { id: request.id, path: call.path, prepare: whole }
+}
+
+/** In a replay, the items of other sources may be others than before. */
+const readsMessageAlone = ({ forEach }: ResponseRequest): boolean =>
+  forEach === undefined || /^(?:payload|requestBody)(?=$|[.[])/.test(forEach.items)
+
+/** What an earlier run of the message has delivered; its answer is not known any more. */
+const DELIVERED_BEFORE: RequestResult = {
+  answer: { status: 204, headers: {}, body: new Uint8Array() },
+  content: NOTHING,
+  ok: true,
 }
 
 type Content = string | Uint8Array

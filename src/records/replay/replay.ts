@@ -2,6 +2,7 @@
 import type { Headers } from '../../core/message.ts'
 import { DOORS, type Door, doorOf, HTTP } from '../../core/origin.ts'
 import type { BodyName, MaskCause, MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
+import { type Delivered, deliveryKey } from '../../core/run.ts'
 import { DOCUMENT_DOORS } from '../../document/doors.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
@@ -70,9 +71,24 @@ export function createReplay({ store, registry, intake, settings }: ReplayOption
       const { compiled, incoming, bodyOnly } = prepared
       const refused = intake.refusal(compiled)
       if (refused !== undefined) throw refused
-      return { completed: await intake.accept(compiled, incoming), bodyOnly }
+      const delivered = edited === undefined ? findDelivered(record, compiled) : undefined
+      return { completed: await intake.accept(compiled, { ...incoming, delivered }), bodyOnly }
     },
   }
+}
+
+/** What a partial message has delivered; undefined if its document has changed since, so that its requests may be others. */
+function findDelivered(
+  { outcome, endpointVersion, calls, notMade = [] }: MessageRecord,
+  { version }: CompiledEndpoint,
+): Delivered | undefined {
+  if (outcome !== 'partial' || endpointVersion !== version) return undefined
+  const delivered = new Map<string, number | true>()
+  for (const { kind, id, item, status } of calls) {
+    if (kind === 'response' && status !== undefined) delivered.set(deliveryKey(id, item), status)
+  }
+  for (const { why, id, item } of notMade) if (why === 'delivered') delivered.set(deliveryKey(id, item), true)
+  return delivered
 }
 
 /** A body that replaces the recorded one; `headers` are those that describe it. */

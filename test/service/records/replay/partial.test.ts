@@ -1,0 +1,89 @@
+/** A replay of a partial message sends only what was not delivered. */
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import type { JsonObject } from '../../../../src/core/json.ts'
+import { describeLogged } from '../../../support/records/message-log/log-stage.ts'
+import { json, startUpstream, type Upstream } from '../../../support/service.ts'
+
+const PATIENTS = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id }))
+
+describeLogged('a replay of a partial message', (stage) => {
+  let upstream: Upstream
+  /** The ids that the target refuses. */
+  let refused: ReadonlySet<string> = new Set()
+  before(async () => {
+    upstream = await startUpstream(({ body }, response) => {
+      const { id } = JSON.parse(body)
+      response.statusCode = refused.has(id) ? 503 : 201
+      return { id }
+    })
+  })
+  after(() => upstream.stop())
+  beforeEach(() => {
+    refused = new Set(['b', 'd'])
+  })
+
+  let made = 0
+  const register = (requests: JsonObject, document: JsonObject = {}) => {
+    made += 1
+    return stage.service.register({
+      name: `Batch ${made}`,
+      endpoint: { pattern: `/batches/${made}` },
+      ...document,
+      requests: { response: { id: 'registry', config: { url: `${upstream.url}/in` }, ...requests } },
+    })
+  }
+  const bodiesIn = async (work: () => Promise<unknown>) => {
+    const from = upstream.received.length
+    await work()
+    return upstream.received.slice(from).map(({ body }) => JSON.parse(body).id)
+  }
+  const send = async () => {
+    const reply = await stage.service.fetch(`/batches/${made}`, json('POST', { patients: PATIENTS }))
+    const id = reply.headers.get('x-crosswalk-message-id') ?? ''
+    assert.equal((await stage.record(id)).outcome, 'partial')
+    return id
+  }
+  const replay = async (id: string, body?: JsonObject) => {
+    const reply = await stage.post(`/messages/${id}/replay`, body)
+    assert.equal(reply.status, 200, reply.text)
+    return reply.json<{ id: string; outcome: string }>()
+  }
+
+  test('sends only the items that failed, and so does a replay of that', async () => {
+    await register({ forEach: { items: 'payload.patients' } })
+    const id = await send()
+    refused = new Set(['d'])
+    let again = { id: '', outcome: '' }
+    assert.deepEqual(await bodiesIn(async () => (again = await replay(id))), ['b', 'd'])
+    assert.equal(again.outcome, 'partial')
+    const { notMade } = await stage.record(again.id)
+    assert.deepEqual(
+      notMade,
+      [0, 2, 4].map((item) => ({ kind: 'response', id: 'registry', item, why: 'delivered' })),
+    )
+    refused = new Set()
+    assert.deepEqual(await bodiesIn(async () => (again = await replay(again.id))), ['d'])
+    assert.equal(again.outcome, 'done')
+  })
+
+  test('sends all items if they may be others: from a lookup, of another version, or with another body', async () => {
+    const all = PATIENTS.map(({ id }) => id)
+    await register({ forEach: { items: 'transforms.all' } }, { inputTransforms: { all: 'requestBody.patients' } })
+    const ofTransform = await send()
+    assert.deepEqual(await bodiesIn(() => replay(ofTransform)), all)
+
+    const { _id: endpoint } = await register({ forEach: { items: 'requestBody.patients' } })
+    const edited = await send()
+    const body = { patients: PATIENTS.slice(0, 2) }
+    assert.deepEqual(await bodiesIn(() => replay(edited, body)), ['a', 'b'])
+
+    const changed = await send()
+    const stored = await stage.service.fetch(`/endpoints/${endpoint}`)
+    await stage.service.fetch(
+      `/endpoints/${endpoint}`,
+      json('PUT', { ...stored.json<JsonObject>(), description: 'changed' }),
+    )
+    assert.deepEqual(await bodiesIn(() => replay(changed)), all)
+  })
+})
