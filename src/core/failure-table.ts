@@ -80,7 +80,8 @@ export const FAILURES = {
     status: 400,
     retry: false,
     issue: 'value',
-    means: 'A URL or query parameter of a request found nothing (URL) or a value that is not allowed in a URL.',
+    means:
+      'A URL or query parameter of a request found nothing (URL) or a value that is not allowed in a URL; 502 where a lookup finds nothing for its URL in the answer of another lookup.',
   },
   FOREACH_INVALID: {
     status: 400,

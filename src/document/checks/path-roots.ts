@@ -109,7 +109,7 @@ function warnAboutLength(steps: readonly PathStep[], stage: ReferenceStage, endp
   if (JSON.stringify(endpoint.inputValidation ?? {}).includes('"length"') || isReadAsObject(list, endpoint)) return
   const count = `"$count(${list})"`
   const advice = stage.startsWith('lookup')
-    ? 'a lookup cannot read that number, since transforms run later: let the message carry it in a field'
+    ? `for that number, write ${count} in an "expression"`
     : stage === 'transform'
       ? `for that number, write ${count}`
       : `for that number, write ${count} in "inputTransforms" and read it as "transforms.<name>"`

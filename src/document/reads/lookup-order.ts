@@ -31,7 +31,8 @@ export function listLookupReads(endpoint: Endpoint): readonly LookupRead[] {
   })
 }
 
-function namesRead(kind: DocumentReference['kind'], text: string): readonly (readonly string[])[] {
+/** The names that the paths of a text start with, root first. */
+export function namesRead(kind: DocumentReference['kind'], text: string): readonly (readonly string[])[] {
   if (kind === 'expression') return collectTextReads(text).references
   const path = parsePath(text)
   return path.ok ? [path.value.names] : []

@@ -49,7 +49,7 @@ export type CompiledEach = Readonly<{
   observer: TargetTrace | undefined
 }>
 
-/** Adds an element for each element of the value. A promise only if a condition or a pause is waited for. */
+/** Adds an element for each element of the value that is not null. A promise only if a condition or a pause is waited for. */
 export type Loop = (value: Json | undefined, source: PathSource, run: Run) => Promise<void> | undefined
 
 type LoopOptions = Readonly<{
@@ -121,7 +121,10 @@ export function compileLoop(
     const elements = isArray(value) ? value : [value]
     const scope: { [name: string]: unknown } = { ...source, outer: source.item }
     const visitAt = (at: number) => {
-      scope.item = elements[at] ?? null
+      const item = elements[at] ?? null
+      // A parent without the list stands as null among the elements of the others.
+      if (item === null) return undefined
+      scope.item = item
       scope.index = at
       return visit(scope as JsonObject, run)
     }

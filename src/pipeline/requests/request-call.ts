@@ -85,7 +85,14 @@ export function compileCall(
   )
   // A value without a placeholder is not read: a message without it must not fail.
   const placeholders = named.filter(({ name }) => url.placeholders.includes(name))
-  const urlParts = { template: url, placeholders, query, path: lint.path, limitBytes: settings.requestUrlLimitBytes }
+  const urlParts = {
+    template: url,
+    placeholders,
+    query,
+    path: lint.path,
+    limitBytes: settings.requestUrlLimitBytes,
+    isLookup: kind === 'LOOKUP',
+  }
   const { texts, values } = splitHeaders(config.headers ?? {})
   const headerValues = values.flatMap(([name, spec]) =>
     compileParameter(name, spec, reader, lint.at('config', 'headers', name)),

@@ -4,6 +4,7 @@ import { documentPath, type LintSink } from '../../core/lint.ts'
 import type { Run } from '../../core/run.ts'
 import type { Reference } from '../../core/secrets/secrets.ts'
 import { checkPath } from '../../document/checks/path-roots.ts'
+import { namesRead } from '../../document/reads/lookup-order.ts'
 import type { Endpoint, ParameterSpec } from '../../document/schema/schema.ts'
 import type { ReferenceStage } from '../../document/schema/schema-fields.ts'
 import { isHeaderValue } from '../../language/headers.ts'
@@ -152,13 +153,14 @@ export function compileItems(
   }
 }
 
-/** What the URL of a request is made of. `path`: of the request in the document. */
+/** What the URL of a request is made of. `path`: of the request in the document. `isLookup`: it may read other lookups. */
 type UrlParts = Readonly<{
   template: UrlTemplate
   placeholders: readonly Parameter[]
   query: readonly Parameter[]
   path: string
   limitBytes: number
+  isLookup: boolean
 }>
 
 /**
@@ -166,7 +168,7 @@ type UrlParts = Readonly<{
  * also for a URL of more than `limitBytes`.
  */
 export function fillUrl(
-  { template, placeholders, query, path, limitBytes }: UrlParts,
+  { template, placeholders, query, path, limitBytes, isLookup }: UrlParts,
   scope: CallScope,
   evaluated: Evaluated,
   resolveSecret?: (reference: Reference) => string,
@@ -188,10 +190,7 @@ export function fillUrl(
     )
   for (const parameter of placeholders) {
     const value = readText(parameter)
-    if (value === undefined) {
-      const { text, name, path: at } = parameter
-      throw new Failure('PARAMETER_INVALID', `"${text}" found nothing for the URL's :${name}.`, { path: at })
-    }
+    if (value === undefined) throw nothingFound(parameter, isLookup)
     values[parameter.name] = value
   }
   const filled = template.fill(values, resolveSecret)
@@ -203,6 +202,19 @@ export function fillUrl(
   const url = pairs.length === 0 ? filled.value : appendQuery(filled.value, pairs)
   if (url.length > limitBytes) throw tooLong('the whole of it, percent-encoded,', documentPath(path, 'config', 'url'))
   return url
+}
+
+/** The sender is not to blame for what the answer of another lookup lacks. */
+function nothingFound({ text, name, path, evaluate }: Parameter, isLookup: boolean): Failure {
+  const sentence = `"${text}" found nothing for the URL's :${name}`
+  const read = isLookup ? namesRead(evaluate === undefined ? 'path' : 'expression', text) : []
+  const isOfLookups = read.length > 0 && read.every(([root]) => root === 'lookupRequests')
+  if (!isOfLookups) return new Failure('PARAMETER_INVALID', `${sentence}.`, { path })
+  const lookups = [...new Set(read.map(([, id]) => (id === undefined ? 'other lookups' : `the lookup "${id}"`)))]
+  return new Failure('PARAMETER_INVALID', `${sentence}: ${lookups.join(' and ')} did not give it.`, {
+    path,
+    status: 502,
+  })
 }
 
 /** The text of a parameter: arrays joined by commas; undefined if it finds nothing. Fails with PARAMETER_INVALID. */

@@ -8,6 +8,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { referencesIn } from '../../core/secrets/secrets.ts'
 import { listMappings } from '../../document/reads/document-mappings.ts'
 import { listReferences } from '../../document/reads/document-reads.ts'
+import { lookupOrder } from '../../document/reads/lookup-order.ts'
 import { type Endpoint, mayBeUnrouted, possibleSoles } from '../../document/schema/schema.ts'
 import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { splitPattern, variableName } from '../../language/route-pattern.ts'
@@ -32,6 +33,9 @@ const STATUSES: Readonly<Partial<Record<MessageFailureCode, readonly string[]>>>
   RESPONSE_CIRCUIT_OPEN: ['502', '503', '504'],
 }
 
+/** The same where lookups read others. */
+const STATUSES_IN_ORDER: typeof STATUSES = { PARAMETER_INVALID: ['400', '502'] }
+
 /** Responses that were described already, by all that they depend on: of thousands of endpoints, most have the same. */
 export type KnownFailures = Map<string, FailureResponses>
 
@@ -50,6 +54,7 @@ type FailureShape = Readonly<{
   output: Endpoint['transformation']['output']
   inFhir: boolean | undefined
   isPassedOn: boolean
+  hasOrder: boolean
 }>
 
 function chooseShape(endpoint: Endpoint): FailureShape {
@@ -58,12 +63,13 @@ function chooseShape(endpoint: Endpoint): FailureShape {
     output: endpoint.transformation.output,
     inFhir: answersInFhir(endpoint) ?? (isOfSome ? undefined : false),
     isPassedOn: possibleSoles(endpoint).length > 0,
+    hasOrder: lookupOrder(endpoint) !== undefined,
   }
 }
 
 function describeCodes(codes: readonly MessageFailureCode[], form: FailureShape): FailureResponses {
   const listStatuses = (code: MessageFailureCode): readonly string[] =>
-    STATUSES[code] ?? [String(kindForCode(code).status)]
+    (form.hasOrder ? STATUSES_IN_ORDER[code] : undefined) ?? STATUSES[code] ?? [String(kindForCode(code).status)]
   const statuses = [...new Set(codes.flatMap(listStatuses))].sort()
   // The status of a lookup that refuses is passed on, whatever it is.
   const matchesStatus = (status: string, code: MessageFailureCode): boolean =>

@@ -113,13 +113,28 @@ for (const ISOLATION of ['none', 'process']) {
       )
     })
 
-    it('are built when what they read is there', async () => {
-      const wrong = lookup('b', '/b/:x', {}, { params: { url: { x: { path: 'lookupRequests.a.data.missing' } } } })
-      const { reply, urls } = await send([wrong, lookup('a', '/a')])
-      assert.deepEqual(
-        [...failureOf(reply), urls],
-        [400, 'PARAMETER_INVALID', 'lookup', 'requests.lookup[0].config.params.url.x', ['/a']],
-      )
+    it('are built when what they read is there, and blame no sender for what an answer lacks', async () => {
+      const failing = async (x: JsonObject, request: 'lookup' | 'response' = 'lookup') => {
+        const wrong = lookup('b', '/b/:x', {}, { params: { url: { x } } })
+        const lookups = [lookup('a', '/a'), ...(request === 'lookup' ? [wrong] : [])]
+        const { reply, urls } = await send(
+          lookups,
+          request === 'response' ? { requests: { lookup: lookups, response: [wrong] } } : {},
+        )
+        const [status, code, , path] = failureOf(reply)
+        assert.deepEqual(
+          [code, String(path).replace(/\d/, 'n'), urls],
+          ['PARAMETER_INVALID', `requests.${request}[n].config.params.url.x`, ['/a']],
+        )
+        return [status, String(reply.json().error)]
+      }
+      const missing = 'lookupRequests.a.data.missing'
+      const found = `"${missing}" found nothing for the URL's :x`
+      assert.deepEqual(await failing({ path: missing }), [502, `${found}: the lookup "a" did not give it.`])
+      assert.deepEqual(await failing({ expression: missing }), [502, `${found}: the lookup "a" did not give it.`])
+      assert.deepEqual(await failing({ path: missing }, 'response'), [400, `${found}.`])
+      const either = `${missing}[id = $$.requestBody.id]`
+      assert.deepEqual(await failing({ expression: either }), [400, `"${either}" found nothing for the URL's :x.`])
     })
   })
 

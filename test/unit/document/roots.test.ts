@@ -198,7 +198,7 @@ describe('names below a root', () => {
       ['payload.list.length', 'respond', /write "\$count\(requestBody\.list\)" in "inputTransforms"/],
       ['requestBody.list[].x.length', 'map', /write "\$count\(requestBody\.list\[\]\.x\)" in "inputTransforms"/],
       ['requestBody.list.length', 'transform', /, write "\$count\(requestBody\.list\)"\.$/],
-      ['payload.list.length', 'lookup', /let the message carry it in a field/],
+      ['payload.list.length', 'lookup', /for that number, write "\$count\(requestBody\.list\)" in an "expression"\.$/],
     ]
     for (const [path, stage, says] of cases) {
       const [lint, ...others] = lintsOfPath(path, stage)

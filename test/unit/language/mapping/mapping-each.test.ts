@@ -59,14 +59,25 @@ describe('each', () => {
     ['nothing', { 'b.gone[]': { key: 'e[]', each: ids }, 'b.nothing': { key: 'f[]', each: ids } }, {}],
     ['an empty list, which makes no list', { 'c.none[]': { key: 'e[]', each: ids } }, {}],
     [
-      'elements that are no objects, and keep their places',
-      { 'b.mixed[]': { key: 'e[].r', each: ids } },
-      { e: [{ r: { id: 1 } }, { r: {} }, { r: {} }, { r: { id: 2 } }] },
+      'elements that are no objects; null makes none, and counts as a place',
+      { 'b.mixed[]': { key: 'e[].r', each: { ...ids, index: 'at', 'item.gone': { key: 'd', default: '-' } } } },
+      { e: [{ r: { id: 1, at: 0, d: '-' } }, { r: { at: 2, d: '-' } }, { r: { id: 2, at: 3, d: '-' } }] },
+    ],
+    [
+      'nothing but null, which makes no list and asks no condition',
+      { 'b.wards[].gone[]': { key: 'e[]', when: '$error("asked")', each: { index: 'at' } } },
+      {},
     ],
     [
       'lists of all parents as one',
       { 'b.wards[].beds[]': { key: 'e[]', each: { 'item.no': 'no', index: 'i' } } },
-      { e: [{ no: 1, i: 0 }, { no: 2, i: 1 }, { i: 2 }, { no: 3, i: 3 }] },
+      {
+        e: [
+          { no: 1, i: 0 },
+          { no: 2, i: 1 },
+          { no: 3, i: 3 },
+        ],
+      },
     ],
     [
       'lists of lists',
@@ -449,6 +460,8 @@ describe('the trace of an each', () => {
         },
       },
       'b.gone[]': { key: 'f[]', each: { 'item.x': 'x' } },
+      'b.wards[].gone[]': { key: 'h[]', each: { item: 'x' } },
+      'b.wards[].beds[]': { key: 'w[]', each: { index: 'i' } },
       'b.name': 'n',
     }
     const output = compileMapping(mapping, collectInto([]), trace, createMappingEngine()).apply(source)
@@ -475,6 +488,10 @@ describe('the trace of an each', () => {
         ],
         ['b\\.gone[]', false, 'nothing 0 '],
         ['b\\.gone[].each.item\\.x', undefined, 'undefined 0 '],
+        ['b\\.wards[]\\.gone[]', false, 'nothing 0 '],
+        ['b\\.wards[]\\.gone[].each.item', undefined, 'undefined 0 '],
+        ['b\\.wards[]\\.beds[]', true, 'value 3 /w/0 /w/1 /w/2'],
+        ['b\\.wards[]\\.beds[].each.index', true, 'value 3 /w/0/i /w/1/i /w/2/i'],
         ['b\\.name', true, 'value 1 /n'],
       ],
     )
@@ -541,6 +558,7 @@ describe('each, for any tree', () => {
         ? ((of as JsonObject)[name] ?? undefined)
         : undefined
     for (const [at, item] of (Array.isArray(list) ? list : [list]).entries()) {
+      if (item === null) continue
       const id = field(item, 'id')
       if (level.when === 'item.keep = true' && field(item, 'keep') !== true) continue
       if (level.when?.startsWith('$') && id === 2) continue
