@@ -65,6 +65,9 @@ describe('roots', () => {
   const cases: readonly (readonly [path: string, stage: ReferenceStage, message: RegExp])[] = [
     ['constant.x', 'map', /^"constant" is not part of a message; did you mean "constants"\?$/],
     ['foo', 'map', /^"foo" is not part of a message; a path starts with one of: constants, .*\.$/],
+    ['body.x', 'map', /; did you mean "requestBody"\?$/],
+    ['headers.x', 'lookup', /; did you mean "requestHeaders"\?$/],
+    ['params.x', 'map', /; did you mean "urlParams"\?$/],
     ['payload.x', 'map', /write "requestBody" here\.$/],
     ['item.x', 'respond', /^"item" exists in the parameters of a request with "forEach" only\.$/],
     ['paylod', 'lookup', /did you mean "payload"\?$/],
