@@ -102,6 +102,8 @@ describe('what is read of a lookup', () => {
     { path: 'lookupRequests.patient.x[].y.*', meant: 'lookupRequests.patient.data.x[].y.*' },
     { path: 'lookupRequests.patient[].x', meant: 'lookupRequests.patient[].data.x' },
     { path: 'lookupRequests.patient[2].x', meant: 'lookupRequests.patient[2].data.x' },
+    { path: 'lookupRequests.patient.body.x', meant: 'lookupRequests.patient.data.x' },
+    { path: 'lookupRequests.patient[].body', meant: 'lookupRequests.patient[].data' },
     { path: 'lookupRequests.patient.Data', meant: 'lookupRequests.patient.data.Data' },
     { path: 'lookupRequests.patient.a\\.b', meant: 'lookupRequests.patient.data.a\\.b' },
     { path: 'lookupRequests.patient.a\\[b', meant: 'lookupRequests.patient.data.a\\[b' },
