@@ -147,11 +147,7 @@ function reportRoot(root: string, stage: ReferenceStage, lint: LintSink, depth: 
   if (root === 'payload') {
     lint.error('"payload" is another name for "requestBody" in requests only; write "requestBody" here.')
   } else if (root === 'item') {
-    lint.error(
-      stage === 'map'
-        ? '"item" exists in the parameters of a request with "forEach" and in the entries of an "each" only.'
-        : '"item" exists in the parameters of a request with "forEach" only.',
-    )
+    lint.error('"item" exists in the parameters of a request with "forEach" and in the entries of an "each" only.')
   } else if (stage === 'map' && root === 'index') {
     lint.error('"index" exists in the entries of an "each" only.')
   } else if (stage === 'map' && root === 'outer') {

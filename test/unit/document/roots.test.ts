@@ -69,7 +69,12 @@ describe('roots', () => {
     ['headers.x', 'lookup', /; did you mean "requestHeaders"\?$/],
     ['params.x', 'map', /; did you mean "urlParams"\?$/],
     ['payload.x', 'map', /write "requestBody" here\.$/],
-    ['item.x', 'respond', /^"item" exists in the parameters of a request with "forEach" only\.$/],
+    [
+      'item.x',
+      'respond',
+      /^"item" exists in the parameters of a request with "forEach" and in the entries of an "each" only\.$/,
+    ],
+    ['item.x', 'transform', /"forEach" and in the entries of an "each" only\.$/],
     ['paylod', 'lookup', /did you mean "payload"\?$/],
     ['itme', 'lookup-item', /did you mean "item"\?$/],
     [
