@@ -163,7 +163,10 @@ function accepts(field: Field, raw: Json): boolean {
 }
 
 function mismatch(field: Field, raw: Json, lint: LintSink): Json | undefined {
-  lint.error(field.fault ?? `${mustBe(field, raw, lint)}.`)
+  // `{ "$file": … }` may be in place of a text.
+  const [name = '', ...others] = field.type === 'string' && isObject(raw) ? Object.keys(raw) : []
+  const hint = others.length === 0 ? didYouMean(name, ['$file']) : '.'
+  lint.error(field.fault ?? `${mustBe(field, raw, lint)}${hint}`)
   return field.fallback
 }
 

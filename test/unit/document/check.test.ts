@@ -241,6 +241,7 @@ describe('faults of form', () => {
       ['state.extract.query.a', 'must be a string that is not empty, not a number'],
     ],
     [{ transfromation: 1 }, ['transfromation', 'Unknown field "transfromation"; did you mean "transformation"?']],
+    [{ inputTransforms: { a: { $fil: 'a.jsonata' } } }, ['inputTransforms.a', 'not an object; did you mean "$file"?']],
     [{ colour: 1 }, ['colour', 'Unknown field "colour".']],
     [{ pattern: '/x' }, ['pattern', 'Unknown field "pattern"; it belongs to "endpoint".']],
     [{ networkErrors: 'include' }, ['networkErrors', 'it belongs to "state.config".']],
