@@ -94,6 +94,23 @@ describe('roots', () => {
   }
 })
 
+test('a name that an expression breaks at its hyphen is shown in backquotes', () => {
+  const cases: readonly (readonly [root: string, text: string, hint: string | undefined])[] = [
+    ['name', 'requestBody.first-name', 'first-name'],
+    ['id', 'requestHeaders.x-request-id & "a"', 'x-request-id'],
+    ['name', 'requestBody.first - name', undefined],
+    ['nam', 'requestBody.first-name', undefined],
+    ['a.b', 'requestBody.x-a', undefined],
+  ]
+  for (const [root, text, hint] of cases) {
+    const lints: Lint[] = []
+    checkReference([root], 'transform', checkDocument(DOCUMENT).endpoint, collectInto(lints), undefined, 0, text)
+    const [lint] = lints
+    const advice = `; a name with "-" is written in backquotes: \`${hint}\`.`
+    assert.equal(lint?.message.endsWith(advice), hint !== undefined, lint?.message)
+  }
+})
+
 describe('what is read of a lookup', () => {
   const finds = (
     'lookupRequests lookupRequests.patient lookupRequests.patient.data lookupRequests.patient[] ' +
