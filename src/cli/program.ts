@@ -77,7 +77,13 @@ export async function runProgram(
     .helpCommand('help [command]', 'display help for command')
     // The commands inherit both.
     .exitOverride()
-    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      // The library says "command-argument value 'x' is invalid for argument 'kind'".
+      outputError: (text, write) =>
+        write(text.replace(/command-argument value ('.*') is invalid for argument '(.*?)'/s, 'there is no $2 $1')),
+    })
     .action(async () => {
       const [name] = main.args
       if (name !== undefined) return end(() => Promise.reject(new CommandFault(unknownCommand(name, main))))

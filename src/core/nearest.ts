@@ -22,9 +22,17 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best
 }
 
-/** `; did you mean "x"?` if a known name is near, else a full stop. */
-export function didYouMean(name: string, known: Iterable<string>): string {
-  const meant = nearest(name, known)
+/** The known name that has this one as its last word or before a `+`: `clientSecret` for `secret`, `FHIR+JSON` for `FHIR`. */
+export function longer(name: string, known: Iterable<string>): string | undefined {
+  if (name === '') return undefined
+  const lastWord = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  const isPart = (one: string) => one.endsWith(lastWord) || one.startsWith(`${name.toUpperCase()}+`)
+  return [...known].find(isPart)
+}
+
+/** `; did you mean "x"?` if a known name is near or a longer form of it, else a full stop. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known) ?? longer(name, known)
   return meant === undefined ? '.' : `; did you mean "${meant}"?`
 }
 

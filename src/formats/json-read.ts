@@ -112,10 +112,22 @@ export function malformed(text: string, at: number | undefined): Unreadable {
       const what = `there is a comma before the "${text[at]}" ${position(text, at)}; remove the comma.`
       return new Unreadable('malformed', `The JSON is not well-formed: ${what}`)
     }
+    const missing = missingBefore(text, at)
+    if (missing !== undefined) {
+      const what = `there is no ${missing} before the '${text[at]}' ${position(text, at)}; add one.`
+      return new Unreadable('malformed', `The JSON is not well-formed: ${what}`)
+    }
     return new Unreadable('malformed', `The JSON is not well-formed: unexpected character ${position(text, at)}.`)
   }
   const fault = text.trim() === '' ? 'The JSON is empty' : 'The JSON ends before it is complete'
   return new Unreadable('malformed', `${fault}, ${position(text, at)}.`)
+}
+
+/** What would make the value that starts at `at` possible. Only for texts that people write, since it reads them again. */
+function missingBefore(text: string, at: number): string | undefined {
+  if (at > SHORT_TEXT || !'"{['.includes(text.charAt(at))) return undefined
+  const isMissing = (sign: string) => scanJson(`${text.slice(0, at)}${sign}`) === at + 1
+  return isMissing(',') ? 'comma' : isMissing(':') ? 'colon' : undefined
 }
 
 /** `at line 2, column 7`; both count from 1. */

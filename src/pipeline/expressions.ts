@@ -53,7 +53,9 @@ export function createExpressionCompiler(
       lint.error(parsed.message)
       return () => undefined
     }
-    for (const reference of parsed.value.references) checkReference(reference, stage, endpoint, lint, undefined, depth)
+    for (const reference of parsed.value.references) {
+      checkReference(reference, stage, endpoint, lint, undefined, depth, text)
+    }
     const roots = parsed.value.roots && new Set(parsed.value.roots)
     const inSandbox = sandboxed && callSandbox(text, roots, sandboxed.evaluate, lint.path)
     const evaluateHere = 'evaluate' in parsed.value ? parsed.value.evaluate : undefined

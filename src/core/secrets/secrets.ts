@@ -12,6 +12,9 @@ const SECRET_PARAMETER =
 
 export const isSecretParameter = (name: string): boolean => isSecretName(name) || SECRET_PARAMETER.test(name)
 
+/** What to write in place of a secret: names that may be read by default (SECRETS_ALLOW). */
+export const EXAMPLE_REFERENCES = '"${env:CROSSWALK_SECRET_NAME}" or "${file:/run/secrets/crosswalk/name}"'
+
 export const REDACTED = '[redacted]'
 
 /** In place of what records of messages must not hold. */

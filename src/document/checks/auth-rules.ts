@@ -1,14 +1,12 @@
 /** The rules between the fields of `auth`. */
 import { FRAMING_HEADERS } from '../../core/http.ts'
 import type { LintSink } from '../../core/lint.ts'
-import { referencesIn } from '../../core/secrets/secrets.ts'
+import { EXAMPLE_REFERENCES, referencesIn } from '../../core/secrets/secrets.ts'
 import { isHeaderName } from '../../language/headers.ts'
 import type { Endpoint } from '../schema/schema.ts'
 import { UNKNOWN } from '../schema/schema-fields.ts'
 
 type Auth = NonNullable<Endpoint['auth']>
-
-const EXAMPLE = 'CROSSWALK_SECRET_NAME'
 
 /** `lint` is at `auth`. An incomplete entry would let all callers in, or none. */
 export function lintAuth({ auth }: Endpoint, lint: LintSink): void {
@@ -25,9 +23,7 @@ export function lintAuth({ auth }: Endpoint, lint: LintSink): void {
 function lintSecret(text: string, lint: LintSink): void {
   if (text === UNKNOWN || referencesIn(text).length > 0) return
   // The message does not quote the text: it is the secret.
-  lint.error(
-    `A document must not contain a secret; write a reference to it, such as "\${env:${EXAMPLE}}" or "\${file:/path}".`,
-  )
+  lint.error(`A document must not contain a secret; write a reference to it, such as ${EXAMPLE_REFERENCES}.`)
 }
 
 function lintApiKey({ apiKey, basic, jwt }: Auth, lint: LintSink): void {

@@ -5,7 +5,7 @@
 import type { TSchema } from 'typebox'
 import { isObject, type Json, type JsonObject, REFUSED_NAMES, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
-import { nearest } from '../../core/nearest.ts'
+import { didYouMean } from '../../core/nearest.ts'
 import type { Field } from '../schema/schema-fields.ts'
 import { hasNoEffect, reportUnknown } from './unknown-fields.ts'
 
@@ -146,8 +146,7 @@ function checkAlternatives(field: Field, options: readonly Field[], raw: Json, l
 function checkEnum(field: Field, values: readonly string[], raw: Json, lint: LintSink): Json | undefined {
   const value = field.anyCase && typeof raw === 'string' ? raw.toUpperCase() : raw
   if (typeof value === 'string' && values.includes(value)) return value
-  const meant = typeof raw === 'string' ? nearest(raw, values) : undefined
-  lint.error(`${mustBe(field, raw, lint)}${meant === undefined ? '.' : `; did you mean "${meant}"?`}`)
+  lint.error(`${mustBe(field, raw, lint)}${didYouMean(typeof raw === 'string' ? raw : '', values)}`)
   return field.fallback
 }
 
@@ -164,7 +163,10 @@ function accepts(field: Field, raw: Json): boolean {
 }
 
 function mismatch(field: Field, raw: Json, lint: LintSink): Json | undefined {
-  lint.error(field.fault ?? `${mustBe(field, raw, lint)}.`)
+  // `{ "$file": … }` may be in place of a text.
+  const [name = '', ...others] = field.type === 'string' && isObject(raw) ? Object.keys(raw) : []
+  const hint = others.length === 0 ? didYouMean(name, ['$file']) : '.'
+  lint.error(field.fault ?? `${mustBe(field, raw, lint)}${hint}`)
   return field.fallback
 }
 

@@ -153,7 +153,9 @@ function missedIn(root: string, steps: readonly PathStep[], requests: Requests):
   const at = steps.findIndex((step, index) => index > 1 && !isElement(step, isList))
   const part = steps[at]
   if (part?.kind !== 'name' || parts.includes(part.name)) return undefined
-  const meant = pathText([...steps.slice(0, at), { kind: 'name', name: 'data' }, ...steps.slice(at)])
+  // Many call what is `data` here the body of an answer.
+  const rest = steps.slice(part.name === 'body' ? at + 1 : at)
+  const meant = pathText([...steps.slice(0, at), { kind: 'name', name: 'data' }, ...rest])
   const shown = parts
     .map((one) => `"${one}"`)
     .join(', ')

@@ -49,8 +49,8 @@ export function checkPath(
 
 /**
  * The same for a path of an expression. `names`: the plain names that it starts with, root first; `transform`: the transform
- * that it belongs to, which sees the transforms before it. A part that no lookup has is a warning here, since an expression
- * may have conditions.
+ * that it belongs to, which sees the transforms before it; `text`: the expression. A part that no lookup has is a warning here,
+ * since an expression may have conditions.
  */
 export function checkReference(
   names: readonly string[],
@@ -59,8 +59,9 @@ export function checkReference(
   lint: LintSink,
   transform?: string,
   depth = 0,
+  text = '',
 ): void {
-  checkSteps(names.map(nameStep), names, stage, endpoint, lint, depth, transform)
+  checkSteps(names.map(nameStep), names, stage, endpoint, lint, depth, transform, text)
 }
 
 /** Whether the stage may write `payload` for `requestBody`. */
@@ -84,12 +85,13 @@ function checkSteps(
   lint: LintSink,
   depth: number,
   transform?: string,
+  text = '',
 ): void {
   if (root === undefined) return
   const name = root === 'payload' && isOfRequest(stage) ? 'requestBody' : root
   if (elementRoots(stage, depth).includes(name)) return
   if (!existing(stage).includes(name)) {
-    reportRoot(name, stage, lint, depth)
+    reportRoot(name, stage, lint, depth, text)
     return
   }
   CHECKS_BELOW[name as Root]?.(rest, endpoint, lint, transform)
@@ -142,16 +144,12 @@ function existing(stage: ReferenceStage): string[] {
   return Object.entries(ROOTS).flatMap(([root, moment]) => (moments.includes(moment) ? [root] : []))
 }
 
-function reportRoot(root: string, stage: ReferenceStage, lint: LintSink, depth: number): void {
+function reportRoot(root: string, stage: ReferenceStage, lint: LintSink, depth: number, text: string): void {
   const roots = [...existing(stage), ...elementRoots(stage, depth)]
   if (root === 'payload') {
     lint.error('"payload" is another name for "requestBody" in requests only; write "requestBody" here.')
   } else if (root === 'item') {
-    lint.error(
-      stage === 'map'
-        ? '"item" exists in the parameters of a request with "forEach" and in the entries of an "each" only.'
-        : '"item" exists in the parameters of a request with "forEach" only.',
-    )
+    lint.error('"item" exists in the parameters of a request with "forEach" and in the entries of an "each" only.')
   } else if (stage === 'map' && root === 'index') {
     lint.error('"index" exists in the entries of an "each" only.')
   } else if (stage === 'map' && root === 'outer') {
@@ -159,9 +157,14 @@ function reportRoot(root: string, stage: ReferenceStage, lint: LintSink, depth: 
   } else if (Object.hasOwn(ROOTS, root)) {
     lint.error(`"${root}" does not exist yet ${READERS[stage].when}; what does: ${roots.join(', ')}.`)
   } else {
+    const broken = hyphenated(text).find((name) => name.split('-').indexOf(root) > 0)
     const meant = didYouMean(root, [...PATH_ROOTS[stage].roots, ...roots])
-    lint.error(
-      `"${root}" is not part of a message${meant === '.' ? `; a path starts with one of: ${roots.join(', ')}.` : meant}`,
-    )
+    const others = meant === '.' ? `; a path starts with one of: ${roots.join(', ')}.` : meant
+    const advice = broken === undefined ? others : `; a name with "-" is written in backquotes: \`${broken}\`.`
+    lint.error(`"${root}" is not part of a message${advice}`)
   }
 }
+
+/** What JSONata reads as differences, although names of fields are probably meant: `first-name` of `requestBody.first-name`. */
+const hyphenated = (expression: string): readonly string[] =>
+  [...expression.matchAll(/\.(\p{L}[\p{L}\p{N}_]*(?:-[\p{L}\p{N}_]+)+)/gu)].map(([, name = '']) => name)

@@ -4,11 +4,11 @@
  */
 import { isObject, type Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
-import { isSecretName, referencesIn } from '../../core/secrets/secrets.ts'
+import { EXAMPLE_REFERENCES, isSecretName, referencesIn } from '../../core/secrets/secrets.ts'
 import type { Endpoint, LookupRequest, ResponseRequest } from '../schema/schema.ts'
 import { UNKNOWN } from '../schema/schema-fields.ts'
 
-const ADVICE = 'refer to it as "${env:NAME}" or "${file:/path}" instead.'
+const ADVICE = `refer to it as ${EXAMPLE_REFERENCES} instead.`
 const SCHEME = /^(?:basic|bearer)\s+\S/i
 const URL_WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]*:[^/?#@\s]+@/i
 

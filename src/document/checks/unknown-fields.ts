@@ -4,14 +4,16 @@
  */
 import { isObject, type Json, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
-import { nearest } from '../../core/nearest.ts'
+import { longer, nearest } from '../../core/nearest.ts'
 import { EndpointField } from '../schema/schema.ts'
 import type { Field } from '../schema/schema-fields.ts'
 
 /** Reports an unknown field. Out: the name that was meant, or '' if none is near. */
 export function reportUnknown(written: string, properties: Readonly<Record<string, Field>>, lint: LintSink): string {
-  const meant = nearest(written, Object.keys(properties))
-  const advice = meant === undefined ? belongsElsewhere(written, lint.path) : `; did you mean "${meant}"?`
+  const names = Object.keys(properties)
+  const home = findHome(written, lint.path)
+  const meant = nearest(written, names) ?? (home?.isAround ? undefined : longer(written, names))
+  const advice = meant !== undefined ? `; did you mean "${meant}"?` : home ? `; it belongs to "${home.shown}".` : '.'
   lint.at(written).error(`Unknown field "${written}"${advice}`)
   return meant ?? ''
 }
@@ -58,13 +60,14 @@ function isEntry(entry: Field | boolean | undefined, value: Json): boolean {
   )
 }
 
-/** `; it belongs to "…"` if another part of the document has such a field, else a full stop. */
-function belongsElsewhere(name: string, path: string): string {
+/** The part of the document that has such a field, as it is called at `path`. `isAround`: both are within one part of the document. */
+function findHome(name: string, path: string): Readonly<{ shown: string; isAround: boolean }> | undefined {
   const here = path.replaceAll(/\[\d+\]/g, '')
   const homes = findPathsTo(name, EndpointField, '')
-  if (homes.length === 0) return '.'
+  if (homes.length === 0) return undefined
   const home = homes.reduce((best, next) => (sharedLength(next, here) > sharedLength(best, here) ? next : best))
-  return `; it belongs to "${here !== '' && home.startsWith(`${here}.`) ? home.slice(here.length + 1) : home}".`
+  const shown = here !== '' && home.startsWith(`${here}.`) ? home.slice(here.length + 1) : home
+  return { shown, isAround: here === '' || sharedLength(home, here) > 0 }
 }
 
 function findPathsTo(name: string, field: Field, path: string): string[] {

@@ -91,10 +91,16 @@ const LIMITS: Readonly<Record<string, string>> = {
   D2015: 'The expression builds a list with more items than it may',
 }
 
+/** What to write for operators of other languages, by the symbol where the engine stops: the second of `==` and `&&`. */
+const HINTS: Readonly<Record<string, string>> = {
+  '=': '; for "equals", write one "="',
+  '&': '; for "and", write "and"',
+}
+
 /** In: whatever the engine throws. */
 export function asExpressionFault(thrown: unknown): ExpressionFault {
   if (thrown instanceof ExpressionFault) return thrown
-  const { code, position, message, value, value2, exp } = asRecord(thrown)
+  const { code, position, message, value, value2, exp, token } = asRecord(thrown)
   const at = typeof position === 'number' ? position : undefined
   if (thrown instanceof LimitReached || thrown instanceof PatternTooCostly) {
     return new ExpressionFault(sentence(thrown.message), undefined, at, thrown instanceof TimeLimitReached)
@@ -106,7 +112,8 @@ export function asExpressionFault(thrown: unknown): ExpressionFault {
   if (typeof code !== 'string') return new ExpressionFault('The expression failed on a value that it cannot work with')
   let text = LIMITS[code]?.replace('\0', String(value)) ?? (typeof message === 'string' ? message : `Error ${code}`)
   if (!code.startsWith('S') && !OWN_WORDS.has(code) && !(code in LIMITS)) text = withoutData(text, [value, value2, exp])
-  return new ExpressionFault(shortened(sentence(text)), code, at)
+  const hint = code === 'S0211' ? (HINTS[String(token)] ?? '') : ''
+  return new ExpressionFault(`${shortened(sentence(text))}${hint}`, code, at)
 }
 
 /** An author's text may contain the whole message. */

@@ -43,7 +43,8 @@ export function compileTransform(
       sink.error(parsed.message)
       return []
     }
-    for (const reference of parsed.value.references) checkReference(reference, 'transform', endpoint, sink, name)
+    for (const reference of parsed.value.references)
+      checkReference(reference, 'transform', endpoint, sink, name, 0, text)
     const expression = observer === undefined ? parsed.value : observeExpression(name, parsed.value, observer)
     return [{ name, path: documentPath('inputTransforms', name), expression }]
   })
@@ -125,7 +126,9 @@ function compileSandboxed(
       sink.error(result.message)
       continue
     }
-    for (const reference of result.value.references) checkReference(reference, 'transform', endpoint, sink, name)
+    const text = endpoint.inputTransforms?.[name]
+    for (const reference of result.value.references)
+      checkReference(reference, 'transform', endpoint, sink, name, 0, text)
     reads.push([name, result.value.roots])
   }
   if (sandboxed.expressions.size === 0) return { adds: { transforms: {} } }

@@ -51,7 +51,8 @@ const resultsOf = ({ stages }: Report) => {
 /** What the document writes out, so that the report has something to leave out. */
 const credentialAt = (header: string) => ({
   path: `requests.lookup[0].config.headers.${header}`,
-  message: 'The value looks like a credential; refer to it as "${env:NAME}" or "${file:/path}" instead.',
+  message:
+    'The value looks like a credential; refer to it as "${env:CROSSWALK_SECRET_NAME}" or "${file:/run/secrets/crosswalk/name}" instead.',
 })
 
 describeServices('a dry run', {}, (stage) => {

@@ -59,6 +59,7 @@ test('a command that does not exist is refused, with the one that was meant', as
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['lnt'], /^crosswalk: There is no command "lnt"\. Did you mean "lint"\?\n$/],
     [['xyzzy', 'a'], /^crosswalk: There is no command "xyzzy"\. The commands: migrate, copy-store, keys, /],
+    [['schema', 'tset'], /^error: there is no kind 'tset'\. Allowed choices are document, tests, project\.\n$/],
     [['keys', 'x'], /^error: unknown command 'x'\n/],
   ]
   for (const [args, says] of cases) {

@@ -58,5 +58,9 @@ describe('nearest', () => {
   test('ends a sentence', () => {
     assert.equal(`x${didYouMean('naem', ['name'])}`, 'x; did you mean "name"?')
     assert.equal(`x${didYouMean('colour', ['name'])}`, 'x.')
+    assert.equal(`x${didYouMean('body', ['id', 'requestBody'])}`, 'x; did you mean "requestBody"?')
+    assert.equal(`x${didYouMean('fhir', ['JSON', 'FHIR+JSON'])}`, 'x; did you mean "FHIR+JSON"?')
+    assert.equal(`x${didYouMean('body', ['antibody', 'bodyShape'])}`, 'x.')
+    assert.equal(`x${didYouMean('', ['a', '+'])}`, 'x.')
   })
 })

@@ -157,6 +157,7 @@ describe('faults of form', () => {
       ['endpoint.method', 'must be one of "GET", "POST", "PUT", "PATCH", "DELETE", not "get"; did you mean "GET"?'],
     ],
     [{ endpoint: { pattern: '/a', method: 7 } }, ['endpoint.method', '"DELETE", not a number.']],
+    [{ transformation: { input: 'FHIR', output: 'JSON' } }, ['transformation.input', 'did you mean "FHIR+JSON"?']],
     [{ transformation: { input: 'JSON', output: 'xml' } }, ['transformation.output', 'not "xml"; did you mean "XML"?']],
     [{ transformation: { output: 'JSON' } }, ['transformation.input', 'is required for POST']],
     [
@@ -240,10 +241,16 @@ describe('faults of form', () => {
       ['state.extract.query.a', 'must be a string that is not empty, not a number'],
     ],
     [{ transfromation: 1 }, ['transfromation', 'Unknown field "transfromation"; did you mean "transformation"?']],
+    [{ inputTransforms: { a: { $fil: 'a.jsonata' } } }, ['inputTransforms.a', 'not an object; did you mean "$file"?']],
     [{ colour: 1 }, ['colour', 'Unknown field "colour".']],
     [{ pattern: '/x' }, ['pattern', 'Unknown field "pattern"; it belongs to "endpoint".']],
     [{ networkErrors: 'include' }, ['networkErrors', 'it belongs to "state.config".']],
     [lookup({ headers: {} }), [`${LOOKUP_AT}.headers`, 'it belongs to "config".']],
+    [lookup({ response: {} }), [`${LOOKUP_AT}.response`, 'it belongs to "requests".']],
+    [
+      call({ auth: { oauth2: { tokenUrl: 'https://a/t', clientId: 'a', secret: '${env:A}' } } }),
+      [`${CONFIG}.auth.oauth2.secret`, 'did you mean "clientSecret"?'],
+    ],
     [lookup({ primary: true }), [`${LOOKUP_AT}.primary`, 'it belongs to "requests.response".']],
     [call({ params: { quary: {} } }), [`${CONFIG}.params.quary`, 'mean "query"?']],
     [

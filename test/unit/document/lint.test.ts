@@ -513,7 +513,9 @@ const lookupOf = (config: JsonObject): JsonObject => lookups({ config: { url: 'h
 /** The paths of what is said of literals that look like credentials, and of nothing else. */
 function credentialsIn(changes: JsonObject): string[] {
   const lints = faultsOf({ ...SMALLEST, ...changes })
-  assert.ok(lints.every(({ severity, message }) => severity === 'warning' && message.includes('${env:NAME}')))
+  assert.ok(
+    lints.every(({ severity, message }) => severity === 'warning' && message.includes('${env:CROSSWALK_SECRET_NAME}')),
+  )
   return lints.map(({ path }) => path)
 }
 

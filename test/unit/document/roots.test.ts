@@ -65,8 +65,16 @@ describe('roots', () => {
   const cases: readonly (readonly [path: string, stage: ReferenceStage, message: RegExp])[] = [
     ['constant.x', 'map', /^"constant" is not part of a message; did you mean "constants"\?$/],
     ['foo', 'map', /^"foo" is not part of a message; a path starts with one of: constants, .*\.$/],
+    ['body.x', 'map', /; did you mean "requestBody"\?$/],
+    ['headers.x', 'lookup', /; did you mean "requestHeaders"\?$/],
+    ['params.x', 'map', /; did you mean "urlParams"\?$/],
     ['payload.x', 'map', /write "requestBody" here\.$/],
-    ['item.x', 'respond', /^"item" exists in the parameters of a request with "forEach" only\.$/],
+    [
+      'item.x',
+      'respond',
+      /^"item" exists in the parameters of a request with "forEach" and in the entries of an "each" only\.$/,
+    ],
+    ['item.x', 'transform', /"forEach" and in the entries of an "each" only\.$/],
     ['paylod', 'lookup', /did you mean "payload"\?$/],
     ['itme', 'lookup-item', /did you mean "item"\?$/],
     [
@@ -86,6 +94,23 @@ describe('roots', () => {
   }
 })
 
+test('a name that an expression breaks at its hyphen is shown in backquotes', () => {
+  const cases: readonly (readonly [root: string, text: string, hint: string | undefined])[] = [
+    ['name', 'requestBody.first-name', 'first-name'],
+    ['id', 'requestHeaders.x-request-id & "a"', 'x-request-id'],
+    ['name', 'requestBody.first - name', undefined],
+    ['nam', 'requestBody.first-name', undefined],
+    ['a.b', 'requestBody.x-a', undefined],
+  ]
+  for (const [root, text, hint] of cases) {
+    const lints: Lint[] = []
+    checkReference([root], 'transform', checkDocument(DOCUMENT).endpoint, collectInto(lints), undefined, 0, text)
+    const [lint] = lints
+    const advice = `; a name with "-" is written in backquotes: \`${hint}\`.`
+    assert.equal(lint?.message.endsWith(advice), hint !== undefined, lint?.message)
+  }
+})
+
 describe('what is read of a lookup', () => {
   const finds = (
     'lookupRequests lookupRequests.patient lookupRequests.patient.data lookupRequests.patient[] ' +
@@ -99,6 +124,8 @@ describe('what is read of a lookup', () => {
     { path: 'lookupRequests.patient.x[].y.*', meant: 'lookupRequests.patient.data.x[].y.*' },
     { path: 'lookupRequests.patient[].x', meant: 'lookupRequests.patient[].data.x' },
     { path: 'lookupRequests.patient[2].x', meant: 'lookupRequests.patient[2].data.x' },
+    { path: 'lookupRequests.patient.body.x', meant: 'lookupRequests.patient.data.x' },
+    { path: 'lookupRequests.patient[].body', meant: 'lookupRequests.patient[].data' },
     { path: 'lookupRequests.patient.Data', meant: 'lookupRequests.patient.data.Data' },
     { path: 'lookupRequests.patient.a\\.b', meant: 'lookupRequests.patient.data.a\\.b' },
     { path: 'lookupRequests.patient.a\\[b', meant: 'lookupRequests.patient.data.a\\[b' },
