@@ -51,7 +51,7 @@ function replaceInText(text: string, location: DocumentLocation, replace: Replac
   if (!mayHoldCredentials(names) || text.trim() === '' || referencesIn(text).length > 0) return text
   const [, scheme, token, end] = SCHEME.exec(text) ?? []
   if (scheme !== undefined && token !== undefined) return `${scheme}${replace(token, location)}${end}`
-  if (isSecretLocation(names)) return replace(text, location)
+  if (isSecretText(text, names)) return replace(text, location)
   return text
     .replace(PASSWORD, (_whole, before: string, password: string) => before + replace(password, location))
     .replace(PARAMETER, (whole, before: string, name: string, value: string) =>
@@ -62,20 +62,47 @@ function replaceInText(text: string, location: DocumentLocation, replace: Replac
 }
 
 /** Other parts of a document are for people, or are code, schemas and paths. */
-const mayHoldCredentials = ([field, ...names]: readonly string[]): boolean =>
-  field === 'constants' ||
-  field === 'auth' ||
-  (field === 'requests' && REQUEST_TEXTS.some((one) => names.includes(one)))
+const mayHoldCredentials = (names: readonly string[]): boolean =>
+  names[0] === 'constants' || names[0] === 'auth' || (names[0] === 'requests' && requestText(names) !== undefined)
 
-const REQUEST_TEXTS = ['url', 'headers', 'auth', 'prefix', 'postfix']
+type RequestText = Readonly<{
+  part: 'url' | 'auth' | 'headers' | 'params' | 'key'
+  /** Of the header, the parameter, or the field of `auth`. */
+  name?: string | undefined
+}>
+
+/** The part of a request that the text belongs to; undefined for the path and the expression of a value, and what is around them. */
+function requestText([, , field, part, ...names]: readonly string[]): RequestText | undefined {
+  if (field === 'key') return AROUND_VALUE.has(part) ? { part: 'key' } : undefined
+  if (field !== 'config') return undefined
+  if (part === 'auth') return { part, name: names.at(-1) }
+  if (part === 'url') return { part }
+  const [name, member] = part === 'params' ? names.slice(1) : names
+  if (part === 'headers') return member === undefined || AROUND_VALUE.has(member) ? { part, name } : undefined
+  return part === 'params' && AROUND_VALUE.has(member) ? { part, name } : undefined
+}
+
+/** The texts of a value of the message: the others say where it is. */
+const AROUND_VALUE: ReadonlySet<string | undefined> = new Set(['prefix', 'postfix'])
 const AUTH_SECRETS: ReadonlySet<string | undefined> = new Set(['password', 'bearer', 'clientSecret', 'key'])
 
+/** Before a value: the scheme of a header, or the name of a cookie, such as `Bearer ` and `session=`. */
+const NAME_BEFORE_VALUE = /^[a-z][\w-]{0,30}(?:\s+|=)$/i
+const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/
+
 /** The whole text there is a credential, whatever it looks like. */
-function isSecretLocation([field, ...names]: readonly string[]): boolean {
+function isSecretText(text: string, names: readonly string[]): boolean {
+  if (names[0] === 'requests' && names.at(-1) === 'prefix' && NAME_BEFORE_VALUE.test(text)) return false
+  // A file with a certificate may hold its key too.
+  return isSecretLocation(names) || (requestText(names)?.part === 'auth' && PRIVATE_KEY.test(text))
+}
+
+function isSecretLocation(location: readonly string[]): boolean {
+  const [field, ...names] = location
   if (field === 'constants') return names.some(isSecretName)
   if (field === 'auth') return names.includes('keys') || names.includes('users') || names.at(-1) === 'secret'
   if (field !== 'requests') return false
-  if (names[2] === 'auth') return AUTH_SECRETS.has(names.at(-1))
-  const from = names.findIndex((name) => name === 'headers' || name === 'params')
-  return from !== -1 && names.slice(from + 1).some(isSecretName)
+  const { part, name } = requestText(location) ?? {}
+  if (part === 'auth') return AUTH_SECRETS.has(name)
+  return name !== undefined && isSecretName(name)
 }

@@ -1,5 +1,6 @@
 /** JSON Schema for other tools, without the notes that only our own checks read; as 2020-12 has it, and draft-07 too. */
 import type { JsonObject } from '../../core/json.ts'
+import { TARGET_KEYS } from '../../language/mapping/mapping-targets.ts'
 import { EndpointField } from './schema.ts'
 import type { Field } from './schema-fields.ts'
 
@@ -20,6 +21,27 @@ export function describeDocument(others?: Others): JsonObject {
   return { ...document, properties: { ...(document.properties as JsonObject), ...STAMP } }
 }
 
+const TEXT: Field = { type: 'string' }
+const ANY_OBJECT: Field = { type: 'object' }
+
+/** Reading the document checks more of a target. The entries of an `each` are left open: their targets may have another one. */
+const TARGET: Field = {
+  type: 'object',
+  properties: {
+    key: { ...TEXT, description: TARGET_KEYS.key },
+    default: { description: TARGET_KEYS.default },
+    transform: { anyOf: [TEXT, ANY_OBJECT], description: TARGET_KEYS.transform, absentAs: null },
+    each: { ...ANY_OBJECT, description: TARGET_KEYS.each },
+    when: { ...TEXT, description: TARGET_KEYS.when },
+  } satisfies Record<keyof typeof TARGET_KEYS, Field>,
+}
+const SHORT_FORM: Field = { type: 'array', maxItems: 3 }
+
+/** What a mapping has for each source. */
+const TARGETS: Field = {
+  anyOf: [TEXT, TARGET, { type: 'array', minItems: 1, items: { anyOf: [TEXT, TARGET, SHORT_FORM] } }],
+}
+
 export function describe(field: Field, others: Others = () => []): JsonObject {
   const inner = (one: Field): JsonObject => describe(one, others)
   const {
@@ -32,8 +54,10 @@ export function describe(field: Field, others: Others = () => []): JsonObject {
     numberAsText,
     absentAs,
     foreign = {},
+    readsNames,
   } = field
-  const { properties, required, additionalProperties, items, anyOf, oneOf } = field
+  const { properties, required, items, anyOf, oneOf } = field
+  const named = readsNames === undefined ? field.additionalProperties : TARGETS
   const { pattern, format, minimum, maximum, minItems, maxItems } = field
   const described = {
     type,
@@ -48,10 +72,7 @@ export function describe(field: Field, others: Others = () => []): JsonObject {
     },
     required: required?.filter((name) => properties?.[name]?.default === undefined),
     // An unknown name is a fault.
-    additionalProperties:
-      typeof additionalProperties === 'object'
-        ? inner(additionalProperties)
-        : (additionalProperties ?? (properties && false)),
+    additionalProperties: typeof named === 'object' ? inner(named) : (named ?? (properties && false)),
     items: items && inner(items),
     anyOf: anyOf?.map(inner),
     oneOf,
@@ -65,7 +86,8 @@ export function describe(field: Field, others: Others = () => []): JsonObject {
   const schema: JsonObject = JSON.parse(JSON.stringify(described))
   const alternatives = [
     ...(single && items ? [inner(items)] : []),
-    ...(numberAsText ? [{ type: 'number' }] : []),
+    ...(numberAsText === true ? [{ type: 'number' }] : []),
+    ...(typeof numberAsText === 'object' ? [{ type: 'integer', ...numberAsText }] : []),
     ...(absentAs === undefined ? [] : [{ const: absentAs }]),
     ...others(field),
   ]

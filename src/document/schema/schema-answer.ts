@@ -12,7 +12,7 @@ export const AnswerSchema = record(
           Type.String({
             pattern: '^[2-5][0-9]{2}$',
             expects: 'a status from 200 to 599, or an object with "path" or "expression"',
-            numberAsText: true,
+            numberAsText: { minimum: 200, maximum: 599 },
           }),
           parameter('answer'),
         ],

@@ -48,8 +48,8 @@ export type FieldNotes = Readonly<{
   single?: true
   /** Lower-case letters are read as upper case. */
   anyCase?: true
-  /** A number is read as its text. */
-  numberAsText?: true
+  /** A number is read as its text. The bounds of the whole numbers that the pattern takes, if there is one. */
+  numberAsText?: true | Readonly<{ minimum: number; maximum: number }>
   /** The names of this object become names in the message, so names of JavaScript's prototypes are refused. */
   namesInMessage?: true
   /** The order of the names matters; JSON keeps none for names that look like integers. */

@@ -401,6 +401,51 @@ describe('rules between fields', () => {
     assert.deepEqual(of("constants.tpl & '${name}'"), ['constants.tpl', 'constants.other', 'inputTransforms.made'])
   })
 
+  test('what is said of a text with "${…}" depends on its place', () => {
+    const around = { path: 'requestBody.a', prefix: '${env:CROSSWALK_SECRET_A}' }
+    const document = {
+      ...SMALLEST,
+      requests: {
+        lookup: [
+          {
+            id: 'a',
+            config: {
+              url: URL,
+              headers: {
+                'X-A': around,
+                'X-B': { expression: 'requestBody.${"a": b} & "${env:CROSSWALK_SECRET_A}"' },
+                'X-C': '${c}',
+              },
+              params: {
+                query: {
+                  q: { path: 'payload.q', postfix: '${d}' },
+                  r: { expression: 'requestBody.lines.${"code": code}' },
+                },
+              },
+              body: { expression: 'requestBody.lines.${"code": code}' },
+            },
+          },
+        ],
+      },
+      answer: { status: { expression: 'requestBody.${"a": 200}.a' }, headers: { 'X-A': '${env:A}', 'X-B': '${b}' } },
+    }
+    const lints = faultsOf(document).filter(({ message }) => message.startsWith('Nothing fills'))
+    const secrets =
+      'Secrets are filled in "constants", in "auth", and in the URLs and the header texts of requests only; put it in "constants", and read it there.'
+    const join = 'Join texts in an "expression", such as "Dr " & requestBody.name.'
+    assert.deepEqual(
+      lints.map(({ path, message }) => [path, message.slice(message.indexOf('unchanged. ') + 'unchanged. '.length)]),
+      [
+        ['requests.lookup[0].config.headers.X-A.prefix', secrets],
+        ['requests.lookup[0].config.headers.X-B.expression', secrets],
+        ['requests.lookup[0].config.headers.X-C', join],
+        ['requests.lookup[0].config.params.query.q.postfix', join],
+        ['answer.headers.X-A', secrets],
+        ['answer.headers.X-B', join],
+      ],
+    )
+  })
+
   test('warnings do not refuse a document, faults do', () => {
     const severities = (change: JsonObject) => faultsOf({ ...SMALLEST, ...change }).map(({ severity }) => severity)
     assert.deepEqual(severities(xml({ 'requestBody.a': '1a' })), ['warning'])

@@ -34,6 +34,26 @@ const empty = {
   config: { ...lookup.config, params: { query: { a: parameter } } },
 }
 
+const each = { 'item.a': 'a' }
+const TARGETS: readonly Json[] = [
+  'a',
+  { key: 'a', default: null, transform: 'toString' },
+  ['a', { key: 'b', transform: null }, ['c', 'toString', 'x']],
+  { key: 'a[]', each, when: 'item.a = 1' },
+]
+const NO_TARGETS: readonly Json[] = [
+  17,
+  null,
+  [],
+  [17],
+  [['a', 'toString', 'x', 'y']],
+  { key: 5 },
+  { key: 'a[]', each: 5 },
+  { key: 'a[]', each, when: true },
+  { key: 'a', colour: 'red' },
+  { key: 'a', transform: 5 },
+]
+
 describe('the schema for tools', () => {
   const cases: readonly { name: string; document: Json; valid: boolean }[] = [
     { name: 'takes the least that may be sent', document: minimal, valid: true },
@@ -50,6 +70,25 @@ describe('the schema for tools', () => {
       document: { ...minimal, requests: { lookup: [{ ...lookup, forEach: { concurrency: 1 } }] } },
       valid: false,
     },
+    ...[200, 599, '201', { path: 'responses.a.status' }].map((status) => ({
+      name: `takes the status ${JSON.stringify(status)}`,
+      document: { ...minimal, answer: { status } } as Json,
+      valid: true,
+    })),
+    ...[99, 600, 200.5, '99', true].map((status) => ({
+      name: `refuses the status ${JSON.stringify(status)}`,
+      document: { ...minimal, answer: { status } } as Json,
+      valid: false,
+    })),
+    ...[...TARGETS, ...NO_TARGETS].map((target) => ({
+      name: `${TARGETS.includes(target) ? 'takes' : 'refuses'} the target ${JSON.stringify(target)}`,
+      document: {
+        ...minimal,
+        inputMapping: { 'requestBody.a': target },
+        answer: { mapping: { query: target } },
+      } as Json,
+      valid: TARGETS.includes(target),
+    })),
     { name: 'refuses an unknown field', document: { ...minimal, colour: 'red' }, valid: false },
     { name: 'refuses a missing name', document: { ...minimal, name: undefined as never }, valid: false },
     { name: 'refuses a wrong type', document: { ...minimal, constants: 'x' }, valid: false },

@@ -25,6 +25,56 @@ const CASES: Readonly<Record<string, Readonly<{ document: JsonObject; hidden?: J
     document: request({ url: URL, params: { query: { token: { path: 'x', prefix: 'canary' } } } }),
     hidden: request({ url: URL, params: { query: { token: { path: 'x', prefix: '*' } } } }),
   },
+  'texts around the value of a header, but for the name of a scheme or of a cookie': {
+    document: request({
+      url: URL,
+      headers: {
+        Authorization: { path: 'x', prefix: 'Bearer canary' },
+        'X-Api-Key': { expression: 'x', prefix: 'canary-', postfix: 'canary' },
+        Cookie: { path: 'x', prefix: 'session=' },
+        'Proxy-Authorization': { path: 'x', prefix: 'Bearer ', postfix: null },
+      },
+    }),
+    hidden: request({
+      url: URL,
+      headers: {
+        Authorization: { path: 'x', prefix: 'Bearer *' },
+        'X-Api-Key': { expression: 'x', prefix: '*', postfix: '*' },
+        Cookie: { path: 'x', prefix: 'session=' },
+        'Proxy-Authorization': { path: 'x', prefix: 'Bearer ', postfix: null },
+      },
+    }),
+  },
+  'where the value of a header or a parameter comes from is none': {
+    document: {
+      requests: {
+        lookup: [
+          {
+            id: 'a',
+            when: 'requestHeaders.authorization = "x"',
+            config: {
+              url: URL,
+              headers: {
+                Authorization: { path: 'requestHeaders.authorization' },
+                'X-Api-Key': { expression: '"Basic " & $base64encode(constants.key)' },
+              },
+              params: {
+                query: { token: { path: 'query.token' }, url: { expression: '"http://a/?token=" & query.t' } },
+                url: { token: { path: 'urlParams.token', prefix: '' } },
+              },
+              body: { expression: '{ "url": "http://a/?token=b" }' },
+            },
+            validation: { properties: { url: { const: 'http://a/?token=b' } } },
+          },
+        ],
+        response: [{ id: 'b', key: { path: 'headers.token' }, mapping: { 'requestHeaders.url': 'headers.token' } }],
+      },
+    },
+  },
+  'a private key beside a certificate': {
+    document: request({ url: URL, auth: { tls: { cert: '-----BEGIN PRIVATE KEY-----\nMII' } } }),
+    hidden: request({ url: URL, auth: { tls: { cert: '*' } } }),
+  },
   'constants by their names at any depth, and by their form': {
     document: {
       constants: {
