@@ -26,22 +26,22 @@ async function sendWithToken(
   called: CallSpan,
 ): Promise<OutboundAnswer> {
   const { shownUrl: from } = credentials
-  const { prepared, timeoutMs } = outgoing
+  const { prepared, timeoutMs, statedTimeoutMs = timeoutMs } = outgoing
   const endAt = performance.now() + timeoutMs
   const leftMs = () => Math.max(0, endAt - performance.now())
   const sendWith = async (token: Token): Promise<OutboundAnswer> => {
     noteSecrets(run.trace, new Map([[token.value, REDACTED]]))
     const headers = { ...prepared.headers, authorization: `Bearer ${token.value}` }
-    const answer = await send({ ...outgoing, prepared: { ...prepared, headers }, timeoutMs: leftMs() })
+    const answer = await send({ ...outgoing, prepared: { ...prepared, headers }, timeoutMs: leftMs(), statedTimeoutMs })
     if (answer.status !== 401) token.isAccepted = true
     return answer
   }
   called.token = { from, how: 'failed' }
-  const { token, how } = await tokens.take(credentials, run.clock, timeoutMs)
+  const { token, how } = await tokens.take(credentials, run.clock, timeoutMs, statedTimeoutMs)
   called.token = { from, how }
   const answer = await sendWith(token)
   if (answer.status !== 401) return answer
-  const renewed = await tokens.renew(credentials, token, run.clock, leftMs())
+  const renewed = await tokens.renew(credentials, token, run.clock, leftMs(), statedTimeoutMs)
   if (renewed === undefined) return answer
   called.token = { from, how: 'renewed' }
   return sendWith(renewed.token)

@@ -52,11 +52,16 @@ export class TokenSource {
     this.timeoutMs = timeoutMs
   }
 
-  /** Fails with OutboundError, also if there is no token after `timeoutMs`. */
-  async take(credentials: ClientCredentials, clock: Clock, timeoutMs: number): Promise<Taken> {
+  /** Fails with OutboundError, also if there is no token after `timeoutMs`, which the message gives as `statedMs`. */
+  async take(
+    credentials: ClientCredentials,
+    clock: Clock,
+    timeoutMs: number,
+    statedMs: number = timeoutMs,
+  ): Promise<Taken> {
     const key = keyOf(credentials)
     const token = this.kept.get(key)
-    if (token === undefined || clock() >= token.until) return this.ask(key, credentials, clock, timeoutMs)
+    if (token === undefined || clock() >= token.until) return this.ask(key, credentials, clock, timeoutMs, statedMs)
     this.kept.delete(key)
     this.kept.set(key, token)
     return { token, how: 'kept' }
@@ -68,6 +73,7 @@ export class TokenSource {
     refused: Token,
     clock: Clock,
     timeoutMs: number,
+    statedMs: number = timeoutMs,
   ): Promise<Taken | undefined> {
     const key = keyOf(credentials)
     // Another request may have renewed it meanwhile.
@@ -78,7 +84,7 @@ export class TokenSource {
     }
     const token = this.kept.get(key)
     if (token !== undefined && clock() < token.until) return { token, how: 'kept' }
-    return this.ask(key, credentials, clock, timeoutMs, true)
+    return this.ask(key, credentials, clock, timeoutMs, statedMs, true)
   }
 
   private async ask(
@@ -86,10 +92,11 @@ export class TokenSource {
     credentials: ClientCredentials,
     clock: Clock,
     timeoutMs: number,
+    statedMs: number,
     isRenewed = false,
   ): Promise<Taken> {
     const asked = this.asked.get(key) ?? this.start(key, credentials, clock, isRenewed)
-    const late = () => timedOut(callOf(credentials), timeoutMs)
+    const late = () => timedOut(callOf(credentials), statedMs)
     return { token: await resultWithin(timeoutMs, asked, late), how: 'asked' }
   }
 
