@@ -105,6 +105,22 @@ describe('a request', () => {
     assert.doesNotMatch(refused.text, /s3cret/)
   })
 
+  test('that is always answered 401 costs one more token a minute, also where others share it and are answered', async () => {
+    const tokens = tokenEndpoint()
+    const fine = pipeline.at(() => ({}))
+    const never = target()
+    const auth = oauth2(tokens.url, { scope: 'shared' })
+    const [taken, refused] = [
+      await pipeline.register(lookup(auth, fine)),
+      await pipeline.register(lookup(auth, never.url)),
+    ]
+    for (const _ of [1, 2, 3, 4]) {
+      assert.equal((await pipeline.service.fetch(taken, json('POST', {}))).status, 200)
+      assert.equal((await pipeline.service.fetch(refused, json('POST', {}))).status, 401)
+    }
+    assert.equal(tokens.asked.length, 2)
+  })
+
   test('of each item of a forEach has the token, which is asked for once', async () => {
     const tokens = tokenEndpoint()
     const { url, got } = target('s3cret-t1')
