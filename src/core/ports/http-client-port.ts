@@ -13,6 +13,8 @@ export type OutboundRequest = Readonly<{
   body?: string | Uint8Array
   /** Milliseconds for the whole exchange: connecting, redirects, retries and reading the answer. */
   timeoutMs: number
+  /** What messages give as the time, where a part of it had passed before: of a configured 200 ms, 187.3 may be left. */
+  statedTimeoutMs?: number
   /** Further attempts after a network error, a 502, 503 or 504, or a 429 with `Retry-After`. */
   retries: number
   /** The request may be sent twice, whatever its method. */

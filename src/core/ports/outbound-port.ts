@@ -65,6 +65,8 @@ export type Outgoing = Readonly<{
   body: Body | undefined
   /** Milliseconds for the whole call, retries included. */
   timeoutMs: number
+  /** As for OutboundRequest. */
+  statedTimeoutMs?: number
 }>
 
 export interface Outbound {

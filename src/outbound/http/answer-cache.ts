@@ -53,7 +53,8 @@ export function withCache(send: Outbound['send']): Outbound['send'] {
     }
     const key = `${cacheKey} ${url}`
     const subject = `${prepared.method} ${prepared.shownUrl.split('?', 1)[0]}`
-    const sendAgain = (leftMs: number) => send(to, { ...outgoing, timeoutMs: leftMs }, run, called)
+    const sendAgain = (leftMs: number) =>
+      send(to, { ...outgoing, timeoutMs: leftMs, statedTimeoutMs: timeoutMs }, run, called)
     return cache.answer({ key, rule, timeoutMs, subject, run, called, send: sendAgain })
   }
 }

@@ -46,7 +46,9 @@ export function follow(
   if (target === undefined) return answer
   const remark = redirects === 0 ? TOO_MANY : findRefusal(request, target)
   if (remark !== undefined) return { ...answer, remark }
-  return { ...redirected(request, answer.status, target), redirects: redirects - 1, timeoutMs: leftMs }
+  const { timeoutMs, statedTimeoutMs = timeoutMs } = request
+  const next = redirected(request, answer.status, target)
+  return { ...next, redirects: redirects - 1, timeoutMs: leftMs, statedTimeoutMs }
 }
 
 const TOO_MANY = 'It redirects too many times.'

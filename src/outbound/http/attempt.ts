@@ -203,14 +203,14 @@ export type Deadline = {
   listener: Readonly<{ abort(error: OutboundError): void }> | undefined
   /** On the clock of `performance.now()`. */
   readonly at: number
-  readonly timeoutMs: number
+  readonly statedMs: number
   readonly call: ClientCall
   timer: NodeJS.Timeout | undefined
 }
 
-export function startDeadline(timeoutMs: number, call: ClientCall): Deadline {
+export function startDeadline(timeoutMs: number, call: ClientCall, statedMs = timeoutMs): Deadline {
   const at = performance.now() + timeoutMs
-  const deadline: Deadline = { passed: undefined, listener: undefined, at, timeoutMs, call, timer: undefined }
+  const deadline: Deadline = { passed: undefined, listener: undefined, at, statedMs, call, timer: undefined }
   deadline.timer = setTimeout(expire, timeoutMs, deadline)
   return deadline
 }
@@ -232,7 +232,7 @@ function passUnlessStopped(deadline: Deadline): void {
 }
 
 function pass(deadline: Deadline): void {
-  const passed = timedOut(formatCall(deadline.call), deadline.timeoutMs)
+  const passed = timedOut(formatCall(deadline.call), deadline.statedMs)
   deadline.passed = passed
   deadline.listener?.abort(passed)
 }

@@ -153,7 +153,7 @@ class UndiciClient implements OwnHttpClient {
       return Promise.reject(
         target === undefined
           ? notSent(request, 'its URL is not an absolute http or https URL')
-          : timedOut(formatCall({ ...target, method: request.method }), 0),
+          : timedOut(formatCall({ ...target, method: request.method }), request.statedTimeoutMs ?? 0),
       )
     }
     let upstreams: Upstreams
@@ -210,7 +210,7 @@ class Exchange {
     this.client = client
     this.resolve = resolve
     this.reject = reject
-    this.deadline = startDeadline(timeoutMs, call)
+    this.deadline = startDeadline(timeoutMs, call, request.statedTimeoutMs)
     this.upstream = upstreams.of(call.origin, request)
   }
 

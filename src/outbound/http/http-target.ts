@@ -32,11 +32,11 @@ export const HTTP_TARGET = {
     },
   }),
   open: ({ http, settings }: HttpNeeds): OpenTarget => {
-    const send: OpenTarget['send'] = ({ options }, { prepared, body, timeoutMs }, run, called) => {
+    const send: OpenTarget['send'] = ({ options }, { prepared, body, ...times }, run, called) => {
       const { method, url, auth } = prepared
       const headers = headersFor(prepared, body, run, called)
       noteSent(run.trace, called, headers, body?.content)
-      const request = { ...options, method, url, headers, timeoutMs, patient: run.mayWait, budget: run.budget }
+      const request = { ...options, method, url, headers, ...times, patient: run.mayWait, budget: run.budget }
       const own = auth?.tls === undefined ? request : { ...request, tls: auth.tls }
       return http.send(body === undefined ? own : { ...own, body: body.content })
     }

@@ -22,7 +22,8 @@ export type Token = {
   readonly until: number
   /** Asked for because a target refused the one before. */
   readonly isRenewed: boolean
-  isAccepted: boolean
+  /** The requests of documents to which it brought another answer than 401: another target may take it all the same. */
+  readonly acceptedBy: WeakSet<object>
 }
 
 type Taken = Readonly<{ token: Token; how: 'asked' | 'kept' }>
@@ -52,33 +53,41 @@ export class TokenSource {
     this.timeoutMs = timeoutMs
   }
 
-  /** Fails with OutboundError, also if there is no token after `timeoutMs`. */
-  async take(credentials: ClientCredentials, clock: Clock, timeoutMs: number): Promise<Taken> {
+  /** Fails with OutboundError, also if there is no token after `timeoutMs`, which the message gives as `statedMs`. */
+  async take(
+    credentials: ClientCredentials,
+    clock: Clock,
+    timeoutMs: number,
+    statedMs: number = timeoutMs,
+  ): Promise<Taken> {
     const key = keyOf(credentials)
     const token = this.kept.get(key)
-    if (token === undefined || clock() >= token.until) return this.ask(key, credentials, clock, timeoutMs)
+    if (token === undefined || clock() >= token.until) return this.ask(key, credentials, clock, timeoutMs, statedMs)
     this.kept.delete(key)
     this.kept.set(key, token)
     return { token, how: 'kept' }
   }
 
-  /** In place of a token that the target refused; undefined if a further one is no use. Fails as `take` does. */
+  /** In place of a token that was refused to `requester`; undefined if a further one is no use to it. Fails as `take` does. */
   async renew(
     credentials: ClientCredentials,
     refused: Token,
+    requester: object,
     clock: Clock,
     timeoutMs: number,
+    statedMs: number = timeoutMs,
   ): Promise<Taken | undefined> {
     const key = keyOf(credentials)
     // Another request may have renewed it meanwhile.
     if (this.kept.get(key) === refused) {
-      const wasUseless = refused.isRenewed && !refused.isAccepted && clock() - refused.askedAt < REFUSED_AGAIN_MS
+      const isRecent = clock() - refused.askedAt < REFUSED_AGAIN_MS
+      const wasUseless = refused.isRenewed && isRecent && !refused.acceptedBy.has(requester)
       if (wasUseless) return undefined
       this.kept.delete(key)
     }
     const token = this.kept.get(key)
     if (token !== undefined && clock() < token.until) return { token, how: 'kept' }
-    return this.ask(key, credentials, clock, timeoutMs, true)
+    return this.ask(key, credentials, clock, timeoutMs, statedMs, true)
   }
 
   private async ask(
@@ -86,10 +95,11 @@ export class TokenSource {
     credentials: ClientCredentials,
     clock: Clock,
     timeoutMs: number,
+    statedMs: number,
     isRenewed = false,
   ): Promise<Taken> {
     const asked = this.asked.get(key) ?? this.start(key, credentials, clock, isRenewed)
-    const late = () => timedOut(callOf(credentials), timeoutMs)
+    const late = () => timedOut(callOf(credentials), statedMs)
     return { token: await resultWithin(timeoutMs, asked, late), how: 'asked' }
   }
 
@@ -126,7 +136,7 @@ export class TokenSource {
     const seconds = readSeconds(expires)
     if (seconds === undefined) throw noToken(credentials, 'gave an "expires_in" that is no number of seconds')
     const keptSeconds = seconds - Math.min(seconds * MARGIN, MAX_MARGIN_SECONDS)
-    return { value, askedAt, until: askedAt + keptSeconds * 1000, isRenewed, isAccepted: false }
+    return { value, askedAt, until: askedAt + keptSeconds * 1000, isRenewed, acceptedBy: new WeakSet() }
   }
 
   /** Its redirects are not followed: they would get the secret. */

@@ -136,6 +136,12 @@ describe('an answer', () => {
     assert.equal(counter.asked, 1)
   })
 
+  test('that does not come fails with the time that the request had, whoever asks for it', async () => {
+    const path = await pipeline.register(cached({ url: pipeline.at(() => undefined) }, { timeoutMs: 150 }))
+    const replies = await Promise.all([1, 2].map(() => pipeline.service.fetch(path, json('POST', {}))))
+    for (const reply of replies) assert.match(String(reply.json().error), / timed out after 150 ms\./)
+  })
+
   test('stands in while the target fails, if the document says so', async () => {
     let isAway = false
     const url = pipeline.at((_request, response) => {

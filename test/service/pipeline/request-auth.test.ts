@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { call } from '../../support/inbound/http/management/call.ts'
-import { endpointDocument, json, type Received, startService } from '../../support/service.ts'
+import { endpointDocument, json, type Received, startService, startUpstream } from '../../support/service.ts'
 import { nowhere } from '../../support/services/free-ports.ts'
 import { failureOf, openPipeline } from './fixture.ts'
 
@@ -105,6 +105,22 @@ describe('a request', () => {
     assert.doesNotMatch(refused.text, /s3cret/)
   })
 
+  test('that is always answered 401 costs one more token a minute, also where others share it and are answered', async () => {
+    const tokens = tokenEndpoint()
+    const fine = pipeline.at(() => ({}))
+    const never = target()
+    const auth = oauth2(tokens.url, { scope: 'shared' })
+    const [taken, refused] = [
+      await pipeline.register(lookup(auth, fine)),
+      await pipeline.register(lookup(auth, never.url)),
+    ]
+    for (const _ of [1, 2, 3, 4]) {
+      assert.equal((await pipeline.service.fetch(taken, json('POST', {}))).status, 200)
+      assert.equal((await pipeline.service.fetch(refused, json('POST', {}))).status, 401)
+    }
+    assert.equal(tokens.asked.length, 2)
+  })
+
   test('of each item of a forEach has the token, which is asked for once', async () => {
     const tokens = tokenEndpoint()
     const { url, got } = target('s3cret-t1')
@@ -137,6 +153,24 @@ describe('a request', () => {
       assert.equal(optional.status, 200, optional.text)
     }
     assert.deepEqual(got, [])
+  })
+
+  test('whose target is slow fails with the time that the request had, the wait for its token included', async () => {
+    // Not that of all tests, as so many timeouts open its circuit.
+    const silent = await startUpstream(() => undefined)
+    const tokens = tokenEndpoint()
+    try {
+      for (const more of [{}, { cache: { seconds: 60 } }]) {
+        const auth = oauth2(tokens.url, { scope: 'slow' })
+        const reply = await pipeline.send(lookup(auth, silent.url, { timeoutMs: 150, ...more }))
+        assert.match(String(reply.json().error), / timed out after 150 ms\./)
+        const noToken = oauth2(`${silent.url}/token`)
+        const second = await pipeline.send(lookup(noToken, silent.url, { timeoutMs: 150, ...more }))
+        assert.match(String(second.json().error), /the token endpoint .* timed out after 150 ms\./)
+      }
+    } finally {
+      await silent.stop()
+    }
   })
 
   test('whose token endpoint may not be called is a warning and a failure', async () => {

@@ -92,23 +92,26 @@ describe('a token', () => {
   test('that a target refuses is replaced, once for all who had it', async (t) => {
     const { take, source, credentials, clock, asked } = await open(t, (index) => token(`t${index}`))
     const { token: first } = await take()
-    const renew = (refused: typeof first) => source.renew(credentials, refused, clock, 5_000)
+    const renew = (refused: typeof first) => source.renew(credentials, refused, source, clock, 5_000)
     const renewed = await Promise.all([renew(first), renew(first), renew(first)])
     assert.deepEqual([renewed.map((one) => one?.token.value), asked.length], [['t2', 't2', 't2'], 2])
     // One that was late with the first finds the second.
     assert.deepEqual([(await renew(first))?.token.value, asked.length], ['t2', 2])
   })
 
-  test('that replaces a refused one and is refused too is not replaced for a minute, unless a target took it', async (t) => {
+  test('that replaces a refused one and is refused too is not replaced for a minute, unless it served that request before', async (t) => {
     const { take, source, credentials, clock, asked, pass } = await open(t, (index) => token(`t${index}`))
+    const requester = {}
     const renew = async (refused: Awaited<ReturnType<typeof take>>['token'] | undefined) =>
-      (await source.renew(credentials, refused ?? assert.fail(), clock, 5_000))?.token
+      (await source.renew(credentials, refused ?? assert.fail(), requester, clock, 5_000))?.token
     const second = await renew((await take()).token)
     assert.deepEqual([await renew(second), asked.length], [undefined, 2])
     pass(60)
     const third = await renew(second)
     assert.equal(third?.value, 't3')
-    if (third !== undefined) third.isAccepted = true
+    third?.acceptedBy.add({})
+    assert.equal(await renew(third), undefined)
+    third?.acceptedBy.add(requester)
     assert.equal((await renew(third))?.value, 't4')
   })
 
