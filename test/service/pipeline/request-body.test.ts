@@ -259,7 +259,7 @@ describe('bodies and mappings of requests', () => {
       'an item without forEach',
       { response: { mapping: { 'item.a': 'a' } } },
       'requests.response[0].mapping.item\\.a',
-      /"forEach" only/,
+      /and in the entries of an "each" only/,
     ],
     [
       'a target that is none',
