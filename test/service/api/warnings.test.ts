@@ -171,6 +171,22 @@ const CASES: readonly Case[] = [
     ),
   ],
   [
+    'a forEach over lists that its path keeps apart',
+    lookup({ forEach: { items: 'payload.wards[].beds[]' } }),
+    {
+      'requests.lookup[0].forEach.items':
+        '"payload.wards[].beds[]" gives a list of lists, and each request gets a whole list as its item; leave out the last "[]".',
+    },
+  ],
+  [
+    'a forEach over the elements of any',
+    lookup({ forEach: { items: 'payload.*.beds[]' } }),
+    { 'requests.lookup[0].forEach.items': 'gives a list of lists' },
+  ],
+  ['a forEach over one list', lookup({ forEach: { items: 'payload.beds[]' } })],
+  ['a forEach over lists that are joined', lookup({ forEach: { items: 'payload.wards[].beds' } })],
+  ['a forEach over rows', lookup({ forEach: { items: 'payload.rows[][]' } })],
+  [
     'two entries that write one place',
     mapping(['a', 'x[].y'], ['b', 'x[0].y'], ['c', ['z', { key: 'z?' }]], ['d', 'x[1].y']),
     {
