@@ -171,6 +171,32 @@ const CASES: readonly Case[] = [
     ),
   ],
   [
+    'entries of an each that read the whole list again',
+    mapping([
+      'l[]',
+      {
+        key: 'e[]',
+        each: {
+          'requestBody.l[].a.b': 'b',
+          'item.of': {
+            key: 'f[]',
+            each: { 'requestBody.l[].of[].x[0]': 'x', 'requestBody.l[].y': 'y', 'outer.z': 'z' },
+          },
+          'requestBody.l': 'all',
+          'requestBody.l[0].a': 'first',
+          'requestBody.list[].a': 'other',
+          'requestBody.l[]': { key: 'g[]', each: { 'outer.id': 'of', 'item.id': 'id' } },
+        },
+      },
+    ]),
+    {
+      'inputMapping.requestBody\\.l[].each.requestBody\\.l[]\\.a\\.b':
+        'This reads all elements of "requestBody.l[]", over which the "each" goes, again for each of them; did you mean "item.a.b"?',
+      'inputMapping.requestBody\\.l[].each.item\\.of.each.requestBody\\.l[]\\.of[]\\.x[0]': 'did you mean "item.x[0]"?',
+      'inputMapping.requestBody\\.l[].each.item\\.of.each.requestBody\\.l[]\\.y': 'did you mean "outer.y"?',
+    },
+  ],
+  [
     'a forEach over lists that its path keeps apart',
     lookup({ forEach: { items: 'payload.wards[].beds[]' } }),
     {
