@@ -4,6 +4,7 @@ import { REFUSED_NAMES } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
 import { isHeaderName, isHeaderValue } from '../../language/headers.ts'
+import { parsePath } from '../../language/paths/path.ts'
 import { isPlaceholderName, parseUrlTemplate } from '../../language/url-template.ts'
 import { fieldsOfOthers, type NamedTarget, targetOf } from '../../outbound/targets.ts'
 import { hasBody } from '../doors.ts'
@@ -55,6 +56,7 @@ function lintRequest(request: Request, endpoint: Endpoint, lint: LintSink): void
   lintHeaders(config?.headers ?? {}, lint.at('config', 'headers'))
   if (target.checkUrl === undefined) lintPlaceholders(config, lint.at('config'))
   lintOptional(request, target, lint)
+  lintItems(request.forEach?.items, lint.at('forEach', 'items'))
   lintRequestAuth(request, target, lint.at('config'))
   for (const [field, sentence] of fieldsOfOthers(target)) {
     if (Object.hasOwn(request, field)) lint.at(field).error(sentence)
@@ -98,6 +100,19 @@ function lintOptional(request: Request, { promise }: NamedTarget, lint: LintSink
   } else if (isPrimary(request)) {
     sink.error('The answer is that of the primary request, which cannot be optional; leave one out.')
   }
+}
+
+/** Warns of a path that keeps the lists of several parents apart by its last `[]`. */
+function lintItems(items: string | undefined, lint: LintSink): void {
+  const path = items === undefined ? undefined : parsePath(items)
+  if (!path?.ok) return
+  const kinds = path.value.steps.map(({ kind }) => kind)
+  // Of two in a row, the first alone would keep them apart as well.
+  if (kinds.at(-1) !== 'each' || kinds.at(-2) === 'each') return
+  if (!kinds.slice(0, -1).some((kind) => kind === 'each' || kind === 'any')) return
+  lint.warning(
+    `"${items}" gives a list of lists, and each request gets a whole list as its item; leave out the last "[]".`,
+  )
 }
 
 /** Lints the names and texts of headers. */

@@ -171,6 +171,48 @@ const CASES: readonly Case[] = [
     ),
   ],
   [
+    'entries of an each that read the whole list again',
+    mapping([
+      'l[]',
+      {
+        key: 'e[]',
+        each: {
+          'requestBody.l[].a.b': 'b',
+          'item.of': {
+            key: 'f[]',
+            each: { 'requestBody.l[].of[].x[0]': 'x', 'requestBody.l[].y': 'y', 'outer.z': 'z' },
+          },
+          'requestBody.l': 'all',
+          'requestBody.l[0].a': 'first',
+          'requestBody.list[].a': 'other',
+          'requestBody.l[]': { key: 'g[]', each: { 'outer.id': 'of', 'item.id': 'id' } },
+        },
+      },
+    ]),
+    {
+      'inputMapping.requestBody\\.l[].each.requestBody\\.l[]\\.a\\.b':
+        'This reads all elements of "requestBody.l[]", over which the "each" goes, again for each of them; did you mean "item.a.b"?',
+      'inputMapping.requestBody\\.l[].each.item\\.of.each.requestBody\\.l[]\\.of[]\\.x[0]': 'did you mean "item.x[0]"?',
+      'inputMapping.requestBody\\.l[].each.item\\.of.each.requestBody\\.l[]\\.y': 'did you mean "outer.y"?',
+    },
+  ],
+  [
+    'a forEach over lists that its path keeps apart',
+    lookup({ forEach: { items: 'payload.wards[].beds[]' } }),
+    {
+      'requests.lookup[0].forEach.items':
+        '"payload.wards[].beds[]" gives a list of lists, and each request gets a whole list as its item; leave out the last "[]".',
+    },
+  ],
+  [
+    'a forEach over the elements of any',
+    lookup({ forEach: { items: 'payload.*.beds[]' } }),
+    { 'requests.lookup[0].forEach.items': 'gives a list of lists' },
+  ],
+  ['a forEach over one list', lookup({ forEach: { items: 'payload.beds[]' } })],
+  ['a forEach over lists that are joined', lookup({ forEach: { items: 'payload.wards[].beds' } })],
+  ['a forEach over rows', lookup({ forEach: { items: 'payload.rows[][]' } })],
+  [
     'two entries that write one place',
     mapping(['a', 'x[].y'], ['b', 'x[0].y'], ['c', ['z', { key: 'z?' }]], ['d', 'x[1].y']),
     {

@@ -1,4 +1,4 @@
-/** Warns of mapping entries whose lists do not fit together: elements of one parent or list would land in another. */
+/** Warns of mapping entries whose lists do not fit together: elements of one parent or list would land in another, or in all. */
 import { isObject, type Json, type JsonObject } from '../../../core/json.ts'
 import type { LintSink } from '../../../core/lint.ts'
 import { listNestedEntries } from '../../../language/mapping/nested-entries.ts'
@@ -14,11 +14,28 @@ const UNSPREAD: ReadonlySet<string> = new Set(['appendArray', 'oneToAllElements'
 
 /**
  * Lints, as warnings, at the mapping: entries that spread another list over a target's list than an entry before them, or
- * over one that an `each` adds elements to; and entries that join a list of lists for a target with lists in a list. Only a `[]`
- * shows a list; a name may read one or not.
+ * over one that an `each` adds elements to; entries that join a list of lists for a target with lists in a list; and entries of
+ * an `each` that read all elements of its list. Only a `[]` shows a list; a name may read one or not.
  */
-export const lintMappingLists = (entries: JsonObject, { requests }: Pick<Endpoint, 'requests'>, lint: LintSink): void =>
+export function lintMappingLists(entries: JsonObject, { requests }: Pick<Endpoint, 'requests'>, lint: LintSink): void {
   lintLists(entries, requests.lookup, lint)
+  lintReadAgain(entries, lint)
+}
+
+function lintReadAgain(mapping: JsonObject, lint: LintSink): void {
+  for (const { at, source, path, items } of listNestedEntries(mapping)) {
+    // A path that starts with an element is written otherwise than it is from the message on.
+    if (path !== source) continue
+    const around = items.findLastIndex((item) => path.startsWith(`${item}.`))
+    const list = items[around]
+    if (list === undefined) continue
+    const root = ['item', 'outer'][items.length - 1 - around]
+    const meant = root === undefined ? '.' : `; did you mean "${root}${path.slice(list.length)}"?`
+    lint
+      .at(...at)
+      .warning(`This reads all elements of "${list}", over which the "each" goes, again for each of them${meant}`)
+  }
+}
 
 function lintLists(mapping: JsonObject, lookups: Endpoint['requests']['lookup'], lint: LintSink): void {
   const first = new Map<string, Readonly<{ list: string; path: string }>>()
