@@ -40,7 +40,7 @@ const valueFields = (what: string, prefix: string, postfix: string, reads: Refer
 
 export const parameter = (reads: ReferenceStage) =>
   record(valueFields('value', 'code:', ':exact', reads), {
-    description: 'A value of the message for the URL of a request.',
+    description: 'A value of the message: for the URL or a header of a request, or for the answer.',
     foreign: { label: 'Nothing reads a label of a parameter; "description" of the endpoint is for people.' },
   })
 
@@ -313,7 +313,7 @@ export const LookupSchema = record(
           }),
           staleSeconds: optional(
             whole(0, 604_800, {
-              description: 'How much longer it stands in while the other side fails, in seconds.',
+              description: 'How much longer an answer is used while the target fails, in seconds.',
               assumed: '`0`',
               examples: [86_400],
             }),
