@@ -4,7 +4,8 @@ import type { StatusSet } from '../../core/http.ts'
 import { isObject } from '../../core/json.ts'
 import type { CacheRule, Destination, PreparedRequest } from '../../core/ports/outbound-port.ts'
 import { encodedForms, isSecretName, isSecretParameter } from '../../core/secrets/secrets.ts'
-import type { LookupRequest, ResponseRequest } from '../../document/schema/schema.ts'
+import type { Endpoint, LookupRequest, ResponseRequest } from '../../document/schema/schema.ts'
+import { OPTION_SCHEMAS } from '../../formats/codecs.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { CallScope } from './request-parameters.ts'
 
@@ -17,6 +18,7 @@ type LookupCache = Readonly<{
 /** `isOwn`: whether a header says nothing about the answer, as the service adds it for each message. */
 export function compileCache(
   request: LookupRequest | ResponseRequest,
+  endpoint: Endpoint,
   allowed: StatusSet,
   options: Destination['options'],
   isOwn: (header: string) => boolean,
@@ -29,8 +31,12 @@ export function compileCache(
     staleMs: staleSeconds * 1_000,
     allows: (status: number) => hasStatus(allowed, status),
   }
-  // What else decides over the answer: endpoints share it only where it would be the same for both.
-  const shared = JSON.stringify([cache, request.allowedStatuses ?? null, options])
+  // What else decides over the answer, and whether it may stay: endpoints share it only where it would be the same for both.
+  const { validation = null } = request as LookupRequest
+  const formats = (Object.keys(OPTION_SCHEMAS) as (keyof typeof OPTION_SCHEMAS)[]).map(
+    (field) => endpoint[field] ?? null,
+  )
+  const shared = JSON.stringify([cache, request.allowedStatuses ?? null, validation, formats, options])
   /** By the headers of the message: the items of a forEach have the same. */
   const known = new WeakMap<object, readonly string[] | undefined>()
   const formsFor = ({ requestHeaders, query }: CallScope): readonly string[] | undefined => {

@@ -110,7 +110,7 @@ export function compileCall(
   const carriesTransaction = settings.openhimRegister && target.isHttp && !Object.hasOwn(headers, TRANSACTION_HEADER)
   const setsTransaction = carriesTransaction && !values.some(([name]) => name.toLowerCase() === TRANSACTION_HEADER)
   const isOwn = (name: string) => setsTransaction && name === TRANSACTION_HEADER
-  const cache = compileCache(request, allowed, options, isOwn)
+  const cache = compileCache(request, endpoint, allowed, options, isOwn)
   const to: Destination = {
     target: target.id,
     address: addressOf(request, target),

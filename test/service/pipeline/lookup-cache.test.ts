@@ -238,6 +238,17 @@ describe('an answer', () => {
     assert.deepEqual([numberOf(await send()), numberOf(await send())], [2, 2])
   })
 
+  test('that another endpoint refuses stays kept for this one', async () => {
+    const counter = counting()
+    const { url } = counter
+    const keeps = await pipeline.register(cached({ url }))
+    const send = () => pipeline.service.fetch(keeps, json('POST', {}))
+    assert.equal(numberOf(await send()), 1)
+    const refused = await pipeline.send(cached({ url }, { validation: { required: ['nope'] } }))
+    assert.equal(failureOf(refused)[1], 'LOOKUP_INVALID')
+    assert.deepEqual([numberOf(await send()), counter.asked], [1, 2])
+  })
+
   test('that is not allowed fails each message anew', async () => {
     const url = pipeline.at({ status: 404, body: 'unknown' })
     const path = await pipeline.register(cached({ url }))
