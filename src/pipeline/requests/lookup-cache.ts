@@ -4,7 +4,7 @@ import type { StatusSet } from '../../core/http.ts'
 import { isObject } from '../../core/json.ts'
 import type { CacheRule, Destination, PreparedRequest } from '../../core/ports/outbound-port.ts'
 import { encodedForms, isSecretName, isSecretParameter } from '../../core/secrets/secrets.ts'
-import type { Endpoint, LookupRequest, ResponseRequest } from '../../document/schema/schema.ts'
+import type { Endpoint, LookupRequest, ParameterSpec, ResponseRequest } from '../../document/schema/schema.ts'
 import { OPTION_SCHEMAS } from '../../formats/codecs.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { CallScope } from './request-parameters.ts'
@@ -37,6 +37,10 @@ export function compileCache(
     (field) => endpoint[field] ?? null,
   )
   const shared = JSON.stringify([cache, request.allowedStatuses ?? null, validation, formats, options])
+  // Whatever such a header is made of, it may be of the caller, unless it is the document's own.
+  const credentials = Object.entries(request.config?.headers ?? {})
+    .filter(([name, value]) => typeof value !== 'string' && isSecretName(name) && !isConstant(value))
+    .map(([name]) => name.toLowerCase())
   /** By the headers of the message: the items of a forEach have the same. */
   const known = new WeakMap<object, readonly string[] | undefined>()
   const formsFor = ({ requestHeaders, query }: CallScope): readonly string[] | undefined => {
@@ -50,6 +54,7 @@ export function compileCache(
   return {
     rule,
     withKey: (prepared, scope) => {
+      if (credentials.some((name) => Object.hasOwn(prepared.headers, name))) return prepared
       if (showsAny(prepared, formsFor(scope))) return prepared
       const { method, headers, auth = {} } = prepared
       const sent = Object.entries(headers).filter(([name]) => !isOwn(name))
@@ -58,6 +63,8 @@ export function compileCache(
     },
   }
 }
+
+const isConstant = ({ path = '' }: ParameterSpec): boolean => /^constants\b/.test(path)
 
 /** In characters: a shorter part of a credential, such as "Basic", is none by itself. */
 const MIN_CREDENTIAL = 8
