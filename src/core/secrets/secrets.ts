@@ -112,7 +112,26 @@ export function compileReferences(secrets: SecretValues): (text: string) => stri
   )
   // The longest first, since one form may contain another.
   forms.sort(([one], [other]) => other.length - one.length)
-  return (text) => forms.reduce((left, [form, reference]) => left.replaceAll(form, () => reference), text)
+  let inUrls: readonly (readonly [RegExp, string])[] | undefined
+  return (text) => {
+    const left = forms.reduce((before, [form, reference]) => before.replaceAll(form, () => reference), text)
+    if (!left.includes('%')) return left
+    inUrls ??= [...secrets]
+      .filter(([value]) => value.length >= MIN_CHARACTERS)
+      .map(([value, reference]) => [anyInUrl(value), reference] as const)
+    return inUrls.reduce((before, [form, reference]) => before.replace(form, () => reference), left)
+  }
+}
+
+/** The value in a URL of any writer: each character may be percent-encoded or not (RFC 3986 section 2.4). */
+function anyInUrl(value: string): RegExp {
+  const characters = [...value.toWellFormed()].map((character) => {
+    const code = [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
+    const encoded = code.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
+    const plain = character === '/' ? '\\\\?/' : RegExp.escape(character)
+    return `(?:${plain}|${encoded}${character === ' ' ? '|\\+' : ''})`
+  })
+  return new RegExp(characters.join(''), 'gu')
 }
 
 // References to secrets in the texts of a document: `${env:NAME}` and `${file:/path}`. Any other text with dollars and

@@ -4,7 +4,8 @@ import type { StatusSet } from '../../core/http.ts'
 import { isObject } from '../../core/json.ts'
 import type { CacheRule, Destination, PreparedRequest } from '../../core/ports/outbound-port.ts'
 import { encodedForms, isSecretName, isSecretParameter } from '../../core/secrets/secrets.ts'
-import type { LookupRequest, ResponseRequest } from '../../document/schema/schema.ts'
+import type { Endpoint, LookupRequest, ParameterSpec, ResponseRequest } from '../../document/schema/schema.ts'
+import { OPTION_SCHEMAS } from '../../formats/codecs.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { CallScope } from './request-parameters.ts'
 
@@ -17,6 +18,7 @@ type LookupCache = Readonly<{
 /** `isOwn`: whether a header says nothing about the answer, as the service adds it for each message. */
 export function compileCache(
   request: LookupRequest | ResponseRequest,
+  endpoint: Endpoint,
   allowed: StatusSet,
   options: Destination['options'],
   isOwn: (header: string) => boolean,
@@ -29,8 +31,16 @@ export function compileCache(
     staleMs: staleSeconds * 1_000,
     allows: (status: number) => hasStatus(allowed, status),
   }
-  // What else decides over the answer: endpoints share it only where it would be the same for both.
-  const shared = JSON.stringify([cache, request.allowedStatuses ?? null, options])
+  // What else decides over the answer, and whether it may stay: endpoints share it only where it would be the same for both.
+  const { validation = null } = request as LookupRequest
+  const formats = (Object.keys(OPTION_SCHEMAS) as (keyof typeof OPTION_SCHEMAS)[]).map(
+    (field) => endpoint[field] ?? null,
+  )
+  const shared = JSON.stringify([cache, request.allowedStatuses ?? null, validation, formats, options])
+  // Whatever such a header is made of, it may be of the caller, unless it is the document's own.
+  const credentials = Object.entries(request.config?.headers ?? {})
+    .filter(([name, value]) => typeof value !== 'string' && isSecretName(name) && !isConstant(value))
+    .map(([name]) => name.toLowerCase())
   /** By the headers of the message: the items of a forEach have the same. */
   const known = new WeakMap<object, readonly string[] | undefined>()
   const formsFor = ({ requestHeaders, query }: CallScope): readonly string[] | undefined => {
@@ -44,6 +54,7 @@ export function compileCache(
   return {
     rule,
     withKey: (prepared, scope) => {
+      if (credentials.some((name) => Object.hasOwn(prepared.headers, name))) return prepared
       if (showsAny(prepared, formsFor(scope))) return prepared
       const { method, headers, auth = {} } = prepared
       const sent = Object.entries(headers).filter(([name]) => !isOwn(name))
@@ -52,6 +63,8 @@ export function compileCache(
     },
   }
 }
+
+const isConstant = ({ path = '' }: ParameterSpec): boolean => /^constants\b/.test(path)
 
 /** In characters: a shorter part of a credential, such as "Basic", is none by itself. */
 const MIN_CREDENTIAL = 8

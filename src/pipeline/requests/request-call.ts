@@ -104,6 +104,7 @@ export function compileCall(
   const compileTokenUrl = (text: string, sink: LintSink) => compileUrl(text, targetOf({}), [], services, sink)
   const readAuth = compileAuth(config.auth, services.secrets, compileTokenUrl, lint.at('config', 'auth'))
   const refers = secretHeaders !== undefined || url.references.length > 0 || readAuth !== undefined
+  const refersInUrl = url.references.length > 0
   const urlPath = lint.at('config', 'url').path
   const allowed = compileAllowed(request.allowedStatuses, lint.at('allowedStatuses'))
   const timeoutMs = compileTimeout(request.timeoutMs, settings, lint.at('timeoutMs'))
@@ -117,7 +118,7 @@ export function compileCall(
   const carriesTransaction = settings.openhimRegister && target.isHttp && !Object.hasOwn(headers, TRANSACTION_HEADER)
   const setsTransaction = carriesTransaction && !values.some(([name]) => name.toLowerCase() === TRANSACTION_HEADER)
   const isOwn = (name: string) => setsTransaction && name === TRANSACTION_HEADER
-  const cache = compileCache(request, allowed, options, isOwn)
+  const cache = compileCache(request, endpoint, allowed, options, isOwn)
   const to: Destination = {
     target: target.id,
     address: addressOf(request, target),
@@ -176,7 +177,9 @@ export function compileCall(
         : build(scope, run, evaluated)
     },
     toUrl: ({ cacheKey: _, ...prepared }, url, scope) => {
-      const other = { ...prepared, url, shownUrl: withReferences(url, prepared.secrets) }
+      // A link may repeat a secret of the URL in a form that nobody can foresee.
+      const shownUrl = refersInUrl ? `${originName ?? new URL(url).origin}/…` : withReferences(url, prepared.secrets)
+      const other = { ...prepared, url, shownUrl }
       return cache === undefined ? other : cache.withKey(other, scope)
     },
     send: (prepared, body, run, item, ending) => {

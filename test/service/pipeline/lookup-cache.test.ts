@@ -119,6 +119,11 @@ describe('an answer', () => {
         headers: { 'x-caller': { expression: '$substringAfter(requestHeaders.authorization, "Bearer ")' } },
       },
       'a cookie in the URL': { params: { query: { c: { path: 'requestHeaders.cookie' } } } },
+      'a text made of one': {
+        headers: { 'X-Api-Key': { expression: '$uppercase(requestHeaders.authorization)' } },
+      },
+      'a key that the caller gives in the body': { headers: { 'x-api-key': { path: 'payload.key', prefix: 'k-' } } },
+      'a token that the caller gives in the URL': { headers: { authorization: { path: 'query.t' } } },
       'a parameter': { params: { query: { c: { path: 'query.access_token' } } } },
     }
     const headers = { authorization: 'Bearer caller/s own+token', cookie: 'session=abcdefgh12' }
@@ -126,14 +131,17 @@ describe('an answer', () => {
       const counter = counting()
       const path = await pipeline.register(cached({ url: counter.url, ...config }))
       for (const _ of [1, 2])
-        numberOf(await pipeline.service.fetch(`${path}?access_token=abc+d`, json('POST', {}, headers)))
+        numberOf(await pipeline.service.fetch(`${path}?access_token=abc+d&t=u`, json('POST', { key: 7 }, headers)))
       assert.equal(counter.asked, 2, name)
     }
-    // A message with credentials that are not sent on shares what others got.
-    const counter = counting()
-    const path = await pipeline.register(cached({ url: counter.url }))
-    for (const more of [{}, headers]) numberOf(await pipeline.service.fetch(path, json('POST', {}, more)))
-    assert.equal(counter.asked, 1)
+    // What others got is shared by a message with credentials that are not sent on, or whose header is left out or the document's.
+    const ofDocument = { 'x-api-key': { path: 'constants.key' }, 'x-token': { path: 'payload.none' } }
+    for (const config of [{}, { headers: ofDocument }]) {
+      const counter = counting()
+      const path = await pipeline.register({ ...cached({ url: counter.url, ...config }), constants: { key: 'k' } })
+      for (const more of [{}, headers]) numberOf(await pipeline.service.fetch(path, json('POST', {}, more)))
+      assert.equal(counter.asked, 1)
+    }
   })
 
   test('that does not come fails with the time that the request had, whoever asks for it', async () => {
@@ -236,6 +244,17 @@ describe('an answer', () => {
     const send = () => pipeline.service.fetch(path, json('POST', {}))
     assert.equal(failureOf(await send())[1], 'LOOKUP_INVALID')
     assert.deepEqual([numberOf(await send()), numberOf(await send())], [2, 2])
+  })
+
+  test('that another endpoint refuses stays kept for this one', async () => {
+    const counter = counting()
+    const { url } = counter
+    const keeps = await pipeline.register(cached({ url }))
+    const send = () => pipeline.service.fetch(keeps, json('POST', {}))
+    assert.equal(numberOf(await send()), 1)
+    const refused = await pipeline.send(cached({ url }, { validation: { required: ['nope'] } }))
+    assert.equal(failureOf(refused)[1], 'LOOKUP_INVALID')
+    assert.deepEqual([numberOf(await send()), counter.asked], [1, 2])
   })
 
   test('that is not allowed fails each message anew', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { call } from '../../support/inbound/http/management/call.ts'
-import { type Answering, json } from '../../support/service.ts'
+import { type Answering, endpointDocument, json } from '../../support/service.ts'
 import { dataOf, failureOf, openPipeline } from './fixture.ts'
 
 const FHIR_NEXT = { expression: "page.data.link[relation='next'].url" }
@@ -126,6 +126,35 @@ for (const ISOLATION of ['none', 'process']) {
       const record = await call(pipeline.service.adminUrl, 'GET', `/messages/${messageId}`)
       assert.match(record.text, /"item":1/)
       assert.doesNotMatch(reply.text + record.text, /hidden-key-1/)
+    })
+
+    it('never show a secret of the first URL, however a link encodes it', async () => {
+      process.env[SECRET] = 'p@ss/w+rd =x'
+      try {
+        const forms = ['p@ss%2Fw+rd%20=x', '%70%40%73s/w%2brd+%3dx']
+        const at = pipeline.at(({ url }) => {
+          const number = numberOf(url)
+          const next = `${url.split('?')[0]}?n=${number + 1}&key=${forms[number - 1]}`
+          return number < 3 ? { next } : {}
+        })
+        const lookup = {
+          id: 'one',
+          config: { url: `${at}?key=\${env:${SECRET}}` },
+          page: { next: 'page.data.next', max: 5 },
+        }
+        const endpoint = endpointDocument({ endpoint: { pattern: '/dry' }, requests: { lookup } })
+        const given = { endpoint, live: true, message: { body: {} } }
+        const { text, json: read } = await pipeline.service.fetch('/endpoints/dry-run', json('POST', given))
+        const { calls } = read<{ calls: { url: string }[] }>()
+        const elided = `${new URL(at).origin}/…`
+        assert.deepEqual(
+          calls.map(({ url }) => url),
+          [`${at}?key=\${env:${SECRET}}`, elided, elided],
+        )
+        for (const form of forms) assert.ok(!text.includes(form), text)
+      } finally {
+        process.env[SECRET] = 'hidden-key-1'
+      }
     })
 
     const failing: [name: string, answering: Answering, path: string, says: RegExp, calls: number][] = [

@@ -39,6 +39,16 @@ before(async () => {
   makeCertificate('server', 'authority')
   makeCertificate('client', 'authority')
   makeCertificate('other', 'authority')
+  execFileSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'rsa:1024', '-nodes', '-days', '2', '-subj', '/CN=weak'],
+      ...['-keyout', path('weak-key'), '-out', path('weak')],
+    ],
+    { stdio: 'ignore' },
+  )
+  const noCertificate = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+  writeFileSync(path('half'), read('client') + noCertificate)
   writeFileSync(path('broken'), 's3cret no PEM')
   service = await startService({ SECRETS_ALLOW: folder, MESSAGE_LOG: 'off' })
 })
@@ -203,6 +213,8 @@ describe('certificates of a request', () => {
       [{ ca: file('broken') }, 'ca', /"ca"( of its "tls")? holds no certificate in PEM form/],
       [{ ...mutual(), cert: file('broken') }, 'cert', /"cert"( of its "tls")? holds no certificate/],
       [{ ...mutual(), key: file('broken') }, 'key', /"key"( of its "tls")? holds no private key/],
+      [mutual('weak'), 'cert', /"cert"( of its "tls")? cannot be used for a connection: ee key too small/],
+      [{ ...mutual(), cert: file('half') }, 'cert', /"cert"( of its "tls")? cannot be used for a connection: /],
       [{ ...mutual(), key: file('other-key') }, 'key', /"key"( of its "tls")? is not the key of the certificate/],
     ]
     for (const [tls, field, says] of cases) {
@@ -224,6 +236,9 @@ describe('certificates of a request', () => {
     const server = await listen(t)
     const refused = await register(server.url, { ca: 'no PEM' })
     assert.deepEqual([refused.status, refused.faults.map((fault) => fault.path)], [400, [`${AT}.ca`]])
+    const weak = await register(server.url, { cert: read('weak'), key: read('weak-key') })
+    assert.equal(weak.status, 400)
+    assert.ok(weak.faults.some((fault) => fault.path === `${AT}.cert`))
     const { faults, send } = await register(server.url, {
       ca: read('authority'),
       cert: read('client'),

@@ -18,6 +18,9 @@ describe('the value of a secret is replaced by its reference', () => {
     'in a form with lower-case digits': encodeURIComponent(value)
       .replaceAll('%20', '+')
       .replace(/%../g, (code) => code.toLowerCase()),
+    'in a URL that encodes what it need not': [...Buffer.from(value)].map((byte) => `%${byte.toString(16)}`).join(''),
+    'in a URL that encodes only some of it': 'a%2Fb+"c"%20%3C&\'%3e %c3%A9+',
+    'in a URL in JSON': "a\\/b+%22c%22%20%3C&'%3e %c3%A9+",
     'in JSON': JSON.stringify(value).slice(1, -1),
     'in JSON with escaped slashes': JSON.stringify(value).slice(1, -1).replaceAll('/', '\\/'),
     'in JSON in ASCII': JSON.stringify(value).slice(1, -1).replace('é', '\\u00e9'),
