@@ -22,7 +22,11 @@ const PARTS = ['requestBody', 'query', 'lookupRequests'] as const
  * (`/requestBody/name`) if the schema names parts of it, else from the body (`/name`).
  */
 export function compileValidate(
-  { inputValidation: schema, endpoint }: Pick<Endpoint, 'inputValidation'> & Partial<Pick<Endpoint, 'endpoint'>>,
+  {
+    inputValidation: schema,
+    endpoint,
+    requests,
+  }: Pick<Endpoint, 'inputValidation'> & Partial<Pick<Endpoint, 'endpoint' | 'requests'>>,
   settings: Pick<PipelineSettings, 'validationAcceptNullValues' | 'validationCoerceTypes'>,
   lint: LintSink,
   services: Pick<Services, 'sandboxed' | 'generatesLater'> = {},
@@ -32,12 +36,15 @@ export function compileValidate(
   const apply = compileSchema(schema, settings, services, lint.at('inputValidation'))
   if (apply === undefined) return unused
   const inParts = namesParts(schema, schema)
-  const selectSubject = inParts ? compileParts(endpoint?.method) : ({ requestBody }: Enriched) => requestBody
+  // Even if `when` of all of them prevents every lookup: the sender cannot add the part.
+  const hasLookups = (requests?.lookup.length ?? 0) > 0
+  const selectSubject = inParts
+    ? compileParts(endpoint?.method, hasLookups)
+    : ({ requestBody }: Enriched) => requestBody
   const widen = inParts ? withParts : (message: Enriched, requestBody: Json) => ({ ...message, requestBody })
   const bodyAt = inParts ? '/requestBody' : ''
   const finish = (message: Enriched, verdict: Verdict): Enriched => {
-    const ofLookups = inParts && !isEmpty(message.lookupRequests)
-    const value = accepted(verdict, bodyAt, ofLookups)
+    const value = accepted(verdict, bodyAt, inParts && hasLookups)
     return settings.validationCoerceTypes ? widen(message, value) : message
   }
   return (message, run) => {
@@ -47,13 +54,13 @@ export function compileValidate(
 }
 
 /** The parts that a message has, so that `required` finds missing ones. */
-function compileParts(method: string | undefined): (message: Enriched, run: Run) => JsonObject {
+function compileParts(method: string | undefined, hasLookups: boolean): (message: Enriched, run: Run) => JsonObject {
   const bodiless = method !== undefined && !takesBody(method)
   return ({ requestBody, query, lookupRequests }, run) => {
     const parts: Record<string, Json> = {}
     if (!bodiless || run.door.alwaysHasBody) parts.requestBody = requestBody
     if (!isEmpty(query)) parts.query = query
-    if (!isEmpty(lookupRequests)) parts.lookupRequests = lookupRequests
+    if (hasLookups) parts.lookupRequests = lookupRequests
     return parts
   }
 }

@@ -6,6 +6,7 @@ import { collectInto, type Lint } from '../../../../src/core/lint.ts'
 import type { Enriched } from '../../../../src/core/message.ts'
 import { DOORS, type DoorTraits } from '../../../../src/core/origin.ts'
 import type { Run } from '../../../../src/core/run.ts'
+import type { Endpoint } from '../../../../src/document/schema/schema.ts'
 import { compileValidate } from '../../../../src/pipeline/stages/validate.ts'
 
 const settings = { validationAcceptNullValues: false, validationCoerceTypes: false }
@@ -26,9 +27,14 @@ function messageWith(parts: Partial<Enriched>): Enriched {
   }
 }
 
-function compiled(inputValidation: JsonObject, given = settings) {
+const withLookup: Endpoint['requests'] = {
+  lookup: [{ id: 'patient', config: { method: 'GET', url: 'http://localhost/' } }],
+  response: [],
+}
+
+function compiled(inputValidation: JsonObject, given = settings, requests: Endpoint['requests'] = withLookup) {
   const lints: Lint[] = []
-  const step = compileValidate({ inputValidation }, given, collectInto(lints))
+  const step = compileValidate({ inputValidation, requests }, given, collectInto(lints))
   assert.deepEqual(lints, [])
   assert.ok(typeof step === 'function')
   return (message: Enriched) => step(message, run) as Enriched
@@ -107,6 +113,16 @@ describe('what a schema is applied to', () => {
     assert.equal(compiled(schema)(message), message)
     const { message: said } = failureOf(schema, messageWith({ query: { a: '1' }, lookupRequests: { other: {} } }))
     assert.equal(said, 'Validation failed: /query/page is required; /lookupRequests/patient is required.')
+  })
+
+  test('lookups are a part where the endpoint has any, even if none was made', () => {
+    const schema = { required: ['lookupRequests'] }
+    const message = messageWith({})
+    assert.equal(compiled(schema)(message), message)
+    const below = { properties: { lookupRequests: { required: ['patient'] } } }
+    assert.equal(failureOf(below, message).code, 'LOOKUP_INVALID')
+    const without = compiled(schema, settings, { lookup: [], response: [] })
+    assert.throws(() => without(message), { code: 'VALIDATION_FAILED' })
   })
 
   test('a record has a body, whatever the method of its endpoint', () => {
