@@ -36,7 +36,7 @@ export type Run = {
   /** The result of the lookups, which is stored with the state. */
   readonly lookups: LookupOutcome
   readonly trace: Trace
-  /** Every response request succeeded; noted only if the state of the message depends on it. */
+  /** Every response request and item succeeded; an optional one that failed did not. */
   isDelivered: boolean
   /** The values of `state.extract`; undefined until the message is mapped. */
   extracted: JsonObject | undefined

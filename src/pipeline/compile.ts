@@ -23,15 +23,7 @@ import { compileMap } from './stages/map.ts'
 import { compileParse } from './stages/parse.ts'
 import { compileRespond } from './stages/respond.ts'
 import { compileSerialise } from './stages/serialise.ts'
-import {
-  compileExtract,
-  compileKeep,
-  compileRecall,
-  type Keep,
-  notKept,
-  usesState,
-  withDelivery,
-} from './stages/state.ts'
+import { compileExtract, compileKeep, compileRecall, type Keep, notKept, usesState } from './stages/state.ts'
 import { compileTransform } from './stages/transform.ts'
 import { compileValidate } from './stages/validate.ts'
 
@@ -61,7 +53,7 @@ export function compileEndpoint(
     )
     .add('extract', compileExtract(endpoint, settings, lint))
     .add('serialise', compileSerialise(endpoint, settings))
-    .add('respond', withDelivery(endpoint, compileRespond(endpoint, services, settings, lint)))
+    .add('respond', compileRespond(endpoint, services, settings, lint))
     .add('answer', compileAnswer(endpoint, services, settings, lint))
     .build(ending)
   const handle = withConstants(pipeline, endpoint, services, lint, ending.fail)

@@ -114,6 +114,7 @@ export function compileRespond(
       ready.map((send, index) => timed?.((made.responses[index] as Response).id, send, run) ?? send(run)),
       (outcomes) => {
         const answered = answer(made, message, run, outcomes)
+        run.isDelivered = outcomes.flat().every((outcome) => 'ok' in outcome && outcome.ok)
         return gather === undefined ? answered : { ...answered, responses: gather(made.responses, outcomes) }
       },
     )
@@ -155,7 +156,10 @@ const refuseUnrouted = (): never => {
 
 function answerOutput({ mediaType }: OutputFormat): Stage<Serialised, Answered> {
   const headers = { 'content-type': mediaType }
-  return (message) => ({ ...message, answer: { status: 200, headers, body: message.output } })
+  return (message, run) => {
+    run.isDelivered = true
+    return { ...message, answer: { status: 200, headers, body: message.output } }
+  }
 }
 
 function compileOne(

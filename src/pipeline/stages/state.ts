@@ -3,7 +3,7 @@
 import { asFailure, Failure } from '../../core/failure.ts'
 import { type JsonObject, jsonLength } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
-import type { Answered, Mapped, Recalled, Received, Serialised } from '../../core/message.ts'
+import type { Mapped, Recalled, Received } from '../../core/message.ts'
 import type { Run } from '../../core/run.ts'
 import { readsRoot } from '../../document/reads/document-reads.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
@@ -11,8 +11,7 @@ import { parsePath, type SourcePath } from '../../language/paths/path.ts'
 import { parseStatusSet } from '../../language/status-set.ts'
 import type { StateFilter, StateRecord, StateStore } from '../../store/sql/states.ts'
 import { storeFailure } from '../../store/store-access.ts'
-import type { Stage, Step } from '../chain.ts'
-import { andThen } from '../requests/for-each.ts'
+import type { Step } from '../chain.ts'
 import type { PipelineSettings } from '../services.ts'
 
 const PATH = 'state'
@@ -151,17 +150,6 @@ const readGroup = (group: Group, message: JsonObject): JsonObject =>
 /** Whether a message leaves a state only if all that it sends is delivered. */
 const needsDelivery = (endpoint: Endpoint): boolean =>
   endpoint.state.config.commit === 'delivered' && usesState(endpoint)
-
-/** The stage that sends the output, which notes for `compileKeep` whether everything was delivered. An optional request that failed counts as delivered. */
-export function withDelivery(endpoint: Endpoint, respond: Stage<Serialised, Answered>): Stage<Serialised, Answered> {
-  if (!needsDelivery(endpoint)) return respond
-  return (message, run) =>
-    andThen(respond(message, run), (answered) => {
-      const { partial, refused } = answered.answer
-      run.isDelivered = partial !== true && refused !== true
-      return answered
-    })
-}
 
 /** Stores the state of a message that succeeded or failed. Resolves when it is durable; rejects as the store does. */
 export type Keep = (run: Run) => Promise<void>
