@@ -87,7 +87,8 @@ export const FAILURES = {
     status: 400,
     retry: false,
     issue: 'value',
-    means: '`forEach.items` found no array, or one with more items than `FOREACH_MAX_ITEMS`.',
+    means:
+      '`forEach.items` found no array, or one with more items than `FOREACH_MAX_ITEMS`; answered with 502 where a lookup goes over the data of another.',
   },
   VALIDATION_FAILED: {
     status: 400,

@@ -167,7 +167,7 @@ export function compileCall(
     id: request.id,
     allowed,
     contentType: headers['content-type'],
-    items: forEach && compileItems(forEach.items, reader, settings, lint.at('forEach', 'items')),
+    items: forEach && compileItems(forEach.items, kind, reader, settings, lint.at('forEach', 'items')),
     concurrency: Number(forEach?.concurrency ?? 1),
     prepare: (scope, run) => {
       const evaluated = evaluate(scope, run)

@@ -133,6 +133,7 @@ function evaluateFrom(
 /** A single value is an array of one if the path has a `[]`: XML does not distinguish them. Fails with FOREACH_INVALID. */
 export function compileItems(
   text: string,
+  kind: 'LOOKUP' | 'RESPONSE',
   { check }: Reader,
   settings: PipelineSettings,
   lint: LintSink,
@@ -140,8 +141,10 @@ export function compileItems(
   const source = parseRequestPath(text, lint)
   if (source === undefined) return () => []
   check(source, false, lint)
+  // The sender cannot fix the answer of another system.
+  const blame = kind === 'LOOKUP' && source.root === 'lookupRequests' ? { status: 502 } : {}
   const limit = settings.forEachMaxItems
-  const invalid = (sentence: string) => new Failure('FOREACH_INVALID', sentence, { path: lint.path })
+  const invalid = (sentence: string) => new Failure('FOREACH_INVALID', sentence, { path: lint.path, ...blame })
   const takesOne = source.steps.some(({ kind }) => kind === 'each')
   return (message) => {
     const value = source.read(message)

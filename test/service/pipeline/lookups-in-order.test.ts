@@ -51,6 +51,14 @@ for (const ISOLATION of ['none', 'process']) {
       assert.deepEqual(urls.slice(1), ['/i/x', '/i/y', '/count?q=2'])
     })
 
+    it('blame the other system if it gave no list to go over', async () => {
+      const each = (items: string) => lookup('each', '/i', { forEach: { items } })
+      const ofLookup = await send([lookup('a', '/a'), each('lookupRequests.a.data.none')])
+      assert.deepEqual(failureOf(ofLookup.reply).slice(0, 2), [502, 'FOREACH_INVALID'])
+      const ofMessage = await send([lookup('a', '/a'), each('payload.none')])
+      assert.deepEqual(failureOf(ofMessage.reply).slice(0, 2), [400, 'FOREACH_INVALID'])
+    })
+
     it('do not wait for others', async () => {
       const asked: string[] = []
       const release = Promise.withResolvers<void>()
