@@ -27,8 +27,8 @@ export const ORDER_BY = '\0orderBy'
 
 const PICTURE_LIMIT = 256
 
-/** Characters of the details of a failure, as JSON. */
-const DETAILS_LIMIT = 8_192
+/** Characters of the message of `$fail`, and of its details as JSON. */
+const FAIL_LIMIT = 8_192
 
 /** Built-ins that the engine does not have, with their signatures as JSONata writes them. */
 export const OWN_BUILT_INS = [
@@ -40,6 +40,8 @@ export const OWN_BUILT_INS = [
         throw new LimitReached('The status of $fail must be a whole number from 400 to 599')
       if (typeof message !== 'string' || message.trim() === '')
         throw new LimitReached('$fail needs a message, a text that is not empty')
+      if (message.length > FAIL_LIMIT)
+        throw new LimitReached(`The message of $fail has more than ${FAIL_LIMIT.toLocaleString('en')} characters`)
       throw new Rejected(message, { status: Number(status), details: plainDetails(details) })
     },
   },
@@ -52,10 +54,8 @@ function plainDetails(details: unknown): Json | undefined {
     if (isFunction(value)) throw new LimitReached('The details of $fail hold a function')
     return value
   })
-  if (text.length > DETAILS_LIMIT)
-    throw new LimitReached(
-      `The details of $fail have more than ${DETAILS_LIMIT.toLocaleString('en')} characters as JSON`,
-    )
+  if (text.length > FAIL_LIMIT)
+    throw new LimitReached(`The details of $fail have more than ${FAIL_LIMIT.toLocaleString('en')} characters as JSON`)
   return JSON.parse(text)
 }
 

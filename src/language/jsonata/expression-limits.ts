@@ -55,7 +55,7 @@ export class Rejected extends ExpressionFault {
 
   constructor(message: string, rejection: Rejection) {
     super('')
-    this.message = shortened(message).toWellFormed()
+    this.message = message.toWellFormed()
     this.rejection = rejection
   }
 
