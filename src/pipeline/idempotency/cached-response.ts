@@ -10,9 +10,10 @@ const TRANSIENT: ReadonlySet<number> = new Set([401, 403, 407, 408, 425, 429])
 /**
  * A repetition of the message gets this response: the message was processed, at least in part, or rejected for its
  * content. A message that may succeed later is processed again; so is one whose lookup another system refused, as that
- * system may know the data later.
+ * system may know the data later. Once the requests were sent, a failure that comes again each time is final too.
  */
 export function isFinal({ answer: { status }, failure }: Outcome): boolean {
+  if (failure?.stage === 'answer' && !failure.retry) return true
   if (status >= 500 || TRANSIENT.has(status)) return false
   return failure === undefined || !(failure.retry || failure.kind.reprocess === true)
 }

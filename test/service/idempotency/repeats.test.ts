@@ -69,6 +69,19 @@ describeServices('repeated messages', { IDEMPOTENCY_ANSWER_LIMIT: '1kb', REQUEST
     assert.equal(calls, 1)
   })
 
+  it('an answer that cannot be made is given again, as its requests were sent', async () => {
+    answer = () => ({})
+    for (const status of ['"x"', '$error("no")']) {
+      const { path } = await register({ answer: { status: { expression: status } } })
+      const calls = await callsOf(async () => {
+        const first = await stage.service.fetch(path, keyed('one', { a: 1 }))
+        assert.equal(first.status, 500)
+        assertRepeats(await stage.service.fetch(path, keyed('one', { a: 1 })), first)
+      })
+      assert.equal(calls, 1)
+    }
+  })
+
   it('a PATCH is worked on once too', async () => {
     const { path } = await register({}, 'PATCH')
     answer = () => ({})
