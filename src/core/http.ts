@@ -6,6 +6,9 @@ export const ENDPOINT_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as con
 /** True for the methods of an endpoint whose requests have a body that is parsed. */
 export const takesBody = (method: unknown): boolean => method === 'POST' || method === 'PUT' || method === 'PATCH'
 
+/** True for the methods of requests of a document that are sent without a body. */
+export const sendsNoBody = (method: unknown): boolean => method === 'GET' || method === 'HEAD'
+
 /** Methods whose repetition does no harm (RFC 9110 §9.2.2). */
 export const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'TRACE'])
 

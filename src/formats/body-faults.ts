@@ -30,6 +30,12 @@ export class Unwritable extends Error {
     super(`The output cannot be written as ${format}: ${path === '' ? '' : `at "${path}", `}${problem}.`)
     this.unquoted = `The output cannot be written as ${format}.`
   }
+
+  /** The sentences of a value that is not the output. */
+  about(subject: string): Readonly<{ message: string; unquoted: string }> {
+    const change = (text: string) => text.replace(/^The output/, () => subject)
+    return { message: change(this.message), unquoted: change(this.unquoted) }
+  }
 }
 
 /** A value whose text is longer than allowed. */

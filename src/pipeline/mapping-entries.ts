@@ -1,8 +1,8 @@
 /** The mappings of a document, each compiled once: `inputMapping`, and those of the bodies of requests. */
-import { setImmediate as nextIteration } from 'node:timers/promises'
 import type { Awaitable, JsonObject } from '../core/json.ts'
 import type { LintSink } from '../core/lint.ts'
 import type { Run } from '../core/run.ts'
+import { letOthersRun, SLICE_MS } from '../core/slice.ts'
 import { checkPath, isOfRequest } from '../document/checks/path-roots.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import type { ReferenceStage } from '../document/schema/schema-fields.ts'
@@ -33,9 +33,6 @@ export function compileEntries(
   return (scope, run) => apply({ ...scope, payload: scope.requestBody }, { run, sliceStart: 0 } satisfies Context)
 }
 
-/** After this time, mapping the elements of lists lets other messages run. */
-const SLICE_MS = 10
-
 /** Of one message. `sliceStart`: when it last let others run, or mapped its first elements. */
 type Context = { readonly run: Run; sliceStart: number }
 
@@ -49,7 +46,7 @@ const createEngine = (stage: ReferenceStage, compileExpression: CompileExpressio
     const now = performance.now()
     if (slice.sliceStart === 0) slice.sliceStart = now
     if (now - slice.sliceStart <= SLICE_MS) return undefined
-    return nextIteration().then(() => {
+    return letOthersRun().then(() => {
       slice.sliceStart = performance.now()
     })
   },

@@ -1,4 +1,5 @@
 /** The rules of what requests send: the body and the pages of a lookup, and the mapping of a response request. */
+import { sendsNoBody } from '../../core/http.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { targetOf } from '../../outbound/targets.ts'
 import type { LookupRequest, ResponseRequest } from '../schema/schema.ts'
@@ -36,4 +37,4 @@ export function lintPage(request: LookupRequest, lint: LintSink): void {
 }
 
 const isBodiless = (request: LookupRequest | ResponseRequest): boolean =>
-  targetOf(request).isHttp && (request.config?.method === 'GET' || request.config?.method === 'HEAD')
+  targetOf(request).isHttp && sendsNoBody(request.config?.method)

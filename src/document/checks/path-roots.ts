@@ -13,21 +13,21 @@ import type { ReferenceStage } from '../schema/schema-fields.ts'
 import { CHECKS_BELOW, missedInRequest } from './names-below-roots.ts'
 
 /** `before`: the stage before which a root must exist. `readsOwn`: also what the stage itself adds, since its parts run one after the other. */
-type Reader = Readonly<{ before: StageName; when: string; isRequest: boolean; readsOwn?: true }>
+type Reader = Readonly<{ before: StageName; when: string; takesPayload: boolean; readsOwn?: true }>
 
-const LOOKUP: Reader = { before: 'lookup', when: 'when lookups are made', isRequest: true, readsOwn: true }
-const RESPONSE: Reader = { before: 'respond', when: 'when responses are sent', isRequest: true }
+const LOOKUP: Reader = { before: 'lookup', when: 'when lookups are made', takesPayload: true, readsOwn: true }
+const RESPONSE: Reader = { before: 'respond', when: 'when responses are sent', takesPayload: true }
 const READERS: Readonly<Record<ReferenceStage, Reader>> = {
   lookup: LOOKUP,
   'lookup-item': LOOKUP,
   'lookup-page': { ...LOOKUP, when: 'when the pages of a lookup are read' },
-  transform: { before: 'transform', when: 'when transforms are evaluated', isRequest: false, readsOwn: true },
-  map: { before: 'map', when: 'when the message is mapped', isRequest: false },
+  transform: { before: 'transform', when: 'when transforms are evaluated', takesPayload: false, readsOwn: true },
+  map: { before: 'map', when: 'when the message is mapped', takesPayload: false },
   respond: RESPONSE,
   'respond-item': RESPONSE,
-  answer: { before: 'answer', when: 'when the message is answered', isRequest: true },
+  answer: { before: 'answer', when: 'when the message is answered', takesPayload: true },
   // The answers of response requests are kept for `answer` alone.
-  record: { before: 'respond', when: 'when the message is recorded', isRequest: false },
+  record: { before: 'respond', when: 'when the message is recorded', takesPayload: false },
 }
 
 /**
@@ -65,7 +65,7 @@ export function checkReference(
 }
 
 /** Whether the stage may write `payload` for `requestBody`. */
-export const isOfRequest = (stage: ReferenceStage): boolean => READERS[stage].isRequest
+export const isOfRequest = (stage: ReferenceStage): boolean => READERS[stage].takesPayload
 
 /** Roots that exist for each element of a list, or for a page. The `item` of a forEach is around the `each` of its mapping. */
 function elementRoots(stage: ReferenceStage, depth: number): readonly string[] {
@@ -130,9 +130,9 @@ function isReadAsObject(path: string, endpoint: Endpoint): boolean {
 
 /** What a path can start with, by its reader. Paths of requests may write `payload` for `requestBody`. */
 export const PATH_ROOTS = Object.fromEntries(
-  Object.entries(READERS).map(([name, { when, isRequest }]) => {
+  Object.entries(READERS).map(([name, { when, takesPayload }]) => {
     const stage = name as ReferenceStage
-    const others = [...(isRequest ? ['payload'] : []), ...elementRoots(stage, 0)]
+    const others = [...(takesPayload ? ['payload'] : []), ...elementRoots(stage, 0)]
     return [stage, { when, roots: [...existing(stage), ...others] }]
   }),
 ) as unknown as Readonly<Record<ReferenceStage, Readonly<{ when: string; roots: readonly string[] }>>>

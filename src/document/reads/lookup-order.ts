@@ -23,17 +23,30 @@ type LookupRead = Readonly<{ reader: number; id: string | undefined; at: Documen
 
 /** What the lookups of a document read of each other. */
 export function listLookupReads(endpoint: Endpoint): readonly LookupRead[] {
-  if (endpoint.requests.lookup.length === 0) return []
+  const { length } = endpoint.requests.lookup
+  if (length === 0) return []
   return listReferences(endpoint).flatMap(({ kind, text, at }) => {
     const [part, group, reader] = at
     if (part !== 'requests' || group !== 'lookup' || typeof reader !== 'number') return []
-    return namesRead(kind, text).flatMap(([root, id]) => (root === 'lookupRequests' ? [{ reader, id, at }] : []))
+    return namesRead(kind, text, length > 1).flatMap(([root, id]) =>
+      root === 'lookupRequests' ? [{ reader, id, at }] : [],
+    )
   })
 }
 
-/** The names that the paths of a text start with, root first. */
-export function namesRead(kind: DocumentReference['kind'], text: string): readonly (readonly string[])[] {
-  if (kind === 'expression') return collectTextReads(text).references
+/**
+ * The names that the paths of a text start with, root first. With `hasOthers`, an expression that may read anything reads
+ * the other lookups too.
+ */
+export function namesRead(
+  kind: DocumentReference['kind'],
+  text: string,
+  hasOthers = false,
+): readonly (readonly string[])[] {
+  if (kind === 'expression') {
+    const { roots, references } = collectTextReads(text)
+    return roots === undefined && hasOthers ? [...references, ['lookupRequests']] : references
+  }
   const path = parsePath(text)
   return path.ok ? [path.value.names] : []
 }

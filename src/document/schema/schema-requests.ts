@@ -269,8 +269,7 @@ export const LookupSchema = record(
     id: requestId('lookup'),
     after: optional(
       list(nonEmptyText({ description: 'Id of a lookup.' }), {
-        description: 'Ids of lookups that are made before this one, besides those that it reads.',
-        absentAs: [],
+        description: 'Ids of lookups that are made before this one, besides those that it reads; `[]` for no others.',
         examples: [['patient']],
       }),
     ),

@@ -14,13 +14,12 @@ export type Focus = { createSequence(...items: unknown[]): unknown[]; input: unk
 /** The limits of the running evaluation that hold for each call. */
 export type CallLimits = Readonly<{ maxSequence: number; checkTime(): void }>
 
-export const BUILT_INS = (
+const ENGINE_BUILT_INS =
   'abs append assert average base64decode base64encode boolean ceil clone contains count decodeUrl decodeUrlComponent ' +
-  'distinct each encodeUrl encodeUrlComponent error eval exists fail filter floor formatBase formatInteger formatNumber ' +
+  'distinct each encodeUrl encodeUrlComponent error eval exists filter floor formatBase formatInteger formatNumber ' +
   'fromMillis join keys length lookup lowercase map match max merge millis min not now number pad parseInteger power ' +
   'random reduce replace reverse round shuffle sift single sort split spread sqrt string substring substringAfter ' +
   'substringBefore sum toMillis trim type uppercase zip'
-).split(' ')
 
 /** Name of the built-in for `^( … )`; no expression can write it. */
 export const ORDER_BY = '\0orderBy'
@@ -46,6 +45,8 @@ export const OWN_BUILT_INS = [
     },
   },
 ] as const
+
+export const BUILT_INS = [...ENGINE_BUILT_INS.split(' '), ...OWN_BUILT_INS.map(({ name }) => name)]
 
 function plainDetails(details: unknown): Json | undefined {
   if (details === undefined) return undefined

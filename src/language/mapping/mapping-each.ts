@@ -2,6 +2,7 @@
 import { Failure } from '../../core/failure.ts'
 import { type Awaitable, isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
+import { letsThrough } from '../condition.ts'
 import type { PathSource } from '../paths/path.ts'
 import { isArray } from '../paths/path-read.ts'
 import type { MappingTrace, TargetTrace } from './mapping-trace.ts'
@@ -155,16 +156,6 @@ function noList(value: Json, source: string, { documentPath }: Entry): Failure {
   const isShort = String(value).length <= MAX_QUOTED
   const quoted = sentence(`the ${typeName(value)} ${JSON.stringify(value)}`)
   return new Failure('MAPPING_FAILED', isShort ? quoted : unquoted, { path: documentPath, unquoted })
-}
-
-function letsThrough(passes: Json | undefined, path: string): boolean {
-  if (typeof passes === 'boolean') return passes
-  if (passes === undefined || passes === null) return false
-  throw new Failure(
-    'TRANSFORM_FAILED',
-    `The expression "${path}" gave a value of type ${typeName(passes)}, which is neither true nor false; compare it, such as "item.count > 0", or write $boolean(…).`,
-    { path },
-  )
 }
 
 type ListPlan = Readonly<{

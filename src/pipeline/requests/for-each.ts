@@ -1,5 +1,5 @@
-import { setImmediate as nextIteration } from 'node:timers/promises'
 import type { Awaitable } from '../../core/json.ts'
+import { letOthersRun, SLICE_MS } from '../../core/slice.ts'
 
 /**
  * Runs `work` for each item, at most `concurrency` at once. Out: results in the order of the items.
@@ -32,9 +32,6 @@ export async function mapItems<Item, Result>(
   return results
 }
 
-/** After this time, building the requests of a forEach lets other messages run. */
-const SLICE_MS = 10
-
 /** What `build` makes of each item, in their order. Only a message that takes long waits. */
 export async function buildAll<Item, Built>(
   items: readonly Item[],
@@ -46,7 +43,7 @@ export async function buildAll<Item, Built>(
     const built = build(item)
     all.push(built instanceof Promise ? await built : built)
     if (performance.now() - sliceStart > SLICE_MS) {
-      await nextIteration()
+      await letOthersRun()
       sliceStart = performance.now()
     }
   }

@@ -85,12 +85,16 @@ function resolveNext(
   if (typeof next !== 'string') throw failed(`the URL of the next page must be a text, not ${typeName(next)}`)
   const before = new URL(base)
   const url = URL.parse(next, base)
-  if (url === null) throw failed('what should be the URL of the next page is none')
+  if (url === null) throw failed('the text for the next page is no URL')
   // The next page gets the headers of the first one, and so its credentials.
   if (url.origin !== before.origin) {
     const what = (origin: string) =>
       `the next page is at ${origin}, and would get the headers of this lookup; give a URL of the same origin`
-    throw failed(what(url.origin), undefined, what('another origin'))
+    throw failed(
+      what(url.origin === 'null' ? `a URL of ${url.protocol}` : url.origin),
+      undefined,
+      what('another origin'),
+    )
   }
   url.username = before.username
   url.password = before.password

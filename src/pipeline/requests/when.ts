@@ -1,10 +1,11 @@
 /** Requests that are made for some messages only, as their `when` says. */
-import { type Awaitable, type JsonObject, typeName } from '../../core/json.ts'
+import type { Awaitable, JsonObject } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { Run } from '../../core/run.ts'
 import { noteNotMade } from '../../core/tracing/trace.ts'
 import type { Endpoint, LookupRequest, ResponseRequest } from '../../document/schema/schema.ts'
-import { createExpressionCompiler, expressionFailed } from '../expressions.ts'
+import { letsThrough } from '../../language/condition.ts'
+import { createExpressionCompiler } from '../expressions.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { andThen } from './for-each.ts'
 import type { CallScope } from './request-parameters.ts'
@@ -29,12 +30,8 @@ export function compileWhen<Message extends CallScope, Ready>(
   const evaluate = createExpressionCompiler(endpoint, settings, services)(when, stage, sink)
   return (message, run) =>
     andThen(evaluate(message as JsonObject, run), (value) => {
-      if (value === true) return prepare(message, run)
-      if (typeof value === 'boolean' || value === undefined || value === null) {
-        noteNotMade(run.trace, { kind, id, why: 'when' })
-        return undefined
-      }
-      const text = `it must give true or false, but gave ${typeName(value)}.`
-      throw expressionFailed(sink.path, { message: text, unquoted: text })
+      if (letsThrough(value, sink.path)) return prepare(message, run)
+      noteNotMade(run.trace, { kind, id, why: 'when' })
+      return undefined
     })
 }

@@ -1,4 +1,5 @@
 import { Failure } from '../../core/failure.ts'
+import { sendsNoBody } from '../../core/http.ts'
 import type { Awaitable, Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { Answered, Serialised } from '../../core/message.ts'
@@ -180,7 +181,7 @@ function compileOne(
       )
   }
   const { method } = request.config ?? {}
-  const bodiless = targetOf(request).isHttp && (method === 'GET' || method === 'HEAD')
+  const bodiless = targetOf(request).isHttp && sendsNoBody(method)
   const asOutput = form.codec === codecForFormat(output, endpoint)
   const outcomes = createOutcomeEnding(call, settings, endpoint)
   const ending = request.optional === true ? forgiving(outcomes, request.default) : outcomes

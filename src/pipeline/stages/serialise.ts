@@ -83,7 +83,8 @@ export function write(value: Json, codec: Codec, path = OUTPUT, budget?: Run['bu
   } catch (thrown) {
     if (thrown instanceof TooLong && budget !== undefined) budget.spend(thrown.length, path)
     if (thrown instanceof Unwritable) {
-      throw new Failure('SERIALISE_FAILED', thrown.message, { path, cause: thrown, unquoted: thrown.unquoted })
+      const { message, unquoted } = path === OUTPUT ? thrown : thrown.about('The body')
+      throw new Failure('SERIALISE_FAILED', message, { path, cause: thrown, unquoted })
     }
     // The engine throws it for a text that is longer than a string can be, and for a value that exhausts the stack.
     if (!(thrown instanceof RangeError)) throw thrown

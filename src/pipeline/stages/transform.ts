@@ -1,9 +1,9 @@
-import { setImmediate } from 'node:timers/promises'
 import { Failure } from '../../core/failure.ts'
 import { type Awaitable, type Json, type JsonObject, jsonLength } from '../../core/json.ts'
 import { documentPath, type LintSink } from '../../core/lint.ts'
 import type { Enriched, Transformed } from '../../core/message.ts'
 import type { Run } from '../../core/run.ts'
+import { letOthersRun, SLICE_MS } from '../../core/slice.ts'
 import { checkReference } from '../../document/checks/path-roots.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../../language/jsonata/expression.ts'
@@ -13,9 +13,6 @@ import { expressionFailed, expressionLimits, outOfTime, pickRoots } from '../exp
 import type { SandboxedProgram, Transformation } from '../sandbox.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { observeExpression, type StageObserver } from '../stage-observer.ts'
-
-/** After this time the expressions of a message let other work run: even asynchronous ones hold the event loop. */
-const SLICE_MS = 10
 
 type Entry = Readonly<{ name: string; path: string; expression: Expression }>
 
@@ -66,7 +63,7 @@ export function compileTransform(
       if (now >= run.deadlineAt) throw outOfTime(path)
       if (now - sliceStart > SLICE_MS) {
         const progress = { message, run, transforms: values }
-        return setImmediate().then(() => runFrom(at, { ...progress, sliceStart: run.clock() }))
+        return letOthersRun().then(() => runFrom(at, { ...progress, sliceStart: run.clock() }))
       }
       const value = expression.evaluate({ ...message, transforms: values })
       if (value instanceof Promise) {

@@ -169,8 +169,9 @@ for (const ISOLATION of ['none', 'process']) {
         1,
       ],
       ['another scheme', pages(() => 'file:///etc/passwd'), `${AT}.next`, /same origin/, 1],
+      ['a script', pages(() => 'javascript:alert(1)'), `${AT}.next`, /is at a URL of javascript:, and/, 1],
       ['no text', pages(() => 5), `${AT}.next`, /must be a text, not number/, 1],
-      ['no URL', pages(() => 'http://'), `${AT}.next`, /is none/, 1],
+      ['no URL', pages(() => 'http://'), `${AT}.next`, /the text for the next page is no URL/, 1],
       ['a long URL', pages(() => `?${'a'.repeat(70_000)}`), `${AT}.next`, /REQUEST_URL_LIMIT/, 1],
     ]
     for (const [name, answering, path, says, calls] of failing) {

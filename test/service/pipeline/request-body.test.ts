@@ -117,6 +117,7 @@ for (const ISOLATION of ['none', 'process']) {
       it(`fails the message before anything is sent: ${name}`, async () => {
         const { reply, sent } = await lookup(body, type)
         assert.deepEqual([failureOf(reply), sent.length], [failure, 0])
+        if (type === FORM) assert.match(reply.json<{ error: string }>().error, /^The body cannot be written as FORM: /)
       })
     }
   })

@@ -74,7 +74,10 @@ for (const ISOLATION of ['none', 'process']) {
           [...failureOf(reply), urls.length],
           [500, 'TRANSFORM_FAILED', 'lookup', 'requests.lookup[1].when', 0],
         )
-        assert.match(reply.json<{ error: string }>().error, new RegExp(`must give true or false, but gave ${what}\\.$`))
+        assert.match(
+          reply.json<{ error: string }>().error,
+          new RegExp(`gave a value of type ${what}, which is neither true nor false`),
+        )
       })
     }
   })

@@ -118,6 +118,18 @@ describe('faults of the order of lookups', () => {
         'requests.lookup[1].config.params.query.q.expression: It is not clear which lookups are made before this one; write "lookupRequests.<id>", or name their ids in "after".',
       ],
     ],
+    ...Object.fromEntries(
+      ['*.a.data.n', '**.n', "$lookup($, 'lookupRequests')", '$$ ~> $string'].map((text) => [
+        `the whole message: ${text}`,
+        [
+          [lookup('a'), read('b', text), read('c', text, { after: [] })],
+          [
+            'requests.lookup[1].config.params.query.q.expression: It is not clear which lookups are made before this one; write "lookupRequests.<id>", or name their ids in "after".',
+          ],
+        ],
+      ]),
+    ),
+    'none: the whole message, without other lookups': [[read('b', '**.n')], []],
     'none: all lookups at once, behind those that it names': [
       [lookup('a'), read('b', '$keys(lookupRequests)', { after: ['a'] })],
       [],
