@@ -91,12 +91,21 @@ function row(name: string, field: Field, required: boolean): string {
   return `| ${cells.map(cell).join(' | ')} |\n`
 }
 
+const IN_REQUEST = /^requests\.\w+\[\]\./
+
+const listed = (names: readonly string[]): string =>
+  names.length === 1 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+
 /** Parts of both kinds of requests are named once, by their path within the request. */
 function titleOf(paths: readonly string[]): string {
   if (paths[0] === '') return 'The document'
   if (paths.length === 1) return `\`${paths[0]}\``
-  const within = new Set(paths.map((path) => `\`${path.replace(/^requests\.\w+\[\]\./, '')}\``))
-  return `${[...within].join(' and ')} of any request`
+  const [within, others] = [true, false].map((isWithin) =>
+    paths.filter((path) => IN_REQUEST.test(path) === isWithin).map((path) => `\`${path.replace(IN_REQUEST, '')}\``),
+  ) as [string[], string[]]
+  if (within.length === 0) return listed(others)
+  const ofRequests = `${listed([...new Set(within)])} of any request`
+  return others.length === 0 ? ofRequests : `${ofRequests}, and ${listed(others)}`
 }
 
 function table({ paths, field }: Section): string {

@@ -40,7 +40,7 @@ const valueFields = (what: string, prefix: string, postfix: string, reads: Refer
 
 export const parameter = (reads: ReferenceStage) =>
   record(valueFields('value', 'code:', ':exact', reads), {
-    description: 'A value of the message for the URL of a request.',
+    description: 'A value of the message: for the URL or a header of a request, or for the answer.',
     foreign: { label: 'Nothing reads a label of a parameter; "description" of the endpoint is for people.' },
   })
 
