@@ -95,7 +95,7 @@ const RecordedCall = object(
     cached: described(flag, 'The answer came from the cache of the lookup.'),
     stale: described(
       either([text, whole]),
-      'Of an answer from the cache: the fault, or the status, of the target that it stands in for.',
+      'Of an old answer from the cache: the fault or the status of the target, in place of which it was used.',
     ),
     fault: text,
   },

@@ -5,7 +5,7 @@ import { hasCaller } from '../doors.ts'
 import { type Endpoint, mapsAnswer } from '../schema/schema.ts'
 import { lintHeaders } from './request-rules.ts'
 
-/** Lints at `answer`: headers that no answer may have, a `type` of nothing, and an answer for nobody. */
+/** Lints at `answer`: headers that no answer may have, a `type` of nothing, and an answer that no caller waits for. */
 export function lintAnswer(endpoint: Endpoint, lint: LintSink): void {
   const { answer } = endpoint
   if (answer === undefined) return

@@ -313,7 +313,7 @@ export const LookupSchema = record(
           }),
           staleSeconds: optional(
             whole(0, 604_800, {
-              description: 'How much longer it stands in while the other side fails, in seconds.',
+              description: 'How much longer an answer is used while the target fails, in seconds.',
               assumed: '`0`',
               examples: [86_400],
             }),

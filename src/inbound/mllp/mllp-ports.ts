@@ -327,7 +327,7 @@ const unreadable = (): Failure =>
 const broken = (): Failure =>
   new Failure(
     'BODY_UNREADABLE',
-    'The byte 0x1C stands in the message, where it ends the frame; send it as an escape sequence (\\X1C\\).',
+    'The message contains the byte 0x1C, which ends the frame; send it as an escape sequence (\\X1C\\).',
   )
 
 const tooLarge = ({ parserLimitBytes }: MllpSettings): Failure =>

@@ -320,7 +320,7 @@ describe('a connection', () => {
       sender.socket.write(Buffer.concat([frame(admission('1')), broken, frame(admission('3'))]))
       await sender.closed
       assert.deepEqual(sender.codes, ['AA 1', 'AR 2'])
-      assert.match(sender.answers[1] as string, /\|The byte 0x1C stands in the message/)
+      assert.match(sender.answers[1] as string, /\|The message contains the byte 0x1C/)
     }))
 
   test('with bytes between its messages is closed, and the messages before them are answered', () =>
