@@ -4,7 +4,7 @@
  */
 
 import { isObject, type Json } from '../../core/json.ts'
-import { isSecretName, isSecretParameter, REDACTED, referencesIn } from '../../core/secrets/secrets.ts'
+import { isSecretName, isSecretParameter, namesValue, REDACTED, referencesIn } from '../../core/secrets/secrets.ts'
 import type { LocatedChange } from '../../document/diff/document-diff.ts'
 import type { DocumentLocation } from '../../document/diff/document-locations.ts'
 
@@ -86,13 +86,11 @@ function requestText([, , field, part, ...names]: readonly string[]): RequestTex
 const AROUND_VALUE: ReadonlySet<string | undefined> = new Set(['prefix', 'postfix'])
 const AUTH_SECRETS: ReadonlySet<string | undefined> = new Set(['password', 'bearer', 'clientSecret', 'key'])
 
-/** Before a value: the scheme of a header, or the name of a cookie, such as `Bearer ` and `session=`. */
-const NAME_BEFORE_VALUE = /^[a-z][\w-]{0,30}(?:\s+|=)$/i
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/
 
 /** The whole text there is a credential, whatever it looks like. */
 function isSecretText(text: string, names: readonly string[]): boolean {
-  if (names[0] === 'requests' && names.at(-1) === 'prefix' && NAME_BEFORE_VALUE.test(text)) return false
+  if (names[0] === 'requests' && names.at(-1) === 'prefix' && namesValue(text)) return false
   // A file with a certificate may hold its key too.
   return isSecretLocation(names) || (requestText(names)?.part === 'auth' && PRIVATE_KEY.test(text))
 }

@@ -15,6 +15,12 @@ export const isSecretParameter = (name: string): boolean => isSecretName(name) |
 /** What to write in place of a secret: names that may be read by default (SECRETS_ALLOW). */
 export const EXAMPLE_REFERENCES = '"${env:CROSSWALK_SECRET_NAME}" or "${file:/run/secrets/crosswalk/name}"'
 
+/** Before a value: the scheme of a header, or the name of a cookie, such as `Bearer ` and `session=`. */
+const NAME_BEFORE_VALUE = /^[a-z][\w-]{0,30}(?:\s+|=)$/i
+
+/** Whether a text before a value only says what the value is, so that it is no credential wherever it is. */
+export const namesValue = (prefix: string): boolean => NAME_BEFORE_VALUE.test(prefix)
+
 export const REDACTED = '[redacted]'
 
 /** In place of what records of messages must not hold. */

@@ -4,11 +4,13 @@
  */
 import { isObject, type Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
-import { EXAMPLE_REFERENCES, isSecretName, referencesIn } from '../../core/secrets/secrets.ts'
+import { EXAMPLE_REFERENCES, isSecretName, namesValue, referencesIn } from '../../core/secrets/secrets.ts'
 import type { Endpoint, LookupRequest, ResponseRequest } from '../schema/schema.ts'
 import { UNKNOWN } from '../schema/schema-fields.ts'
 
 const ADVICE = `refer to it as ${EXAMPLE_REFERENCES} instead.`
+/** No reference is filled there. */
+const ADVICE_AROUND_VALUE = `write ${EXAMPLE_REFERENCES} in "constants", and join it to the value in an "expression" instead.`
 const SCHEME = /^(?:basic|bearer)\s+\S/i
 const URL_WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]*:[^/?#@\s]+@/i
 
@@ -23,8 +25,16 @@ export function lintCredentials({ constants, requests }: Endpoint, lint: LintSin
 
 function lintConfig(config: LookupRequest['config'] | ResponseRequest['config'], lint: LintSink): void {
   for (const [name, value] of Object.entries(config?.headers ?? {})) {
-    if (typeof value === 'string' && isLiteral(value) && (isSecretName(name) || SCHEME.test(value))) {
-      lint.at('headers', name).warning(`The value looks like a credential; ${ADVICE}`)
+    const isCredential = (text: string): boolean => isLiteral(text) && (isSecretName(name) || SCHEME.test(text))
+    const sink = lint.at('headers', name)
+    if (typeof value === 'string') {
+      if (isCredential(value)) sink.warning(`The value looks like a credential; ${ADVICE}`)
+      continue
+    }
+    for (const place of ['prefix', 'postfix'] as const) {
+      const text = value[place] ?? ''
+      if (!isCredential(text) || (place === 'prefix' && namesValue(text))) continue
+      sink.at(place).warning(`The ${place} looks like a credential; ${ADVICE_AROUND_VALUE}`)
     }
   }
   const { basic, bearer, oauth2, tls } = config?.auth ?? {}

@@ -573,6 +573,14 @@ describe('a literal that looks like a credential is warned of', () => {
     { document: lookupOf({ headers: { 'X-Api-Key': 'abc' } }), path: `${AT}.headers.X-Api-Key` },
     { document: lookupOf({ headers: { Cookie: 'session=1' } }), path: `${AT}.headers.Cookie` },
     { document: lookupOf({ headers: { Authorization: '$${env:A}' } }), path: `${AT}.headers.Authorization` },
+    {
+      document: lookupOf({ headers: { Authorization: { path: 'query.a', prefix: 'Basic YTpi' } } }),
+      path: `${AT}.headers.Authorization.prefix`,
+    },
+    {
+      document: lookupOf({ headers: { 'X-Api-Key': { expression: 'query.a', postfix: '-abc' } } }),
+      path: `${AT}.headers.X-Api-Key.postfix`,
+    },
     { document: lookupOf({ url: 'http://h/?a=1&api_key=abc' }), path: `${AT}.url` },
     { document: { constants: { a: ['x', { b: 'Basic YTpi' }] } }, path: 'constants.a[1].b' },
     { document: { constants: { db: 'postgres://user:pass@host/db' } }, path: 'constants.db' },
@@ -592,6 +600,12 @@ describe('no credential is', () => {
       headers: { Authorization: 'Basic ${env:CROSSWALK_SECRET_A}', 'X-Api-Key': '${file:/run/secrets/crosswalk/a}' },
     }),
     lookupOf({ headers: { Accept: 'application/json', 'X-Basic': 'basically', Authorization: '' } }),
+    lookupOf({
+      headers: {
+        Authorization: { path: 'query.a', prefix: 'Bearer ' },
+        Cookie: { path: 'query.b', prefix: 'session=' },
+      },
+    }),
     lookupOf({ url: 'http://h/?token=${env:A}&a=1' }),
     lookupOf({ url: 'http://h/?token=:t', params: { url: { t: { path: 'query.t' } } } }),
     { constants: { system: 'http://loinc.org', text: 'Basic', at: 'http://h/a:b@c', token: 'a' } },
