@@ -10,8 +10,7 @@ import { UNKNOWN } from '../schema/schema-fields.ts'
 
 const ADVICE = `refer to it as ${EXAMPLE_REFERENCES} instead.`
 /** No reference is filled there. */
-const ADVICE_AROUND_VALUE =
-  'write "${env:CROSSWALK_SECRET_NAME}" in "constants", and join it to the value in an "expression" instead.'
+const ADVICE_AROUND_VALUE = `write ${EXAMPLE_REFERENCES} in "constants", and join it to the value in an "expression" instead.`
 const SCHEME = /^(?:basic|bearer)\s+\S/i
 const URL_WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]*:[^/?#@\s]+@/i
 
