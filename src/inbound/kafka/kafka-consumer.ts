@@ -1,7 +1,7 @@
 /** The port RecordConsumer: group membership, fetches and commits of one endpoint, joined to one session. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Admin, Consumer, FetchIsolationLevels, ListOffsetTimestamps, type Message } from '@platformatic/kafka'
-import { within } from '../../core/within.ts'
+import { resultWithin, within } from '../../core/within.ts'
 import { clientOptions, ignoreErrors, type KafkaSettings } from '../../outbound/kafka/kafka-client.ts'
 import {
   consumerError,
@@ -36,6 +36,7 @@ export function createKafkaConsumer(settings: KafkaSettings): RecordConsumer {
 
 const WATCH_MS = 5_000
 const START_WAIT_MS = 200
+const ASSIGN_MS = 30_000
 
 class KafkaSession implements ConsumerSession {
   readonly #listener: ConsumerListener
@@ -122,7 +123,8 @@ class KafkaSession implements ConsumerSession {
   async close(): Promise<void> {
     this.#closing.abort()
     const reading = this.#reader.close()
-    await this.#assigning
+    // Until the group is left, no other member gets the partitions, so nothing that may not end is waited for.
+    await within(CLOSE_MS, this.#assigning)
     await this.#transactions?.close()
     await Promise.all([reading, this.#membership.close()])
   }
@@ -150,10 +152,15 @@ class KafkaSession implements ConsumerSession {
   async #assign({ generation, partitions }: GroupAssignment, added: readonly number[]): Promise<void> {
     // Another assignment may follow meanwhile.
     const isCurrent = () => generation === this.#generation && !this.#closing.signal.aborted
-    if (!(await this.#startGroup(partitions, isCurrent))) return
+    if (!(await this.#startGroup(partitions, isCurrent)) || !isCurrent()) return
     // Before the committed offsets are read: a former owner may be committing them.
     await this.#transactions?.start(added)
-    const committed = await this.#membership.committedOffsets(added)
+    // A member that waits here keeps its partitions from the others.
+    const committed = await resultWithin(
+      ASSIGN_MS,
+      this.#membership.committedOffsets(added),
+      () => new Error(`the committed offsets were not read within ${ASSIGN_MS} ms`),
+    )
     if (!isCurrent()) return
     const starts = this.#usesCommitted ? committed : new Map(added.map((partition) => [partition, undefined]))
     for (const [partition, start] of starts) this.#positions.set(partition, { partition, offset: start?.offset ?? 0n })

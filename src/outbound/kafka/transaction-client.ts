@@ -111,7 +111,8 @@ export function openTransactionClient(settings: KafkaSettings, transactionalId: 
       started = await inTime(settings.kafkaRequestTimeoutMs, start())
     },
     partitionCounts: async (topics) => {
-      const { topics: found } = await open().metadata({ topics: [...topics], autocreateTopics: true })
+      const metadata = open().metadata({ topics: [...topics], autocreateTopics: true })
+      const { topics: found } = await inTime(settings.kafkaRequestTimeoutMs, metadata)
       return new Map([...found].map(([topic, { partitionsCount }]) => [topic, partitionsCount]))
     },
     write: (messages, addOffset) => inTime(settings.kafkaRequestTimeoutMs, write(messages, addOffset)),
