@@ -59,6 +59,7 @@ export class ScheduleRunner {
   readonly #busy = new Map<string, Promise<void>>()
   /** Runs that calls have asked for. */
   readonly #askedFor = new Set<Promise<unknown>>()
+  #askedForMs = 0
   readonly #stopping = new AbortController()
   /** From `performance.now()` to the clock of the store, which is never behind what this gives. */
   #offsetMs = 0
@@ -136,7 +137,9 @@ export class ScheduleRunner {
     const refusal = this.#options.intake.refusal(wanted.compiled)
     if (refusal !== undefined) throw refusal
     const schedule = await this.get(endpointId)
-    const now = new Date(schedule.nowMs).toISOString()
+    // Calls may have read the same time, and a lease is known by the time of its run.
+    this.#askedForMs = Math.max(schedule.nowMs, this.#askedForMs + 1)
+    const now = new Date(this.#askedForMs).toISOString()
     const lease = this.#newLease(endpointId, { scheduledFor: now, startedAt: now })
     const isTaken = await callStore('The store', () => this.#options.store.take(schedule, lease.claimed, LEASE_MS))
     if (!isTaken) throw new Failure('SCHEDULE_BUSY', 'A run of the schedule is under way; try again when it has ended.')
