@@ -7,7 +7,6 @@ import { messageRoutes } from './messages.ts'
 import { consoleRoutes, operationRoutes, uptimeRoutes } from './operation.ts'
 import { replayRoutes } from './replays.ts'
 import type { Route } from './route.ts'
-import { scheduleRoutes } from './schedule.ts'
 import { recordedTestRoutes, testRoutes } from './tests.ts'
 
 export { uptimeRoutes }
@@ -15,7 +14,6 @@ export { uptimeRoutes }
 export const ENDPOINT_ROUTES: readonly Route[] = [
   ...uptimeRoutes,
   ...endpointRoutes,
-  ...scheduleRoutes,
   ...authoringRoutes,
   ...dryRunRoutes,
   ...testRoutes,
@@ -35,7 +33,6 @@ export const ADMIN_ROUTES: readonly Route[] = [
 export type TypedRoutes = (
   | typeof uptimeRoutes
   | typeof endpointRoutes
-  | typeof scheduleRoutes
   | typeof authoringRoutes
   | typeof dryRunRoutes
   | typeof testRoutes

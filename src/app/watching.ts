@@ -1,4 +1,3 @@
-import { describeSchedule } from '../api/schedule.ts'
 import { createVocabularyText } from '../api/vocabulary-text.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
@@ -6,7 +5,6 @@ import { createFindFaults } from '../endpoints/endpoint-faults.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import { createListSummaries } from '../endpoints/endpoint-summaries.ts'
-import type { ScheduleRunner } from '../inbound/schedule/schedule-runner.ts'
 import { createEventHub } from '../observe/events/event-hub.ts'
 import {
   createEndpointEvents,
@@ -31,7 +29,6 @@ type WatchingOptions = Readonly<{
   observers: Pick<Observers, 'messageMetrics' | 'stats' | 'drift'>
   records: MessageRecords
   health: ServiceHealth
-  schedules: ScheduleRunner
   workerCluster: WorkerCluster | undefined
   clock: Clock
   newId: () => string
@@ -41,19 +38,8 @@ type WatchingOptions = Readonly<{
 export type Watching = ReturnType<typeof createWatching>
 
 export function createWatching(options: WatchingOptions) {
-  const {
-    settings,
-    registry,
-    endpointService,
-    observers,
-    records,
-    health,
-    schedules,
-    workerCluster,
-    clock,
-    newId,
-    logger,
-  } = options
+  const { settings, registry, endpointService, observers, records, health, workerCluster, clock, newId, logger } =
+    options
   const { messageMetrics, stats } = observers
   const process = newId()
   const ownCounts = async (): Promise<ProcessCounts> => ({ process, counts: messageMetrics.entries() })
@@ -83,10 +69,6 @@ export function createWatching(options: WatchingOptions) {
       readStats: async (endpointIds) => {
         await workerCluster?.flushCounts()
         return stats.summaries(endpointIds)
-      },
-      readSchedules: async () => {
-        const all = await schedules.all()
-        return new Map([...all].map(([id, schedule]) => [id, describeSchedule(schedule)]))
       },
     }),
     aids: {
