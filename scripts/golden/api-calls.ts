@@ -161,6 +161,8 @@ export const SCENARIO: readonly Step[] = [
     isMessage: true,
   },
   { call: 'GET /nothing', isMessage: true },
+  ...get('/endpoints/{orders}/schedule'),
+  { call: 'POST /endpoints/{orders}/run' },
   { call: 'GET /endpoints/{orders}/stats', until: '"count":3' },
   ...get('/stats', '/endpoints?view=summary&limit=1'),
   ...get(

@@ -45,6 +45,7 @@ import { checkQuery } from './check-call.ts'
 import { Counts } from './operation.ts'
 import { createOrigin } from './origin.ts'
 import { answer, body, findsNoEndpoint, IfMatch, optionalBody, route } from './route.ts'
+import { Schedule } from './schedule.ts'
 import { sendList } from './send-list.ts'
 import type { Api } from './services.ts'
 
@@ -102,6 +103,8 @@ export const EndpointSummary = named(
     input: text,
     kafkaConsumerTopic: text,
     mllpPort: whole,
+    timetable: described(text, 'The times of its schedule.'),
+    schedule: Schedule,
     createdAt: time,
     updatedAt: time,
     reason,

@@ -7,6 +7,7 @@ import { messageRoutes } from './messages.ts'
 import { consoleRoutes, operationRoutes, uptimeRoutes } from './operation.ts'
 import { replayRoutes } from './replays.ts'
 import type { Route } from './route.ts'
+import { scheduleRoutes } from './schedule.ts'
 import { recordedTestRoutes, testRoutes } from './tests.ts'
 
 export { uptimeRoutes }
@@ -14,6 +15,7 @@ export { uptimeRoutes }
 export const ENDPOINT_ROUTES: readonly Route[] = [
   ...uptimeRoutes,
   ...endpointRoutes,
+  ...scheduleRoutes,
   ...authoringRoutes,
   ...dryRunRoutes,
   ...testRoutes,
@@ -33,6 +35,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
 export type TypedRoutes = (
   | typeof uptimeRoutes
   | typeof endpointRoutes
+  | typeof scheduleRoutes
   | typeof authoringRoutes
   | typeof dryRunRoutes
   | typeof testRoutes

@@ -9,6 +9,7 @@ import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import type { ListSummaries } from '../endpoints/endpoint-summaries.ts'
 import type { ConsumerStatus } from '../inbound/kafka/endpoint-consumers.ts'
 import type { MllpPortStatus } from '../inbound/mllp/mllp-ports.ts'
+import type { ScheduleRunner } from '../inbound/schedule/schedule-runner.ts'
 import type { MediatorStatus } from '../openhim/core-port.ts'
 import type { MessageCaptures } from '../records/message-log/captures.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
@@ -52,6 +53,7 @@ export type Api = EndpointAids &
     makeRecordedTest: MakeRecordedTest
     records: MessageRecords
     captures: MessageCaptures
+    schedules: Pick<ScheduleRunner, 'get' | 'runNow'>
     keys: ApiKeys
     audit: AuditLog
     uptimeMs: () => number

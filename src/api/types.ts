@@ -14,6 +14,7 @@ import type * as operation from './operation.ts'
 import type * as replays from './replays.ts'
 import type { Answer, Content } from './route.ts'
 import type { TypedRoutes } from './routes.ts'
+import type * as schedule from './schedule.ts'
 import type * as tests from './tests.ts'
 
 type Modules = typeof access &
@@ -26,6 +27,7 @@ type Modules = typeof access &
   typeof operation &
   typeof parts &
   typeof replays &
+  typeof schedule &
   typeof suggestRequest &
   typeof testFile &
   typeof tests

@@ -11,6 +11,7 @@ import { IncompleteBodies } from '../inbound/incomplete-bodies.ts'
 import { Intake } from '../inbound/intake.ts'
 import { EndpointConsumers } from '../inbound/kafka/endpoint-consumers.ts'
 import { MllpPorts } from '../inbound/mllp/mllp-ports.ts'
+import { ScheduleRunner } from '../inbound/schedule/schedule-runner.ts'
 import { drain } from '../inbound/shutdown.ts'
 import { createMessageCaptures } from '../records/message-log/captures.ts'
 import { createMessageRecords } from '../records/replay/message-records.ts'
@@ -125,6 +126,14 @@ async function openParts(context: Context) {
     limitBytes: settings.parserLimitBytes,
     roomBytes: portion(settings.maxIncompleteBodiesBytes, workerSlot),
   })
+  const schedules = new ScheduleRunner({
+    registry,
+    isOwn: (endpointId) => consumesFor(endpointId, workerSlot),
+    store: store.schedules,
+    intake,
+    newId,
+    logger,
+  })
   const runTests = createTestRunner({ services, settings, logger })
   const endpointService = createEndpointService({
     store: store.endpoints,
@@ -155,6 +164,7 @@ async function openParts(context: Context) {
     isolation: services.sandbox.counts,
     consumers: () => running.consumers?.status() ?? [],
     mllpPorts: () => running.mllpPorts?.status() ?? [],
+    schedules,
     mediator: settings.openhimRegister ? () => running.mediator?.status() : undefined,
     isStopping: () => running.isStopping,
     workerCluster,
@@ -187,6 +197,7 @@ async function openParts(context: Context) {
     observers,
     records,
     health,
+    schedules,
     workerCluster,
     clock,
     newId,
@@ -204,6 +215,7 @@ async function openParts(context: Context) {
     ...trying,
     records,
     captures,
+    schedules,
     health,
     isStopping: () => running.isStopping,
     managementAuth,
@@ -224,6 +236,7 @@ async function openParts(context: Context) {
     observers,
     intake,
     incompleteBodies,
+    schedules,
     endpointService,
     health,
     managementAuth,
@@ -291,7 +304,7 @@ class Service {
     if (workerCluster === undefined) await servers.administer(settings.adminPort)
   }
 
-  /** Consumes records, runs stored replay plans, and registers with an OpenHIM core. */
+  /** Consumes records, runs schedules and stored replay plans, and registers with an OpenHIM core. */
   async takeMessages(): Promise<void> {
     const { settings, version, logger, running } = this.#context
     const {
@@ -307,6 +320,7 @@ class Service {
       clock,
       newId,
       incompleteBodies,
+      schedules,
     } = this.parts
     running.consumers = new EndpointConsumers({
       registry,
@@ -318,6 +332,7 @@ class Service {
       logger,
     })
     running.mllpPorts = new MllpPorts({ registry, intake, incompleteBodies, settings, newId, logger })
+    schedules.start()
     records.plans.follow()
     running.mediator = await openMediator({
       settings,
@@ -333,14 +348,14 @@ class Service {
 
   async stop(): Promise<number> {
     const { settings, running } = this.#context
-    const { records, watching, servers, intake } = this.parts
+    const { records, watching, servers, intake, schedules } = this.parts
     running.isStopping = true
     records.plans.stop()
     watching.events.close()
     const stopBy = performance.now() + settings.shutdownTimeoutMs
     servers.endConnections()
     const mediatorStopped = running.mediator?.stop()
-    const doorsClosed = Promise.all([running.consumers?.stop(), running.mllpPorts?.stop()])
+    const doorsClosed = Promise.all([running.consumers?.stop(), running.mllpPorts?.stop(), schedules.stop()])
     const givenUp = await drain(intake, doorsClosed, settings.shutdownTimeoutMs)
     intake.giveUp()
     running.mllpPorts?.destroy()

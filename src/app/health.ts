@@ -11,7 +11,15 @@ import type { WorkerCluster } from './workers/worker-cluster.ts'
 
 type HealthOptions = Pick<
   MetricsSource,
-  'version' | 'waiting' | 'connections' | 'consumers' | 'mllpPorts' | 'isolation' | 'httpClient' | 'mediator'
+  | 'version'
+  | 'waiting'
+  | 'connections'
+  | 'consumers'
+  | 'mllpPorts'
+  | 'schedules'
+  | 'isolation'
+  | 'httpClient'
+  | 'mediator'
 > &
   Readonly<{
     store: Store

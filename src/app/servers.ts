@@ -30,6 +30,7 @@ import { createRoutes } from '../inbound/http/routes.ts'
 import { createServer } from '../inbound/http/server.ts'
 import type { IncompleteBodies } from '../inbound/incomplete-bodies.ts'
 import type { Intake } from '../inbound/intake.ts'
+import type { ScheduleRunner } from '../inbound/schedule/schedule-runner.ts'
 import { createCoreAnswers } from '../openhim/core-answers.ts'
 import { createHttpClient } from '../outbound/http/http-client.ts'
 import { answerFailure } from '../pipeline/reply.ts'
@@ -82,6 +83,7 @@ type ServersOptions = Readonly<{
   runTests: RunRequestedTests
   records: MessageRecords
   captures: MessageCaptures
+  schedules: ScheduleRunner
   health: ServiceHealth
   isStopping(): boolean
   managementAuth: ManagementAuth
@@ -137,7 +139,7 @@ type Ports = Readonly<{ messagePort: () => number; adminPort: () => number }>
 
 /** What the routes of a port call. Both ports serve the same documents. */
 function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { messagePort }: Ports): (port: Port) => Api {
-  const { settings, version, dryRuns, storedTests, runTests, makeRecordedTest, records, captures } = options
+  const { settings, version, dryRuns, storedTests, runTests, makeRecordedTest, records, captures, schedules } = options
   const { endpointService, health, managementAuth, watching, consoleFolder, clock, logger } = options
   const describe = () => JSON.stringify(describeApi(describeDocument(), version))
   let description: string | undefined
@@ -154,6 +156,7 @@ function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { message
     makeRecordedTest,
     records,
     captures,
+    schedules,
     keys: managementAuth.keys,
     audit: managementAuth.audit,
     uptimeMs: health.uptimeMs,

@@ -1,3 +1,4 @@
+import { describeSchedule } from '../api/schedule.ts'
 import { createVocabularyText } from '../api/vocabulary-text.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
@@ -5,6 +6,7 @@ import { createFindFaults } from '../endpoints/endpoint-faults.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import { createListSummaries } from '../endpoints/endpoint-summaries.ts'
+import type { ScheduleRunner } from '../inbound/schedule/schedule-runner.ts'
 import { createEventHub } from '../observe/events/event-hub.ts'
 import {
   createEndpointEvents,
@@ -29,6 +31,7 @@ type WatchingOptions = Readonly<{
   observers: Pick<Observers, 'messageMetrics' | 'stats' | 'drift'>
   records: MessageRecords
   health: ServiceHealth
+  schedules: ScheduleRunner
   workerCluster: WorkerCluster | undefined
   clock: Clock
   newId: () => string
@@ -38,8 +41,19 @@ type WatchingOptions = Readonly<{
 export type Watching = ReturnType<typeof createWatching>
 
 export function createWatching(options: WatchingOptions) {
-  const { settings, registry, endpointService, observers, records, health, workerCluster, clock, newId, logger } =
-    options
+  const {
+    settings,
+    registry,
+    endpointService,
+    observers,
+    records,
+    health,
+    schedules,
+    workerCluster,
+    clock,
+    newId,
+    logger,
+  } = options
   const { messageMetrics, stats } = observers
   const process = newId()
   const ownCounts = async (): Promise<ProcessCounts> => ({ process, counts: messageMetrics.entries() })
@@ -69,6 +83,10 @@ export function createWatching(options: WatchingOptions) {
       readStats: async (endpointIds) => {
         await workerCluster?.flushCounts()
         return stats.summaries(endpointIds)
+      },
+      readSchedules: async () => {
+        const all = await schedules.all()
+        return new Map([...all].map(([id, schedule]) => [id, describeSchedule(schedule)]))
       },
     }),
     aids: {

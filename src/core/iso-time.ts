@@ -16,8 +16,14 @@ export function createIsoTime(): (timeMs: number) => string {
   }
 }
 
+/** The last time that `Date` has, for what is never due. */
+export const NEVER_MS = 8.64e15
+
 const MOMENT = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/
-const AGO = /^-(\d{1,9})(s|m|h|d)$/
+const AGO = /^-(\d{1,9}[smhd])$/
+
+/** A duration such as `15m`. */
+export const DURATION = '^\\d{1,9}[smhd]$'
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -35,13 +41,19 @@ export function readMoment(text: string): number | undefined {
   return Number.isNaN(ms) || !new Date(`${date}T00:00:00Z`).toJSON().startsWith(date as string) ? undefined : ms
 }
 
+/** The milliseconds of a text that matches `DURATION`; NaN for any other. */
+export const readDuration = (text: string): number => {
+  const unit = UNIT_MS[text.slice(-1)] ?? Number.NaN
+  return /^\d{1,9}$/.test(text.slice(0, -1)) ? Number(text.slice(0, -1)) * unit : Number.NaN
+}
+
 /**
  * Milliseconds since the epoch; undefined if the text is neither a moment nor a time before now.
  *
  * A space is read as the `+` of an offset: a query turns an unencoded `+` into a space.
  */
 export function readTime(text: string, nowMs: number): number | undefined {
-  const [, count, unit] = AGO.exec(text) ?? []
-  if (count !== undefined && unit !== undefined) return nowMs - Number(count) * (UNIT_MS[unit] as number)
+  const [, ago] = AGO.exec(text) ?? []
+  if (ago !== undefined) return nowMs - readDuration(ago)
   return readMoment(text.replace(/ (\d\d:\d\d)$/, '+$1'))
 }

@@ -31,12 +31,15 @@ export type DoorTraits = Readonly<{
   arrival: string
   /** What its messages are, after "The message is". */
   messages: string
-  /** Every message has a body; otherwise its method and its sender decide. */
+  /** Every message has a body, or none has; otherwise its method and its sender decide. */
   alwaysHasBody: boolean
+  neverHasBody: boolean
   /** The sender reads the answer; without one, a refusal of a target fails the message. */
   isAnswered: boolean
   /** A sender waits on a connection. */
   isRequest: boolean
+  /** The door bounds how many of its messages run at once; otherwise the service does. */
+  isPaced: boolean
   /** A message may name an `Idempotency-Key`. */
   isKeyed: boolean
   /** A message may lack a value, which the schema of its endpoint then judges. */
@@ -51,8 +54,10 @@ export const DOORS = {
     arrival: 'by HTTP',
     messages: 'a request',
     alwaysHasBody: false,
+    neverHasBody: false,
     isAnswered: true,
     isRequest: true,
+    isPaced: false,
     isKeyed: true,
     mayLackValue: false,
   },
@@ -63,8 +68,10 @@ export const DOORS = {
     arrival: 'from a topic',
     messages: 'a record of a topic',
     alwaysHasBody: true,
+    neverHasBody: false,
     isAnswered: false,
     isRequest: false,
+    isPaced: true,
     isKeyed: false,
     mayLackValue: true,
   },
@@ -75,8 +82,24 @@ export const DOORS = {
     arrival: 'over MLLP',
     messages: 'a message over MLLP',
     alwaysHasBody: true,
+    neverHasBody: false,
     isAnswered: false,
     isRequest: true,
+    isPaced: false,
+    isKeyed: false,
+    mayLackValue: false,
+  },
+  schedule: {
+    source: 'schedule',
+    shown: 'schedule',
+    entrance: { words: 'schedule', member: 'timetable' },
+    arrival: 'by its schedule',
+    messages: 'a run of a schedule',
+    alwaysHasBody: false,
+    neverHasBody: true,
+    isAnswered: false,
+    isRequest: false,
+    isPaced: false,
     isKeyed: false,
     mayLackValue: false,
   },

@@ -61,6 +61,11 @@ export const DOCUMENT_DOORS: Readonly<Record<Door, DocumentDoor>> = {
         taken: 'takes the same messages already; change the types or the port.',
       })),
   },
+  schedule: {
+    field: 'schedule',
+    isOpen: ({ schedule }) => schedule !== undefined,
+    body: () => undefined,
+  },
 }
 
 const ROWS = Object.values(DOCUMENT_DOORS)
@@ -79,6 +84,10 @@ export const CLAIMING_FIELDS: ReadonlySet<string> = new Set(
 /** Whether some of its messages have a body. */
 export const hasBody = (endpoint: Endpoint): boolean =>
   ROWS.some(({ isOpen, body }) => isOpen(endpoint) && body(endpoint) !== undefined)
+
+/** What brings the messages of an endpoint whose messages have no body. */
+export const nameBodiless = ({ endpoint: { pattern, method } }: Endpoint): string =>
+  pattern === undefined ? 'run of a schedule' : method
 
 /** Whether the senders of some of its messages wait for an answer. */
 export const hasCaller = (endpoint: Endpoint): boolean =>

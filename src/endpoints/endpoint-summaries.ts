@@ -26,6 +26,10 @@ export type EndpointSummary = Readonly<{
   output: string
   kafkaConsumerTopic?: string
   mllpPort?: number
+  /** The times of its schedule. */
+  timetable?: string
+  /** Where its schedule stands; absent while it has none. */
+  schedule?: JsonObject
   version: number
   createdAt: string
   updatedAt: string
@@ -55,10 +59,12 @@ export type ListSummariesOptions = Readonly<{
   inactive: InactiveDocuments
   /** The counts of the messages of these endpoints. */
   readStats: (endpointIds: readonly string[]) => Promise<ReadonlyMap<string, JsonObject>>
+  /** The schedules of all endpoints; asked for if the page has one. */
+  readSchedules: () => Promise<ReadonlyMap<string, JsonObject>>
 }>
 
 type Row = Readonly<{
-  summary: Omit<EndpointSummary, 'stats'>
+  summary: Omit<EndpointSummary, 'stats' | 'schedule'>
   document: StoredDocument
   /** In lower case. */
   searched: string
@@ -68,7 +74,12 @@ type Row = Readonly<{
 /** Cursors hold keys, and a URL must hold a cursor. */
 const MAX_KEY_CHARACTERS = 200
 
-export function createListSummaries({ registry, inactive, readStats }: ListSummariesOptions): ListSummaries {
+export function createListSummaries({
+  registry,
+  inactive,
+  readStats,
+  readSchedules,
+}: ListSummariesOptions): ListSummaries {
   // Compiled endpoints and refusals never change, so their rows hold as long as they are there.
   const known = new WeakMap<CompiledEndpoint | RefusedEndpoint, Row>()
   const rowFor = <T extends CompiledEndpoint | RefusedEndpoint>(one: T, describe: (one: T) => Row): Row => {
@@ -93,9 +104,15 @@ export function createListSummaries({ registry, inactive, readStats }: ListSumma
     )
     const { page, next } = cutPage(firstRows(matching, query).map(withId), query.limit)
     const last = page.at(-1)
-    const stats = await readStats(page.map(({ id }) => id))
+    const [stats, schedules] = await Promise.all([
+      readStats(page.map(({ id }) => id)),
+      page.some(({ row }) => row.summary.timetable !== undefined) ? readSchedules() : undefined,
+    ])
     return {
-      endpoints: page.map(({ id, row }) => ({ ...row.summary, stats: stats.get(id) ?? {} })),
+      endpoints: page.map(({ id, row }) => {
+        const schedule = row.summary.timetable === undefined ? undefined : schedules?.get(id)
+        return { ...row.summary, ...(schedule === undefined ? {} : { schedule }), stats: stats.get(id) ?? {} }
+      }),
       total: matching.length,
       ...(last === undefined || next === undefined ? {} : { next: encodeRowCursor(last.row, query) }),
     }
@@ -158,6 +175,7 @@ function rowFrom(
   const route = asObject(endpoint)
   const formats = asObject(transformation)
   const { port: mllpPort } = asObject(document.mllp)
+  const timetable = showTimes(asObject(document.schedule))
   const pattern = asText(route.pattern)
   const method = pattern === '' ? '' : asText(route.method) || 'POST'
   const summary = {
@@ -170,6 +188,7 @@ function rowFrom(
     output: asText(formats.output),
     ...(typeof kafkaConsumerTopic === 'string' ? { kafkaConsumerTopic } : {}),
     ...(typeof mllpPort === 'number' ? { mllpPort } : {}),
+    ...(timetable === '' ? {} : { timetable }),
     version,
     createdAt,
     updatedAt,
@@ -190,6 +209,12 @@ function rowFrom(
       updatedAt,
     },
   }
+}
+
+/** Empty without a schedule. */
+function showTimes({ cron, every, timezone }: JsonObject): string {
+  if (typeof every === 'string') return `every ${every}`
+  return [cron, timezone].map(asText).join(' ').trim()
 }
 
 const asText = (value: Json | undefined): string => (typeof value === 'string' ? value : '')

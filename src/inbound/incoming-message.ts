@@ -14,6 +14,8 @@ export type Incoming = Readonly<{
   query?: JsonObject | undefined
   urlParams?: JsonObject | undefined
   body: Uint8Array | undefined
+  /** When a schedule was due, as ISO 8601. */
+  scheduledFor?: string | undefined
   /** The authenticated caller, if the endpoint requires one (`EndpointAuth`). */
   caller?: string | undefined
   /** Of a replay: what need not be sent again. */

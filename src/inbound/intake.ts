@@ -318,7 +318,7 @@ export class Intake {
 }
 
 /** A record from its consumer. The replay of a record does not count: its caller waits for it, as for a request. */
-const isConsumed = (origin: Origin): boolean => !isReplay(origin) && !DOORS[origin.door].isRequest
+const isConsumed = (origin: Origin): boolean => !isReplay(origin) && DOORS[origin.door].isPaced
 
 /** The `Idempotency-Key` counts for requests only: a replay is to run again, and the offset of a record identifies it. */
 const mayHaveKey = (origin: Origin): boolean => !isReplay(origin) && DOORS[origin.door].isKeyed
@@ -358,7 +358,7 @@ const toCompletedMessage = (
 
 function receive(
   compiled: CompiledEndpoint,
-  { requestHeaders, query = {}, urlParams = {} }: Incoming,
+  { requestHeaders, query = {}, urlParams = {}, scheduledFor }: Incoming,
   endpointStart: string,
 ): Received {
   return {
@@ -366,6 +366,6 @@ function receive(
     requestHeaders,
     query,
     urlParams,
-    timestamps: { endpointStart, lookupRequests: {} },
+    timestamps: { endpointStart, lookupRequests: {}, ...(scheduledFor === undefined ? {} : { scheduledFor }) },
   }
 }

@@ -9,6 +9,7 @@ import type { IdempotencyStore } from './sql/idempotency-store.ts'
 import type { KeyStore } from './sql/key-store.ts'
 import type { MessageStore } from './sql/messages.ts'
 import type { ReplayPlanStore } from './sql/replay-plan-store.ts'
+import type { ScheduleStore } from './sql/schedule-store.ts'
 import type { StateStore } from './sql/states.ts'
 import type { StatsStore } from './sql/stats-store.ts'
 
@@ -24,6 +25,7 @@ export type Store = Readonly<{
   replayPlans: ReplayPlanStore
   failureGroups: FailureGroupStore
   captures: CaptureStore
+  schedules: ScheduleStore
   /** Present if other instances or processes may change the endpoints. */
   changes?: ChangeFeed
   close(): Promise<void>

@@ -150,6 +150,18 @@ export const MANAGEMENT_FAILURES = {
     issue: 'not-found',
     means: 'The endpoint has no capture.',
   },
+  SCHEDULE_UNKNOWN: {
+    status: 404,
+    retry: false,
+    issue: 'not-found',
+    means: 'The endpoint has no schedule, or is not active.',
+  },
+  SCHEDULE_BUSY: {
+    status: 409,
+    retry: true,
+    issue: 'lock-error',
+    means: 'A run of the schedule is under way; the next one can start when it has ended.',
+  },
   REPLAY_REFUSED: {
     status: 409,
     retry: false,

@@ -10,7 +10,7 @@ import { parseTree } from '../../language/jsonata/expression-engine.ts'
 import { hasComputedKey } from '../../language/jsonata/expression-tree.ts'
 import { parsePath } from '../../language/paths/path.ts'
 import { parseRoutePattern } from '../../language/route-pattern.ts'
-import { hasBody } from '../doors.ts'
+import { hasBody, nameBodiless } from '../doors.ts'
 import { listMappings } from '../reads/document-mappings.ts'
 import type { Endpoint } from '../schema/schema.ts'
 import { UNKNOWN_PATTERN } from '../schema/schema-fields.ts'
@@ -22,6 +22,7 @@ import { lintOutputNames } from './output-names.ts'
 import { checkPath } from './path-roots.ts'
 import { lintCredentials } from './plain-credentials.ts'
 import { lintRequests, lintUnrouted } from './request-rules.ts'
+import { lintSchedule } from './schedule-rules.ts'
 import { lintMappingLists } from './warnings/mapping-lists.ts'
 import { lintUnfilledTexts } from './warnings/unfilled-texts.ts'
 
@@ -40,6 +41,7 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   lintUnrouted(endpoint, lint.at('unrouted'))
   lintTopics(endpoint, lint)
   lintMllp(endpoint, lint)
+  lintSchedule(endpoint, lint.at('schedule'))
   lintExtract(endpoint, lint.at('state', 'extract'))
   lintKeys(endpoint, lint.at('messageKeys'))
   lintRequired(endpoint, lint.at('inputValidation'))
@@ -174,7 +176,7 @@ function lintRequired(endpoint: Endpoint, lint: LintSink): void {
       )
   }
   if (!hasBody(endpoint) && required.includes('requestBody')) {
-    lint.at('required').warning(`Every message is refused: a ${endpoint.endpoint.method} has no "requestBody".`)
+    lint.at('required').warning(`Every message is refused: a ${nameBodiless(endpoint)} has no "requestBody".`)
   }
   if (requests.lookup.length === 0 && required.includes('lookupRequests')) {
     lint.at('required').warning('Every message is refused: without lookups there is no "lookupRequests".')

@@ -6,7 +6,7 @@ import { didYouMean } from '../../core/nearest.ts'
 import type { PathStep } from '../../language/paths/path.ts'
 import { isElementName, pathText } from '../../language/paths/path-steps.ts'
 import { parseRoutePattern } from '../../language/route-pattern.ts'
-import { hasBody } from '../doors.ts'
+import { hasBody, nameBodiless } from '../doors.ts'
 import type { Endpoint } from '../schema/schema.ts'
 import { UNKNOWN, UNKNOWN_PATTERN } from '../schema/schema-fields.ts'
 
@@ -96,7 +96,7 @@ function checkTransform(
 
 function checkBody(_names: readonly string[], endpoint: Endpoint, lint: LintSink): void {
   if (hasBody(endpoint)) return
-  lint.warning(`A ${endpoint.endpoint.method} brings no body: "requestBody" is always empty here.`)
+  lint.warning(`A ${nameBodiless(endpoint)} brings no body: "requestBody" is always empty here.`)
 }
 
 function checkHeader([name]: readonly string[], _endpoint: Endpoint, lint: LintSink): void {

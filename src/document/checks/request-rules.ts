@@ -7,7 +7,7 @@ import { isHeaderName, isHeaderValue } from '../../language/headers.ts'
 import { parsePath } from '../../language/paths/path.ts'
 import { isPlaceholderName, parseUrlTemplate } from '../../language/url-template.ts'
 import { fieldsOfOthers, type NamedTarget, targetOf } from '../../outbound/targets.ts'
-import { hasBody } from '../doors.ts'
+import { hasBody, nameBodiless } from '../doors.ts'
 import {
   type Endpoint,
   isMarkedPrimary,
@@ -163,7 +163,7 @@ function lintPlaceholders(config: Request['config'], lint: LintSink): void {
 
 function lintForwarding(request: LookupRequest, endpoint: Endpoint, lint: LintSink): void {
   if (!request.forwardExistingRequestBody || request.forEach !== undefined || hasBody(endpoint)) return
-  lint.at('forwardExistingRequestBody').warning(`A ${endpoint.endpoint.method} brings no body that could be forwarded.`)
+  lint.at('forwardExistingRequestBody').warning(`A ${nameBodiless(endpoint)} brings no body that could be forwarded.`)
 }
 
 function lintCache(request: LookupRequest, lint: LintSink): void {

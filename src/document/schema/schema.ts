@@ -29,6 +29,7 @@ import { KafkaSchema } from './schema-kafka.ts'
 import { IdempotencySchema, LimitsSchema, RateLimitSchema } from './schema-limits.ts'
 import { MllpSchema } from './schema-mllp.ts'
 import { LookupSchema, type ParameterSchema, ResponseSchema } from './schema-requests.ts'
+import { ScheduleSchema } from './schema-schedule.ts'
 
 /** `readsBelow`: as in `FieldNotes`; undefined: the paths are not of the message. */
 const pathsByName = (read: string, example: Json, readsBelow: string | undefined) =>
@@ -82,7 +83,7 @@ export const EndpointSchema = record(
         pattern: optional(
           Type.String({
             description:
-              'Path of the endpoint: segments of URI-safe characters or `:parameter` (letters, digits, `_`, `-`); a last segment `*name` takes the rest of the path; a `/` at the end makes no difference. Required unless another field brings the messages, such as `kafkaConsumerTopic` or `mllp`.',
+              'Path of the endpoint: segments of URI-safe characters or `:parameter` (letters, digits, `_`, `-`); a last segment `*name` takes the rest of the path; a `/` at the end makes no difference. Required unless another field brings the messages, such as `kafkaConsumerTopic`, `mllp` or `schedule`.',
             examples: ['/patients/:id'],
             fallback: UNKNOWN_PATTERN,
           }),
@@ -150,6 +151,7 @@ export const EndpointSchema = record(
     ),
     kafka: optional(KafkaSchema),
     mllp: optional(MllpSchema),
+    schedule: optional(ScheduleSchema),
     messageLog: optional(
       Type.Enum(['off', 'metadata', 'failures', 'all'], {
         description:

@@ -7,6 +7,7 @@ import type { OutboundHealth } from '../../core/ports/http-client-port.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
 import { CONSUMER_STATES, type ConsumerStatus } from '../../inbound/kafka/endpoint-consumers.ts'
 import { MLLP_PORT_STATES, type MllpPortStatus } from '../../inbound/mllp/mllp-ports.ts'
+import type { ScheduleRunner } from '../../inbound/schedule/schedule-runner.ts'
 import type { MediatorStatus } from '../../openhim/core-port.ts'
 import { expose, type Family, type Sample } from './expositions.ts'
 import { BOUNDS_MS, type Histogram, type MessageMetrics } from './message-metrics.ts'
@@ -21,6 +22,7 @@ export type MetricsSource = Readonly<{
   connections: () => Readonly<Record<string, Readonly<{ open: number; refused: number }>>>
   consumers: () => readonly ConsumerStatus[]
   mllpPorts: () => readonly MllpPortStatus[]
+  schedules: Pick<ScheduleRunner, 'status' | 'counts'>
   /** Of the isolated processes or threads, by pool. */
   isolation: () => Readonly<Record<string, IsolationCounts>>
   /** Records of the message log since the process started. */
@@ -85,6 +87,7 @@ export function describeMetrics(source: MetricsSource): Family[] {
   return [
     ...describeIsolation(isolation),
     ...describeConnections(source.connections),
+    ...describeSchedules(source.schedules),
     ...(mediator === undefined ? [] : [describeMediation(mediator)]),
     {
       name: 'crosswalk_build_info',
@@ -264,6 +267,63 @@ function describeConnections(connections: MetricsSource['connections']): Family[
       type: 'counter',
       labels: ['port'],
       samples: perPort('refused'),
+    },
+  ]
+}
+
+function describeSchedules(schedules: MetricsSource['schedules']): Family[] {
+  const skipped = (name: string, help: string, which: 'overruns' | 'missed'): Family => ({
+    name,
+    help,
+    type: 'counter',
+    labels: ['endpoint'],
+    samples: () => schedules.counts.all().map((one) => ({ labels: { endpoint: one.endpoint }, value: one[which] })),
+  })
+  return [
+    {
+      name: 'crosswalk_schedule_runs_total',
+      help: 'Runs of schedules that have ended, by the outcome of their messages; interrupted: its instance ended before it.',
+      type: 'counter',
+      labels: ['endpoint', 'outcome'],
+      *samples() {
+        for (const { endpoint, runs } of schedules.counts.all())
+          for (const [outcome, value] of runs) yield { labels: { endpoint, outcome }, value }
+      },
+    },
+    skipped(
+      'crosswalk_schedule_overruns_total',
+      'Times of schedules that were skipped since a run was under way.',
+      'overruns',
+    ),
+    skipped(
+      'crosswalk_schedule_missed_total',
+      'Times of schedules that were skipped since no instance could run them.',
+      'missed',
+    ),
+    {
+      name: 'crosswalk_schedule_last_run_age_seconds',
+      help: 'Time since the last run of a schedule started; not there before it has ended.',
+      type: 'gauge',
+      labels: ['endpoint'],
+      samples: () =>
+        schedules
+          .status()
+          .flatMap(({ endpoint, schedule: { last }, nowMs }) =>
+            last === undefined
+              ? []
+              : [{ labels: { endpoint }, value: Math.max(0, nowMs - Date.parse(last.startedAt)) / 1_000 }],
+          ),
+    },
+    {
+      name: 'crosswalk_schedule_next_run_seconds',
+      help: 'Time until a schedule is due; negative if it is overdue.',
+      type: 'gauge',
+      labels: ['endpoint'],
+      samples: () =>
+        schedules.status().map(({ endpoint, schedule, nowMs }) => ({
+          labels: { endpoint },
+          value: (schedule.dueMs - nowMs) / 1_000,
+        })),
     },
   ]
 }

@@ -125,6 +125,11 @@ const DOOR_SPANS: Readonly<Record<Door, (message: TracedMessage) => DoorSpan>> =
       attributes: { 'network.protocol.name': 'mllp', 'server.port': port },
     }
   },
+  schedule: ({ compiled }) => ({
+    name: `run ${compiled?.document.name ?? ''}`,
+    kind: SpanKind.INTERNAL,
+    attributes: {},
+  }),
 }
 
 function stageSpan({ stage, startMs, endMs }: StageSpan, traced: Traced): ReadableSpan {

@@ -58,7 +58,7 @@ function compileParts(method: string | undefined, hasLookups: boolean): (message
   const bodiless = method !== undefined && !takesBody(method)
   return ({ requestBody, query, lookupRequests }, run) => {
     const parts: Record<string, Json> = {}
-    if (!bodiless || run.door.alwaysHasBody) parts.requestBody = requestBody
+    if (run.door.alwaysHasBody || !(bodiless || run.door.neverHasBody)) parts.requestBody = requestBody
     if (!isEmpty(query)) parts.query = query
     if (hasLookups) parts.lookupRequests = lookupRequests
     return parts

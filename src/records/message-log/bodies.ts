@@ -37,7 +37,14 @@ export function captureBodies(
 }
 
 function captureIncoming(
-  { origin: { door }, requestHeaders, query = {}, urlParams = {}, body }: NonNullable<CompletedMessage['incoming']>,
+  {
+    origin: { door },
+    requestHeaders,
+    query = {},
+    urlParams = {},
+    body,
+    scheduledFor,
+  }: NonNullable<CompletedMessage['incoming']>,
   format: Format | undefined,
   capture: BodyCapture,
   secretHeaders: ReadonlySet<string>,
@@ -45,7 +52,13 @@ function captureIncoming(
   const headers = Object.fromEntries(
     Object.entries(requestHeaders).filter(([name, value]) => !secretHeaders.has(name) && !holdsToken(value)),
   )
-  capture.addValue('request', { requestHeaders: headers, query, urlParams, ...(door === HTTP.door ? {} : { door }) })
+  capture.addValue('request', {
+    requestHeaders: headers,
+    query,
+    urlParams,
+    ...(door === HTTP.door ? {} : { door }),
+    ...(scheduledFor === undefined ? {} : { scheduledFor }),
+  })
   if (body === undefined) return
   // A message without a type was read in the format of its endpoint.
   const typeOfFormat = format === undefined ? '' : MEDIA_TYPES[format]
@@ -80,6 +93,8 @@ export type RecordedRequest = Readonly<{
   urlParams: JsonObject
   /** Left out for HTTP. */
   door?: Door
+  /** Of a run of a schedule. */
+  scheduledFor?: string
 }>
 
 /** Nothing is known of a request that is cut. */
@@ -93,9 +108,9 @@ export function readRequest({ summary, content }: RecordedBody): RecordedRequest
 /** A log entry as the message of a replay: it does not wait for a caller, and is not the record of a consumer. */
 export const toReplay = (
   { id, source }: MessageRecord,
-  { requestHeaders, query, urlParams, door = doorOf(source) }: RecordedRequest,
+  { requestHeaders, query, urlParams, door = doorOf(source), scheduledFor }: RecordedRequest,
   body: Uint8Array | undefined,
-): Incoming => ({ origin: { door, replayOf: id }, requestHeaders, query, urlParams, body })
+): Incoming => ({ origin: { door, replayOf: id }, requestHeaders, query, urlParams, body, scheduledFor })
 
 const firstValue = (header: string | readonly string[] | undefined): string => [header ?? []].flat()[0] ?? ''
 

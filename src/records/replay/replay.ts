@@ -142,6 +142,7 @@ const BLOCKERS = {
   'endpoint-gone': 'Its endpoint is not active any more: it was deleted, or has faults.',
   'no-topic': 'It arrived from a topic, and its endpoint consumes no topic any more.',
   'no-mllp': 'It arrived over MLLP, and its endpoint has no port for MLLP any more.',
+  'no-schedule': 'It was a run of a schedule, and its endpoint has no schedule any more.',
   'no-route': 'It arrived at a route, and its endpoint has no route any more.',
   'route-changed': 'The route of its endpoint now has parameters that the message did not have.',
   'not-kept':
@@ -209,7 +210,12 @@ function endpointBlocker(
   return !pattern.ok || pattern.value.parameters.every(hasValue) ? undefined : blocker('route-changed')
 }
 
-const CLOSED: Readonly<Record<Door, ReplayBlocker['reason']>> = { http: 'no-route', kafka: 'no-topic', mllp: 'no-mllp' }
+const CLOSED: Readonly<Record<Door, ReplayBlocker['reason']>> = {
+  http: 'no-route',
+  kafka: 'no-topic',
+  mllp: 'no-mllp',
+  schedule: 'no-schedule',
+}
 
 const doorBlocker = (door: Door, { endpoint }: CompiledEndpoint): ReplayBlocker | undefined =>
   DOCUMENT_DOORS[door].isOpen(endpoint) ? undefined : blocker(CLOSED[door])

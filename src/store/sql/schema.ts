@@ -125,6 +125,26 @@ export type Tables = {
     /** The rest of the `NewCapture`, as JSON. */
     detail: string
   }
+  /** One row per endpoint with a schedule. Deleted with its endpoint. */
+  schedules: {
+    endpoint_id: string
+    /** Of the endpoint, when the timetable was stored. */
+    version: number
+    /** `Timetable.text` */
+    timetable: string
+    /** In milliseconds since the epoch. */
+    due: number
+    /** Who runs it, or has run it last. */
+    owner: string
+    /** When the lease expires, in milliseconds since the epoch. */
+    until: number
+    /** The `ScheduledRun` that holds the lease, as JSON; empty without one. */
+    running: string
+    /** The `EndedRun`, as JSON; empty before the first. */
+    last: string
+    overruns: number
+    missed: number
+  }
   states: {
     endpoint_id: string
     /** -1 if no lookup got a response: a null cannot be part of the primary key. */
@@ -298,6 +318,21 @@ const STORE = [
   sql`create index failure_groups_newest on failure_groups (at)`,
 ]
 
+const SCHEDULES = [
+  sql`create table schedules (
+    endpoint_id text not null primary key references endpoints (id) on delete cascade,
+    version integer not null,
+    timetable text not null,
+    due ${COUNTER} not null,
+    owner text not null,
+    until ${COUNTER} not null,
+    running text not null,
+    last text not null,
+    overruns ${COUNTER} not null,
+    missed ${COUNTER} not null
+  ) ${STRICT}`,
+]
+
 const MESSAGE_LOG = [
   sql`create table messages (
     id ${TEXT} not null primary key,
@@ -406,6 +441,7 @@ export const MIGRATIONS: readonly Migration[] = [
       'sqlite messages': [...MESSAGE_LOG, ...DONE_MESSAGES],
     },
   },
+  { name: 'schedules', statements: { postgres: SCHEDULES, sqlite: SCHEDULES, 'sqlite messages': [] } },
 ]
 
 /** The migrations of a place. A statement is written when the iterator reaches it. */

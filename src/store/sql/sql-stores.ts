@@ -7,6 +7,7 @@ import { compileFailureGroupStore } from './failure-group-store.ts'
 import { compileIdempotencyStore } from './idempotency-store.ts'
 import { compileKeyStore } from './key-store.ts'
 import { compileReplayPlanStore } from './replay-plan-store.ts'
+import { compileScheduleStore } from './schedule-store.ts'
 import { compileStatsStore } from './stats-store.ts'
 
 export const compileSqlStores = (database: Database, close: () => Promise<void>) => ({
@@ -19,5 +20,6 @@ export const compileSqlStores = (database: Database, close: () => Promise<void>)
   replayPlans: compileReplayPlanStore(database),
   failureGroups: compileFailureGroupStore(database),
   captures: compileCaptureStore(database),
+  schedules: compileScheduleStore(database),
   close,
 })

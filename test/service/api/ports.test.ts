@@ -227,7 +227,8 @@ describe('/openapi.json', () => {
       if (path.startsWith('/messages') || path.startsWith('/keys') || path === '/events') continue
       for (const [method, operation] of Object.entries(operations)) {
         if (method === 'parameters') continue
-        const { _id } = await service.register({ endpoint: { pattern: `/described/${method}` } })
+        const schedule = /\/(?:schedule|run)$/.test(path) ? { schedule: { every: '1h' } } : {}
+        const { _id } = await service.register({ endpoint: { pattern: `/described/${method}` }, ...schedule })
         const document = endpointDocument({ endpoint: { pattern: `/by/${method}` } })
         const [type] = Object.keys(operation.requestBody?.content ?? {})
         if (path.endsWith('/capture')) {

@@ -26,7 +26,7 @@ describeLogged(
         {
           path: 'endpoint.pattern',
           message:
-            '"endpoint.pattern" is required: give the path of the endpoint, or another field that brings messages: "kafkaConsumerTopic", "mllp".',
+            '"endpoint.pattern" is required: give the path of the endpoint, or another field that brings messages: "kafkaConsumerTopic", "mllp", "schedule".',
         },
       ])
     })

@@ -254,7 +254,12 @@ describe('pages', () => {
   const openPages = (endpoints: readonly CompiledEndpoint[]) => {
     const active = new ActiveEndpoints(endpoints)
     const inactive = { refused: new Map(), pending: new Map() }
-    const list = createListSummaries({ registry: active, inactive, readStats: async () => new Map() })
+    const list = createListSummaries({
+      registry: active,
+      inactive,
+      readStats: async () => new Map(),
+      readSchedules: async () => new Map(),
+    })
     const read = async (texts: ReadonlyMap<string, readonly string[]>) =>
       list(
         checkQuery(SUMMARY_QUERY, texts, 'ignored'),

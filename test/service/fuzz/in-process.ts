@@ -73,7 +73,12 @@ export async function openInProcess() {
   const audit = { record: async () => {}, toAuditEntry: (note: AuditNote) => ({ id: newId(), at: '', ...note }) }
   addAuthHook(server, { authorise: async () => ({ caller: { who: 'anyone', roles: ROLES } }), audit })
   const statsOf = async () => new Map()
-  const listSummaries = createListSummaries({ registry, inactive: catalogue.inactiveDocuments, readStats: statsOf })
+  const listSummaries = createListSummaries({
+    registry,
+    inactive: catalogue.inactiveDocuments,
+    readStats: statsOf,
+    readSchedules: statsOf,
+  })
   const api: Partial<Api> = {
     endpoints: catalogue,
     listSummaries,

@@ -113,7 +113,8 @@ async function usePlans(plans: Store['replayPlans'], messageId: string): Promise
 async function useLog(databaseUrl: string): Promise<number> {
   const store = await openPostgres(databaseUrl).catch(() => undefined)
   if (store === undefined) return 500
-  const { endpoints, idempotency, messages, keys, audit, replayPlans, failureGroups, captures, close } = store
+  const { endpoints, idempotency, messages, keys, audit, replayPlans, failureGroups, captures, schedules, close } =
+    store
   try {
     const recorded = withBodies(recordedAt(0, { keys: { a: 'b' } }), { incoming: 'x' })
     await messages.append([recorded])
@@ -149,6 +150,9 @@ async function useLog(databaseUrl: string): Promise<number> {
     const capture = { endpointId: idOf(1), id: 'c', messages: 2, until: Date.now() + 60_000, startedAt: '', by: '' }
     assert.equal(await captures.put(capture), true)
     assert.equal((await captures.claim(capture, 1)).remaining, 1)
+    const schedule = { endpointId: idOf(1), version: 1, timetable: 't', dueMs: 0 }
+    assert.equal(await schedules.put(schedule), true)
+    assert.equal(await schedules.remove(idOf(1), 2), true)
     assert.equal(await removeEndpoint(endpoints, endpointOf(1).document), 'stored')
     return 200
   } catch (thrown) {

@@ -22,7 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   pipeline: ['core', 'formats', 'language', 'store', 'document', 'outbound/targets.ts'],
   sandbox: ['core', 'language', 'pipeline'],
   endpoints: ['core', 'formats', 'language', 'store', 'document', 'pipeline'],
-  inbound: ['core', 'formats', 'language', 'pipeline', 'endpoints', 'outbound'],
+  inbound: ['core', 'formats', 'language', 'store', 'pipeline', 'endpoints', 'outbound'],
   records: ['core', 'formats', 'language', 'store', 'document', 'pipeline', 'endpoints', 'inbound'],
   openhim: ['core', 'formats', 'language', 'outbound/targets.ts', 'endpoints', 'inbound', 'records'],
   observe: ['core', 'outbound/targets.ts', 'pipeline', 'endpoints', 'inbound', 'openhim'],

@@ -149,7 +149,7 @@ describe('faults of form', () => {
       { endpoint: {} },
       [
         'endpoint.pattern',
-        '"endpoint.pattern" is required: give the path of the endpoint, or another field that brings messages: "kafkaConsumerTopic", "mllp".',
+        '"endpoint.pattern" is required: give the path of the endpoint, or another field that brings messages: "kafkaConsumerTopic", "mllp", "schedule".',
       ],
     ],
     [

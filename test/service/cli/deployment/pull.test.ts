@@ -262,9 +262,11 @@ describe('after a pull', () => {
     const requests = every.requests as JsonObject & { response: readonly JsonObject[] }
     const response = requests.response.filter((request) => request.kafkaProducerTopic === undefined)
     const { jwt: _jwt, ...auth } = every.auth as JsonObject
+    const { every: _every, ...schedule } = every.schedule as JsonObject
     await service.register({
       ...every,
       auth,
+      schedule,
       labels: { ...every.labels, ...LABELS },
       requests: { ...requests, response },
     } as JsonObject)

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { JsonObject } from '../../../../src/core/json.ts'
 import { OUTCOMES } from '../../../../src/core/records/message-record.ts'
+import { ScheduleCounts } from '../../../../src/inbound/schedule/schedule-counts.ts'
 import { BOUNDS_MS, createMessageMetrics } from '../../../../src/observe/metrics/message-metrics.ts'
 import { describeMetrics } from '../../../../src/observe/metrics/metric-families.ts'
 import { describeServices } from '../../../support/databases.ts'
@@ -40,6 +41,11 @@ const own: Record<string, readonly string[]> = {
   crosswalk_consumer_oldest_seconds: ['endpoint', 'topic'],
   crosswalk_mllp_ports: ['port', 'state'],
   crosswalk_mllp_connections: ['port'],
+  crosswalk_schedule_last_run_age_seconds: ['endpoint'],
+  crosswalk_schedule_missed_total: ['endpoint'],
+  crosswalk_schedule_next_run_seconds: ['endpoint'],
+  crosswalk_schedule_overruns_total: ['endpoint'],
+  crosswalk_schedule_runs_total: ['endpoint', 'outcome'],
   crosswalk_isolation_ended_total: ['cause', 'lane'],
   crosswalk_isolation_processes: ['lane'],
   crosswalk_isolation_waiting: ['lane'],
@@ -69,6 +75,7 @@ test('/metrics has these names and labels and no others', () => {
     connections: () => ({}),
     consumers: () => [],
     mllpPorts: () => [],
+    schedules: { status: () => [], counts: new ScheduleCounts() },
     isolation: () => ({}),
     messageLog: () => ({ written: 0, dropped: { done: 0, partial: 0, refused: 0, failed: 0 } }),
     httpClient: () => ({ open: [], opened: 0, refused: 0, retries: 0, retriesWithheld: 0 }),

@@ -96,7 +96,7 @@ describeLogged('replaying many messages', (stage) => {
         [group],
         [],
         MANY,
-        { endpoint: ['Orders'], outcome: ['refused', 'failed'], source: ['http', 'broker', 'mllp'] },
+        { endpoint: ['Orders'], outcome: ['refused', 'failed'], source: ['http', 'broker', 'mllp', 'schedule'] },
       ],
     )
     upstream.received.length = 0

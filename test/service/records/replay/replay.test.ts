@@ -146,7 +146,7 @@ describeLogged('a replay', (stage) => {
     assert.deepEqual(plan.filter, {
       replayed: ['true'],
       outcome: ['refused', 'failed'],
-      source: ['http', 'broker', 'mllp'],
+      source: ['http', 'broker', 'mllp', 'schedule'],
     })
   })
 

@@ -83,7 +83,7 @@ const refused: readonly (readonly [texts: Texts, says: RegExp])[] = [
   [{ outcome: ['done', 'fialed'] }, /There is no outcome "fialed"; did you mean "failed"\? There are: done, /],
   [{ code: ['LOOKUP_UNREACHABEL'] }, /no code .*did you mean "LOOKUP_UNREACHABLE"/],
   [{ stage: ['lookups'] }, /no stage "lookups"; did you mean "lookup"/],
-  [{ source: ['kafka'] }, /no source "kafka"\. There are: http, broker, mllp, replay\./],
+  [{ source: ['kafka'] }, /no source "kafka"\. There are: http, broker, mllp, schedule, replay\./],
   [{ status: ['600'] }, /status cannot be "600"; it is an HTTP status/],
   [{ status: [''] }, /status cannot be ""/],
   [{ replayOf: ['x'] }, /replayOf cannot be "x"; it is the id of a message/],
