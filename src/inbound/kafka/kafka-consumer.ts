@@ -152,7 +152,7 @@ class KafkaSession implements ConsumerSession {
   async #assign({ generation, partitions }: GroupAssignment, added: readonly number[]): Promise<void> {
     // Another assignment may follow meanwhile.
     const isCurrent = () => generation === this.#generation && !this.#closing.signal.aborted
-    if (!(await this.#startGroup(partitions, isCurrent)) || !isCurrent()) return
+    if (!(await this.#startGroup(partitions, isCurrent))) return
     // Before the committed offsets are read: a former owner may be committing them.
     await this.#transactions?.start(added)
     // A member that waits here keeps its partitions from the others.
@@ -174,8 +174,7 @@ class KafkaSession implements ConsumerSession {
    * skipped. Returns false if another assignment follows.
    */
   async #startGroup(partitions: readonly number[], isCurrent: () => boolean): Promise<boolean> {
-    while (!this.#isGroupStarted && partitions.length > 0) {
-      if (!isCurrent()) return false
+    while (isCurrent() && !this.#isGroupStarted && partitions.length > 0) {
       if (await this.#membership.hasCommitted()) {
         this.#isGroupStarted = true
       } else if (partitions.includes(0)) {
@@ -188,7 +187,7 @@ class KafkaSession implements ConsumerSession {
         await sleep(START_WAIT_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined)
       }
     }
-    return true
+    return isCurrent()
   }
 
   async #commit(offsets: ReadonlyMap<number, CommittedOffset>): Promise<'committed' | 'fenced'> {

@@ -3,7 +3,7 @@
  * time. After a failure the client is replaced, since its sequence numbers may differ from those of the broker.
  */
 import { type MessageToProduce, type ProduceResult, Producer } from '@platformatic/kafka'
-import { within } from '../../core/within.ts'
+import { resultWithin, within } from '../../core/within.ts'
 import { clientOptions, ignoreErrors, type KafkaSettings } from './kafka-client.ts'
 import { isProtocolError } from './kafka-errors.ts'
 
@@ -53,6 +53,10 @@ export interface TransactionClient {
 }
 
 export function openTransactionClient(settings: KafkaSettings, transactionalId: string): TransactionClient {
+  const timeoutMs = settings.kafkaRequestTimeoutMs
+  // The broker aborts a transaction that is open for longer, so nothing is lost by not waiting for it.
+  const unfinished = () => new TransactionLost(`a transaction was not finished within ${timeoutMs} ms`, true, undefined)
+  const unread = () => new TransactionLost(`the topics were not described within ${timeoutMs} ms`, false, undefined)
   let client: Producer | undefined
   let started: OpenTransaction | undefined
   let identity = REPLACES_OTHERS
@@ -108,14 +112,14 @@ export function openTransactionClient(settings: KafkaSettings, transactionalId: 
   }
   return {
     start: async () => {
-      started = await inTime(settings.kafkaRequestTimeoutMs, start())
+      started = await resultWithin(timeoutMs, start(), unfinished)
     },
     partitionCounts: async (topics) => {
       const metadata = open().metadata({ topics: [...topics], autocreateTopics: true })
-      const { topics: found } = await inTime(settings.kafkaRequestTimeoutMs, metadata)
+      const { topics: found } = await resultWithin(timeoutMs, metadata, unread)
       return new Map([...found].map(([topic, { partitionsCount }]) => [topic, partitionsCount]))
     },
-    write: (messages, addOffset) => inTime(settings.kafkaRequestTimeoutMs, write(messages, addOffset)),
+    write: (messages, addOffset) => resultWithin(timeoutMs, write(messages, addOffset), unfinished),
     close: () => discard(started),
   }
 }
@@ -126,18 +130,6 @@ async function commit(transaction: OpenTransaction): Promise<void> {
     await transaction.commit()
   } catch (error) {
     throw new TransactionLost('the broker did not confirm the end of a transaction', true, error)
-  }
-}
-
-/** The broker aborts a transaction that is open for longer, so nothing is lost by not waiting for it. */
-async function inTime<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
-  const { promise: timeUp, reject } = Promise.withResolvers<never>()
-  const lost = new TransactionLost(`a transaction was not finished within ${timeoutMs} ms`, true, undefined)
-  const timer = setTimeout(() => reject(lost), timeoutMs)
-  try {
-    return await Promise.race([work, timeUp])
-  } finally {
-    clearTimeout(timer)
   }
 }
 
