@@ -4,8 +4,9 @@
  */
 import type { JsonObject } from '../core/json.ts'
 import type { LintSink } from '../core/lint.ts'
+import type { Body } from '../core/ports/destination.ts'
 import type { OutboundAnswer, OutboundHealth } from '../core/ports/http-client-port.ts'
-import type { Body, Outbound, PreparedRequest } from '../core/ports/outbound-port.ts'
+import type { Outbound, PreparedRequest } from '../core/ports/outbound-port.ts'
 import type { Run } from '../core/run.ts'
 import { type CallSpan, traceHeaders } from '../core/tracing/trace.ts'
 

@@ -1,7 +1,7 @@
 /** Deliveries: requests that were stored with their message, and are sent until the target has them. */
 import type { StatusSet } from '../http.ts'
 import type { Json } from '../json.ts'
-import type { Body, Destination } from '../ports/outbound-port.ts'
+import type { Body, Destination } from '../ports/destination.ts'
 
 /**
  * pending: it is sent, or will be; delivered: the target has it; undeliverable: the target refused it for good, or it was

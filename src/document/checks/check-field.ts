@@ -128,7 +128,8 @@ function checkNamed(field: Field, value: Field, raw: JsonObject, lint: LintSink)
 function checkArray(field: Field, raw: Json, lint: LintSink): Json | undefined {
   const items = field.items ?? {}
   if (field.single && isObject(raw)) return keep([checkField(items, raw, lint)])
-  if (!Array.isArray(raw) || raw.length < (field.minItems ?? 0)) return mismatch(field, raw, lint)
+  if (!Array.isArray(raw) || raw.length < (field.minItems ?? 0) || raw.length > (field.maxItems ?? raw.length))
+    return mismatch(field, raw, lint)
   const sound = keep(raw.map((item, index) => checkField(items, item, lint.at(index)) ?? standIn(items)))
   return sound.length < (field.minItems ?? 0) ? field.fallback : sound
 }
@@ -136,10 +137,10 @@ function checkArray(field: Field, raw: Json, lint: LintSink): Json | undefined {
 const keep = (items: readonly (Json | undefined)[]): Json[] => items.filter((item) => item !== undefined)
 
 function checkAlternatives(field: Field, options: readonly Field[], raw: Json, lint: LintSink): Json | undefined {
-  const isOfObjects = options.some(({ type }) => type === 'object')
+  const mayHaveParts = options.some(({ type }) => type === 'object' || type === 'array')
   const ofType = options.find(({ type }) => type === typeName(raw)) ?? options[0]
-  // One object or several: the fault is that of the form which the value has.
-  if (isOfObjects && ofType !== undefined) return checkField(ofType, raw, lint)
+  // The fault is that of the form which the value has.
+  if (mayHaveParts && ofType !== undefined) return checkField(ofType, raw, lint)
   return options.some((option) => accepts(option, raw)) ? raw : mismatch(field, raw, lint)
 }
 

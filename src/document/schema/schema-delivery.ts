@@ -74,6 +74,7 @@ export const delivery = <T extends Parameters<typeof record>[0]>(valueFields: T,
                 }),
                 list(nonEmptyText({ description: 'A secret.', fallback: UNKNOWN }), {
                   description: 'Secrets, newest first.',
+                  expects: 'a string, or an array of 1 to 10 strings, newest first',
                   minItems: 1,
                   maxItems: 10,
                 }),

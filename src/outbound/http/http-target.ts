@@ -1,5 +1,6 @@
 /** Requests to http and https URLs. */
-import type { Body, PreparedRequest } from '../../core/ports/outbound-port.ts'
+import type { Body } from '../../core/ports/destination.ts'
+import type { PreparedRequest } from '../../core/ports/outbound-port.ts'
 import type { Run } from '../../core/run.ts'
 import { REDACTED } from '../../core/secrets/secrets.ts'
 import { type CallSpan, noteSent } from '../../core/tracing/trace.ts'

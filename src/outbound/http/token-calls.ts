@@ -1,6 +1,8 @@
 /** Requests that carry a token of OAuth 2.0. */
+
+import type { Destination } from '../../core/ports/destination.ts'
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
-import type { ClientCredentials, Destination, Outbound, Outgoing } from '../../core/ports/outbound-port.ts'
+import type { ClientCredentials, Outbound, Outgoing } from '../../core/ports/outbound-port.ts'
 import type { Run } from '../../core/run.ts'
 import { REDACTED } from '../../core/secrets/secrets.ts'
 import { type CallSpan, noteSecrets } from '../../core/tracing/trace.ts'
