@@ -42,6 +42,10 @@ export type Run = {
   extracted: JsonObject | undefined
 }
 
+/** What a call to a target reads of the message that it is of, or of what stands for one. */
+export type CallRun = Pick<Run, 'messageId' | 'clock' | 'trace' | 'mayWait' | 'slot' | 'producer'> &
+  Readonly<{ budget: Pick<MessageBudget, 'take'> }>
+
 /** Calls of response requests by `deliveryKey`: the status of the answer, or true if it was a success whatever its status. */
 export type Delivered = ReadonlyMap<string, number | true>
 

@@ -9,7 +9,7 @@ import {
   timedOut,
 } from '../../core/ports/http-client-port.ts'
 import type { Outbound } from '../../core/ports/outbound-port.ts'
-import type { Run } from '../../core/run.ts'
+import type { CallRun } from '../../core/run.ts'
 import type { CallSpan } from '../../core/tracing/trace.ts'
 import { resultWithin } from '../../core/within.ts'
 
@@ -23,7 +23,7 @@ type Call = Readonly<{
   timeoutMs: number
   /** The call in messages. */
   subject: string
-  run: Run
+  run: CallRun
   called: CallSpan
   /** Asks the target. */
   send(timeoutMs: number): Promise<OutboundAnswer>
