@@ -21,6 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   document: ['core', 'formats', 'language', 'outbound/targets.ts'],
   pipeline: ['core', 'formats', 'language', 'store', 'document', 'outbound/targets.ts'],
   sandbox: ['core', 'language', 'pipeline'],
+  deliveries: ['core', 'language', 'store', 'outbound', 'pipeline/requests'],
   endpoints: ['core', 'formats', 'language', 'store', 'document', 'pipeline'],
   inbound: ['core', 'formats', 'language', 'store', 'pipeline', 'endpoints', 'outbound'],
   records: ['core', 'formats', 'language', 'store', 'document', 'pipeline', 'endpoints', 'inbound'],
