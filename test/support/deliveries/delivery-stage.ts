@@ -33,6 +33,7 @@ export const REQUEST: NewDelivery['request'] = {
 }
 
 type DeliveryStage = {
+  url: string
   get(path: string): Promise<Called>
   /** Sends JSON where there is a body. */
   post(path: string, body?: Json): Promise<Called>
@@ -88,6 +89,7 @@ export async function openDeliveryStage(env: Readonly<Record<string, string>> = 
   const base = await server.listen({ host: '127.0.0.1', port: 0 })
   const headers = { 'content-type': 'application/json' }
   return {
+    url: base,
     store,
     entries,
     replays,
