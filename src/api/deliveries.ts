@@ -22,19 +22,9 @@ import {
   whole,
 } from '../core/schema.ts'
 import { DELIVERY_FILTERS, type DeliveryQuery } from '../deliveries/delivery-filter.ts'
-import {
-  type Changed,
-  DEFAULT_LIMIT,
-  type DeliveryService,
-  MAX_CHANGED,
-  MAX_GROUPED,
-  MAX_LIMIT,
-} from '../deliveries/delivery-service.ts'
+import { type Changed, DEFAULT_LIMIT, MAX_CHANGED, MAX_GROUPED, MAX_LIMIT } from '../deliveries/delivery-service.ts'
 import type { Call } from './call.ts'
 import { answer, checkedBody, optionalBody, route } from './route.ts'
-import type { Api } from './services.ts'
-
-type WithDeliveries = Api & Readonly<{ deliveries: DeliveryService }>
 
 const state = enumSchema(DELIVERY_STATES)
 const findsNoDelivery = ['ID_MALFORMED', 'DELIVERY_UNKNOWN'] as const
@@ -175,7 +165,7 @@ export const deliveryRoutes = [
     query: { ...DELIVERY_FILTERS, limit: pageLimit(MAX_LIMIT, DEFAULT_LIMIT), cursor },
     answers: { 200: answer('A page.', object({ deliveries: list(Delivery) }, { next: text })) },
     sends: 'no-store',
-    handle: async ({ query }, { deliveries }: WithDeliveries) => deliveries.list(query),
+    handle: async ({ query }, { deliveries }) => deliveries.list(query),
   }),
   route({
     method: 'GET',
@@ -192,7 +182,7 @@ export const deliveryRoutes = [
       ),
     },
     sends: 'no-store',
-    handle: async (_call, { deliveries }: WithDeliveries) => {
+    handle: async (_call, { deliveries }) => {
       const { counts, ...oldest } = await deliveries.counts()
       return { counts: counts.map(({ requestId, ...count }) => ({ ...count, request: requestId })), ...oldest }
     },
@@ -215,7 +205,7 @@ export const deliveryRoutes = [
       ),
     },
     sends: 'no-store',
-    handle: async ({ query }, { deliveries }: WithDeliveries) => deliveries.groups(query),
+    handle: async ({ query }, { deliveries }) => deliveries.groups(query),
   }),
   route({
     method: 'GET',
@@ -225,7 +215,7 @@ export const deliveryRoutes = [
     answers: { 200: answer('The delivery.', DeliveryDetail) },
     fails: findsNoDelivery,
     sends: 'no-store',
-    handle: async ({ params }, { deliveries }: WithDeliveries) => deliveries.get(params.id),
+    handle: async ({ params }, { deliveries }) => deliveries.get(params.id),
   }),
   route({
     method: 'GET',
@@ -235,7 +225,7 @@ export const deliveryRoutes = [
     answers: { 200: answer('The request.', OutgoingRequest) },
     fails: [...findsNoDelivery, 'DELIVERY_ENDED'],
     sends: 'no-store',
-    handle: async ({ params }, { deliveries }: WithDeliveries) => deliveries.content(params.id),
+    handle: async ({ params }, { deliveries }) => deliveries.content(params.id),
   }),
   route({
     method: 'POST',
@@ -253,7 +243,7 @@ export const deliveryRoutes = [
     answers: { 200: answer('The delivery.', RetriedDelivery) },
     fails: [...findsNoDelivery, 'DELIVERY_ENDED', 'MESSAGE_UNKNOWN', 'REPLAY_REFUSED', 'OVERLOADED', 'SHUTTING_DOWN'],
     sends: 'no-store',
-    handle: async (call, { deliveries }: WithDeliveries) => {
+    handle: async (call, { deliveries }) => {
       const { endpoint = 'then', body } = call.body
       call.noteEffects({ note: `${endpoint}${body === undefined ? '' : ', with another body'}` })
       return endpoint === 'now' ? deliveries.replay(call.params.id, body) : deliveries.retry(call.params.id, body)
@@ -268,7 +258,7 @@ export const deliveryRoutes = [
     answers: { 200: answer('The delivery.', DeliveryDetail) },
     fails: [...findsNoDelivery, 'DELIVERY_ENDED'],
     sends: 'no-store',
-    handle: async ({ params }, { deliveries }: WithDeliveries) => deliveries.cancel(params.id),
+    handle: async ({ params }, { deliveries }) => deliveries.cancel(params.id),
   }),
   route({
     method: 'POST',
@@ -277,8 +267,7 @@ export const deliveryRoutes = [
     summary: 'Sends the deliveries of a filter again, at once. Without `state`: the undeliverable ones.',
     body: many,
     answers: { 200: changed },
-    handle: async (call, { deliveries }: WithDeliveries) =>
-      changeMany(call, (query, max) => deliveries.retryAll(query, max)),
+    handle: async (call, { deliveries }) => changeMany(call, (query, max) => deliveries.retryAll(query, max)),
   }),
   route({
     method: 'POST',
@@ -287,8 +276,7 @@ export const deliveryRoutes = [
     summary: 'Ends the deliveries of a filter. Without `state`: the pending ones.',
     body: many,
     answers: { 200: changed },
-    handle: async (call, { deliveries }: WithDeliveries) =>
-      changeMany(call, (query, max) => deliveries.cancelAll(query, max)),
+    handle: async (call, { deliveries }) => changeMany(call, (query, max) => deliveries.cancelAll(query, max)),
   }),
 ]
 

@@ -1,8 +1,12 @@
 /** What people see of deliveries, and what they do with them. */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
+import { deliveryRoutes } from '../../../src/api/deliveries.ts'
+import { describeApi } from '../../../src/api/openapi.ts'
 import type { DeliveryAttempt } from '../../../src/core/deliveries/delivery.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { describeDocument } from '../../../src/document/schema/public-schema.ts'
+import { createAnswerCheck } from '../../support/api/described-answers.ts'
 import { ENDPOINT_ID, openDeliveryStage, REQUEST } from '../../support/deliveries/delivery-stage.ts'
 import type { Called } from '../../support/inbound/http/management/call.ts'
 
@@ -368,5 +372,25 @@ describe('many', () => {
       assert.deepEqual(codeOf(reply), [400, 'FILTER_INVALID'])
       assert.match(String(reply.json().error), says)
     })
+  }
+})
+
+test('each call is answered as /openapi.json says', async () => {
+  const description = describeApi(describeDocument(), '0.0.0')
+  const faultsOf = createAnswerCheck(description)
+  const id = await stage.add({ orderKey: 'a', item: 0 })
+  await stage.add({ orderKey: 'a', item: 1 })
+  const bodies: Readonly<Record<string, Json>> = {
+    '/deliveries/{id}/retry': { endpoint: 'now' },
+    '/deliveries/retry': { state: 'cancelled' },
+    '/deliveries/cancel': { key: 'a' },
+  }
+  for (const { method, path: declared } of deliveryRoutes) {
+    const path = declared.replace(':id', '{id}')
+    stage.store.leave(id, 'undeliverable', [failed(500), failed(400)])
+    const url = path.replace('{id}', id)
+    const reply = method === 'GET' ? await stage.get(url) : await stage.post(url, bodies[path])
+    assert.equal(reply.status, 200, `${method} ${path}: ${reply.text}`)
+    assert.deepEqual(faultsOf(method.toLowerCase(), path, reply), [])
   }
 })

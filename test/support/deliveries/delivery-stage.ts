@@ -85,7 +85,7 @@ export async function openDeliveryStage(env: Readonly<Record<string, string>> = 
       toAuditEntry: (note) => ({ id: newId(), at: '', ...note }),
     },
   })
-  addRoutes(server, deliveryRoutes, { deliveries } as unknown as Api)
+  addRoutes(server, deliveryRoutes, { deliveries } as Api)
   const base = await server.listen({ host: '127.0.0.1', port: 0 })
   const headers = { 'content-type': 'application/json' }
   return {
