@@ -1,5 +1,5 @@
 /** `/deliveries`: the requests that are stored until their target has them, and what people do with those that do not arrive. */
-import { DELIVERY_STATES } from '../core/deliveries/delivery.ts'
+import { DELIVERY_STATES, MAX_CHANGED_DELIVERIES } from '../core/deliveries/delivery.ts'
 import { cursor } from '../core/records/cursor.ts'
 import { OUTCOMES } from '../core/records/message-record.ts'
 import {
@@ -22,7 +22,7 @@ import {
   whole,
 } from '../core/schema.ts'
 import { DELIVERY_FILTERS, type DeliveryQuery } from '../deliveries/delivery-filter.ts'
-import { type Changed, DEFAULT_LIMIT, MAX_CHANGED, MAX_GROUPED, MAX_LIMIT } from '../deliveries/delivery-service.ts'
+import { type Changed, DEFAULT_LIMIT, MAX_GROUPED, MAX_LIMIT } from '../deliveries/delivery-service.ts'
 import type { Call } from './call.ts'
 import { answer, checkedBody, optionalBody, route } from './route.ts'
 
@@ -145,8 +145,8 @@ const ManyRequest = noted(
       ...DELIVERY_FILTERS,
       max: extend(whole, {
         minimum: 1,
-        maximum: MAX_CHANGED,
-        default: MAX_CHANGED,
+        maximum: MAX_CHANGED_DELIVERIES,
+        default: MAX_CHANGED_DELIVERIES,
         description: 'How many are changed, at most.',
       }),
     },
@@ -285,7 +285,7 @@ async function changeMany(
   call: Call<never, unknown, DeliveryQuery & Readonly<{ max?: number }>>,
   change: (query: DeliveryQuery, max: number) => Promise<Changed>,
 ): Promise<Changed> {
-  const { max = MAX_CHANGED, ...query } = call.body
+  const { max = MAX_CHANGED_DELIVERIES, ...query } = call.body
   const done = await change(query, max)
   call.noteEffects({ note: `${done.count} changed: ${JSON.stringify(query)}` })
   return done

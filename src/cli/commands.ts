@@ -3,7 +3,7 @@
  * it, and so does the type of what a command is given. What a command does is in a file of its own, which program.ts loads when
  * it runs: neither `--help` nor a start of the service needs it.
  */
-import { DELIVERY_STATES } from '../core/deliveries/delivery.ts'
+import { DELIVERY_ACTS, DELIVERY_STATES, MAX_CHANGED_DELIVERIES } from '../core/deliveries/delivery.ts'
 import { STAGE_NAMES } from '../core/tracing/stages.ts'
 import type { Exit } from './command.ts'
 
@@ -82,9 +82,6 @@ const FILTERS = {
   '--filter <name=value>': { isMany: true, help: 'any filter of GET /messages; may be given several times' },
 } as const
 
-/** That one call changes: what the service allows. */
-const MAX_CHANGED = 10_000
-
 const DELIVERY_FILTERS = {
   '--state <state>': { choices: DELIVERY_STATES, help: 'deliveries in this state' },
   '--endpoint <name>': 'deliveries of this endpoint',
@@ -103,8 +100,8 @@ const CHANGED_DELIVERIES = {
   ...SERVICE,
   '--yes': 'asks no question',
   '--max <number>': {
-    number: { min: 1, max: MAX_CHANGED, isWhole: true },
-    help: `with filters: the most deliveries; by default ${MAX_CHANGED.toLocaleString('en')}`,
+    number: { min: 1, max: MAX_CHANGED_DELIVERIES, isWhole: true },
+    help: `with filters: the most deliveries; by default ${MAX_CHANGED_DELIVERIES.toLocaleString('en')}`,
   },
   ...DELIVERY_FILTERS,
 } as const
@@ -321,8 +318,7 @@ export const COMMANDS = {
     options: { '--request': 'shows what is sent as well, with its body; needs the role operator', ...SERVICE },
   },
   'deliveries retry': {
-    summary:
-      'sends deliveries again, at once: those with the ids, or all that the filters match; without --state, the undeliverable ones',
+    summary: `sends deliveries again, at once: those with the ids, or all that the filters match; without --state, the ${DELIVERY_ACTS.retry} ones`,
     exits: ['findings'],
     arguments: DELIVERIES,
     options: {
@@ -332,7 +328,7 @@ export const COMMANDS = {
     },
   },
   'deliveries cancel': {
-    summary: 'ends deliveries: those with the ids, or all that the filters match; without --state, the pending ones',
+    summary: `ends deliveries: those with the ids, or all that the filters match; without --state, the ${DELIVERY_ACTS.cancel} ones`,
     exits: ['findings'],
     arguments: DELIVERIES,
     options: CHANGED_DELIVERIES,

@@ -1,4 +1,5 @@
 /** `crosswalk deliveries`: the durable deliveries of a running service, and what people do with them. */
+import { DELIVERY_ACTS, type DeliveryAct } from '../core/deliveries/delivery.ts'
 import { isId } from '../core/id.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { CommandFault, counted, readBytes, type Terminal } from './command.ts'
@@ -48,17 +49,14 @@ export async function retry(given: Given<'deliveries retry'>, terminal: Terminal
 export const cancel = (given: Given<'deliveries cancel'>, terminal: Terminal): Promise<Ending<'deliveries cancel'>> =>
   change(given, terminal, 'cancel', {})
 
-type Act = 'retry' | 'cancel'
-const PAST: Readonly<Record<Act, string>> = { retry: 'sent again', cancel: 'cancelled' }
-const ASKED: Readonly<Record<Act, string>> = { retry: 'Send again', cancel: 'Cancel' }
-/** Where no filter names one; the service has the same. */
-const STATES: Readonly<Record<Act, string>> = { retry: 'undeliverable', cancel: 'pending' }
+const PAST: Readonly<Record<DeliveryAct, string>> = { retry: 'sent again', cancel: 'cancelled' }
+const ASKED: Readonly<Record<DeliveryAct, string>> = { retry: 'Send again', cancel: 'Cancel' }
 
 /** `request`: what the service is told beside the ids. */
 async function change(
   given: Given<'deliveries cancel'>,
   terminal: Terminal,
-  act: Act,
+  act: DeliveryAct,
   request: JsonObject,
 ): Promise<'done' | 'findings'> {
   const { named, ids } = readIds(given)
@@ -68,7 +66,7 @@ async function change(
   const unanswered = 'Some may have changed; `crosswalk deliveries list` shows their states.'
   const client = openService(named, { role: 'operator', unanswered }, terminal.env)
   if (ids.length > 0) return changeEach(client, ids, act, request, given, terminal)
-  const wanted = { state: STATES[act], ...Object.fromEntries(filters) }
+  const wanted = { state: DELIVERY_ACTS[act], ...Object.fromEntries(filters) }
   const shown = Object.entries(wanted).map(([name, value]) => `${name}=${value}`)
   await terminal.confirm(`${ASKED[act]} all deliveries with ${shown.join(', ')} at ${client.url}?`, NOTHING, given)
   const { max } = given
@@ -84,7 +82,7 @@ async function change(
 async function changeEach(
   client: ManagementClient,
   ids: readonly string[],
-  act: Act,
+  act: DeliveryAct,
   request: JsonObject,
   given: Given<'deliveries cancel'>,
   terminal: Terminal,
@@ -110,7 +108,12 @@ async function changeEach(
 }
 
 /** One that cannot be changed does not keep the others from it. */
-async function changeOne(client: ManagementClient, id: string, act: Act, request: JsonObject): Promise<JsonObject> {
+async function changeOne(
+  client: ManagementClient,
+  id: string,
+  act: DeliveryAct,
+  request: JsonObject,
+): Promise<JsonObject> {
   try {
     return asObject(await client.call('POST', `/deliveries/${id}/${act}`, request))
   } catch (thrown) {
@@ -122,7 +125,7 @@ async function changeOne(client: ManagementClient, id: string, act: Act, request
 const hasFailed = ({ error, replay, warning }: JsonObject): boolean =>
   error !== undefined || warning !== undefined || (isObject(replay) && replay.outcome !== 'done')
 
-function formatChange(id: string, act: Act, { error, replay, warning }: JsonObject): string {
+function formatChange(id: string, act: DeliveryAct, { error, replay, warning }: JsonObject): string {
   if (error !== undefined) return `${id}  ${error}`
   if (!isObject(replay)) return `${id}  ${PAST[act]}`
   const { id: replayId, outcome, code, error: why } = replay

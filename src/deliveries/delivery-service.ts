@@ -1,5 +1,5 @@
 /** Deliveries for people: found, counted, tried again and cancelled, one by one or by filter. */
-import type { Delivery } from '../core/deliveries/delivery.ts'
+import { DELIVERY_ACTS, type Delivery, type DeliveryAct } from '../core/deliveries/delivery.ts'
 import { Failure } from '../core/failure.ts'
 import { isId } from '../core/id.ts'
 import type { Json } from '../core/json.ts'
@@ -24,8 +24,6 @@ import {
 
 export const DEFAULT_LIMIT = 50
 export const MAX_LIMIT = 500
-/** Deliveries that one call changes. */
-export const MAX_CHANGED = 10_000
 /** Ids that its answer names. */
 const MAX_SHOWN_IDS = 1_000
 /** Of the undeliverable ones, the newest are grouped. */
@@ -192,12 +190,8 @@ export function createDeliveryService(options: DeliveryServiceOptions): Delivery
   }
 
   /** Changes page by page: what a page changed stays changed if a later one fails. */
-  async function changeAll(
-    query: DeliveryQuery,
-    max: number,
-    state: NonNullable<DeliveryQuery['state']>,
-    change: (ids: readonly string[]) => Promise<readonly string[]>,
-  ): Promise<Changed> {
+  async function changeAll(query: DeliveryQuery, max: number, act: DeliveryAct): Promise<Changed> {
+    const state = DELIVERY_ACTS[act]
     if (Object.keys(query).length === 0) {
       const names = Object.keys(DELIVERY_FILTERS).join(', ')
       throw invalid(`Give a filter, such as { "state": "${state}" } for all of them. There are: ${names}.`)
@@ -210,7 +204,7 @@ export function createDeliveryService(options: DeliveryServiceOptions): Delivery
       const size = Math.min(PAGE, max - count + 1)
       const page = await callDeliveries(() => store.list(wanted, size, before))
       const taken = page.slice(0, max - count)
-      const changed = taken.length === 0 ? [] : await callDeliveries(() => change(taken.map(({ id }) => id)))
+      const changed = taken.length === 0 ? [] : await callDeliveries(() => store[act](taken.map(({ id }) => id)))
       count += changed.length
       ids.push(...changed.slice(0, MAX_SHOWN_IDS - ids.length))
       if (taken.length < page.length) return { count, ids, more: true }
@@ -244,13 +238,13 @@ export function createDeliveryService(options: DeliveryServiceOptions): Delivery
     cancel,
     retryAll: async (query, max) => {
       if (query.state === 'delivered') throw invalid('What was delivered is not sent again; replay its messages.')
-      return changeAll(query, max, 'undeliverable', (ids) => store.retry(ids))
+      return changeAll(query, max, 'retry')
     },
     cancelAll: async (query, max) => {
       if (query.state === 'delivered' || query.state === 'cancelled') {
         throw invalid(`What is ${query.state} cannot be cancelled; state is pending or undeliverable.`)
       }
-      return changeAll(query, max, 'pending', (ids) => store.cancel(ids))
+      return changeAll(query, max, 'cancel')
     },
   }
 }

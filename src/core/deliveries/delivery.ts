@@ -112,3 +112,13 @@ export type AttemptEnd = Readonly<{
   /** Of a pending one: milliseconds until it is due again. */
   dueInMs?: number
 }>
+
+/** What people may do with many deliveries at once: the state of those that are meant unless they name one. */
+export const DELIVERY_ACTS = { retry: 'undeliverable', cancel: 'pending' } as const satisfies Record<
+  string,
+  DeliveryState
+>
+export type DeliveryAct = keyof typeof DELIVERY_ACTS
+
+/** Deliveries that one call changes. */
+export const MAX_CHANGED_DELIVERIES = 10_000

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { DELIVERY_STATES } from '../../../../src/core/deliveries/delivery.ts'
+import { DELIVERY_STATES, type DeliveryAct } from '../../../../src/core/deliveries/delivery.ts'
 import { keyed, queryKeys, queryParts } from '../../api/query-keys.ts'
 import {
   changeDeliveries,
@@ -126,8 +126,7 @@ function Counts() {
   return <Figures label="Deliveries by state" figures={figures} />
 }
 
-type Act = 'retry' | 'cancel'
-const STATES: Readonly<Record<Act, readonly DeliveryState[]>> = {
+const STATES: Readonly<Record<DeliveryAct, readonly DeliveryState[]>> = {
   retry: ['pending', 'undeliverable', 'cancelled'],
   cancel: ['pending', 'undeliverable'],
 }
@@ -136,13 +135,13 @@ const STATES: Readonly<Record<Act, readonly DeliveryState[]>> = {
 function ChangeAll({ search }: Readonly<{ search: DeliveriesSearch }>) {
   const refused = useRefusal('operator')
   const client = useQueryClient()
-  const [asked, setAsked] = useState<Act>()
+  const [asked, setAsked] = useState<DeliveryAct>()
   const [done, setDone] = useState('')
   const { state } = search
-  const why = (act: Act) =>
+  const why = (act: DeliveryAct) =>
     refused ??
     (state === undefined || !STATES[act].includes(state) ? `Choose the state ${STATES[act].join(' or ')}.` : undefined)
-  const run = async (act: Act) => {
+  const run = async (act: DeliveryAct) => {
     try {
       const { count, more } = await changeDeliveries(act, search)
       const what = act === 'retry' ? 'sent again' : 'cancelled'
