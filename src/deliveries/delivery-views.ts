@@ -6,6 +6,7 @@ import type { Delivery, DeliveryAttempt, DeliveryState } from '../core/deliverie
 import { isSecretName, MASK, referencesIn } from '../core/secrets/secrets.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { NameLimits } from '../formats/name-limits.ts'
+import { appendEncoded } from '../language/url-template.ts'
 import { createBodyCapture } from '../records/message-log/bodies.ts'
 import {
   compileRedaction,
@@ -93,7 +94,8 @@ export function createDeliveryViews(
   }
 
   function outgoing({ request }: Content, { hide }: Hidden, withValues: boolean): OutgoingView {
-    const { method, url, contentType } = request
+    const { method, url, query, contentType } = request
+    const whole = query === undefined ? url : appendEncoded(url, query)
     // A text with a reference does not have the secret itself.
     const documented = Object.entries(request.headers).map(
       ([name, text]) => [name, isSecret(name, text) && referencesIn(text).length === 0 ? MASK : text] as const,
@@ -103,7 +105,7 @@ export function createDeliveryViews(
     )
     return {
       method,
-      url: hide(withValues ? url : withoutQuery(url)),
+      url: hide(withValues ? whole : withoutQuery(url)),
       headers: Object.fromEntries([...documented, ...values]),
       ...(contentType === undefined ? {} : { contentType }),
     }

@@ -171,7 +171,12 @@ describe('one delivery', () => {
     const id = await stage.add({
       body: '{"patient":{"ssn":"123-45-6789"}}',
       orderKey: '123-45-6789',
-      request: { ...REQUEST, url: 'http://lab.test/123-45-6789', values: { 'x-ssn': '123-45-6789' } },
+      request: {
+        ...REQUEST,
+        url: 'http://lab.test/123-45-6789',
+        query: 'ssn=123-45-6789',
+        values: { 'x-ssn': '123-45-6789' },
+      },
     })
     stage.store.leave(id, 'undeliverable', [
       { at: '2026-01-02T03:04:05.678Z', ms: 1, status: 400, message: 'It answered with status 400. It said: 123-45' },
@@ -187,7 +192,7 @@ describe('one delivery', () => {
     }
     assert.deepEqual(await contentOf(id), {
       ...(await contentOf(id)),
-      url: 'http://lab.test/***',
+      url: 'http://lab.test/***?ssn=***',
       body: '{"patient":{"ssn":"***"}}',
       masked: true,
     })

@@ -22,7 +22,8 @@ export const ENDPOINT_ID = 'e'.repeat(24)
 export const REQUEST: NewDelivery['request'] = {
   to: { target: 'http', address: '', options: { retries: 0 } },
   method: 'POST',
-  url: 'http://lab.test/orders/7?patient=17',
+  url: 'http://lab.test/orders/7',
+  query: 'patient=17',
   headers: { authorization: 'Bearer ${env:LAB_TOKEN}', 'x-api-key': 'literal', accept: 'application/json' },
   values: { 'x-patient': '17', cookie: 'session=abcdefghijklmnop' },
   key: null,
