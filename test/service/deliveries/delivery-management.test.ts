@@ -40,7 +40,7 @@ describe('the list', () => {
   test('is found by each filter, newest first', async () => {
     const first = await stage.add({ orderKey: 'a' })
     const second = await stage.add({ requestId: 'copy', target: 'http://copy.test', endpointId: 'f'.repeat(24) })
-    stage.store.leave(second, 'undeliverable', [failed(400)])
+    await stage.leave(second, 'undeliverable', [failed(400)])
     const { messageId } = (await stage.get(`/deliveries/${first}`)).json()
     const cases: readonly (readonly [string, readonly string[]])[] = [
       ['', [second, first]],
@@ -92,24 +92,25 @@ describe('the list', () => {
     const id = await stage.add()
     await stage.add()
     await stage.add({ requestId: 'copy' })
-    stage.store.leave(id, 'delivered')
+    await stage.leave(id, 'delivered')
     const { counts, oldestAt } = (await stage.get('/deliveries/counts')).json<{
       counts: JsonObject[]
       oldestAt: string
     }>()
-    const shown = counts.map(({ endpoint, request, state, count, bytes }) => [endpoint, request, state, count, bytes])
+    const shown = counts.map(({ endpoint, request, state, count }) => [endpoint, request, state, count])
     assert.deepEqual(shown.sort(), [
-      ['Orders', 'copy', 'pending', 1, 7],
-      ['Orders', 'store', 'delivered', 1, 7],
-      ['Orders', 'store', 'pending', 1, 7],
+      ['Orders', 'copy', 'pending', 1],
+      ['Orders', 'store', 'delivered', 1],
+      ['Orders', 'store', 'pending', 1],
     ])
+    assert.ok(counts.every(({ bytes, state }) => state === 'delivered' || Number(bytes) > 7))
     assert.ok(Date.parse(oldestAt) <= Date.now())
   })
 
   test('has groups of what is alike, the largest first', async () => {
     const left = async (target: string, attempt: DeliveryAttempt) => {
       const id = await stage.add({ target })
-      stage.store.leave(id, 'undeliverable', [failed(500), attempt])
+      await stage.leave(id, 'undeliverable', [failed(500), attempt])
       return id
     }
     await left('http://a.test', failed(400))
@@ -136,7 +137,7 @@ describe('the list', () => {
 describe('one delivery', () => {
   test('is shown with its attempts, without values of the message', async () => {
     const id = await stage.add({ item: 3, orderKey: 'ward' })
-    stage.store.leave(id, 'pending', [failed(500), failed(503)])
+    await stage.leave(id, 'pending', [failed(500), failed(503)])
     const { lastAttempts, lastAttempt, outgoing, item, key } = (await stage.get(`/deliveries/${id}`)).json()
     assert.deepEqual([item, key, lastAttempt], [3, 'ward', failed(503)])
     assert.deepEqual(lastAttempts, [failed(500), failed(503)])
@@ -178,7 +179,7 @@ describe('one delivery', () => {
         values: { 'x-ssn': '123-45-6789' },
       },
     })
-    stage.store.leave(id, 'undeliverable', [
+    await stage.leave(id, 'undeliverable', [
       { at: '2026-01-02T03:04:05.678Z', ms: 1, status: 400, message: 'It answered with status 400. It said: 123-45' },
     ])
     const texts = [
@@ -222,7 +223,7 @@ describe('a retry', () => {
   test('sends what was undeliverable or cancelled again', async () => {
     for (const state of ['undeliverable', 'cancelled', 'pending'] as const) {
       const id = await stage.add()
-      stage.store.leave(id, state, [failed(400)])
+      await stage.leave(id, state, [failed(400)])
       const reply = await stage.post(`/deliveries/${id}/retry`)
       assert.deepEqual([reply.status, reply.json().state, reply.json().attempts], [200, 'pending', 0])
       assert.equal((await contentOf(id)).body, '{"a":1}')
@@ -263,7 +264,7 @@ describe('a retry', () => {
 
   test('refuses what has arrived', async () => {
     const id = await stage.add()
-    stage.store.leave(id, 'delivered')
+    await stage.leave(id, 'delivered')
     for (const request of [{}, { endpoint: 'now' }]) {
       const reply = await stage.post(`/deliveries/${id}/retry`, request)
       assert.deepEqual(codeOf(reply), [409, 'DELIVERY_ENDED'])
@@ -277,7 +278,7 @@ describe('a retry', () => {
     const id = await stage.add({ messageId, item: 1 })
     await stage.add({ messageId, item: 0 })
     await stage.add({ messageId, requestId: 'copy' })
-    stage.store.leave(id, 'undeliverable', [failed(400)])
+    await stage.leave(id, 'undeliverable', [failed(400)])
     stage.outcome = 'failed'
     const again = (await stage.post(`/deliveries/${id}/retry`, { endpoint: 'now' })).json<{
       state: string
@@ -319,7 +320,7 @@ describe('a cancellation', () => {
       ['cancelled', 409],
     ] as const) {
       const id = await stage.add()
-      stage.store.leave(id, state)
+      await stage.leave(id, state)
       const reply = await stage.post(`/deliveries/${id}/cancel`)
       assert.equal(reply.status, expected, reply.text)
       assert.equal(await stateOf(id), state === 'delivered' ? 'delivered' : 'cancelled')
@@ -332,7 +333,7 @@ describe('many', () => {
     const ids: string[] = []
     for (let count = 0; count < 4; count++) ids.unshift(await stage.add({ requestId: count < 3 ? 'store' : 'copy' }))
     const [copy = '', ...others] = ids
-    for (const id of ids) stage.store.leave(id, 'undeliverable', [failed(400)])
+    for (const id of ids) await stage.leave(id, 'undeliverable', [failed(400)])
     const some = (await stage.post('/deliveries/retry', { request: 'store', max: 2 })).json()
     assert.deepEqual(some, { count: 2, ids: others.slice(0, 2), more: true })
     const rest = (await stage.post('/deliveries/retry', { request: 'store' })).json()
@@ -383,16 +384,15 @@ describe('many', () => {
 test('each call is answered as /openapi.json says', async () => {
   const description = describeApi(describeDocument(), '0.0.0')
   const faultsOf = createAnswerCheck(description)
-  const id = await stage.add({ orderKey: 'a', item: 0 })
-  await stage.add({ orderKey: 'a', item: 1 })
   const bodies: Readonly<Record<string, Json>> = {
     '/deliveries/{id}/retry': { endpoint: 'now' },
     '/deliveries/retry': { state: 'cancelled' },
-    '/deliveries/cancel': { key: 'a' },
+    '/deliveries/cancel': { key: '/deliveries/cancel', state: 'undeliverable' },
   }
   for (const { method, path: declared } of deliveryRoutes) {
     const path = declared.replace(':id', '{id}')
-    stage.store.leave(id, 'undeliverable', [failed(500), failed(400)])
+    const id = await stage.add({ orderKey: declared, item: 0 })
+    await stage.leave(id, 'undeliverable', [failed(500), failed(400)])
     const url = path.replace('{id}', id)
     const reply = method === 'GET' ? await stage.get(url) : await stage.post(url, bodies[path])
     assert.equal(reply.status, 200, `${method} ${path}: ${reply.text}`)

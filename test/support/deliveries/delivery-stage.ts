@@ -4,7 +4,7 @@ import { deliveryRoutes } from '../../../src/api/deliveries.ts'
 import { addRoutes } from '../../../src/api/register.ts'
 import type { Api } from '../../../src/api/services.ts'
 import { ROLES } from '../../../src/core/access.ts'
-import type { NewDelivery } from '../../../src/core/deliveries/delivery.ts'
+import type { DeliveryAttempt, DeliveryState, NewDelivery } from '../../../src/core/deliveries/delivery.ts'
 import { createIds } from '../../../src/core/id.ts'
 import type { Json } from '../../../src/core/json.ts'
 import { createDeliveryService } from '../../../src/deliveries/delivery-service.ts'
@@ -13,9 +13,10 @@ import { createServer } from '../../../src/inbound/http/server.ts'
 import { answerFailure } from '../../../src/pipeline/reply.ts'
 import type { AuditEntry } from '../../../src/store/sql/audit-store.ts'
 import type { DeliveryStore } from '../../../src/store/sql/delivery-store.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { type Called, call } from '../inbound/http/management/call.ts'
 import { readTestSettings } from '../service.ts'
-import { createMemoryDeliveryStore } from './memory-delivery-store.ts'
+import { silent } from '../silent.ts'
 
 export const ENDPOINT_ID = 'e'.repeat(24)
 
@@ -38,7 +39,9 @@ type DeliveryStage = {
   get(path: string): Promise<Called>
   /** Sends JSON where there is a body. */
   post(path: string, body?: Json): Promise<Called>
-  store: ReturnType<typeof createMemoryDeliveryStore>
+  store: DeliveryStore
+  /** Makes attempts as a sender does, and leaves the delivery in that state. */
+  leave(id: string, state: DeliveryState, attempts?: readonly DeliveryAttempt[]): Promise<void>
   /** Stores a delivery; resolves to its id. */
   add(delivery?: Partial<NewDelivery>): Promise<string>
   /** What the audit log got. */
@@ -55,7 +58,7 @@ type Records = Parameters<typeof createDeliveryService>[0]['records']
 export async function openDeliveryStage(env: Readonly<Record<string, string>> = {}): Promise<DeliveryStage> {
   const settings = readTestSettings(env)
   const newId = createIds(Date.now, 1)
-  const store = createMemoryDeliveryStore()
+  const { deliveries: store, close } = await openSqliteStore({ path: ':memory:', logger: silent })
   const entries: Partial<AuditEntry>[] = []
   const stage = { outcome: 'done' as DeliveryStage['outcome'] }
   const replays: DeliveryStage['replays'] = []
@@ -71,8 +74,7 @@ export async function openDeliveryStage(env: Readonly<Record<string, string>> = 
     },
   }
   const deliveries = createDeliveryService({
-    // The rest is what senders call.
-    store: store as unknown as DeliveryStore,
+    store,
     registry: createEndpointRegistry(),
     records,
     settings,
@@ -110,6 +112,25 @@ export async function openDeliveryStage(env: Readonly<Record<string, string>> = 
       await store.accept([{ id, ...names, ...content, ...delivery }], Number.POSITIVE_INFINITY)
       return id
     },
-    stop: () => server.close(),
+    leave: (id, state, attempts = []) => leave(store, id, state, attempts),
+    stop: async () => {
+      await server.close()
+      await close()
+    },
+  }
+}
+
+async function leave(store: DeliveryStore, id: string, state: DeliveryState, attempts: readonly DeliveryAttempt[]) {
+  if (state === 'cancelled') return void (await store.cancel([id]))
+  const target = (await store.get(id))?.target ?? ''
+  const ends = attempts.length === 0 && state !== 'pending' ? [undefined] : attempts
+  for (const [at, attempt] of ends.entries()) {
+    const claimed = await store.claim('test', target, 1_000, 60_000)
+    const others = claimed.flatMap(({ delivery }) => (delivery.id === id ? [] : [delivery.id]))
+    const isLast = at === ends.length - 1
+    await store.end('test', [
+      { id, attempt, ...(isLast && state !== 'pending' ? { state } : { state: 'pending', dueInMs: 0 }) },
+      ...others.map((other) => ({ id: other, attempt: undefined, state: 'pending' as const, dueInMs: 0 })),
+    ])
   }
 }

@@ -21,7 +21,7 @@ const stateOf = async (id: string) => (await stage.get(`/deliveries/${id}`)).jso
 const REFUSED = { at: '2026-01-02T03:04:05.678Z', ms: 12, status: 400, message: 'It was refused.' }
 const undeliverable = async () => {
   const id = await stage.add()
-  stage.store.leave(id, 'undeliverable', [REFUSED])
+  await stage.leave(id, 'undeliverable', [REFUSED])
   return id
 }
 
@@ -80,7 +80,7 @@ describe('crosswalk deliveries retry', () => {
   test('sends those with the ids, and finds what cannot be sent again', async () => {
     const id = await undeliverable()
     const arrived = await stage.add()
-    stage.store.leave(arrived, 'delivered')
+    await stage.leave(arrived, 'delivered')
     const { code, stdout } = await run('retry', [id, arrived], { yes: true })
     assert.equal(code, 1)
     assert.match(stdout, new RegExp(`^${id} {2}sent again\n${arrived} {2}.* has arrived`))
