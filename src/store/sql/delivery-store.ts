@@ -20,7 +20,7 @@ import {
 import { StoreUnavailable } from '../store-access.ts'
 import { type Database, rowsStatement, step, type TransactionWork } from './database.ts'
 import { keyText, type Tables } from './schema.ts'
-import { differing, elements, type Fragment, NOW, named, nextStateSequence, type Sql, sql, where } from './sql.ts'
+import { differing, elements, type Fragment, NOW, named, nextStateSequence, raw, type Sql, sql, where } from './sql.ts'
 import { type StateRecord, stateRow } from './states.ts'
 
 export type DeliveryFilter = Readonly<{
@@ -115,11 +115,8 @@ type CountRow = Readonly<{ [Column in Exclude<keyof Tables['delivery_totals'], '
 /** The rows of a JSON array of arrays, named `element`. */
 const given = (name: string): Fragment => sql`${elements(named(name))} as element`
 const AMONG_IDS = sql`(select element.value ->> 0 from ${given('ids')})`
-/** A number of a JSON array. */
-const numberAt = (index: number): Fragment =>
-  differing(sql`(element.value ->> ${index})`, sql`cast(element.value ->> cast(${index} as integer) as bigint)`)
-const textAt = (index: number): Fragment =>
-  differing(sql`(element.value ->> ${index})`, sql`(element.value ->> cast(${index} as integer))`)
+const textAt = (index: number): Fragment => raw(`(element.value ->> ${index})`)
+const numberAt = (index: number): Fragment => raw(`cast(element.value ->> ${index} as bigint)`)
 
 const ADD_DEPTH = rowsStatement(
   ['lane', 'target', 'depth'],
@@ -192,7 +189,7 @@ const DUE_TARGETS = sql<Readonly<{ limit: number }>, { target: string; due_in: n
   from targets where target is not null order by due_in limit :limit`
 
 const SKIP_LOCKED = differing(sql``, sql`for update skip locked`)
-/** PostgreSQL would run a subquery of \`in\` with a limit more than once. */
+/** PostgreSQL would run a subquery of `in` with a limit more than once. */
 const oneOf = (query: Fragment): Fragment => differing(sql`in (${query})`, sql`= any(array(${query}))`)
 type ClaimValues = Readonly<{ lease: string; target: string; limit: number; leaseMs: number; triedBefore: number }>
 const claimOf = (condition: Fragment) => sql<ClaimValues, { lane: string }>`
@@ -213,11 +210,13 @@ const HEADS = sql<Ids, ShownRow & Pick<ContentRow, 'request' | 'body'>>`
   where deliveries.sequence in (select (select min(sequence) from deliveries
     where deliveries.lane = element.value ->> 0 and state = 'pending') from ${given('ids')})
   order by deliveries.sequence`
-const RENEW = sql<Readonly<{ leases: string; leaseMs: number }>, { id: string }>`
-  update delivery_lanes set due = ${NOW} + cast(:leaseMs as integer)
-  from deliveries, ${given('leases')}
-  where deliveries.id = ${textAt(0)} and delivery_lanes.lane = deliveries.lane and delivery_lanes.lease = ${textAt(1)}
-  returning deliveries.id as id`
+const HELD = sql<Readonly<{ leases: string }>, { id: string; lane: string }>`
+  select deliveries.id, delivery_lanes.lane from ${given('leases')}
+  join deliveries on deliveries.id = ${textAt(0)}
+  join delivery_lanes on delivery_lanes.lane = deliveries.lane and delivery_lanes.lease = ${textAt(1)}
+  order by delivery_lanes.lane ${differing(sql``, sql`for update of delivery_lanes`)}`
+const RENEW = sql<Ids & Readonly<{ leaseMs: number }>>`
+  update delivery_lanes set due = ${NOW} + cast(:leaseMs as integer) where lane in ${AMONG_IDS}`
 
 const LANES_OF = sql<Ids, { lane: string; target: string }>`
   select distinct lane, target from deliveries where id in ${AMONG_IDS}`
@@ -234,7 +233,7 @@ const UPDATE_LANES = sql<Readonly<{ rows: string }>>`
   from ${given('rows')} where delivery_lanes.lane = ${textAt(0)}`
 const DELETE_EMPTY = sql<Ids>`delete from delivery_lanes where depth = 0 and lane in ${AMONG_IDS}`
 const DELETE_CONTENTS = sql<Ids>`delete from delivery_contents where id in ${AMONG_IDS}`
-const SET_BODY = sql<Readonly<{ id: string; body: string | Uint8Array | null }>>`
+const SET_BODY = sql<Readonly<{ id: string; body: Uint8Array }>>`
   update delivery_contents set body = :body where id = :id`
 const CONTENT = sql<Readonly<{ id: string }>, Pick<ContentRow, 'request' | 'body'>>`
   select request, body from delivery_contents where id = :id`
@@ -364,8 +363,11 @@ export function compileDeliveryStore(database: Database): DeliveryStore {
     now: async () => Number((await database.read(TIME, {}))[0]?.now),
     renew: async (leases, leaseMs) => {
       if (leases.length === 0) return []
-      const values = { leases: JSON.stringify(leases.map(({ id, lease }) => [id, lease])), leaseMs }
-      return (await database.write(RENEW, values)).map(({ id }) => id)
+      return database.transactionBeside(function* () {
+        const held = yield* step(HELD, { leases: JSON.stringify(leases.map(({ id, lease }) => [id, lease])) })
+        if (held.length > 0) yield* step(RENEW, { ids: idsOf(held.map(({ lane }) => lane)), leaseMs })
+        return held.map(({ id }) => id)
+      })
     },
     end: (ends) => {
       const byId = new Map(ends.map((end) => [end.id, end]))
@@ -468,7 +470,7 @@ function* changeAll(
     const bytes = change.state === 'delivered' ? 0 : (change.bytes ?? Number(row.bytes))
     lane.depth += Number(change.state === 'pending') - Number(row.state === 'pending')
     if (change.state === 'delivered') delivered.push(row.id)
-    if (body !== undefined) yield* step(SET_BODY, { id: row.id, body })
+    if (body !== undefined) yield* step(SET_BODY, { id: row.id, body: bytesOf(body) })
     changes.push([
       row.id,
       change.state,
@@ -566,6 +568,8 @@ const idsOf = (ids: readonly string[]): string => JSON.stringify(ids.map((id) =>
 
 const isoTime = (ms: number | string): string => new Date(Number(ms)).toISOString()
 
+const bytesOf = (body: string | Uint8Array): Uint8Array => (typeof body === 'string' ? Buffer.from(body) : body)
+
 const sizeOf = (body: string | Uint8Array): number => (typeof body === 'string' ? Buffer.byteLength(body) : body.length)
 
 function newRow(delivery: NewDelivery): Accepting['rows'][number] {
@@ -593,7 +597,7 @@ function newRow(delivery: NewDelivery): Accepting['rows'][number] {
     detail: JSON.stringify(detail),
     log: '[]',
     request,
-    body: body === undefined ? null : typeof body === 'string' ? Buffer.from(body) : body,
+    body: body === undefined ? null : bytesOf(body),
   }
 }
 
