@@ -29,6 +29,8 @@ export type DeliveryRequest = Readonly<{
   method: string
   /** The URL, with references in place of secrets. */
   url: string
+  /** Appended to the query of `url`, percent-encoded: the secret that `url` starts with may have a query of its own. */
+  query?: string
   /** Texts of the document, by lower-case name. */
   headers: Readonly<Record<string, string>>
   /** Headers with values of the message, by lower-case name; they win over `headers`. */
