@@ -37,7 +37,8 @@ export function createMemoryDeliveryStore(clock: () => number = Date.now): Memor
   return {
     accept: async (deliveries) => {
       for (const { request, body, ...names } of deliveries) {
-        const delivery = { ...names, state: 'pending', acceptedAt: now(), attempts: 0, lastAttempts: [] } as const
+        const times = { acceptedAt: now(), since: now() }
+        const delivery = { ...names, ...times, state: 'pending', attempts: 0, lastAttempts: [] } as const
         stored.set(names.id, { delivery: { ...delivery, bytes: body?.length ?? 0 }, content: { request, body } })
       }
       return 'accepted'
