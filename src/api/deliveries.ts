@@ -231,7 +231,7 @@ export const deliveryRoutes = [
     method: 'POST',
     path: '/deliveries/:id/retry',
     role: 'operator',
-    summary: 'Sends a delivery again, at once, behind what is pending of its key.',
+    summary: 'Sends a delivery again, at once, in the order of its key.',
     body: {
       ...checkedBody(RetryRequest, {
         code: 'DELIVERY_RETRY_INVALID',

@@ -42,6 +42,9 @@ export type Run = {
   extracted: JsonObject | undefined
 }
 
+/** What targets need of the message, or the delivery, that they send a request of. */
+export type Sending = Pick<Run, 'messageId' | 'clock' | 'budget' | 'mayWait' | 'slot' | 'producer' | 'trace'>
+
 /** Calls of response requests by `deliveryKey`: the status of the answer, or true if it was a success whatever its status. */
 export type Delivered = ReadonlyMap<string, number | true>
 

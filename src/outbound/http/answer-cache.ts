@@ -7,7 +7,7 @@ import {
   timedOut,
 } from '../../core/ports/http-client-port.ts'
 import type { CacheRule, Outbound } from '../../core/ports/outbound-port.ts'
-import type { Run } from '../../core/run.ts'
+import type { Sending } from '../../core/run.ts'
 import type { CallSpan } from '../../core/tracing/trace.ts'
 import { resultWithin } from '../../core/within.ts'
 
@@ -21,7 +21,7 @@ type Call = Readonly<{
   timeoutMs: number
   /** The call in messages. */
   subject: string
-  run: Run
+  run: Sending
   called: CallSpan
   /** Asks the target. */
   send(timeoutMs: number): Promise<OutboundAnswer>

@@ -1,6 +1,6 @@
 /** Requests to http and https URLs. */
 import type { Body, PreparedRequest } from '../../core/ports/outbound-port.ts'
-import type { Run } from '../../core/run.ts'
+import type { Sending } from '../../core/run.ts'
 import { REDACTED } from '../../core/secrets/secrets.ts'
 import { type CallSpan, noteSent } from '../../core/tracing/trace.ts'
 import { type OpenTarget, serverAttributes, type Target, withTrace } from '../target.ts'
@@ -48,7 +48,7 @@ export const HTTP_TARGET = {
 function headersFor(
   { headers: own }: PreparedRequest,
   body: Body | undefined,
-  run: Run,
+  run: Sending,
   called: CallSpan,
 ): PreparedRequest['headers'] {
   const traced = withTrace(own, run, called)

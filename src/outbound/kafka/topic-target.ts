@@ -5,7 +5,7 @@
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import type { Body, PreparedRequest } from '../../core/ports/outbound-port.ts'
 import type { RecordOffset, RecordProducer } from '../../core/ports/record-producer.ts'
-import type { Run } from '../../core/run.ts'
+import type { Sending } from '../../core/run.ts'
 import { type CallSpan, keepsSent, noteSent } from '../../core/tracing/trace.ts'
 import { type OpenTarget, type Target, withTrace } from '../target.ts'
 
@@ -52,7 +52,7 @@ export const TOPIC_TARGET = {
 function listRecordHeaders(
   { headers: own }: PreparedRequest,
   body: Body | undefined,
-  run: Run,
+  run: Sending,
   called: CallSpan,
 ): [name: string, value: string][] {
   const sent: [name: string, value: string][] = []

@@ -126,11 +126,13 @@ async function leave(store: DeliveryStore, id: string, state: DeliveryState, att
   const ends = attempts.length === 0 && state !== 'pending' ? [undefined] : attempts
   for (const [at, attempt] of ends.entries()) {
     const claimed = await store.claim('test', target, 1_000, 60_000)
-    const others = claimed.flatMap(({ delivery }) => (delivery.id === id ? [] : [delivery.id]))
     const isLast = at === ends.length - 1
-    await store.end('test', [
-      { id, attempt, ...(isLast && state !== 'pending' ? { state } : { state: 'pending', dueInMs: 0 }) },
-      ...others.map((other) => ({ id: other, attempt: undefined, state: 'pending' as const, dueInMs: 0 })),
-    ])
+    await store.end(
+      claimed.map(({ delivery, lease }) => {
+        if (delivery.id !== id) return { id: delivery.id, lease, attempt: undefined, state: 'pending', dueInMs: 0 }
+        const next = isLast && state !== 'pending' ? { state } : ({ state: 'pending', dueInMs: 0 } as const)
+        return { id, lease, attempt, ...next }
+      }),
+    )
   }
 }

@@ -24,7 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   endpoints: ['core', 'formats', 'language', 'store', 'document', 'pipeline'],
   inbound: ['core', 'formats', 'language', 'store', 'pipeline', 'endpoints', 'outbound'],
   records: ['core', 'formats', 'language', 'store', 'document', 'pipeline', 'endpoints', 'inbound'],
-  deliveries: ['core', 'formats', 'language', 'store', 'endpoints', 'records'],
+  deliveries: ['core', 'formats', 'language', 'store', 'outbound', 'pipeline', 'endpoints', 'records'],
   openhim: ['core', 'formats', 'language', 'outbound/targets.ts', 'endpoints', 'inbound', 'records'],
   observe: ['core', 'outbound/targets.ts', 'pipeline', 'endpoints', 'inbound', 'openhim'],
   try: [

@@ -170,7 +170,7 @@ function ChangeAll({ search }: Readonly<{ search: DeliveriesSearch }>) {
         >
           <p>
             {asked === 'retry'
-              ? 'Each is sent again at once, as it was made, behind what is pending of its key:'
+              ? 'Each is sent again at once, as it was made, in the order of its key:'
               : 'None of them is sent any more; one that is being sent may arrive nevertheless:'}
           </p>
           <ul>

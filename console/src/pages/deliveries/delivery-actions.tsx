@@ -84,7 +84,7 @@ export function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetai
           onClose={close}
           onConfirm={() => run(() => retryDelivery(id, {}))}
         >
-          The same request is sent again at once, behind what is pending of its key.
+          The same request is sent again at once, in the order of its key.
         </ConfirmDialog>
       )}
       {asked === 'now' && (
