@@ -131,6 +131,10 @@ export const Message = named(
       list(NotMadeRequest),
       'The requests that were not made, because `when` did not give true or another lookup failed before.',
     ),
+    deliveries: described(
+      list(object({ id, request: text }, { item: described(whole, 'The index of its item, in a forEach.') })),
+      'The requests that were stored to be delivered.',
+    ),
     group: described(text, 'Key of its group of failures, of a message that did not end done.'),
   },
 )

@@ -286,6 +286,19 @@ export const FAILURES = {
     means: 'The store that holds the state of endpoints did not answer.',
     store: 'state',
   },
+  DELIVERIES_FULL: {
+    status: 503,
+    retry: true,
+    issue: 'throttled',
+    means:
+      'The deliveries that are stored have `DELIVERY_MAX_BYTES` already; nothing of the message was stored or sent by its durable requests.',
+  },
+  DELIVERY_UNAVAILABLE: {
+    status: 503,
+    retry: true,
+    issue: 'no-store',
+    means: 'The store of deliveries did not answer, so that the durable requests of the message were not accepted.',
+  },
   ...ADMISSION_FAILURES,
   ...MANAGEMENT_FAILURES,
   INTERNAL: {

@@ -61,15 +61,27 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 /** Only the two words, in any case: `ENABLE_LOGGING=no` must not be read as true. */
 export const flag: Kind<boolean> = createKind('`true` or `false`', (text) => FLAGS.get(text.toLowerCase()))
 
-const FACTORS: Readonly<Record<string, number>> = { '': 1, b: 1, kb: 1024, mb: 1024 * 1024 }
+const FACTORS = { '': 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const
 
 /** A size in bytes, from 1 byte to `maxMb` MiB: `1048576`, `512kb`, `1.5mb`, units in any case and of 1024. */
 export const size = (maxMb: number): Kind<number> =>
-  createKind(`a size in bytes or with the unit \`kb\` or \`mb\`, such as \`512kb\`, at most ${maxMb}mb`, (text) => {
-    const [, amount = '', unit = ''] = /^(\d{1,12}(?:\.\d{1,6})?) ?(b|kb|mb)?$/i.exec(text) ?? []
-    const bytes = Math.floor(Number(amount) * (FACTORS[unit.toLowerCase()] ?? Number.NaN))
-    return bytes >= 1 && bytes <= maxMb * 1024 * 1024 ? bytes : undefined
-  })
+  createKind(`a size in bytes or with the unit \`kb\` or \`mb\`, such as \`512kb\`, at most ${maxMb}mb`, (text) =>
+    readSize(text, /^(\d{1,12}(?:\.\d{1,6})?) ?(b|kb|mb)?$/i, maxMb * FACTORS.mb),
+  )
+
+/** The same up to `maxGb` GiB, with the unit `gb` too. */
+export const largeSize = (maxGb: number): Kind<number> =>
+  createKind(
+    `a size in bytes or with the unit \`kb\`, \`mb\` or \`gb\`, such as \`512mb\`, at most ${maxGb}gb`,
+    (text) => readSize(text, /^(\d{1,15}(?:\.\d{1,6})?) ?(b|kb|mb|gb)?$/i, maxGb * FACTORS.gb),
+  )
+
+function readSize(text: string, form: RegExp, maxBytes: number): number | undefined {
+  const [, amount = '', unit = ''] = form.exec(text) ?? []
+  const factor = Object.entries(FACTORS).find(([name]) => name === unit.toLowerCase())?.[1]
+  const bytes = Math.floor(Number(amount) * (factor ?? Number.NaN))
+  return bytes >= 1 && bytes <= maxBytes ? bytes : undefined
+}
 
 /** One of several words, in any case. */
 export function choice<const Word extends string>(...words: readonly Word[]): Kind<Word> {

@@ -282,6 +282,9 @@ export const mapsAnswer = ({ answer }: Endpoint): boolean => Object.keys(answer?
 export const answerFormat = (endpoint: Endpoint): Endpoint['transformation']['output'] =>
   (mapsAnswer(endpoint) ? endpoint.answer?.type : undefined) ?? endpoint.transformation.output
 
+/** It is stored with the message, and sent until the target has it. */
+export const isDurable = ({ delivery }: ResponseRequest): boolean => delivery !== undefined
+
 /** It may be marked in either field. */
 export const isMarkedPrimary = (request: ResponseRequest): boolean =>
   request.primary === true || request.config?.primary === true

@@ -1,4 +1,5 @@
 /** The calls of lookups and response requests: built from a message, and sent to their targets. */
+import type { DeliveryRules } from '../../core/deliveries/delivery.ts'
 import { checkEgress } from '../../core/egress/egress-policy.ts'
 import { exclusiveIteration } from '../../core/exclusive-iteration.ts'
 import { Failure } from '../../core/failure.ts'
@@ -22,6 +23,7 @@ import { parseUrlTemplate, type UrlTemplate } from '../../language/url-template.
 import { addressOf, formatTarget, type NamedTarget, targetOf } from '../../outbound/targets.ts'
 import { createExpressionCompiler } from '../expressions.ts'
 import type { PipelineSettings, Services } from '../services.ts'
+import { andThen } from './for-each.ts'
 import { compileCache } from './lookup-cache.ts'
 import { compileAuth } from './request-auth.ts'
 import {
@@ -42,6 +44,7 @@ import {
   lintReferences,
   withoutValues,
 } from './secret-references.ts'
+import { compileStoring, fillOrderKey, type StoredCall, shownOrigin } from './stored-call.ts'
 import { withoutWrapper } from './upstream-answer.ts'
 
 /**
@@ -107,12 +110,14 @@ export function compileCall(
   const refersInUrl = url.references.length > 0
   const urlPath = lint.at('config', 'url').path
   const allowed = compileAllowed(request.allowedStatuses, lint.at('allowedStatuses'))
-  const timeoutMs = compileTimeout(request.timeoutMs, settings, lint.at('timeoutMs'))
+  const isDurable = 'delivery' in request && request.delivery !== undefined
+  const timeoutMs = compileTimeout(request.timeoutMs, settings, isDurable, lint.at('timeoutMs'))
   const originName = url.base?.reference.text
   const options: Destination['options'] = {
-    retries: compileRetries(request, target, method, settings, lint.at('retries')),
+    // The schedule of a delivery decides.
+    retries: isDurable ? 0 : compileRetries(request, target, method, settings, lint.at('retries')),
     ...compileRedirects(kind, config, allowed),
-    ...(request.idempotent === true ? { idempotent: true } : {}),
+    ...(request.idempotent === true || isDurable ? { idempotent: true } : {}),
     ...(originName === undefined ? {} : { originName }),
   }
   const carriesTransaction = settings.openhimRegister && target.isHttp && !Object.hasOwn(headers, TRANSACTION_HEADER)
@@ -131,8 +136,18 @@ export function compileCall(
   const keySpec = 'key' in request ? request.key : undefined
   const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, reader, lint.at('key'))
 
-  const evaluate = compileEvaluation([...placeholders, ...query, ...headerValues, ...(key === undefined ? [] : [key])])
-  const buildUncached = (scope: CallScope, { budget }: Run, evaluated: Evaluated): PreparedRequest => {
+  const storing =
+    'delivery' in request ? compileStoring(request, reader, services.secrets, lint.at('delivery')) : undefined
+  const orderKey = storing?.orderKey ?? key
+
+  const evaluate = compileEvaluation([
+    ...placeholders,
+    ...query,
+    ...headerValues,
+    ...[key, storing?.orderKey].filter((one) => one !== undefined),
+  ])
+  /** What of the request is of the message. `added`: headers. */
+  const fillValues = (scope: CallScope, { budget }: Run, evaluated: Evaluated) => {
     const shownUrl = fillUrl(urlParts, scope, evaluated)
     const recordKey = (key && parameterText(key, scope, evaluated, 'be the key of a record')) ?? null
     budget.spend(shownUrl.length + (recordKey?.length ?? 0), lint.path)
@@ -140,6 +155,10 @@ export function compileCall(
       headerValues.length === 0 ? undefined : fillHeaders(headerValues, scope, evaluated, settings.requestUrlLimitBytes)
     if (fromMessage !== undefined) budget.spend(jsonLength(fromMessage, budget.leftBytes), lint.path)
     const added = carriesTransaction ? { ...transactionHeader(scope), ...fromMessage } : fromMessage
+    return { shownUrl, recordKey, added }
+  }
+  const buildUncached = (scope: CallScope, run: Run, evaluated: Evaluated): PreparedRequest => {
+    const { shownUrl, recordKey, added } = fillValues(scope, run, evaluated)
     if (!refers) {
       const carried = added === undefined ? headers : { ...headers, ...added }
       return { method, url: shownUrl, headers: carried, key: recordKey, shownUrl, secrets: undefined }
@@ -155,6 +174,30 @@ export function compileCall(
       shownUrl,
       secrets: collector.values,
       ...(authed && { auth: authed.auth }),
+    }
+  }
+  const buildStored = (rules: DeliveryRules, scope: CallScope, run: Run, evaluated: Evaluated): StoredCall => {
+    const { shownUrl, recordKey, added = {} } = fillValues(scope, run, evaluated)
+    const hasOwnQuery = url.base !== undefined && query.length > 0
+    const bareUrl = hasOwnQuery ? fillUrl({ ...urlParts, query: [] }, scope, evaluated) : shownUrl
+    const ordered = orderKey && fillOrderKey(orderKey, scope, evaluated)
+    if (ordered !== undefined) run.budget.spend(ordered.length, lint.path)
+    return {
+      target: formatTarget(target, to.address, originName ?? shownOrigin(shownUrl)),
+      ...(ordered === undefined ? {} : { orderKey: ordered }),
+      request: {
+        to,
+        method,
+        url: bareUrl,
+        ...(hasOwnQuery ? { query: shownUrl.slice(bareUrl.length).replace(/^[?&]/, '') } : {}),
+        headers,
+        values: added,
+        ...(config.auth === undefined ? {} : { auth: config.auth as Json }),
+        key: recordKey,
+        allowed,
+        timeoutMs,
+        rules,
+      },
     }
   }
 
@@ -176,6 +219,9 @@ export function compileCall(
         ? evaluated.then((values) => build(scope, run, values))
         : build(scope, run, evaluated)
     },
+    prepareStored:
+      storing &&
+      ((scope, run) => andThen(evaluate(scope, run), (values) => buildStored(storing.rules, scope, run, values))),
     toUrl: ({ cacheKey: _, ...prepared }, url, scope) => {
       // A link may repeat a secret of the URL in a form that nobody can foresee.
       const shownUrl = refersInUrl ? `${originName ?? new URL(url).origin}/…` : withReferences(url, prepared.secrets)
@@ -250,9 +296,10 @@ function compileRetries(
 function compileTimeout(
   timeoutMs: number | undefined,
   { requestTimeoutMs, messageTimeoutMs }: PipelineSettings,
+  isDurable: boolean,
   lint: LintSink,
 ): number {
-  if (timeoutMs !== undefined && timeoutMs > messageTimeoutMs) {
+  if (timeoutMs !== undefined && timeoutMs > messageTimeoutMs && !isDurable) {
     lint.warning(
       `The message ends before: after ${messageTimeoutMs} ms (MESSAGE_TIMEOUT_MS). Write at most that, or raise the setting.`,
     )
@@ -341,6 +388,8 @@ export type RequestCall = Readonly<{
   concurrency: number
   /** Builds the request but its body. Fails with PARAMETER_INVALID, SECRET_UNAVAILABLE, as expressions do, and as `run.budget` does. */
   prepare(scope: CallScope, run: Run): Awaitable<PreparedRequest>
+  /** Builds what is stored of a request that is durable, in the same way, without its secrets; undefined of any other. */
+  prepareStored: ((scope: CallScope, run: Run) => Awaitable<StoredCall>) | undefined
   /** The same request to another URL. */
   toUrl(prepared: PreparedRequest, url: string, scope: CallScope): PreparedRequest
   /**

@@ -183,13 +183,14 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
       if (plan.fillsUrls && findRecordSecrets(completed).length > 0) return undefined
       const head = headFor(plan, compiled, completed)
       const rest =
-        trace.calls.length === 0 && trace.notMade === undefined
+        trace.calls.length === 0 && trace.notMade === undefined && trace.deliveries === undefined
           ? ''
           : restText({
               keys: NO_KEYS,
               bodies: [],
               calls: toRecordedCalls(trace, NO_SECRETS),
               ...keptNotMade(trace),
+              ...keptDeliveries(trace),
             })
       return doneLine({ head, id: messageId, ms: completed.ms, stages: trace.stages, rest })
     },
@@ -242,7 +243,7 @@ function toMessageRecord(
   if (error !== undefined) record.error = error
   const callsOmitted = (trace?.calls.length ?? 0) - record.calls.length
   if (callsOmitted > 0) record.callsOmitted = callsOmitted
-  if (trace !== undefined) Object.assign(record, keptNotMade(trace))
+  if (trace !== undefined) Object.assign(record, keptNotMade(trace), keptDeliveries(trace))
   if (isTriedAgain(completed)) record.triedAgain = true
   if (answer.repeats !== undefined) record.answerOf = answer.repeats
   if (incoming !== undefined && isReplay(incoming.origin)) record.replayOf = incoming.origin.replayOf
@@ -258,6 +259,18 @@ const toRecordedStage = ({ stage, startMs, endMs }: Trace['stages'][number]): Re
 /** The calls that a record keeps, failed ones first if there are too many. `secrets`: to be taken out of their targets. */
 const toRecordedCalls = ({ startMs, calls }: Trace, secrets: readonly string[]): readonly RecordedCall[] =>
   calls.length === 0 ? NO_CALLS : keptCalls(calls).map((call) => toRecordedCall(call, startMs, secrets))
+
+/** All of them: a replay must know which requests it need not store again. */
+const keptDeliveries = ({ deliveries }: Trace): Pick<MessageRecord, 'deliveries'> =>
+  deliveries === undefined
+    ? {}
+    : {
+        deliveries: deliveries.map(({ id, requestId, item }) => ({
+          id,
+          request: requestId,
+          ...(item === undefined ? {} : { item }),
+        })),
+      }
 
 const keptNotMade = ({ notMade }: Trace): Pick<MessageRecord, 'notMade'> =>
   notMade === undefined ? {} : { notMade: notMade.slice(0, MAX_CALLS) }

@@ -82,7 +82,7 @@ export function createReplay({ store, registry, intake, settings }: ReplayOption
 
 /** What a partial message has delivered; undefined if its document has changed since, so that its requests may be others. */
 function findDelivered(
-  { outcome, endpointVersion, calls, notMade = [] }: MessageRecord,
+  { outcome, endpointVersion, calls, notMade = [], deliveries = [] }: MessageRecord,
   { version }: CompiledEndpoint,
 ): Delivered | undefined {
   if (outcome !== 'partial' || endpointVersion !== version) return undefined
@@ -91,6 +91,7 @@ function findDelivered(
     if (kind === 'response' && status !== undefined) delivered.set(deliveryKey(id, item), status)
   }
   for (const { why, id, item } of notMade) if (why === 'delivered') delivered.set(deliveryKey(id, item), true)
+  for (const { request, item } of deliveries) delivered.set(deliveryKey(request, item), true)
   return delivered
 }
 

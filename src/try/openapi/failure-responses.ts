@@ -9,7 +9,7 @@ import { referencesIn } from '../../core/secrets/secrets.ts'
 import { listMappings } from '../../document/reads/document-mappings.ts'
 import { listReferences } from '../../document/reads/document-reads.ts'
 import { lookupOrder } from '../../document/reads/lookup-order.ts'
-import { type Endpoint, mayBeUnrouted, possibleSoles } from '../../document/schema/schema.ts'
+import { type Endpoint, isDurable, mayBeUnrouted, possibleSoles } from '../../document/schema/schema.ts'
 import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { splitPattern, variableName } from '../../language/route-pattern.ts'
 import { targetOf } from '../../outbound/targets.ts'
@@ -244,6 +244,8 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
     hasRequests || endpoint.inputTransforms !== undefined || endpoint.inputValidation !== undefined,
   STATE_TOO_LARGE: ({ endpoint }) => endpoint.state.extract !== undefined,
   STATE_UNAVAILABLE: ({ endpoint }) => usesState(endpoint),
+  DELIVERIES_FULL: ({ endpoint }) => endpoint.requests.response.some(isDurable),
+  DELIVERY_UNAVAILABLE: ({ endpoint }) => endpoint.requests.response.some(isDurable),
   RATE_LIMITED: ({ endpoint }) => endpoint.rateLimit !== undefined,
   IDEMPOTENCY_KEY_MISSING: ({ endpoint }) => endpoint.idempotency?.required === true,
   IDEMPOTENCY_KEY_INVALID: ofKeys,
