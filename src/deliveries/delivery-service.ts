@@ -204,7 +204,9 @@ export function createDeliveryService(options: DeliveryServiceOptions): Delivery
       const size = Math.min(PAGE, max - count + 1)
       const page = await callDeliveries(() => store.list(wanted, size, before))
       const taken = page.slice(0, max - count)
-      const changed = taken.length === 0 ? [] : await callDeliveries(() => store[act](taken.map(({ id }) => id)))
+      const asked = taken.map(({ id }) => id)
+      const done = new Set(asked.length === 0 ? [] : await callDeliveries(() => store[act](asked)))
+      const changed = asked.filter((id) => done.has(id))
       count += changed.length
       ids.push(...changed.slice(0, MAX_SHOWN_IDS - ids.length))
       if (taken.length < page.length) return { count, ids, more: true }
