@@ -67,6 +67,7 @@ const STORES: Readonly<Record<string, string>> = {
   endpoints: 'The store of endpoints',
   keys: 'The store of API keys',
   messages: 'The message log',
+  deliveries: 'The store of deliveries',
   audit: 'The audit log',
 }
 

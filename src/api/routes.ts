@@ -1,6 +1,7 @@
 /** The routes of the management API, by the ports that serve them. */
 import { accessRoutes } from './access.ts'
 import { authoringRoutes } from './authoring.ts'
+import { deliveryRoutes } from './deliveries.ts'
 import { dryRunRoutes } from './dry-run.ts'
 import { endpointRoutes } from './endpoints.ts'
 import { messageRoutes } from './messages.ts'
@@ -25,6 +26,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
   ...ENDPOINT_ROUTES,
   ...messageRoutes,
   ...replayRoutes,
+  ...deliveryRoutes,
   ...recordedTestRoutes,
   ...accessRoutes,
   ...operationRoutes,
@@ -41,6 +43,7 @@ export type TypedRoutes = (
   | typeof testRoutes
   | typeof messageRoutes
   | typeof replayRoutes
+  | typeof deliveryRoutes
   | typeof recordedTestRoutes
   | typeof accessRoutes
   | typeof operationRoutes

@@ -4,6 +4,7 @@ import { extname } from 'node:path'
 import { createIds } from '../core/id.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import { portion } from '../core/worker-processes.ts'
+import { createDeliveryService } from '../deliveries/delivery-service.ts'
 import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
 import { createEndpointService } from '../endpoints/endpoint-service.ts'
 import { createLoadShedder } from '../inbound/admission/load-shedder.ts'
@@ -181,6 +182,7 @@ async function openParts(context: Context) {
     newId,
     logger,
   })
+  const deliveries = createDeliveryService({ store: store.deliveries, registry, records, settings, clock })
   const captures = createMessageCaptures({
     store: store.captures,
     endpointService,
@@ -215,6 +217,7 @@ async function openParts(context: Context) {
     ...trying,
     records,
     captures,
+    deliveries,
     schedules,
     health,
     isStopping: () => running.isStopping,

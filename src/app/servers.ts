@@ -19,6 +19,7 @@ import { MESSAGE_PORT_HEADERS } from '../core/http.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
 import type { WorkerSlot } from '../core/worker-processes.ts'
+import type { DeliveryService } from '../deliveries/delivery-service.ts'
 import { describeDocument } from '../document/schema/public-schema.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
@@ -83,6 +84,7 @@ type ServersOptions = Readonly<{
   runTests: RunRequestedTests
   records: MessageRecords
   captures: MessageCaptures
+  deliveries: DeliveryService
   schedules: ScheduleRunner
   health: ServiceHealth
   isStopping(): boolean
@@ -140,7 +142,7 @@ type Ports = Readonly<{ messagePort: () => number; adminPort: () => number }>
 /** What the routes of a port call. Both ports serve the same documents. */
 function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { messagePort }: Ports): (port: Port) => Api {
   const { settings, version, dryRuns, storedTests, runTests, makeRecordedTest, records, captures, schedules } = options
-  const { endpointService, health, managementAuth, watching, consoleFolder, clock, logger } = options
+  const { deliveries, endpointService, health, managementAuth, watching, consoleFolder, clock, logger } = options
   const describe = () => JSON.stringify(describeApi(describeDocument(), version))
   let description: string | undefined
   const shared = {
@@ -156,6 +158,7 @@ function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { message
     makeRecordedTest,
     records,
     captures,
+    deliveries,
     schedules,
     keys: managementAuth.keys,
     audit: managementAuth.audit,
@@ -237,7 +240,7 @@ function createAdminServer(options: ServersOptions, api: Api, answer: AnswerFail
   addRoutes(server, ADMIN_ROUTES, api)
   if (workerSlot.slot === 0 && !existsSync(consoleFolder)) logger.warn({}, CONSOLE_MISSING)
   refuseBelow(server, '/uptime', 'open')
-  for (const path of ['/endpoints', '/messages']) refuseBelow(server, path)
+  for (const path of ['/endpoints', '/messages', '/deliveries']) refuseBelow(server, path)
   return server
 }
 

@@ -42,9 +42,8 @@ export type Run = {
   extracted: JsonObject | undefined
 }
 
-/** What a call to a target reads of the message that it is of, or of what stands for one. */
-export type CallRun = Pick<Run, 'messageId' | 'clock' | 'trace' | 'mayWait' | 'slot' | 'producer'> &
-  Readonly<{ budget: Pick<MessageBudget, 'take'> }>
+/** What targets need of the message, or the delivery, that they send a request of. */
+export type Sending = Pick<Run, 'messageId' | 'clock' | 'budget' | 'mayWait' | 'slot' | 'producer' | 'trace'>
 
 /** Calls of response requests by `deliveryKey`: the status of the answer, or true if it was a success whatever its status. */
 export type Delivered = ReadonlyMap<string, number | true>

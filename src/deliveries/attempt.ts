@@ -1,10 +1,11 @@
 /** One attempt at a delivery: its request is made ready, signed, sent once, and the outcome judged. */
 import type { ClaimedDelivery, DeliveryAttempt } from '../core/deliveries/delivery.ts'
 import { Failure } from '../core/failure.ts'
+import type { MessageBudget } from '../core/message-budget.ts'
 import { CircuitOpen, type OutboundAnswer, OutboundError } from '../core/ports/http-client-port.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Outbound, PreparedRequest } from '../core/ports/outbound-port.ts'
-import type { CallRun, Clock } from '../core/run.ts'
+import type { Clock, Sending } from '../core/run.ts'
 import { type SecretSource, withReferences } from '../core/secrets/secrets.ts'
 import { startCall, startTrace } from '../core/tracing/trace.ts'
 import { hasStatus } from '../language/status-set.ts'
@@ -17,6 +18,8 @@ import { signatureHeaders } from './signing.ts'
 export type AttemptNeeds = Readonly<{
   outbound: Outbound
   secrets: SecretSource
+  /** Bounds what is read of an answer. */
+  newBudget: () => MessageBudget
   clock: Clock
   logger: Pick<Logger, 'error'>
 }>
@@ -31,9 +34,6 @@ const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429])
 const LASTING_FAULTS: ReadonlySet<OutboundError['fault']> = new Set(['denied', 'refused'])
 
 const AWAY_FAULTS: ReadonlySet<OutboundError['fault']> = new Set(['unreachable', 'timeout'])
-
-/** The size of an answer is bounded by its target; nothing of it is kept. */
-const NO_BUDGET = { take: () => true }
 
 export function createAttempt(needs: AttemptNeeds): Attempt {
   return async (claimed) => {
@@ -64,10 +64,11 @@ type Noted = (outcome: Pick<DeliveryAttempt, 'status' | 'fault' | 'message'>) =>
 async function perform(claimed: ClaimedDelivery, needs: AttemptNeeds, noted: Noted): Promise<AttemptResult> {
   const { request, body } = claimed
   const { messageId, requestId, item } = claimed.delivery
-  const { outbound, secrets, clock } = needs
+  const { outbound, secrets, newBudget, clock } = needs
   const prepared = prepareStored(request, secrets)
   const trace = startTrace()
-  const run: CallRun = { messageId, clock, trace, mayWait: false, budget: NO_BUDGET }
+  const budget = newBudget()
+  const run: Sending = { messageId, clock, trace, mayWait: false, budget }
   const target = formatTarget(targetNamed(request.to.target), request.to.address, prepared.shownUrl)
   const called = startCall(trace, { kind: 'response', id: requestId, item, method: prepared.method, target })
   const { contentType, timeoutMs, to } = request
@@ -89,6 +90,8 @@ async function perform(claimed: ClaimedDelivery, needs: AttemptNeeds, noted: Not
     const attempt = noted({ fault, message })
     if (LASTING_FAULTS.has(fault)) return { attempt, state: 'undeliverable', target: 'unknown' }
     return { attempt, state: 'pending', target: AWAY_FAULTS.has(fault) ? 'away' : 'unknown' }
+  } finally {
+    budget.release()
   }
 }
 

@@ -28,17 +28,19 @@ const MIN_ASKED_MS = 1_000
 /** By how much a pause is lengthened at most, so that what failed at the same time is not tried again at the same time. */
 const JITTER = 0.1
 
+export type NextStep = Omit<AttemptEnd, 'lease'>
+
 /** `random`: from 0 to below 1. */
 export function nextStep(
   result: AttemptResult,
   { delivery, request: { rules } }: Pick<ClaimedDelivery, 'delivery' | 'request'>,
   { nowMs, random }: Readonly<{ nowMs: number; random: () => number }>,
-): AttemptEnd {
-  const { id, acceptedAt, attempts } = delivery
+): NextStep {
+  const { id, since, attempts } = delivery
   if ('circuitOpenMs' in result) return { id, attempt: undefined, state: 'pending', dueInMs: result.circuitOpenMs }
   const { attempt, state, retryAfterMs } = result
   if (state !== 'pending') return { id, attempt, state }
-  if (nowMs - Date.parse(acceptedAt) >= rules.giveUpAfterMs) {
+  if (nowMs - Date.parse(since) >= rules.giveUpAfterMs) {
     const message = `${attempt.message ?? 'The attempt failed.'} The delivery is older than "giveUpAfter" allows, so it is not tried again.`
     return { id, attempt: { ...attempt, message }, state: 'undeliverable' }
   }
@@ -55,4 +57,17 @@ function dueInMs(
   if (retryAfterMs !== undefined) return Math.min(Math.max(retryAfterMs, MIN_ASKED_MS), MAX_ASKED_MS)
   const ms = scheduleMs[Math.min(made, scheduleMs.length - 1)] ?? MAX_ASKED_MS
   return Math.round(ms * (1 + JITTER * random()))
+}
+
+/**
+ * Milliseconds until the first attempt of a delivery is due, by its schedule; 0 if it is due, or is not the first. The store has
+ * what it accepts due at once.
+ */
+export function firstDueInMs(
+  { delivery: { since, attempts }, request: { rules } }: Pick<ClaimedDelivery, 'delivery' | 'request'>,
+  nowMs: number,
+): number {
+  const [firstMs = 0] = rules.scheduleMs
+  if (attempts > 0 || firstMs === 0) return 0
+  return Math.min(firstMs, Math.max(0, Date.parse(since) + firstMs - nowMs))
 }

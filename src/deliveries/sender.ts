@@ -3,17 +3,17 @@
  * how the attempts ended; while one is under way its lease is renewed, so that what a process leaves is taken over by another.
  */
 import { nextPauseMs } from '../core/backoff.ts'
-import type { AttemptEnd, ClaimedDelivery, Delivery } from '../core/deliveries/delivery.ts'
+import type { AttemptEnd, ClaimedDelivery, Delivery, DeliveryLease } from '../core/deliveries/delivery.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
 import type { DeliveryStore } from '../store/sql/delivery-store.ts'
 import { StoreUnavailable } from '../store/store-access.ts'
 import type { Attempt } from './attempt.ts'
-import { type AttemptResult, nextStep } from './next-step.ts'
+import { firstDueInMs, type NextStep, nextStep } from './next-step.ts'
 import { TargetPace } from './target-pace.ts'
 
 export type SenderOptions = Readonly<{
-  store: Pick<DeliveryStore, 'dueTargets' | 'claim' | 'renew' | 'end'>
+  store: Pick<DeliveryStore, 'dueTargets' | 'claim' | 'now' | 'renew' | 'end'>
   attempt: Attempt
   /** Names this process in leases; no other one has it, nor an earlier run of this one. */
   owner: string
@@ -22,7 +22,7 @@ export type SenderOptions = Readonly<{
   concurrency: number
   logger: Pick<Logger, 'warn' | 'error' | 'info'>
   /** An attempt has ended, and the store has it. `end.attempt`: undefined if nothing was sent. */
-  onEnded?(delivery: Delivery, end: AttemptEnd): void
+  onEnded?(delivery: Delivery, end: NextStep): void
   /** For tests. `random`: from 0 to below 1. */
   random?: () => number
   timers?: Timers
@@ -65,14 +65,15 @@ const MAX_PACES = 10_000
 /** Ends that are stored in one transaction. */
 const MAX_ENDS = 100
 
-type Ended = Readonly<{ delivery: Delivery; end: AttemptEnd }>
+type Held = DeliveryLease & Readonly<{ target: string }>
+type Ended = Readonly<{ delivery: Delivery; end: NextStep }>
 
 export class DeliverySender {
   readonly #options: SenderOptions
   readonly #timers: Timers
   readonly #paces = new Map<string, TargetPace>()
-  /** The targets of deliveries that are under way, or whose ends are not stored yet, by the ids of the deliveries. */
-  readonly #held = new Map<string, string>()
+  /** Deliveries that are under way, or whose ends are not stored yet, by their ids. */
+  readonly #held = new Map<string, Held>()
   readonly #underWay = new Map<string, number>()
   #ends: Ended[] = []
   #isStoring = false
@@ -182,7 +183,7 @@ export class DeliverySender {
     const { store } = this.#options
     const paused = this.pausedTargets.length
     const { targets, nextInMs = POLL_MS } = await store.dueTargets(MAX_TARGETS + paused)
-    const back = [...this.#paces].filter(([, { backSince }]) => backSince !== undefined).map(([target]) => target)
+    const back = [...this.#paces].filter(([, { isBack }]) => isBack).map(([target]) => target)
     const wanted = [...new Set([...targets, ...back])]
     // Those without any come first, so that a few slow targets hold up no other.
     wanted.sort((a, b) => this.#underWayTo(a) - this.#underWayTo(b))
@@ -199,48 +200,70 @@ export class DeliverySender {
   async #claim(target: string): Promise<void> {
     const { store, owner } = this.#options
     const pace = this.#paceOf(target)
-    const startedAt = this.#timers.now()
-    const room = Math.min(pace.room(this.#underWayTo(target), startedAt), MAX_UNDER_WAY - this.#held.size)
+    const room = Math.min(pace.room(this.#underWayTo(target), this.#timers.now()), MAX_UNDER_WAY - this.#held.size)
     if (room <= 0) return
-    const { backSince } = pace
-    const claimed = await store.claim(owner, target, room, LEASE_MS, backSince)
-    if (claimed.length < room && backSince !== undefined) pace.caughtUp()
-    // One whose lease had ended may be under way in this process still.
-    const fresh = claimed.filter(({ delivery }) => !this.#held.has(delivery.id))
-    if (fresh.length === 0) return
-    for (const one of fresh) this.#hold(one.delivery.id, target)
-    const owned = await this.#stillOwned(fresh, startedAt)
-    for (const one of fresh) {
-      const { delivery } = one
-      if (!owned.has(delivery.id)) this.#release(delivery.id)
-      else if (this.#isStopping)
-        this.#finish(delivery, { id: delivery.id, attempt: undefined, state: 'pending', dueInMs: 0 })
-      else void this.#attempt(one, pace)
+    const claimed = await this.#hold(target, () => store.claim(owner, target, room, LEASE_MS))
+    for (const one of claimed) this.#begin(one, pace)
+    const left = room - claimed.length
+    if (!pace.isBack || left <= 0 || this.#isStopping) return
+    pace.backAtMs ??= await store.now()
+    const { backAtMs } = pace
+    const waiting = await this.#hold(target, () => store.claim(owner, target, left, LEASE_MS, backAtMs))
+    if (waiting.length === 0) pace.caughtUp()
+    for (const one of waiting) this.#begin(one, pace)
+  }
+
+  /** Out: those of a claim that are not under way yet, which are held from now on. */
+  async #hold(target: string, claim: () => Promise<readonly ClaimedDelivery[]>): Promise<readonly ClaimedDelivery[]> {
+    const startedAt = this.#timers.now()
+    const claimed = await claim()
+    const fresh: ClaimedDelivery[] = []
+    for (const one of claimed) {
+      const { lease, delivery } = one
+      const { id } = delivery
+      // One whose lease had ended may be under way in this process still.
+      if (!this.#held.has(id)) {
+        this.#underWay.set(target, this.#underWayTo(target) + 1)
+        fresh.push(one)
+      }
+      this.#held.set(id, { id, lease, target })
     }
+    if (this.#timers.now() - startedAt < LEASE_MS / 2) return fresh
+    return this.#stillLeased(fresh)
   }
 
   /** A process that stood still while it claimed may have lost the leases. */
-  async #stillOwned(claimed: readonly ClaimedDelivery[], startedAt: number): Promise<ReadonlySet<string>> {
-    const ids = claimed.map(({ delivery }) => delivery.id)
-    if (this.#timers.now() - startedAt < LEASE_MS / 2) return new Set(ids)
+  async #stillLeased(claimed: readonly ClaimedDelivery[]): Promise<readonly ClaimedDelivery[]> {
+    const release = ({ delivery }: ClaimedDelivery) => this.#release(delivery.id)
     try {
-      return new Set(await this.#options.store.renew(this.#options.owner, ids, LEASE_MS))
+      const leases = claimed.map(({ delivery: { id }, lease }) => ({ id, lease }))
+      const kept = new Set(await this.#options.store.renew(leases, LEASE_MS))
+      claimed.filter(({ delivery }) => !kept.has(delivery.id)).forEach(release)
+      return claimed.filter(({ delivery }) => kept.has(delivery.id))
     } catch (thrown) {
-      for (const id of ids) this.#release(id)
+      claimed.forEach(release)
       throw thrown
     }
   }
 
+  #begin(claimed: ClaimedDelivery, pace: TargetPace): void {
+    const { id } = claimed.delivery
+    const dueInMs = this.#isStopping ? 0 : firstDueInMs(claimed, this.#options.clock())
+    if (dueInMs > 0 || this.#isStopping)
+      this.#finish(claimed.delivery, { id, attempt: undefined, state: 'pending', dueInMs })
+    else void this.#attempt(claimed, pace)
+  }
+
   async #attempt(claimed: ClaimedDelivery, pace: TargetPace): Promise<void> {
     const { attempt, clock, random = Math.random } = this.#options
-    const result: AttemptResult = await attempt(claimed)
+    const result = await attempt(claimed)
     if (this.#isClosed) return
     if ('circuitOpenMs' in result) pace.pause(result.circuitOpenMs, this.#timers.now())
     else pace.record(result.target, clock())
     this.#finish(claimed.delivery, nextStep(result, claimed, { nowMs: clock(), random }))
   }
 
-  #finish(delivery: Delivery, end: AttemptEnd): void {
+  #finish(delivery: Delivery, end: NextStep): void {
     this.#ends.push({ delivery, end })
     if (this.#isStoring) return
     this.#isStoring = true
@@ -270,11 +293,14 @@ export class DeliverySender {
 
   /** Rejects with StoreUnavailable. One that the store cannot take is left to its lease, and holds up no other. */
   async #storeBatch(batch: readonly Ended[]): Promise<void> {
-    const { store, owner, logger, onEnded } = this.#options
-    const ends = batch.map(({ end }) => end)
+    const { store, logger, onEnded } = this.#options
+    const ends = batch.flatMap(({ end }): AttemptEnd[] => {
+      const held = this.#held.get(end.id)
+      return held === undefined ? [] : [{ ...end, lease: held.lease }]
+    })
     let stored: ReadonlySet<string>
     try {
-      stored = new Set(await store.end(owner, ends))
+      stored = new Set(await store.end(ends))
     } catch (thrown) {
       if (thrown instanceof StoreUnavailable) throw thrown
       if (batch.length > 1) {
@@ -300,11 +326,11 @@ export class DeliverySender {
 
   /** What another process has taken over meanwhile goes on: the store knows what to do with its end. */
   async #renew(): Promise<void> {
-    const { store, owner } = this.#options
-    const ids = [...this.#held.keys()]
-    if (ids.length === 0) return
+    const { store } = this.#options
+    const leases = [...this.#held.values()]
+    if (leases.length === 0) return
     try {
-      await store.renew(owner, ids, LEASE_MS)
+      await store.renew(leases, LEASE_MS)
     } catch (thrown) {
       this.#report(thrown, 'The leases of deliveries could not be renewed')
     }
@@ -327,13 +353,8 @@ export class DeliverySender {
     return this.#underWay.get(target) ?? 0
   }
 
-  #hold(id: string, target: string): void {
-    this.#held.set(id, target)
-    this.#underWay.set(target, this.#underWayTo(target) + 1)
-  }
-
   #release(id: string): void {
-    const target = this.#held.get(id)
+    const target = this.#held.get(id)?.target
     if (target === undefined) return
     this.#held.delete(id)
     const left = this.#underWayTo(target) - 1

@@ -18,7 +18,7 @@ export class TargetPace {
   #budget: number
   #failures = 0
   #pausedUntil = 0
-  #backSince: number | undefined
+  #isBack = false
   #lastBack = Number.NEGATIVE_INFINITY
 
   /** `most`: the most deliveries that are under way at once. */
@@ -27,14 +27,17 @@ export class TargetPace {
     this.#budget = Math.min(FIRST_BUDGET, most)
   }
 
-  /** Milliseconds since the epoch, once the target is back: what was tried before and is not due yet can be sent. */
-  get backSince(): number | undefined {
-    return this.#backSince
+  /** The target was away and answers again: what waits for its next attempt can be sent. */
+  get isBack(): boolean {
+    return this.#isBack
   }
+
+  /** By the clock of the store, when that was noticed. */
+  backAtMs: number | undefined
 
   /** No delivery to the target has failed lately, so that nothing is lost where the pace is forgotten. */
   get isOrdinary(): boolean {
-    return this.#failures === 0 && this.#backSince === undefined
+    return this.#failures === 0 && !this.#isBack
   }
 
   /** In: how many are under way, and the time on a monotonic clock. Out: how many more may be. */
@@ -51,7 +54,8 @@ export class TargetPace {
   record(sign: TargetSign, nowMs: number): void {
     if (sign === 'answers') {
       if (this.#failures >= AWAY_FAILURES && nowMs - this.#lastBack >= BACK_EVERY_MS) {
-        this.#backSince = nowMs
+        this.#isBack = true
+        this.backAtMs = undefined
         this.#lastBack = nowMs
       }
       this.#failures = 0
@@ -59,7 +63,7 @@ export class TargetPace {
     } else if (sign !== 'unknown') {
       if (sign === 'away') this.#failures += 1
       this.#budget = Math.max(1, Math.floor(this.#budget / 2))
-      if (this.#failures >= AWAY_FAILURES) this.#backSince = undefined
+      if (this.#failures >= AWAY_FAILURES) this.#isBack = false
     }
   }
 
@@ -68,11 +72,11 @@ export class TargetPace {
     this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs)
     this.#failures = Math.max(this.#failures, AWAY_FAILURES)
     this.#budget = 1
-    this.#backSince = undefined
+    this.#isBack = false
   }
 
   /** Nothing that was tried before waits any more. */
   caughtUp(): void {
-    this.#backSince = undefined
+    this.#isBack = false
   }
 }

@@ -58,7 +58,10 @@ type DeliveryNames = Readonly<{
   requestId: string
   /** The index of its item, in a forEach. */
   item?: number
-  /** The target as people know it, without secrets: what holds one up, holds up all of the same target. */
+  /**
+   * The target as people know it, without secrets and at most 500 characters: what holds one up, holds up all of the same
+   * target.
+   */
   target: string
   /** What has the same key, of one request of an endpoint, arrives in order. */
   orderKey?: string
@@ -88,29 +91,44 @@ export type Delivery = DeliveryNames &
     /** ISO 8601, as the times below. */
     acceptedAt: string
     endedAt?: string
-    /** When the next attempt is due, of a pending one that is the first of its key. */
+    /** When the next attempt is due, of a pending one that is the first of its key and is not being sent. */
     dueAt?: string
-    /** How many were made since the delivery was accepted, or since the last retry by hand. */
+    /** When it was accepted, or retried by hand after it had ended: attempts and age count from then. */
+    since: string
     attempts: number
     /** The latest ones, oldest first, MAX_KEPT_ATTEMPTS at most. */
     lastAttempts: readonly DeliveryAttempt[]
-    /** Of the request and its body, as they are stored. */
+    /** Of the request and its body, as they are stored; 0 if they are not kept. */
     bytes: number
   }>
 
-/** A delivery that this owner may send until its lease ends. */
+/** A delivery that the holder of the lease may send until it ends. */
 export type ClaimedDelivery = Readonly<{
   delivery: Delivery
+  /** Of one claim: no two have the same. */
+  lease: string
   request: DeliveryRequest
   body: Uint8Array | undefined
 }>
 
+export type DeliveryLease = Readonly<{ id: string; lease: string }>
+
 /** What becomes of a claimed delivery. */
-export type AttemptEnd = Readonly<{
-  id: string
-  /** Undefined if none was made, since the circuit of the target was open: nothing is counted. */
-  attempt: DeliveryAttempt | undefined
-  state: Exclude<DeliveryState, 'cancelled'>
-  /** Of a pending one: milliseconds until it is due again. */
-  dueInMs?: number
-}>
+export type AttemptEnd = DeliveryLease &
+  Readonly<{
+    /** Undefined if none was made, since the circuit of the target was open: nothing is counted. */
+    attempt: DeliveryAttempt | undefined
+    state: Exclude<DeliveryState, 'cancelled'>
+    /** Of a pending one: milliseconds until it is due again. */
+    dueInMs?: number
+  }>
+
+/** What people may do with many deliveries at once: the state of those that are meant unless they name one. */
+export const DELIVERY_ACTS = { retry: 'undeliverable', cancel: 'pending' } as const satisfies Record<
+  string,
+  DeliveryState
+>
+export type DeliveryAct = keyof typeof DELIVERY_ACTS
+
+/** Deliveries that one call changes. */
+export const MAX_CHANGED_DELIVERIES = 10_000

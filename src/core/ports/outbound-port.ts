@@ -3,7 +3,7 @@
  * of its table.
  */
 import type { ClientTls } from '../client-tls.ts'
-import type { CallRun } from '../run.ts'
+import type { Sending } from '../run.ts'
 import type { SecretValues } from '../secrets/secrets.ts'
 import type { CallSpan } from '../tracing/trace.ts'
 import type { Body, Destination } from './destination.ts'
@@ -55,5 +55,5 @@ export interface Outbound {
    * Delivers, and gives the answer of the target, or what stands for it. `called`: the span of the call, which keeps what is
    * sent. Fails with OutboundError.
    */
-  send(to: Destination, outgoing: Outgoing, run: CallRun, called: CallSpan): Promise<OutboundAnswer>
+  send(to: Destination, outgoing: Outgoing, run: Sending, called: CallSpan): Promise<OutboundAnswer>
 }

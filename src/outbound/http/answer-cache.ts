@@ -9,7 +9,7 @@ import {
   timedOut,
 } from '../../core/ports/http-client-port.ts'
 import type { Outbound } from '../../core/ports/outbound-port.ts'
-import type { CallRun } from '../../core/run.ts'
+import type { Sending } from '../../core/run.ts'
 import type { CallSpan } from '../../core/tracing/trace.ts'
 import { resultWithin } from '../../core/within.ts'
 
@@ -23,7 +23,7 @@ type Call = Readonly<{
   timeoutMs: number
   /** The call in messages. */
   subject: string
-  run: CallRun
+  run: Sending
   called: CallSpan
   /** Asks the target. */
   send(timeoutMs: number): Promise<OutboundAnswer>

@@ -1,7 +1,7 @@
 /** Requests to http and https URLs. */
 import type { Body } from '../../core/ports/destination.ts'
 import type { PreparedRequest } from '../../core/ports/outbound-port.ts'
-import type { CallRun } from '../../core/run.ts'
+import type { Sending } from '../../core/run.ts'
 import { REDACTED } from '../../core/secrets/secrets.ts'
 import { type CallSpan, noteSent } from '../../core/tracing/trace.ts'
 import { type OpenTarget, serverAttributes, type Target, withTrace } from '../target.ts'
@@ -49,7 +49,7 @@ export const HTTP_TARGET = {
 function headersFor(
   { headers: own }: PreparedRequest,
   body: Body | undefined,
-  run: CallRun,
+  run: Sending,
   called: CallSpan,
 ): PreparedRequest['headers'] {
   const traced = withTrace(own, run, called)

@@ -3,7 +3,7 @@
 import type { Destination } from '../../core/ports/destination.ts'
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import type { ClientCredentials, Outbound, Outgoing } from '../../core/ports/outbound-port.ts'
-import type { CallRun } from '../../core/run.ts'
+import type { Sending } from '../../core/run.ts'
 import { REDACTED } from '../../core/secrets/secrets.ts'
 import { type CallSpan, noteSecrets } from '../../core/tracing/trace.ts'
 import type { Token, TokenSource } from './token-source.ts'
@@ -25,7 +25,7 @@ async function sendWithToken(
   to: Destination,
   send: (outgoing: Outgoing) => Promise<OutboundAnswer>,
   outgoing: Outgoing,
-  run: CallRun,
+  run: Sending,
   called: CallSpan,
 ): Promise<OutboundAnswer> {
   const { shownUrl: from } = credentials

@@ -1,6 +1,7 @@
 /** Which messages were replayed already, or are being replayed, so that plans replay each message once. */
 
 import type { MessageRecord } from '../../core/records/message-record.ts'
+import type { Delivered } from '../../core/run.ts'
 import type { MessageStore } from '../../store/sql/messages.ts'
 import { callMessageLog } from '../message-log/message-search.ts'
 import { blocker, type EditedBody, type Replay, type ReplayBlocker, type Replayed } from './replay.ts'
@@ -81,13 +82,14 @@ export async function* everyMatch(
 }
 
 /** `alreadyDoneBy`: the id of an earlier replay whose outcome is done. Fails as Replay.run does. */
-type ReplayByHand = (
+export type ReplayByHand = (
   record: MessageRecord,
   edited?: EditedBody,
+  delivered?: Delivered,
 ) => Promise<Readonly<{ replayed: Replayed; alreadyDoneBy: string | undefined }>>
 
 export function createReplayByHand(store: MessageStore, replay: Replay, claims: Claims): ReplayByHand {
-  return async (record, edited) => {
+  return async (record, edited, delivered) => {
     const ids = await callMessageLog(() => findOriginals(store, record))
     if (ids.some((id) => claims.underWay.has(id))) {
       return { replayed: { blocker: blocker('under-way') }, alreadyDoneBy: undefined }
@@ -96,7 +98,7 @@ export function createReplayByHand(store: MessageStore, replay: Replay, claims: 
     try {
       const logged = await callMessageLog(() => succeededAmong(store, ids))
       const [alreadyDoneBy] = ids.flatMap((id) => claims.succeeded.get(id) ?? logged.get(id) ?? [])
-      const replayed = await replay.run(record, edited)
+      const replayed = await replay.run(record, edited, delivered)
       if ('completed' in replayed && replayed.completed.outcome === 'done') {
         for (const id of ids) rememberSuccess(claims, id, replayed.completed.messageId)
       }

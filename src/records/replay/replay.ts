@@ -31,8 +31,11 @@ export interface Replay {
   check(record: MessageRecord): Promise<ReplayBlocker | undefined>
   /** True if a message that has a blocker can be replayed with another body. */
   takesBody(record: MessageRecord): boolean
-  /** Fails with STORE_UNAVAILABLE, OVERLOADED or SHUTTING_DOWN; the message has not run then. */
-  run(record: MessageRecord, edited?: EditedBody): Promise<Replayed>
+  /**
+   * `delivered`: what is not sent again, in place of what the record shows of a partial message. Fails with
+   * STORE_UNAVAILABLE, OVERLOADED or SHUTTING_DOWN; the message has not run then.
+   */
+  run(record: MessageRecord, edited?: EditedBody, delivered?: Delivered): Promise<Replayed>
 }
 
 export type ReplayOptions = Readonly<{
@@ -65,13 +68,13 @@ export function createReplay({ store, registry, intake, settings }: ReplayOption
       return 'reason' in prepared ? prepared : undefined
     },
     takesBody: (record) => recordBlocker(record, registry, true) === undefined,
-    run: async (record, edited) => {
+    run: async (record, edited, given) => {
       const prepared = await prepare(record, { edited, withBody: true })
       if ('reason' in prepared) return { blocker: prepared }
       const { compiled, incoming, bodyOnly } = prepared
       const refused = intake.refusal(compiled)
       if (refused !== undefined) throw refused
-      const delivered = edited === undefined ? findDelivered(record, compiled) : undefined
+      const delivered = given ?? (edited === undefined ? findDelivered(record, compiled) : undefined)
       return { completed: await intake.accept(compiled, { ...incoming, delivered }), bodyOnly }
     },
   }

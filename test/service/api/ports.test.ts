@@ -217,14 +217,24 @@ describe('/openapi.json', () => {
     const described = new Set(Object.keys(paths).map(shape))
     const served = service.app.managementRoutes.flatMap(({ port, url }) => (port === 'admin' ? [shape(url)] : []))
     // The description itself, the console, and what answers 404 below the paths of the service.
-    const others = ['/', '/console', '/console/*', '/endpoints/*', '/messages/*', '/openapi.json', '/uptime/*']
+    const others = [
+      '/',
+      '/console',
+      '/console/*',
+      '/deliveries/*',
+      '/endpoints/*',
+      '/messages/*',
+      '/openapi.json',
+      '/uptime/*',
+    ]
     assert.deepEqual([...new Set(served)].filter((url) => !described.has(url)).sort(), others)
     assert.deepEqual(new Set(served).size, described.size + others.length)
     for (const [path, operations] of Object.entries(paths)) {
       // test/service/api/message-openapi.test.ts calls these: they need a message that failed.
       // test/service/observe/events calls /events, which does not end.
+      // test/service/deliveries calls those of deliveries.
       // The others would ask for a key from then on; test/service/api/access calls them.
-      if (path.startsWith('/messages') || path.startsWith('/keys') || path === '/events') continue
+      if (/^\/(?:messages|deliveries|keys|events)\b/.test(path)) continue
       for (const [method, operation] of Object.entries(operations)) {
         if (method === 'parameters') continue
         const schedule = /\/(?:schedule|run)$/.test(path) ? { schedule: { every: '1h' } } : {}

@@ -42,11 +42,13 @@ export const claimedDelivery = ({
     target: 'http://target.example',
     state: 'pending',
     acceptedAt: '2026-01-01T00:00:00.000Z',
+    since: '2026-01-01T00:00:00.000Z',
     attempts: 0,
     lastAttempts: [],
     bytes: 2,
     ...delivery,
   },
   request: deliveryRequest({ rules, ...request }),
+  lease: 'one 1',
   body,
 })

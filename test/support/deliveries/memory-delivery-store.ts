@@ -8,9 +8,9 @@ import type {
 import type { DeliveryStore } from '../../../src/store/sql/delivery-store.ts'
 
 type Stored = { delivery: Delivery; request: DeliveryRequest; laneOf: string }
-type Lane = { due: number; owner: string; tried: number }
+type Lane = { due: number; lease: string; tried: number }
 
-export type MemoryDeliveryStore = Pick<DeliveryStore, 'dueTargets' | 'claim' | 'renew' | 'end'> &
+export type MemoryDeliveryStore = Pick<DeliveryStore, 'dueTargets' | 'claim' | 'now' | 'renew' | 'end'> &
   Readonly<{
     add(delivery: Pick<Delivery, 'id' | 'target' | 'orderKey'>, request: DeliveryRequest): void
     get(id: string): Delivery
@@ -22,6 +22,7 @@ export type MemoryDeliveryStore = Pick<DeliveryStore, 'dueTargets' | 'claim' | '
 export function memoryDeliveryStore(nowMs: () => number): MemoryDeliveryStore {
   const stored = new Map<string, Stored>()
   const lanes = new Map<string, Lane>()
+  let claims = 0
   const fault: { error: Error | undefined } = { error: undefined }
   const call = async <T>(work: () => T): Promise<T> => {
     if (fault.error !== undefined) throw fault.error
@@ -55,6 +56,7 @@ export function memoryDeliveryStore(nowMs: () => number): MemoryDeliveryStore {
           ...names,
           state: 'pending',
           acceptedAt: new Date(nowMs()).toISOString(),
+          since: new Date(nowMs()).toISOString(),
           attempts: 0,
           lastAttempts: [],
           bytes: 0,
@@ -62,7 +64,7 @@ export function memoryDeliveryStore(nowMs: () => number): MemoryDeliveryStore {
         request,
         laneOf,
       })
-      if (!lanes.has(laneOf)) lanes.set(laneOf, { due: nowMs(), owner: '', tried: 0 })
+      if (!lanes.has(laneOf)) lanes.set(laneOf, { due: nowMs(), lease: '', tried: 0 })
     },
     dueTargets: () =>
       call(() => {
@@ -74,39 +76,41 @@ export function memoryDeliveryStore(nowMs: () => number): MemoryDeliveryStore {
           nextInMs: later.length === 0 ? undefined : Math.min(...later),
         }
       }),
-    claim: (owner, target, limit, leaseMs, triedBefore = 0) =>
-      call(() =>
-        heads()
+    now: () => call(nowMs),
+    claim: (owner, target, limit, leaseMs, triedBefore) =>
+      call(() => {
+        claims += 1
+        const lease = `${owner} ${claims}`
+        return heads()
           .filter(([one, lane]) => {
             if (one.delivery.target !== target) return false
-            return lane.due <= nowMs() || (lane.owner === '' && lane.tried < triedBefore)
+            return triedBefore === undefined ? lane.due <= nowMs() : lane.lease === '' && lane.tried < triedBefore
           })
           .slice(0, limit)
           .map(([{ delivery, request }, lane]): ClaimedDelivery => {
-            Object.assign(lane, { owner, due: nowMs() + leaseMs })
-            return { delivery, request, body: undefined }
-          }),
-      ),
-    renew: (owner, ids, leaseMs) =>
+            Object.assign(lane, { lease, due: nowMs() + leaseMs, tried: nowMs() })
+            return { delivery, lease, request, body: undefined }
+          })
+      }),
+    renew: (leases, leaseMs) =>
       call(() =>
-        ids.filter((id) => {
+        leases.flatMap(({ id, lease }) => {
           const lane = lanes.get(get(id).laneOf)
-          if (lane?.owner !== owner) return false
+          if (lane?.lease !== lease) return []
           lane.due = nowMs() + leaseMs
-          return true
+          return [id]
         }),
       ),
-    end: (owner, ends) =>
+    end: (ends) =>
       call(() =>
-        ends.flatMap(({ id, attempt, state, dueInMs = 0 }) => {
+        ends.flatMap(({ id, lease, attempt, state, dueInMs = 0 }) => {
           const one = get(id)
           if (one.delivery.state !== 'pending') return []
           const attempts = one.delivery.attempts + (attempt === undefined ? 0 : 1)
           one.delivery = { ...one.delivery, state, attempts, lastAttempts: attempt === undefined ? [] : [attempt] }
           const lane = lanes.get(one.laneOf)
-          if (lane?.owner === owner)
-            Object.assign(lane, { owner: '', due: nowMs() + (state === 'pending' ? dueInMs : 0) })
-          if (lane !== undefined && attempt !== undefined) lane.tried = nowMs()
+          if (lane?.lease === lease)
+            Object.assign(lane, { lease: '', due: nowMs() + (state === 'pending' ? dueInMs : 0) })
           return [id]
         }),
       ),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSecretSource } from '../../../src/app/secret-source.ts'
 import type { Failure } from '../../../src/core/failure.ts'
+import { createBudgets } from '../../../src/core/message-budget.ts'
 import { CircuitOpen, OutboundError } from '../../../src/core/ports/http-client-port.ts'
 import type { Outbound, Outgoing } from '../../../src/core/ports/outbound-port.ts'
 import { createAttempt } from '../../../src/deliveries/attempt.ts'
@@ -14,6 +15,8 @@ const secrets = createSecretSource(
   { names: ['CROSSWALK_SECRET_*'], folders: [] },
   { CROSSWALK_SECRET_TOKEN: 'hidden-token', CROSSWALK_SECRET_SIGN: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
 )
+
+const newBudget = createBudgets({ parserLimitBytes: 1_000, messageMaxBytes: undefined, inFlightMaxBytes: 1_000 })
 
 /** Attempts a delivery, and gives what was sent too. */
 async function attempt(
@@ -29,7 +32,7 @@ async function attempt(
       return send(outgoing)
     },
   }
-  const perform = createAttempt({ outbound, secrets, clock: () => NOW_MS, logger: silent })
+  const perform = createAttempt({ outbound, secrets, newBudget, clock: () => NOW_MS, logger: silent })
   return { result: await perform(claimed), sent, retries }
 }
 

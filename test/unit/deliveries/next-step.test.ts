@@ -84,7 +84,7 @@ for (const { name, result, attempts = 0, ageMs = 0, random = 0, expect } of CASE
   test(name, () => {
     const acceptedMs = Date.parse('2026-01-01T00:00:00.000Z')
     const claimed = claimedDelivery({
-      delivery: { attempts, acceptedAt: new Date(acceptedMs).toISOString() },
+      delivery: { attempts, since: new Date(acceptedMs).toISOString() },
       rules: { scheduleMs: [0, 5_000, 300_000], giveUpAfterMs: HOUR_MS },
     })
     const end = nextStep(result, claimed, { nowMs: acceptedMs + ageMs, random: () => random })

@@ -193,9 +193,9 @@ test('an end that the store cannot take holds up no other', async () => {
   const { end } = bench.store
   const store = {
     ...bench.store,
-    end: (owner: string, ends: Parameters<typeof end>[1]) => {
+    end: (ends: Parameters<typeof end>[0]) => {
       if (ends.some(({ id }) => id === 'a1')) return Promise.reject(new Error('It cannot be stored.'))
-      return end(owner, ends)
+      return end(ends)
     },
   }
   const sender = new DeliverySender({
