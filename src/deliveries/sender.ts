@@ -11,6 +11,7 @@ import { StoreUnavailable } from '../store/store-access.ts'
 import type { Attempt } from './attempt.ts'
 import { firstDueInMs, type NextStep, nextStep } from './next-step.ts'
 import { TargetPace } from './target-pace.ts'
+import { TIMERS, type Timers } from './timers.ts'
 
 export type SenderOptions = Readonly<{
   store: Pick<DeliveryStore, 'dueTargets' | 'claim' | 'now' | 'renew' | 'end'>
@@ -27,22 +28,6 @@ export type SenderOptions = Readonly<{
   random?: () => number
   timers?: Timers
 }>
-
-/** A monotonic clock in milliseconds, and what runs later. */
-export type Timers = Readonly<{
-  now(): number
-  /** Out: cancels it. */
-  after(ms: number, run: () => void): () => void
-}>
-
-const REAL_TIMERS: Timers = {
-  now: () => performance.now(),
-  after: (ms, run) => {
-    const timer = setTimeout(run, ms)
-    timer.unref()
-    return () => clearTimeout(timer)
-  },
-}
 
 const LEASE_MS = 30_000
 const RENEW_MS = 10_000
@@ -82,13 +67,14 @@ export class DeliverySender {
   #isWoken = false
   #hasFailed = false
   #running: Promise<void> | undefined
+  #stopped: Promise<number> | undefined
   #cancelRenewal: (() => void) | undefined
   #wakeLoop: (() => void) | undefined
   #noteIdle: (() => void) | undefined
 
   constructor(options: SenderOptions) {
     this.#options = options
-    this.#timers = options.timers ?? REAL_TIMERS
+    this.#timers = options.timers ?? TIMERS
   }
 
   /** Deliveries that are under way, or whose ends are not stored yet. */
@@ -117,7 +103,12 @@ export class DeliverySender {
    * Claims nothing more, and waits for what is under way, at most `limitMs`. Resolves to the number of deliveries that are left
    * to their leases.
    */
-  async stop(limitMs: number): Promise<number> {
+  stop(limitMs: number): Promise<number> {
+    this.#stopped ??= this.#stop(limitMs)
+    return this.#stopped
+  }
+
+  async #stop(limitMs: number): Promise<number> {
     this.#isStopping = true
     this.wake()
     const { promise: overdue, resolve } = Promise.withResolvers<void>()

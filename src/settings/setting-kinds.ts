@@ -5,6 +5,7 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
+import { readDuration } from '../core/iso-time.ts'
 import { fault, found, type Result } from '../core/lint.ts'
 
 export type Kind<T> = Readonly<{
@@ -49,6 +50,18 @@ export const workerCount: Kind<number> = createKind(`${workers.accepts}, or \`au
 
 /** Timers of Node.js fire at once beyond 2^31 - 1 ms; a day is far below that, and longer than any exchange. */
 export const milliseconds: Kind<number> = wholeNumber(1, 86_400_000)
+
+const DAY_MS = 86_400_000
+
+/** A time with its unit, in milliseconds, of at most `maxDays`. */
+export const duration = (maxDays: number): Kind<number> =>
+  createKind(
+    `a whole number with the unit \`s\`, \`m\`, \`h\` or \`d\`, such as \`24h\`, at most \`${maxDays}d\``,
+    (text) => {
+      const ms = readDuration(text)
+      return ms <= maxDays * DAY_MS ? ms : undefined
+    },
+  )
 
 export const port: Kind<number> = wholeNumber(0, 65_535)
 

@@ -1,5 +1,5 @@
 /** A clock that the test moves, and what runs on it. */
-import type { Timers } from '../../../src/deliveries/sender.ts'
+import type { Timers } from '../../../src/deliveries/timers.ts'
 
 export type ManualTimers = Timers & Readonly<{ pass(ms: number): Promise<void> }>
 

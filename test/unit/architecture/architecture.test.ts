@@ -26,7 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   records: ['core', 'formats', 'language', 'store', 'document', 'pipeline', 'endpoints', 'inbound'],
   deliveries: ['core', 'formats', 'language', 'store', 'outbound', 'pipeline', 'endpoints', 'records'],
   openhim: ['core', 'formats', 'language', 'outbound/targets.ts', 'endpoints', 'inbound', 'records'],
-  observe: ['core', 'outbound/targets.ts', 'pipeline', 'endpoints', 'inbound', 'openhim'],
+  observe: ['core', 'outbound/targets.ts', 'pipeline', 'endpoints', 'inbound', 'deliveries', 'openhim'],
   try: [
     'core',
     'formats',
