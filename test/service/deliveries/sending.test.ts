@@ -86,7 +86,6 @@ test('what the target refuses for good is undeliverable, and a retry sends it at
   await until(
     () => stateOf(service, id),
     ({ state }) => state === 'delivered',
-    3_000,
   )
 })
 

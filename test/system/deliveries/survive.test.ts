@@ -3,9 +3,10 @@
  * arrives, in the order of its keys.
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JsonObject } from '../../../src/core/json.ts'
+import { DATABASES, type DatabaseKind } from '../../support/databases.ts'
 import { LONG } from '../../support/form.ts'
 import { json, startUpstream } from '../../support/service.ts'
 import { freshFolder, registerEndpoint, type SpawnedService, spawnService } from '../../support/spawned-service.ts'
@@ -28,7 +29,16 @@ const SETTINGS = {
 
 type Arrival = Readonly<{ key: string; number: number; id: string; isTaken: boolean }>
 
-test(`killed ${KILLS} times, the service delivers all that it accepted, in order`, async (test) => {
+for (const kind of DATABASES)
+  test(
+    `${kind.name}: killed ${KILLS} times, the service delivers all that it accepted, in order`,
+    {
+      skip: kind.missing ?? false,
+    },
+    (test) => survive(test, kind),
+  )
+
+async function survive(test: TestContext, kind: DatabaseKind): Promise<void> {
   const seed = Date.now() % 2 ** 31
   const random = createRandom(seed)
   const arrivals: Arrival[] = []
@@ -47,12 +57,14 @@ test(`killed ${KILLS} times, the service delivers all that it accepted, in order
     return undefined
   })
   const folder = freshFolder(test)
-  const start = () => spawnService(folder, { env: SETTINGS })
+  const database = await kind.create()
+  const start = () => spawnService(folder, { env: { ...SETTINGS, DATABASE_URL: database.url }, lifetimeMs: 600_000 })
   let service: SpawnedService = await start()
   test.after(async () => {
     service.child.kill('SIGKILL')
     await service.ended
     await target.stop()
+    await database.drop()
   })
   await registerEndpoint(service, {
     endpoint: { pattern: '/in' },
@@ -130,4 +142,4 @@ test(`killed ${KILLS} times, the service delivers all that it accepted, in order
   const repeats = [...times.values()].reduce((sum, count) => sum + count - 1, 0)
   assert.ok(repeats <= KILLS * CONCURRENCY, `${repeats} repeats; seed ${seed}`)
   assert.ok(accepted.size > MESSAGES / 2, `only ${accepted.size} were accepted`)
-})
+}
