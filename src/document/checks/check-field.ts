@@ -128,8 +128,7 @@ function checkNamed(field: Field, value: Field, raw: JsonObject, lint: LintSink)
 function checkArray(field: Field, raw: Json, lint: LintSink): Json | undefined {
   const items = field.items ?? {}
   if (field.single && isObject(raw)) return keep([checkField(items, raw, lint)])
-  if (!Array.isArray(raw) || raw.length < (field.minItems ?? 0) || raw.length > (field.maxItems ?? raw.length))
-    return mismatch(field, raw, lint)
+  if (!Array.isArray(raw) || raw.length < (field.minItems ?? 0)) return mismatch(field, raw, lint)
   const sound = keep(raw.map((item, index) => checkField(items, item, lint.at(index)) ?? standIn(items)))
   return sound.length < (field.minItems ?? 0) ? field.fallback : sound
 }

@@ -6,6 +6,9 @@ import { isMarkedPrimary, type ResponseRequest } from '../schema/schema.ts'
 
 const MAX_AGE_MS = 30 * 86_400_000
 
+const MAX_TIMES = 30
+const MAX_SECRETS = 10
+
 /** Lints at the request. */
 export function lintDelivery(request: ResponseRequest, lint: LintSink): void {
   const { delivery, retries, optional } = request
@@ -31,6 +34,10 @@ export function lintDelivery(request: ResponseRequest, lint: LintSink): void {
       .at('schedule')
       .error('The last time repeats, and with 0 the target would be called without a pause; end with a longer one.')
   }
+  if (schedule.length > MAX_TIMES)
+    sink.at('schedule').error(`A schedule has at most ${MAX_TIMES} times, and the last one repeats; leave some out.`)
+  if ([sign?.secret ?? []].flat().length > MAX_SECRETS)
+    sink.at('sign', 'secret').error(`A request is signed with at most ${MAX_SECRETS} secrets; leave some out.`)
   const target = targetOf(request)
   if (sign !== undefined && !target.isHttp)
     sink.at('sign').warning(`${target.requests} has no headers of HTTP to be signed with, so this has no effect.`)

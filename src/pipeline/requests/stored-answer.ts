@@ -2,7 +2,7 @@
 import type { NewDelivery } from '../../core/deliveries/delivery.ts'
 import type { Answer } from '../../core/message.ts'
 import type { Run } from '../../core/run.ts'
-import { CODECS, DEFAULT_FORMAT, type OutputFormat, outputFormat } from '../../formats/codecs.ts'
+import { CODECS, type Format, outputFormat, serviceFormat } from '../../formats/codecs.ts'
 import { writePaid } from '../stages/serialise.ts'
 import type { RequestResult } from './response-answer.ts'
 
@@ -21,9 +21,9 @@ export function storedResult({ id }: NewDelivery): RequestResult {
 export const deliveriesPath = (endpointId: string, messageId: string): string =>
   `/endpoints/${endpointId}/deliveries/${messageId}`
 
-/** In XML if the output is; else in JSON, as the other formats hold nothing of the kind. */
-export function compileStoredAnswer(endpointId: string, format: OutputFormat): (run: Run) => Answer {
-  const { codec, mediaType } = format.codec.name === CODECS.xml.name ? format : outputFormat(DEFAULT_FORMAT)
+/** `output`: of the endpoint, or what takes its place. */
+export function compileStoredAnswer(endpointId: string, output: Format): (run: Run) => Answer {
+  const { codec, mediaType } = outputFormat(serviceFormat(output))
   return (run) => {
     const { messageId, trace } = run
     const deliveries = (trace.deliveries ?? []).map(({ id, requestId }) => ({ id, request: requestId }))

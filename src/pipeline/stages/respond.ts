@@ -80,7 +80,7 @@ export function compileRespond(
   )
   // A format that holds the answers of all requests: the document makes another body of them.
   const together = mapsAnswer(endpoint) ? outputFormat(DEFAULT_FORMAT) : format
-  const answerStored = compileStoredAnswer(id, together)
+  const answerStored = compileStoredAnswer(id, mapsAnswer(endpoint) ? DEFAULT_FORMAT : endpoint.transformation.output)
   const choose = (indexes: readonly number[]): Made => {
     const made = indexes.map((index) => requests[index] as ResponseRequest)
     const sole = soleAmong(made)

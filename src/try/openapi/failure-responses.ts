@@ -276,7 +276,9 @@ function listParts(endpoint: Endpoint): Parts {
   const passedOn = possibleSoles(endpoint).filter(
     (request) => request.optional !== true && targetOf(request).promise === undefined,
   )
-  const hasPromised = response.some((request) => targetOf(request).promise !== undefined && request.optional !== true)
+  const hasPromised = response.some(
+    (request) => !isDurable(request) && targetOf(request).promise !== undefined && request.optional !== true,
+  )
   return {
     endpoint,
     takesBody: takesBody(method),
