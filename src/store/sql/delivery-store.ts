@@ -20,7 +20,19 @@ import {
 import { StoreUnavailable } from '../store-access.ts'
 import { type Database, rowsStatement, step, type TransactionWork } from './database.ts'
 import { keyText, type Tables } from './schema.ts'
-import { differing, elements, type Fragment, NOW, named, nextStateSequence, raw, type Sql, sql, where } from './sql.ts'
+import {
+  differing,
+  elements,
+  type Fragment,
+  LOCK_ROWS,
+  NOW,
+  named,
+  nextStateSequence,
+  raw,
+  type Sql,
+  sql,
+  where,
+} from './sql.ts'
 import { type StateRecord, stateRow } from './states.ts'
 
 export type DeliveryFilter = Readonly<{
@@ -220,16 +232,20 @@ const RENEW = sql<Ids & Readonly<{ leaseMs: number }>>`
 
 const LANES_OF = sql<Ids, { lane: string; target: string }>`
   select distinct lane, target from deliveries where id in ${AMONG_IDS}`
-const ROWS = sql<Ids, Row>`select * from deliveries where id in ${AMONG_IDS} order by sequence`
+/** Locked: a purge takes no lanes. */
+const ROWS = sql<Ids, Row>`select * from deliveries where id in ${AMONG_IDS} order by sequence ${LOCK_ROWS}`
 const UPDATE = sql<Readonly<{ rows: string }>>`
   update deliveries set state = ${textAt(1)}, attempts = ${numberAt(2)}, log = ${textAt(3)}, bytes = ${numberAt(4)},
     ended = case when ${textAt(1)} = 'pending' then 0 else ${NOW} end,
     since = case when ${numberAt(5)} = 1 then ${NOW} else since end
   from ${given('rows')} where deliveries.id = ${textAt(0)}`
+/** The target is that of the first delivery: one key may have several, after a change of the document. */
 const UPDATE_LANES = sql<Readonly<{ rows: string }>>`
   update delivery_lanes set depth = depth + ${numberAt(1)},
     due = case when ${numberAt(2)} >= 0 and lease = ${textAt(3)} then ${NOW} + ${numberAt(2)} else due end,
-    lease = case when ${numberAt(2)} >= 0 and lease = ${textAt(3)} then '' else lease end
+    lease = case when ${numberAt(2)} >= 0 and lease = ${textAt(3)} then '' else lease end,
+    target = coalesce((select deliveries.target from deliveries where deliveries.lane = delivery_lanes.lane
+      and state = 'pending' order by sequence limit 1), delivery_lanes.target)
   from ${given('rows')} where delivery_lanes.lane = ${textAt(0)}`
 const DELETE_EMPTY = sql<Ids>`delete from delivery_lanes where depth = 0 and lane in ${AMONG_IDS}`
 const DELETE_CONTENTS = sql<Ids>`delete from delivery_contents where id in ${AMONG_IDS}`
@@ -384,7 +400,9 @@ export function compileDeliveryStore(database: Database): DeliveryStore {
     retry: (ids, { body } = {}) => changed(ids, (row) => decideRetry(row, body), body),
     cancel: (ids) =>
       changed(ids, ({ state }) =>
-        state === 'pending' || state === 'undeliverable' ? { change: { state: 'cancelled' } } : undefined,
+        state === 'pending' || state === 'undeliverable'
+          ? { change: { state: 'cancelled' }, ...(state === 'pending' && { release: { lease: '', dueInMs: 0 } }) }
+          : undefined,
       ),
     purge: (ageMs, limit) =>
       database.transactionBeside(function* () {
@@ -419,7 +437,7 @@ function* insertAll(batch: readonly Accepting[], slot: number): TransactionWork<
   for (const { deliveries, rows: own } of batch) {
     for (const [index, row] of own.entries()) {
       const { lane, target } = row as { lane: string; target: string }
-      depths.set(lane, { lane, target, depth: (depths.get(lane)?.depth ?? 0) + 1 })
+      depths.set(lane, { lane, target: depths.get(lane)?.target ?? target, depth: (depths.get(lane)?.depth ?? 0) + 1 })
       const { endpointId, requestId, endpoint } = deliveries[index] as NewDelivery
       totals.add({ endpoint_id: endpointId, request_id: requestId, target }, endpoint, 'pending', 1, Number(row.bytes))
     }
@@ -452,7 +470,8 @@ function* changeAll(
   body?: RetryChange['body'],
 ): TransactionWork<readonly string[]> {
   const among = idsOf(ids)
-  const lanes = [...(yield* step(LANES_OF, { ids: among }))].sort(byText(({ lane }) => lane))
+  const found = yield* step(LANES_OF, { ids: among })
+  const lanes = [...new Map(found.map((one) => [one.lane, one])).values()].sort(byText(({ lane }) => lane))
   if (lanes.length === 0) return []
   yield* ADD_DEPTH(lanes.map(({ lane, target }) => ({ lane, target, depth: 0 })))
   const rows = yield* step(ROWS, { ids: among })
