@@ -1,11 +1,14 @@
 /** The state store of PostgreSQL: every instance reads the newest state that any instance has committed. */
 
 import { storeClosed } from '../sql/database.ts'
+import { render, sql } from '../sql/sql.ts'
 import {
+  appendStates,
   cacheNewestReads,
+  newestByKey,
   type StateFilter,
+  type StateItem,
   type StateRecord,
-  type StateRow,
   type StateStore,
   stateFromRow,
   stateRow,
@@ -13,29 +16,12 @@ import {
 import { StoreUnavailable } from '../store-access.ts'
 import { type Connections, prepare, prepareText, splitIntoChunks } from './connection-pool.ts'
 
-/** A row to write, with its endpoint. */
-type StateItem = Readonly<{ endpointId: string }> & StateRow
-
-/**
- * Each row replaces the older one of its endpoint, status and network error. The sequence is drawn in the order of the
- * array; if another instance drew a higher one for the same row meanwhile, that row is the newer state and stays.
- *
- * The endpoints are locked before any state is written, and both in one order, so that two writers never deadlock. Rows
- * of a deleted endpoint are left out.
- */
 const APPEND = prepareText<readonly StateItem[], never>(
-  `with present as materialized (
-    select id from endpoints where id = any($1::text[]) order by id for key share
-  ), numbered as materialized (
-    select endpoint_id, lookup_status, network_error, state, nextval('states_sequence') as sequence
-    from unnest($1::text[], $2::integer[], $3::integer[], $4::text[]) as item (endpoint_id, lookup_status, network_error, state)
-  )
-  insert into states (endpoint_id, lookup_status, network_error, sequence, state)
-  select endpoint_id, lookup_status, network_error, sequence, state
-  from numbered join present on present.id = numbered.endpoint_id
-  order by endpoint_id, lookup_status, network_error
-  on conflict (endpoint_id, lookup_status, network_error) do update
-  set sequence = excluded.sequence, state = excluded.state where states.sequence < excluded.sequence`,
+  render(
+    appendStates(sql`select * from
+      unnest($1::text[], $2::integer[], $3::integer[], $4::text[]) as item (endpoint_id, lookup_status, network_error, state)`),
+    'postgres',
+  ).text,
   (items) => [
     items.map((item) => item.endpointId),
     items.map((item) => item.lookup_status),
@@ -43,17 +29,6 @@ const APPEND = prepareText<readonly StateItem[], never>(
     items.map((item) => item.state),
   ],
 )
-
-/** Of several rows with one key only the last would ever be read, and a statement can write only one of them. */
-function newestByKey(items: readonly StateItem[]): readonly StateItem[] {
-  const last = new Map<string, StateItem>()
-  for (const item of items) {
-    const key = `${item.endpointId} ${item.lookup_status} ${item.network_error}`
-    last.delete(key)
-    last.set(key, item)
-  }
-  return [...last.values()]
-}
 
 type QueuedState = Readonly<{ item: StateItem; resolve(): void; reject(reason: unknown): void }>
 

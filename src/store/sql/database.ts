@@ -15,6 +15,9 @@ export type TransactionStep = Readonly<{ statement: Fragment; values: SqlValues 
  */
 export type TransactionWork<T> = Generator<TransactionStep, T, readonly unknown[]>
 
+/** What waits for a write: a message, or another call, which may wait longer so that no message is delayed. */
+export type Urgency = 'message' | 'other'
+
 /** Runs a statement within a transaction; gives its rows. */
 export function* step<Values extends SqlValues, Row>(
   statement: Sql<Values, Row>,
@@ -39,6 +42,11 @@ export interface Database {
   write<Values extends SqlValues, Row>(statement: Sql<Values, Row>, values: Values): Promise<readonly Row[]>
   /** Commits all of `work` or nothing. Transactions of all instances run one after the other. Durable when it resolves. */
   transaction<T>(work: () => TransactionWork<T>): Promise<T>
+  /**
+   * As `transaction`, but beside other transactions of all instances: `work` locks the rows that it changes, and all works
+   * lock them in one order. `urgency`: what waits for it.
+   */
+  transactionBeside<T>(work: () => TransactionWork<T>, urgency: Urgency): Promise<T>
   /** The unique index that a write violated; undefined for any other error. */
   violatedIndex(thrown: unknown): string | undefined
   /** Resolves if the database takes writes. */

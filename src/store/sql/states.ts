@@ -5,7 +5,16 @@
 import type { StatusSet } from '../../core/http.ts'
 import type { Awaitable, JsonObject } from '../../core/json.ts'
 import type { Tables } from './schema.ts'
-import { anyCondition, type Fragment, type Sql, sql, where } from './sql.ts'
+import {
+  anyCondition,
+  type Fragment,
+  type NoValues,
+  nextStateSequence,
+  type Sql,
+  type SqlValues,
+  sql,
+  where,
+} from './sql.ts'
 
 /** The state that one message leaves. */
 export type StateRecord = Readonly<{
@@ -48,6 +57,56 @@ export const stateFromRow = (row: StateRow): StateRecord => ({
   lookupStatus: row.lookup_status === NO_STATUS ? undefined : row.lookup_status,
   networkError: row.network_error === 1,
 })
+
+/** A row to write, with its endpoint. */
+export type StateItem = Readonly<{ endpointId: string }> & StateRow
+
+/** Of several rows with one key only the last would ever be read, and a statement can write only one of them. */
+export function newestByKey(items: readonly StateItem[]): readonly StateItem[] {
+  const last = new Map<string, StateItem>()
+  for (const item of items) {
+    const key = `${item.endpointId} ${item.lookup_status} ${item.network_error}`
+    last.delete(key)
+    last.set(key, item)
+  }
+  return [...last.values()]
+}
+
+/**
+ * The write of a state in SQLite. It replaces the older row with the same endpoint, status and network error and
+ * becomes the newest of its endpoint. Writes nothing if the endpoint does not exist.
+ *
+ * The next sequence is read from the table, so writers of one endpoint must run one after the other.
+ */
+export const APPEND_STATE = sql<{ endpointId: string; lookupStatus: number; networkError: number; state: string }>`
+  insert into states (endpoint_id, lookup_status, network_error, sequence, state)
+  select endpoints.id, :lookupStatus, :networkError, ${nextStateSequence(sql`endpoints.id`)}, :state
+  from endpoints where endpoints.id = :endpointId
+  on conflict (endpoint_id, lookup_status, network_error) do update
+  set sequence = excluded.sequence, state = excluded.state`
+
+/**
+ * Builds the write of many states in PostgreSQL. Each row replaces the older one of its endpoint, status and network error.
+ * The sequence is drawn in the order of the rows; if another instance drew a higher one for the same row meanwhile, that row
+ * is the newer state and stays.
+ *
+ * The endpoints are locked before any state is written, and both in one order, so that two writers never deadlock. Rows
+ * of a deleted endpoint are left out.
+ *
+ * In: a query of rows (endpoint_id, lookup_status, network_error, state), no two with the same key.
+ */
+export const appendStates = <Values extends SqlValues = NoValues>(rows: Fragment): Sql<Values> =>
+  sql<Values>`with item as materialized (${rows}), present as materialized (
+    select id from endpoints where id = any(array(select endpoint_id from item)) order by id for key share
+  ), numbered as materialized (
+    select endpoint_id, lookup_status, network_error, state, nextval('states_sequence') as sequence from item
+  )
+  insert into states (endpoint_id, lookup_status, network_error, sequence, state)
+  select endpoint_id, lookup_status, network_error, sequence, state
+  from numbered join present on present.id = numbered.endpoint_id
+  order by endpoint_id, lookup_status, network_error
+  on conflict (endpoint_id, lookup_status, network_error) do update
+  set sequence = excluded.sequence, state = excluded.state where states.sequence < excluded.sequence`
 
 type NewestValues = Readonly<{ endpointId: string }>
 

@@ -9,7 +9,7 @@ import { closeSync, fdatasync, openSync, readSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import { storeClosed, storeUnavailable } from '../sql/database.ts'
+import { storeClosed, storeUnavailable, type Urgency } from '../sql/database.ts'
 import type { StoreUnavailable } from '../store-access.ts'
 import { isBusy, isIoError, storeFault, unavailableReason } from './sqlite-file.ts'
 
@@ -37,9 +37,6 @@ export type GroupCommitOptions = Readonly<{
   /** Called after a number of transactions that were flushed off the thread. */
   requestCheckpoint?(): void
 }>
-
-/** What waits for the write: a message, or another call, which may wait longer so that no message is delayed. */
-type Urgency = 'message' | 'other'
 
 type PendingWrite = Readonly<{
   work: () => unknown

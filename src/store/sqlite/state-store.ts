@@ -5,8 +5,8 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { storeClosed } from '../sql/database.ts'
-import { nextStateSequence, sql } from '../sql/sql.ts'
 import {
+  APPEND_STATE,
   cacheNewestReads,
   type StateFilter,
   type StateRecord,
@@ -25,26 +25,13 @@ type CachedState = Readonly<{ filter: StateFilter; record: StateRecord | undefin
 type PendingState = { readonly endpointId: string; readonly record: StateRecord; replaced: PendingState | undefined }
 
 /**
- * The write of a state. It replaces the older row with the same endpoint, status and network error and
- * becomes the newest of its endpoint. Writes nothing if the endpoint does not exist.
- *
- * The next sequence is read from the table, so writers of one endpoint must run one after the other.
- */
-const APPEND = sql<{ endpointId: string; lookupStatus: number; networkError: number; state: string }>`
-  insert into states (endpoint_id, lookup_status, network_error, sequence, state)
-  select endpoints.id, :lookupStatus, :networkError, ${nextStateSequence(sql`endpoints.id`)}, :state
-  from endpoints where endpoints.id = :endpointId
-  on conflict (endpoint_id, lookup_status, network_error) do update
-  set sequence = excluded.sequence, state = excluded.state`
-
-/**
  * Builds the store over a connection whose tables are up to date.
  *
  * `newest` returns at once and throws StoreUnavailable if it cannot. Each filter object is compiled once: keep it with the
  * endpoint rather than creating one per message.
  */
 export function compileStateStore({ db, writer }: StateStoreOptions): StateStore {
-  const write = prepare(db, APPEND)
+  const write = prepare(db, APPEND_STATE)
   const readFor = cacheNewestReads((statement) => prepare(db, statement))
 
   function read(endpointId: string, filter: StateFilter): StateRecord | undefined {
