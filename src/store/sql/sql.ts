@@ -93,6 +93,13 @@ export const NOW = differing(
   sql`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
 )
 
+/** Ids, and texts that searches sort by: in the order of their bytes, whatever the collation of the database. */
+export const TEXT = differing(sql`text`, sql`text collate "C"`)
+/** A number that grows without limit: the service counts up by millions of states a day. */
+export const COUNTER = differing(sql`integer`, sql`bigint`)
+/** SQLite checks the types of columns in strict tables only. */
+export const STRICT = differing(sql`strict`, sql``)
+
 /** The column type of bytes. */
 export const BYTES = differing(sql`blob`, sql`bytea`)
 

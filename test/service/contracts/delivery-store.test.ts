@@ -1,13 +1,8 @@
 /** Deliveries, the same over every store. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import {
-  type ClaimedDelivery,
-  type DeliveryAttempt,
-  MAX_KEPT_ATTEMPTS,
-  type NewDelivery,
-} from '../../../src/core/deliveries/delivery.ts'
-import { createIds } from '../../../src/core/id.ts'
+import { type ClaimedDelivery, type DeliveryAttempt, MAX_KEPT_ATTEMPTS } from '../../../src/core/deliveries/delivery.ts'
+import { newDelivery as of, TARGET } from '../../support/contracts/deliveries.ts'
 import { endpointOf, idOf, insertEndpoint } from '../../support/contracts/records.ts'
 import { describeStores, SHARED_SQLITE, STORES } from '../../support/contracts/stores.ts'
 import fc from '../../support/fast-check.ts'
@@ -15,31 +10,7 @@ import { until } from '../../support/until.ts'
 
 const LEASE_MS = 60_000
 const MAX = 1_000_000_000
-const TARGET = 'https://a.example'
 
-const nextId = createIds(Date.now, 7)
-const of = (change: Partial<NewDelivery> = {}): NewDelivery => ({
-  id: nextId(),
-  messageId: idOf(9),
-  endpointId: idOf(1),
-  endpoint: 'One',
-  requestId: 'send',
-  target: TARGET,
-  request: {
-    to: { target: 'http', address: '', options: {} as NewDelivery['request']['to']['options'] },
-    method: 'POST',
-    url: 'https://a.example/x',
-    headers: {},
-    values: {},
-    key: null,
-    contentType: 'text/plain',
-    allowed: { any: true, ranges: [] },
-    timeoutMs: 1_000,
-    rules: { scheduleMs: [1], giveUpAfterMs: 1 },
-  },
-  body: 'body',
-  ...change,
-})
 const attempt: DeliveryAttempt = { at: '2027-01-01T00:00:00.000Z', ms: 5, status: 503, message: 'no\u0000t\ud800' }
 const idsOf = (all: readonly (ClaimedDelivery | Readonly<{ id: string }>)[]) =>
   all.map((one) => ('delivery' in one ? one.delivery.id : one.id))

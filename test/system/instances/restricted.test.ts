@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { UNSTARTED } from '../../../src/records/replay/plan-queue.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { StoreUnavailable } from '../../../src/store/store-access.ts'
+import { newDelivery } from '../../support/contracts/deliveries.ts'
 import { recordedAt, withBodies } from '../../support/contracts/message-records.ts'
 import { endpointOf, idOf, insertEndpoint, removeEndpoint } from '../../support/contracts/records.ts'
 import { openPostgres } from '../../support/contracts/stores.ts'
@@ -109,7 +110,16 @@ async function usePlans(plans: Store['replayPlans'], messageId: string): Promise
   }
 }
 
-/** Uses plans of replays, the message log, keys, audit log and idempotency keys, none of which delays a response: 200, or 500 if a call fails. */
+async function useDeliveries(deliveries: Store['deliveries']): Promise<void> {
+  const { id, target } = newDelivery()
+  assert.equal(await deliveries.accept([newDelivery({ id })], 1e9), 'accepted')
+  assert.deepEqual(await deliveries.retry([id], { body: 'another' }), [id])
+  assert.equal((await deliveries.claim('me', target, 1, 60_000)).length, 1)
+  assert.deepEqual(await deliveries.end('me', [{ id, attempt: undefined, state: 'delivered' }]), [id])
+  assert.equal(await deliveries.purge(Number.MAX_SAFE_INTEGER, 1), 1)
+}
+
+/** Uses plans of replays, deliveries, the message log, keys, audit log and idempotency keys, none of which delays a response: 200, or 500 if a call fails. */
 async function useLog(databaseUrl: string): Promise<number> {
   const store = await openPostgres(databaseUrl).catch(() => undefined)
   if (store === undefined) return 500
@@ -138,6 +148,7 @@ async function useLog(databaseUrl: string): Promise<number> {
     assert.equal((await audit.find({}, 1)).length, 1)
     await audit.purge(Number.MAX_SAFE_INTEGER, 0)
     await usePlans(replayPlans, recorded.record.id)
+    await useDeliveries(store.deliveries)
     await failureGroups.put(GROUP, { state: 'open', by: 'local', at: recorded.record.startedAt }, 1)
     assert.equal((await failureGroups.list()).length, 1)
     await insertEndpoint(endpoints, endpointOf(1))
