@@ -14,7 +14,7 @@ import {
   valuesOf,
 } from './delivery-rows.ts'
 import type { Tables } from './schema.ts'
-import { BYTES, differing, elements, LOCK_ROWS, NOW, sql } from './sql.ts'
+import { BYTES, differing, elements, type Fragment, LOCK_ROWS, NOW, sql } from './sql.ts'
 
 type Ids = Readonly<{ ids: string }>
 type List = Readonly<{ list: string }>
@@ -26,9 +26,11 @@ type StoredRow = Omit<DeliveryRow, 'due' | 'accepted_at' | 'ended_at'>
 
 const LANES_OF = sql<Ids, { lane: string; target: string }>`
   select distinct lane, target from deliveries where id in (${valuesOf(sql`:ids`)}) and state <> 'delivered'`
-const LOCK_LANES = sql<Ids, LaneRow>`
+const lockLanes = (lanes: Fragment) => sql<Ids, LaneRow>`
   select lane, owner, due, depth, tried, claimed, ${NOW} as now from delivery_lanes
-  where lane in (select lane from deliveries where id in (${valuesOf(sql`:ids`)})) order by lane ${LOCK_ROWS}`
+  where lane in (${lanes}) order by lane ${LOCK_ROWS}`
+const LOCK_LANES = lockLanes(valuesOf(sql`:ids`))
+const LOCK_LANES_OF = lockLanes(sql`select lane from deliveries where id in (${valuesOf(sql`:ids`)})`)
 const LOCK_DELIVERIES = sql<Ids, StoredRow>`
   select sequence, id, lane, kind, target, state, endpoint_id, message_id, request_id, order_key, detail, attempts, log, bytes
   from deliveries where id in (${valuesOf(sql`:ids`)}) order by id ${LOCK_ROWS}`
@@ -55,10 +57,15 @@ const REPLACE_BODIES = sql<Ids & Readonly<{ body: Uint8Array }>>`
 
 type Change = Partial<Pick<StoredRow, 'state' | 'attempts' | 'log' | 'bytes'>> & Readonly<{ sequence?: number }>
 
-/** The deliveries with these ids and their lanes, all locked, and the changes that are made to them. */
-function* lock(ids: readonly string[]) {
+/**
+ * The deliveries with these ids and their lanes, all locked, and the changes that are made to them; undefined if another
+ * transaction has put one of them into a lane meanwhile, which is not locked. `added`: the lanes that the caller has added to,
+ * which may be empty: those of the deliveries by default.
+ */
+function* lock(ids: readonly string[], added?: readonly string[]) {
   const list = listOf(ids)
-  const locked = yield* step(LOCK_LANES, { ids: list })
+  const locked =
+    added === undefined ? yield* step(LOCK_LANES_OF, { ids: list }) : yield* step(LOCK_LANES, { ids: listOf(added) })
   const lanes = new Map(
     locked.map(({ lane, owner, depth, due, tried, claimed, now }): [string, Lane] => [
       lane,
@@ -74,6 +81,7 @@ function* lock(ids: readonly string[]) {
     ]),
   )
   const rows = yield* step(LOCK_DELIVERIES, { ids: list })
+  if (rows.some(({ state, lane }) => state === 'pending' && !lanes.has(lane))) return undefined
   const byId = new Map(rows.map((row) => [row.id, row]))
   const totals = createTotals()
   const changed = new Set<string>()
@@ -122,9 +130,13 @@ function logWith(log: string, attempt: DeliveryAttempt): string {
   return JSON.stringify([...attempts, attempt].slice(-MAX_KEPT_ATTEMPTS))
 }
 
+/** The ids that a change was stored for; undefined if it has to be made again. */
+type Changed = readonly string[] | undefined
+
 /** As `DeliveryStore.end`. */
-export function* endWork(owner: string, ends: readonly AttemptEnd[]): TransactionWork<readonly string[]> {
+export function* endWork(owner: string, ends: readonly AttemptEnd[]): TransactionWork<Changed> {
   const held = yield* lock(ends.map(({ id }) => id))
+  if (held === undefined) return undefined
   const stored: string[] = []
   for (const { id, attempt, state, dueInMs = 0 } of ends) {
     const row = held.get(id)
@@ -151,8 +163,9 @@ export function* endWork(owner: string, ends: readonly AttemptEnd[]): Transactio
 }
 
 /** As `DeliveryStore.cancel`. */
-export function* cancelWork(ids: readonly string[]): TransactionWork<readonly string[]> {
+export function* cancelWork(ids: readonly string[]): TransactionWork<Changed> {
   const held = yield* lock(ids)
+  if (held === undefined) return undefined
   const cancelled: string[] = []
   for (const id of new Set(ids)) {
     const row = held.get(id)
@@ -172,12 +185,16 @@ export function* cancelWork(ids: readonly string[]): TransactionWork<readonly st
 }
 
 /** As `DeliveryStore.retry`. */
-export function* retryWork(ids: readonly string[], body: Uint8Array | undefined): TransactionWork<readonly string[]> {
+export function* retryWork(ids: readonly string[], body: Uint8Array | undefined): TransactionWork<Changed> {
   const lanes = yield* step(LANES_OF, { ids: listOf(ids) })
   yield* addLanes(
     lanes.toSorted((a, b) => compareTexts(a.lane, b.lane)).map(({ lane, target }) => ({ lane, target, depth: 0 })),
   )
-  const held = yield* lock(ids)
+  const held = yield* lock(
+    ids,
+    lanes.map(({ lane }) => lane),
+  )
+  if (held === undefined) return undefined
   const rows = [...new Set(ids)].flatMap((id) => held.get(id) ?? []).filter(({ state }) => state !== 'delivered')
   const changed = rows.map(({ id }) => id)
   const list = listOf(changed)

@@ -22,7 +22,7 @@ import {
   valuesOf,
 } from './delivery-rows.ts'
 import { keyText, type Tables } from './schema.ts'
-import { differing, type Fragment, NOW, type NoValues, raw, sql, where } from './sql.ts'
+import { differing, elements, type Fragment, NOW, type NoValues, raw, sql, where } from './sql.ts'
 import type { StateRecord } from './states.ts'
 
 export type DeliveryFilter = Readonly<{
@@ -106,28 +106,26 @@ type Count = number | string
 const ID_SLACK_MS = 3_600_000
 
 const SKIP_LOCKED = differing(sql``, sql`for update skip locked`)
-/** PostgreSQL may run a subquery of `in` several times. */
-const LANES_WHERE = (condition: Fragment): Fragment => {
-  const query = sql`select lane from delivery_lanes where target = :target and ${condition}
-    order by due limit :limit ${SKIP_LOCKED}`
-  return differing(sql`lane in (${query})`, sql`lane = any(array(${query}))`)
-}
-type ClaimValues = Readonly<{ owner: string; target: string; limit: number; leaseMs: number }>
-const claimWhere = <More extends ClaimValues>(condition: Fragment) => sql<More, { lane: string }>`
-  update delivery_lanes set owner = :owner, due = ${NOW} + cast(:leaseMs as integer), claimed = (
-    select min(sequence) from deliveries where deliveries.lane = delivery_lanes.lane and state = 'pending')
-  where ${LANES_WHERE(condition)} returning lane`
+type DueValues = Readonly<{ target: string; limit: number }>
+const lockWhere = <More extends DueValues>(condition: Fragment) => sql<More, { lane: string }>`
+  select lane from delivery_lanes where target = :target and ${condition} order by due limit :limit ${SKIP_LOCKED}`
 const IS_DUE = sql`due <= ${NOW}`
-const CLAIM_DUE = claimWhere<ClaimValues>(IS_DUE)
-const CLAIM_TRIED = claimWhere<ClaimValues & Readonly<{ triedBefore: number }>>(
+const LOCK_DUE = lockWhere<DueValues>(IS_DUE)
+const LOCK_TRIED = lockWhere<DueValues & Readonly<{ triedBefore: number }>>(
   sql`(${IS_DUE} or (owner = '' and tried < cast(:triedBefore as bigint)))`,
 )
-const CLAIMED = sql<Readonly<{ lanes: string }>, DeliveryRow & ContentRow>`
-  select ${SELECT_DELIVERY}, delivery_contents.request, delivery_contents.body from delivery_lanes
-  join deliveries on deliveries.lane = delivery_lanes.lane and deliveries.state = 'pending'
-    and deliveries.sequence = delivery_lanes.claimed
-  join delivery_contents on delivery_contents.id = deliveries.id
-  where delivery_lanes.lane in (${valuesOf(sql`:lanes`)}) order by deliveries.sequence`
+type ClaimValues = Readonly<{ owner: string; lanes: string; leaseMs: number }>
+/** After the lock: a statement that waits for a row sees other tables as they were before. */
+const CLAIM = sql<ClaimValues, { lane: string; claimed: Count }>`
+  update delivery_lanes set owner = :owner, due = ${NOW} + cast(:leaseMs as integer), claimed = (
+    select min(sequence) from deliveries where deliveries.lane = delivery_lanes.lane and state = 'pending')
+  where lane in (${valuesOf(sql`:lanes`)}) returning lane, claimed`
+/** SQLite has an index of the sequence alone, PostgreSQL one of the lanes of pending deliveries. */
+const CLAIMED = sql<Readonly<{ claims: string }>, DeliveryRow & ContentRow>`
+  select ${SELECT_DELIVERY}, delivery_contents.request, delivery_contents.body from ${elements(sql`:claims`)} as element
+  join deliveries on deliveries.lane = element.value ->> 0 and deliveries.sequence = cast(element.value ->> 1 as bigint)
+    ${differing(sql``, sql`and deliveries.state = 'pending'`)}
+  join delivery_contents on delivery_contents.id = deliveries.id order by deliveries.sequence`
 
 type RenewValues = Readonly<{ owner: string; ids: string }>
 const OWNED = sql<RenewValues, { lane: string; id: string }>`
@@ -155,7 +153,7 @@ const OLDEST = sql<NoValues, { accepted: Count }>`
 
 type PurgedRow = Pick<DeliveryRow, 'id' | 'kind' | 'endpoint_id' | 'target' | 'state' | 'detail' | 'bytes'>
 const ENDED = sql<Readonly<{ before: number; limit: number }>, PurgedRow>`
-  select id, kind, endpoint_id, target, state, detail, bytes from deliveries
+  select id, kind, endpoint_id, target, state, detail, bytes from deliveries ${differing(sql`indexed by deliveries_ended`, sql``)}
   where state in ('delivered', 'cancelled') and ended_at < cast(:before as bigint) order by ended_at limit :limit
   ${SKIP_LOCKED}`
 const DELETE = sql<Readonly<{ ids: string }>>`delete from deliveries where id in (${valuesOf(sql`:ids`)})`
@@ -183,14 +181,17 @@ function filterConditions(filter: DeliveryFilter, before: string | undefined): r
 }
 
 function* claimWork(
-  values: ClaimValues,
+  due: DueValues,
+  lease: Omit<ClaimValues, 'lanes'>,
   triedBefore: number | undefined,
 ): TransactionWork<readonly (DeliveryRow & ContentRow)[]> {
   const lanes =
     triedBefore === undefined
-      ? yield* step(CLAIM_DUE, values)
-      : yield* step(CLAIM_TRIED, { ...values, triedBefore: Math.floor(triedBefore) })
-  return lanes.length === 0 ? [] : yield* step(CLAIMED, { lanes: listOf(lanes.map(({ lane }) => lane)) })
+      ? yield* step(LOCK_DUE, due)
+      : yield* step(LOCK_TRIED, { ...due, triedBefore: Math.floor(triedBefore) })
+  if (lanes.length === 0) return []
+  const claims = yield* step(CLAIM, { ...lease, lanes: listOf(lanes.map(({ lane }) => lane)) })
+  return yield* step(CLAIMED, { claims: JSON.stringify(claims.map(({ lane, claimed }) => [lane, Number(claimed)])) })
 }
 
 function* renewWork(owner: string, ids: readonly string[], leaseMs: number): TransactionWork<readonly string[]> {
@@ -214,6 +215,18 @@ function* purgeWork(before: number, limit: number): TransactionWork<number> {
 /** Builds the store over a database whose tables are up to date. */
 export function compileDeliveryStore(database: Database): DeliveryStore {
   const beside = <T>(work: () => TransactionWork<T>): Promise<T> => database.transactionBeside(work, 'other')
+  /** Until nothing has moved meanwhile. */
+  async function settle(
+    ids: readonly unknown[],
+    work: () => TransactionWork<readonly string[] | undefined>,
+  ): Promise<readonly string[]> {
+    if (ids.length === 0) return []
+    for (;;) {
+      const changed = await beside(work)
+      if (changed !== undefined) return changed
+    }
+  }
+
   return {
     accept: compileAccept(database),
     dueTargets: async (limit) => {
@@ -229,12 +242,12 @@ export function compileDeliveryStore(database: Database): DeliveryStore {
       }
     },
     claim: async (owner, target, limit, leaseMs, triedBefore) => {
-      const values = { owner, target: keyText(target), limit, leaseMs }
-      const rows = await beside(() => claimWork(values, triedBefore))
+      const due = { target: keyText(target), limit }
+      const rows = await beside(() => claimWork(due, { owner, leaseMs }, triedBefore))
       return rows.map((row) => ({ delivery: deliveryFromRow(row), ...contentFromRow(row) }))
     },
     renew: async (owner, ids, leaseMs) => (ids.length === 0 ? [] : beside(() => renewWork(owner, ids, leaseMs))),
-    end: async (owner, ends) => (ends.length === 0 ? [] : beside(() => endWork(owner, ends))),
+    end: (owner, ends) => settle(ends, () => endWork(owner, ends)),
     get: async (id) => (await database.read(GET, { id })).map(deliveryFromRow)[0],
     content: async (id) => (await database.read(CONTENT, { id })).map(contentFromRow)[0],
     list: async (filter, limit, before) => {
@@ -257,9 +270,9 @@ export function compileDeliveryStore(database: Database): DeliveryStore {
     },
     retry: async (ids, change) => {
       const body = change?.body === undefined ? undefined : bytesOf(change.body)
-      return ids.length === 0 ? [] : beside(() => retryWork(ids, body))
+      return settle(ids, () => retryWork(ids, body))
     },
-    cancel: async (ids) => (ids.length === 0 ? [] : beside(() => cancelWork(ids))),
+    cancel: (ids) => settle(ids, () => cancelWork(ids)),
     purge: async (endedBeforeMs, limit) => beside(() => purgeWork(endedBeforeMs, limit)),
   }
 }

@@ -1,7 +1,12 @@
 /** Deliveries, the same over every store. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { type ClaimedDelivery, type DeliveryAttempt, MAX_KEPT_ATTEMPTS } from '../../../src/core/deliveries/delivery.ts'
+import {
+  type ClaimedDelivery,
+  type DeliveryAttempt,
+  MAX_KEPT_ATTEMPTS,
+  type NewDelivery,
+} from '../../../src/core/deliveries/delivery.ts'
 import { newDelivery as of, TARGET } from '../../support/contracts/deliveries.ts'
 import { endpointOf, idOf, insertEndpoint } from '../../support/contracts/records.ts'
 import { describeStores, SHARED_SQLITE, STORES } from '../../support/contracts/stores.ts'
