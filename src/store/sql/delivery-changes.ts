@@ -40,9 +40,12 @@ const UPDATE_DELIVERIES = sql<List>`
     attempts = cast(element.value ->> 3 as integer), log = element.value ->> 4,
     bytes = cast(element.value ->> 5 as integer)
   from ${elements(sql`:list`)} as element where deliveries.id = element.value ->> 0`
+/** The target is that of the first delivery: what a request is sent to may change. */
 const UPDATE_LANES = sql<List>`
   update delivery_lanes set depth = cast(element.value ->> 1 as integer), due = cast(element.value ->> 2 as bigint),
-    owner = element.value ->> 3, tried = cast(element.value ->> 4 as bigint)
+    owner = element.value ->> 3, tried = cast(element.value ->> 4 as bigint), target = coalesce((
+      select deliveries.target from deliveries where deliveries.lane = delivery_lanes.lane and state = 'pending'
+      order by sequence limit 1), delivery_lanes.target)
   from ${elements(sql`:list`)} as element where delivery_lanes.lane = element.value ->> 0`
 const DELETE_LANES = sql<Ids>`delete from delivery_lanes where lane in (${valuesOf(sql`:ids`)}) and depth = 0`
 const NEXT_SEQUENCES = sql<Ids, { next: NumberText }>`
@@ -186,16 +189,17 @@ export function* cancelWork(ids: readonly string[]): TransactionWork<Changed> {
 
 /** As `DeliveryStore.retry`. */
 export function* retryWork(ids: readonly string[], body: Uint8Array | undefined): TransactionWork<Changed> {
-  const lanes = yield* step(LANES_OF, { ids: listOf(ids) })
-  yield* addLanes(
-    lanes.toSorted((a, b) => compareTexts(a.lane, b.lane)).map(({ lane, target }) => ({ lane, target, depth: 0 })),
-  )
-  const held = yield* lock(
-    ids,
-    lanes.map(({ lane }) => lane),
-  )
-  if (held === undefined) return undefined
-  const rows = [...new Set(ids)].flatMap((id) => held.get(id) ?? []).filter(({ state }) => state !== 'delivered')
+  const found = yield* step(LANES_OF, { ids: listOf(ids) })
+  const lanes = new Map(found.map(({ lane, target }) => [lane, { lane, target, depth: 0 }]))
+  const added = [...lanes.keys()].toSorted(compareTexts)
+  yield* addLanes(added.flatMap((lane) => lanes.get(lane) ?? []))
+  const held = yield* lock(ids, added)
+  const rows = [...new Set(ids)].flatMap((id) => held?.get(id) ?? []).filter(({ state }) => state !== 'delivered')
+  // One may have been accepted, and may have ended, since its lane was looked for.
+  if (held === undefined || rows.some((row) => held.lane(row) === undefined)) {
+    yield* step(DELETE_LANES, { ids: listOf(added) })
+    return undefined
+  }
   const changed = rows.map(({ id }) => id)
   const list = listOf(changed)
   const ended = rows.filter(({ state }) => state !== 'pending')

@@ -8,7 +8,7 @@ import type {
   NewDelivery,
 } from '../../core/deliveries/delivery.ts'
 import { idFrom } from '../../core/id.ts'
-import { type Database, step, type TransactionWork } from './database.ts'
+import { type Database, step, storeUnavailable, type TransactionWork } from './database.ts'
 import { bytesOf, compileAccept } from './delivery-accept.ts'
 import { cancelWork, endWork, retryWork } from './delivery-changes.ts'
 import {
@@ -104,6 +104,9 @@ type Count = number | string
 
 /** How long before its acceptance the id of a delivery may have been made, with the difference of clocks. */
 const ID_SLACK_MS = 3_600_000
+
+/** Each takes a change of another call in between. */
+const MAX_CHANGE_TIMES = 20
 
 const SKIP_LOCKED = differing(sql``, sql`for update skip locked`)
 type DueValues = Readonly<{ target: string; limit: number }>
@@ -215,16 +218,17 @@ function* purgeWork(before: number, limit: number): TransactionWork<number> {
 /** Builds the store over a database whose tables are up to date. */
 export function compileDeliveryStore(database: Database): DeliveryStore {
   const beside = <T>(work: () => TransactionWork<T>): Promise<T> => database.transactionBeside(work, 'other')
-  /** Until nothing has moved meanwhile. */
+  /** Makes a change again while others move its deliveries at the same time. */
   async function settle(
     ids: readonly unknown[],
     work: () => TransactionWork<readonly string[] | undefined>,
   ): Promise<readonly string[]> {
     if (ids.length === 0) return []
-    for (;;) {
+    for (let times = 0; times < MAX_CHANGE_TIMES; times += 1) {
       const changed = await beside(work)
       if (changed !== undefined) return changed
     }
+    throw storeUnavailable(`others changed the same deliveries ${MAX_CHANGE_TIMES} times meanwhile`)
   }
 
   return {

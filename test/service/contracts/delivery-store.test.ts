@@ -80,6 +80,19 @@ describeStores(
       assert.deepEqual(await store().dueTargets(10), { targets: [], nextInMs: undefined })
     })
 
+    it('of one key wait under the target of the first', async () => {
+      const [one, two] = [of({ orderKey: 'k' }), of({ orderKey: 'k', target: 'b' })]
+      await accept(one, two)
+      assert.deepEqual((await store().dueTargets(10)).targets, [TARGET])
+      assert.deepEqual(idsOf(await claim()), [one.id])
+      await end(one.id, 'undeliverable')
+      assert.deepEqual((await store().dueTargets(10)).targets, ['b'])
+      assert.deepEqual(await store().retry([one.id, two.id]), [one.id, two.id])
+      assert.deepEqual(idsOf(await claim('a', 10, LEASE_MS, 'b')), [two.id])
+      await end(two.id, 'delivered')
+      assert.deepEqual(idsOf(await claim()), [one.id])
+    })
+
     it('without a key are claimed by one owner each', async () => {
       const all = Array.from({ length: 150 }, () => of())
       await accept(...all)
