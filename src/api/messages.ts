@@ -92,7 +92,10 @@ const RecordedCall = object(
     status: whole,
     remark: described(text, 'A note on an answer that was accepted, such as a body that cannot be read.'),
     token: object({ from: described(text, 'The token endpoint.'), how: enumSchema(TOKEN_ORIGINS) }),
-    cached: described(flag, 'The answer came from the cache of the lookup.'),
+    cached: described(
+      flag,
+      'The answer came from the cache of the lookup, or from the record of the message that is replayed.',
+    ),
     stale: described(
       either([text, whole]),
       'Of an old answer from the cache: the fault or the status of the target, in place of which it was used.',

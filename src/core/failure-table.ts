@@ -143,6 +143,13 @@ export const FAILURES = {
       'The pages of a lookup are more than its `page.max`, lead back to one of them or to another origin, or name no URL of the next.',
     lookup: 'unusable',
   },
+  LOOKUP_NOT_RECORDED: {
+    status: 500,
+    retry: false,
+    issue: 'not-found',
+    means:
+      'A replay with recorded answers needs the answer of a lookup that was not made before, as the document has changed.',
+  },
   LOOKUP_CIRCUIT_OPEN: {
     status: 502,
     retry: true,

@@ -2,6 +2,7 @@
 import type { JsonObject } from './json.ts'
 import type { MessageBudget } from './message-budget.ts'
 import type { DoorTraits } from './origin.ts'
+import type { OutboundAnswer, OutboundFault } from './ports/http-client-port.ts'
 import type { ProduceSlot, RecordProducer } from './ports/record-producer.ts'
 import type { Trace } from './tracing/trace.ts'
 
@@ -27,6 +28,8 @@ export type Run = {
   readonly producer?: RecordProducer | undefined
   /** What an earlier run of the message has delivered, if the message is a replay. */
   readonly delivered?: Delivered | undefined
+  /** What lookups are answered with in place of new calls, if the message is a replay that does not ask again. */
+  readonly recordedAnswers?: RecordedAnswers | undefined
   /** The bytes of the incoming body. */
   readonly body: Uint8Array | undefined
   /** `timestamps.lookupRequests` of the message, filled by the lookups. */
@@ -42,11 +45,14 @@ export type Run = {
   extracted: JsonObject | undefined
 }
 
-/** Calls of response requests by `deliveryKey`: the status of the answer, or true if it was a success whatever its status. */
+/** Calls of response requests by `callKey`: the status of the answer, or true if it was a success whatever its status. */
 export type Delivered = ReadonlyMap<string, number | true>
 
-/** `item`: the index of its item, in a forEach. */
-export const deliveryKey = (id: string, item: number | undefined): string => JSON.stringify([id, item])
+/** Calls of lookups by `callKey`: the answer, or why there was none. */
+export type RecordedAnswers = ReadonlyMap<string, OutboundAnswer | OutboundFault>
+
+/** `item`: the index of its item, in a forEach, or of the page. */
+export const callKey = (id: string, item: number | undefined): string => JSON.stringify([id, item])
 
 type LookupOutcome = {
   /** The highest HTTP status that a lookup answered. */

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../core/json.ts'
 import type { Answer, Headers } from '../core/message.ts'
 import type { Origin } from '../core/origin.ts'
-import type { Delivered } from '../core/run.ts'
+import type { Delivered, RecordedAnswers } from '../core/run.ts'
 import type { Outcome } from '../pipeline/outcome.ts'
 
 export type OnRecorded = (isLost: boolean) => void
@@ -20,6 +20,8 @@ export type Incoming = Readonly<{
   caller?: string | undefined
   /** Of a replay: what need not be sent again. */
   delivered?: Delivered | undefined
+  /** Of a replay that does not ask its lookups again: their answers. */
+  recordedAnswers?: RecordedAnswers | undefined
   /** Set if the answer reports what the calls of the message send: the most bytes of their bodies to keep for that. */
   sentBytes?: number | undefined
   /**

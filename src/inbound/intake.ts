@@ -266,6 +266,7 @@ export class Intake {
       slot: first?.slot,
       producer: first?.producer,
       delivered: incoming.delivered,
+      recordedAnswers: incoming.recordedAnswers,
       body: incoming.body,
       lookupTimes: {},
       responseTimes: {},

@@ -73,7 +73,7 @@ export type MessageRecord = Readonly<{
 
 /**
  * `incoming`, `lookup.<id>`, `transforms`, `mapped`, `response.<id>`, `answer`; and `request`: the rest of the incoming
- * message (`{ requestHeaders, query, urlParams }`), which its replay needs.
+ * message (`{ requestHeaders, query, urlParams }`), which its replay needs. `lookups`: status and headers of the answers of lookups.
  */
 export type BodyName = string
 

@@ -9,7 +9,7 @@ import { fault, found, type LintSink, type Result } from '../../core/lint.ts'
 import type { MessageBudget } from '../../core/message-budget.ts'
 import { CircuitOpen, type OutboundAnswer, OutboundError } from '../../core/ports/http-client-port.ts'
 import type { Body, Destination, PreparedRequest } from '../../core/ports/outbound-port.ts'
-import type { Run } from '../../core/run.ts'
+import { callKey, type Run } from '../../core/run.ts'
 import { withReferences } from '../../core/secrets/secrets.ts'
 import { endCall, noteSecrets, startCall } from '../../core/tracing/trace.ts'
 import { checkPath } from '../../document/checks/path-roots.ts'
@@ -23,6 +23,7 @@ import { addressOf, formatTarget, type NamedTarget, targetOf } from '../../outbo
 import { createExpressionCompiler } from '../expressions.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { compileCache } from './lookup-cache.ts'
+import { answerRecorded, notRecorded } from './recorded-answers.ts'
 import { compileAuth } from './request-auth.ts'
 import {
   type CallScope,
@@ -183,6 +184,10 @@ export function compileCall(
       return cache === undefined ? other : cache.withKey(other, scope)
     },
     send: (prepared, body, run, item, ending) => {
+      const recorded = kind === 'LOOKUP' ? run.recordedAnswers?.get(callKey(request.id, item)) : undefined
+      if (kind === 'LOOKUP' && run.recordedAnswers !== undefined && recorded === undefined) {
+        return Promise.reject(notRecorded(request.id, item, lint.path))
+      }
       if (prepared.secrets !== undefined) noteSecrets(run.trace, prepared.secrets)
       const shown = formatTarget(target, to.address, prepared.shownUrl)
       const called = startCall(run.trace, { kind: traced, id: request.id, item, method: shownMethod, target: shown })
@@ -194,7 +199,11 @@ export function compileCall(
         return Promise.try(() => ending.failed(failure, run))
       }
       // Not an async function: while it waits, its frame takes twice the memory of these two.
-      return outbound.send(to, { prepared, body, timeoutMs: Math.min(timeoutMs, left) }, run, called).then(
+      const answering =
+        recorded === undefined
+          ? outbound.send(to, { prepared, body, timeoutMs: Math.min(timeoutMs, left) }, run, called)
+          : answerRecorded(recorded, called, run)
+      return answering.then(
         (received) => {
           const answer = unwraps ? withoutWrapper(received) : received
           endCall(called, answer)
@@ -345,7 +354,8 @@ export type RequestCall = Readonly<{
   toUrl(prepared: PreparedRequest, url: string, scope: CallScope): PreparedRequest
   /**
    * `item`: the index of its item, in a forEach. Gives what `ending` makes of the answer, or of a failure:
-   * <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED, _UNREADABLE or _CIRCUIT_OPEN, EGRESS_DENIED and DEADLINE_EXCEEDED.
+   * <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED, _UNREADABLE or _CIRCUIT_OPEN, EGRESS_DENIED and DEADLINE_EXCEEDED. Rejects with
+   * LOOKUP_NOT_RECORDED.
    */
   send<Result>(
     prepared: PreparedRequest,

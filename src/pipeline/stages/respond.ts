@@ -5,7 +5,7 @@ import type { LintSink } from '../../core/lint.ts'
 import type { Answered, Serialised } from '../../core/message.ts'
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import type { PreparedRequest } from '../../core/ports/outbound-port.ts'
-import { deliveryKey, type Run } from '../../core/run.ts'
+import { callKey, type Run } from '../../core/run.ts'
 import { noteAnswer, noteNotMade } from '../../core/tracing/trace.ts'
 import { type Endpoint, mapsAnswer, type ResponseRequest, soleAmong } from '../../document/schema/schema.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
@@ -185,9 +185,10 @@ function compileOne(
   const asOutput = form.codec === codecForFormat(output, endpoint)
   const outcomes = createOutcomeEnding(call, settings, endpoint)
   const ending = request.optional === true ? forgiving(outcomes, request.default) : outcomes
-  const isRepeatable = readsMessageAlone(request)
+  const source = repeatableSource(request)
   const send = (prepared: PreparedRequest, content: Content, run: Run, item?: number): Promise<RequestResult> => {
-    const before = isRepeatable ? run.delivered?.get(deliveryKey(call.id, item)) : undefined
+    const isSame = source === 'message' || (source === 'lookups' && run.recordedAnswers !== undefined)
+    const before = isSame ? run.delivered?.get(callKey(call.id, item)) : undefined
     if (before === true || (before !== undefined && hasStatus(call.allowed, before))) {
       noteNotMade(run.trace, {
         kind: 'response',
@@ -227,9 +228,12 @@ function compileOne(
   return { id: request.id, path: call.path, prepare: whole }
 }
 
-/** In a replay, the items of other sources may be others than before. */
-const readsMessageAlone = ({ forEach }: ResponseRequest): boolean =>
-  forEach === undefined || /^(?:payload|requestBody)(?=$|[.[])/.test(forEach.items)
+/** What the items of a replay are of, if they are the same as before: those of lookups are, unless these are asked again. */
+function repeatableSource({ forEach }: ResponseRequest): 'message' | 'lookups' | undefined {
+  const [, root] = /^(payload|requestBody|lookupRequests)(?=$|[.[])/.exec(forEach?.items ?? 'requestBody') ?? []
+  if (root === undefined) return undefined
+  return root === 'lookupRequests' ? 'lookups' : 'message'
+}
 
 /** What an earlier run of the message has delivered; its answer is not known any more. */
 const DELIVERED_BEFORE: RequestResult = {

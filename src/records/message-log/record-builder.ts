@@ -22,6 +22,7 @@ import type { NameLimits } from '../../formats/name-limits.ts'
 import { type CompletedMessage, isTriedAgain } from '../../inbound/completed-message.ts'
 import { type PathSource, parsePath } from '../../language/paths/path.ts'
 import { captureBodies, createBodyCapture } from './bodies.ts'
+import { answeredBytes, isPolled } from './lookup-answers.ts'
 import {
   compileRedaction,
   createSecretsFinder,
@@ -144,6 +145,7 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
         parserMaxNames,
         parserMaxNamesPerObject,
         originalBytes: outcome === 'done' ? 0 : parserLimitBytes,
+        answerBytes: wholeAnswerBytes(completed, parserLimitBytes),
       },
     )
     if (readsBodies) captureBodies(completed, capture, secretHeaders)
@@ -198,6 +200,13 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
       return toDoneLine(recorded, completed) ?? recorded
     },
   }
+}
+
+/** The room for answers of lookups that a replay uses; 0 if it uses none, or there is no room for all of them. */
+function wholeAnswerBytes({ outcome, incoming, compiled, trace }: CompletedMessage, limitBytes: number): number {
+  if (outcome === 'done' || incoming === undefined || compiled === undefined || trace === undefined) return 0
+  if (!isPolled(incoming.origin.door, compiled.endpoint)) return 0
+  return answeredBytes(trace.calls) > limitBytes ? 0 : limitBytes
 }
 
 const NO_STAGES: readonly RecordedStage[] = []

@@ -214,6 +214,7 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   LOOKUP_TIMED_OUT: ofLookups,
   LOOKUP_UNREADABLE: ofLookups,
   LOOKUP_PAGING_FAILED: ({ endpoint }) => endpoint.requests.lookup.some(({ page }) => page !== undefined),
+  LOOKUP_NOT_RECORDED: never,
   LOOKUP_CIRCUIT_OPEN: ofLookups,
   TRANSFORM_FAILED: ({ endpoint }) => listReferences(endpoint).some(({ kind }) => kind === 'expression'),
   REJECTED: ({ endpoint }) =>
