@@ -366,6 +366,9 @@ function receive(
     requestHeaders,
     query,
     urlParams,
-    timestamps: { endpointStart, lookupRequests: {}, ...(scheduledFor === undefined ? {} : { scheduledFor }) },
+    timestamps:
+      scheduledFor === undefined
+        ? { endpointStart, lookupRequests: {} }
+        : { endpointStart, lookupRequests: {}, scheduledFor },
   }
 }

@@ -74,7 +74,9 @@ const CRON_FIELDS =
 export function checkTimezone(timezone: string): string | undefined {
   // The clock of an offset never changes: it is not what an author of local times means.
   if (!/^[+-]/.test(timezone) && isTimezone(timezone)) return undefined
-  const meant = nearest(timezone, Intl.supportedValuesOf('timeZone'))
+  const known = Intl.supportedValuesOf('timeZone')
+  const city = `/${timezone.toLowerCase()}`
+  const meant = known.find((name) => name.toLowerCase().endsWith(city)) ?? nearest(timezone, known)
   const hint = meant === undefined ? 'give a name such as "Europe/Berlin" or "UTC".' : `did you mean "${meant}"?`
   return `"${timezone}" is not the name of a time zone (IANA); ${hint}`
 }
@@ -108,7 +110,7 @@ function passedOf(job: Cron, next: (afterMs: number) => number, dueMs: number, n
     if (nextMs > nowMs) return { count, latestMs, nextMs }
     latestMs = nextMs
   }
-  // One of the second that has just begun counts as before it.
+  // Due times are whole seconds, so this finds one at `nowMs` as well.
   const [last] = job.previousRuns(1, new Date(nowMs))
   return { count: MAX_COUNTED, latestMs: Math.max(latestMs, last?.getTime() ?? latestMs), nextMs: next(nowMs) }
 }

@@ -13,12 +13,18 @@ export class RunningLease {
   readonly #options: LeaseOptions
   /** On the clock of `performance.now()`. */
   #validUntil: number
+  #isLost = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(claimed: RunLease, options: LeaseOptions) {
     this.claimed = claimed
     this.#options = options
     this.#validUntil = performance.now() + options.leaseMs
+  }
+
+  /** Until then, no other instance begins a run. */
+  get isHeld(): boolean {
+    return !this.#isLost && performance.now() < this.#validUntil
   }
 
   /** Renews it from now on. */
@@ -44,9 +50,13 @@ export class RunningLease {
     const { store, logger, leaseMs } = this.#options
     const startedAt = performance.now()
     try {
-      // Without the row the run goes on: its endpoint was deleted, or another instance has the lease already.
-      if (await store.renew(this.claimed, leaseMs)) this.#validUntil = startedAt + leaseMs
-      else this.close()
+      if (await store.renew(this.claimed, leaseMs)) {
+        this.#validUntil = startedAt + leaseMs
+      } else {
+        // Its endpoint was deleted, or another instance has the lease. A message that has started goes on.
+        this.#isLost = true
+        this.close()
+      }
     } catch (thrown) {
       if (!(thrown instanceof StoreUnavailable))
         logger.error({ err: thrown }, 'The lease of a schedule was not renewed')

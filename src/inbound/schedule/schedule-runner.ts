@@ -142,13 +142,15 @@ export class ScheduleRunner {
     const now = new Date(this.#askedForMs).toISOString()
     const lease = this.#newLease(endpointId, { scheduledFor: now, startedAt: now })
     const isTaken = await callStore('The store', () => this.#options.store.take(schedule, lease.claimed, LEASE_MS))
-    if (!isTaken) throw new Failure('SCHEDULE_BUSY', 'A run of the schedule is under way; try again when it has ended.')
+    if (!isTaken) throw busy()
     const ended = this.#perform(wanted, schedule.dueMs, schedule, lease)
     this.#askedFor.add(ended)
     try {
       const completed = await ended
       if (completed !== undefined) return { completed, scheduledFor: now }
-      throw this.#stopping.signal.aborted ? stopping() : (this.#options.intake.refusal() ?? gone())
+      if (this.#stopping.signal.aborted) throw stopping()
+      const isTakenOver = !lease.isHeld && this.#options.registry.get(endpointId) !== undefined
+      throw isTakenOver ? busy() : (this.#options.intake.refusal() ?? gone())
     } finally {
       this.#askedFor.delete(ended)
       this.#readSoon()
@@ -323,8 +325,8 @@ export class ScheduleRunner {
   }
 
   /**
-   * Runs a message under a lease. Out: how it ended; undefined if it did not start, since the service stops or the endpoint is
-   * gone. `nextMs`: when the schedule is due next.
+   * Runs a message under a lease. Out: how it ended; undefined if it did not start, since the service stops, the endpoint is gone
+   * or the lease was lost first. `nextMs`: when the schedule is due next.
    */
   async #perform(
     { compiled, timetable }: Wanted,
@@ -335,7 +337,7 @@ export class ScheduleRunner {
     const { endpointId } = before
     lease.hold()
     try {
-      const completed = await this.#runMessage(endpointId, lease.claimed.run.scheduledFor)
+      const completed = await this.#runMessage(lease)
       if (completed === undefined) {
         await lease.giveBack({ dueMs: before.dueMs, nextMs })
         this.#isStale = true
@@ -365,14 +367,20 @@ export class ScheduleRunner {
     }
   }
 
-  async #runMessage(endpointId: string, scheduledFor: string): Promise<CompletedMessage | undefined> {
+  async #runMessage(lease: RunningLease): Promise<CompletedMessage | undefined> {
     const { registry, intake } = this.#options
+    const { endpointId, run } = lease.claimed
     for (;;) {
       const compiled = registry.get(endpointId)
-      if (compiled?.endpoint.schedule === undefined || this.#stopping.signal.aborted) return undefined
+      if (compiled?.endpoint.schedule === undefined || this.#stopping.signal.aborted || !lease.isHeld) return undefined
       const refusal = intake.refusal(compiled)
       if (refusal === undefined) {
-        return intake.accept(compiled, { origin: SCHEDULE, requestHeaders: {}, body: undefined, scheduledFor })
+        return intake.accept(compiled, {
+          origin: SCHEDULE,
+          requestHeaders: {},
+          body: undefined,
+          scheduledFor: run.scheduledFor,
+        })
       }
       if (!isOverload(refusal)) return undefined
       await pause(BUSY_MS, undefined, { ref: false })
@@ -388,6 +396,10 @@ function compileWanted(compiled: CompiledEndpoint): Wanted | undefined {
   if (schedule === undefined) return undefined
   const timetable = compileTimetable(schedule)
   return timetable.ok ? { compiled, timetable: timetable.value } : undefined
+}
+
+function busy(): Failure {
+  return new Failure('SCHEDULE_BUSY', 'A run of the schedule is under way; try again when it has ended.')
 }
 
 function gone(): Failure {

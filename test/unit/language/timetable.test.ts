@@ -254,6 +254,23 @@ test('a time zone has a name of the IANA database', () => {
     assert.equal(checkTimezone(name), undefined)
   }
   assert.match(checkTimezone('Europe/Berln') ?? '', /did you mean "Europe\/Berlin"/)
+  assert.match(checkTimezone('lord_howe') ?? '', /did you mean "Australia\/Lord_Howe"/)
   assert.match(checkTimezone('+02:00') ?? '', /is not the name of a time zone/)
   assert.match(checkTimezone('nowhere at all') ?? '', /give a name such as/)
+})
+
+test('weekdays of a month, and hours of a zone whose clock moves by half an hour', () => {
+  assert.deepEqual(times(timetable('0 0 * * MON#2'), '2027-01-01T00:00Z', 2), [
+    '2027-01-11T00:00Z',
+    '2027-02-08T00:00Z',
+  ])
+  assert.deepEqual(times(timetable('0 0 * * FRI#L'), '2027-01-01T00:00Z', 2), [
+    '2027-01-29T00:00Z',
+    '2027-02-26T00:00Z',
+  ])
+  assert.deepEqual(times(timetable('0 * * * *', 'Australia/Lord_Howe'), '2027-04-03T13:30Z', 2), [
+    '2027-04-03T14:00Z',
+    '2027-04-03T15:30Z',
+  ])
+  assert.deepEqual(times(timetable('5,10 30 2 * * *', 'Europe/Berlin'), '2027-03-27T12:00Z', 1), ['2027-03-28T01:00Z'])
 })
