@@ -8,7 +8,11 @@ import { generate, withSection } from './generated.ts'
 
 const PAGE = fileURLToPath(new URL('../docs/management.md', import.meta.url))
 
-const ROLES: Readonly<Record<string, string>> = { open: 'anyone', metrics: 'viewer, or a caller on this machine' }
+const ROLES: Readonly<Record<string, string>> = {
+  open: 'anyone',
+  metrics: 'viewer, or a caller on this machine',
+  sender: 'viewer, or on the message port who may send to the endpoint',
+}
 
 function row(route: Route): string {
   const { method, role, summary = '' } = route

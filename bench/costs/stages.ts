@@ -74,6 +74,7 @@ function runOf(body: Uint8Array): Run {
     trace: startTrace(),
     isDelivered: false,
     extracted: undefined,
+    answerKeeper: undefined,
   }
 }
 

@@ -334,6 +334,18 @@ export const SCENARIO: readonly Step[] = [
   { call: 'POST /messages/replay', body: { outcome: ['refused', 'failed'], endpoint: 'Orders' }, save: { plan: 'id' } },
   { call: 'POST /messages/replay', body: { id: ['{message}'] }, save: { second: 'id' } },
   ...get('/messages/replay', '/messages/replay/{plan}'),
+  ...get(
+    '/deliveries',
+    '/deliveries/counts',
+    '/deliveries/groups',
+    '/deliveries?state=nonsense',
+    '/deliveries/{message}',
+  ),
+  ...get('/deliveries/{message}/request', '/endpoints/{orders}/deliveries/{message}'),
+  { call: 'POST /deliveries/{message}/retry', body: {} },
+  { call: 'POST /deliveries/{message}/cancel', body: {} },
+  { call: 'POST /deliveries/retry', body: { state: 'undeliverable' } },
+  { call: 'POST /deliveries/cancel', body: {} },
   {
     call: 'POST /messages/replay/{plan}/run',
     body: { max: 0, concurrency: 'x', perSecond: -1, canary: 99, nonsense: 1 },

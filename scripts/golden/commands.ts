@@ -287,6 +287,15 @@ export const COMMANDS: readonly CommandRow[] = [
     'replay test --outcome refused --yes',
   ),
   ...lines('replay test', 'replay test --max x --yes --outcome failed'),
+  ...lines(
+    'deliveries list test',
+    'deliveries list test --json --state undeliverable',
+    'deliveries list test --state nonsense',
+    'deliveries show test 000000000000000000000000',
+    'deliveries retry test --endpoint None --yes',
+    'deliveries retry test --state undeliverable --yes',
+    'deliveries cancel test',
+  ),
 
   ...lines(
     'import peer --output imported',

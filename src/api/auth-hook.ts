@@ -4,12 +4,14 @@
  */
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { isViaDocument } from '../core/http.ts'
+import type { Headers } from '../core/message.ts'
 import { askForBody, isTooLong } from '../inbound/http/bodies.ts'
 import { expandMethods, pathFromUrl } from '../inbound/http/replies.ts'
 import { findFailure } from '../inbound/http/server.ts'
 import { withStoreAccess } from '../store/store-access.ts'
 import type { AuditLog, AuditNote } from './access/audit-log.ts'
-import type { Authorise, Needed } from './access/authorise.ts'
+import { type Authorise, isForViewers, type Needed } from './access/authorise.ts'
+import type { AuthoriseSender } from './access/sender-access.ts'
 import { Call, requireCall } from './call.ts'
 import { refuseForgedCalls } from './forged-calls.ts'
 
@@ -17,13 +19,18 @@ export type AuthorisedRoute = Readonly<{ methods: readonly string[]; url: string
 
 export type AuthHookOptions = Readonly<{
   authorise: Authorise
+  /** Decides for routes that the senders of an endpoint may call too; without it, these are for viewers. */
+  authoriseSender?: AuthoriseSender | undefined
   audit: Pick<AuditLog, 'record' | 'toAuditEntry'>
   /** Called with each route when it is added. */
   onRoute?: (route: AuthorisedRoute) => void
 }>
 
 /** Authorises every call in a scope, those of unknown paths too. To be called before routes are added. */
-export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute }: AuthHookOptions): void {
+export function addAuthHook(
+  scope: FastifyInstance,
+  { authorise, authoriseSender, audit, onRoute }: AuthHookOptions,
+): void {
   scope.decorateRequest('call', undefined)
   scope.addHook('onRoute', (route) => onRoute?.(authorisedRoute(route)))
   scope.addHook('onRequest', (request, reply, done) => {
@@ -39,7 +46,12 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
     const call: Call = new Call({
       request,
       reply,
-      authorise: () => authorise({ ...origin, needed: call.needed }),
+      authorise: () => {
+        const byRole = () => authorise({ ...origin, needed: call.needed })
+        return authoriseSender === undefined || call.needed !== 'sender'
+          ? byRole()
+          : authoriseSender(call.params.id ?? '', headers as Headers, byRole)
+      },
       toAuditEntry: audit.toAuditEntry,
     })
     request.call = call
@@ -67,6 +79,7 @@ const STORES: Readonly<Record<string, string>> = {
   endpoints: 'The store of endpoints',
   keys: 'The store of API keys',
   messages: 'The message log',
+  deliveries: 'The store of deliveries',
   audit: 'The audit log',
 }
 
@@ -82,7 +95,7 @@ function authorisedRoute({ method, url, config }: RouteOptions): AuthorisedRoute
 /** Calls that any viewer may make have no entry: they would bury the others. */
 function isAudited({ decision, needed, effects, request }: Call): boolean {
   if (decision?.refused !== undefined || findFailure(request)?.status === 403) return true
-  return effects !== undefined && !['open', 'metrics', 'viewer'].includes(needed)
+  return effects !== undefined && needed !== 'open' && !isForViewers(needed)
 }
 
 function createNotes(call: Call): readonly AuditNote[] {

@@ -147,6 +147,10 @@ export const DryRunReport = named(
     calls: list(values),
     callsNotShown: whole,
     notMade: list(NotMadeRequest),
+    deliveries: described(
+      list(values),
+      'The requests that would be stored to be delivered, with references in place of secrets.',
+    ),
     answer: object({}, { status: whole, headers: values, body: text, cut: flag, at: text, assumed: flag }),
     failure,
     refusal: described(

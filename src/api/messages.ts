@@ -92,7 +92,10 @@ const RecordedCall = object(
     status: whole,
     remark: described(text, 'A note on an answer that was accepted, such as a body that cannot be read.'),
     token: object({ from: described(text, 'The token endpoint.'), how: enumSchema(TOKEN_ORIGINS) }),
-    cached: described(flag, 'The answer came from the cache of the lookup.'),
+    cached: described(
+      flag,
+      'The answer came from the cache of the lookup, or from the record of the message that is replayed.',
+    ),
     stale: described(
       either([text, whole]),
       'Of an old answer from the cache: the fault or the status of the target, in place of which it was used.',
@@ -130,6 +133,10 @@ export const Message = named(
     notMade: described(
       list(NotMadeRequest),
       'The requests that were not made, because `when` did not give true or another lookup failed before.',
+    ),
+    deliveries: described(
+      list(object({ id, request: text }, { item: described(whole, 'The index of its item, in a forEach.') })),
+      'The requests that were stored to be delivered.',
     ),
     group: described(text, 'Key of its group of failures, of a message that did not end done.'),
   },

@@ -127,8 +127,11 @@ function describeOperation(route: Route, schemas: Schemas): object {
 }
 
 /** Routes that need a role say which. */
-const formatSummary = ({ summary = '', role }: Route): string =>
-  role === 'open' || role === 'metrics' ? summary : `${summary} Role ${role}.`
+function formatSummary({ summary = '', role }: Route): string {
+  if (role === 'open' || role === 'metrics') return summary
+  if (role === 'sender') return `${summary} Role viewer; on the message port also who may send to the endpoint.`
+  return `${summary} Role ${role}.`
+}
 
 function parameter(name: string, place: 'path' | 'query' | 'header', declared: TSchema, schemas: Schemas) {
   const { description, ...schema } = schemas.describe(declared)

@@ -59,7 +59,7 @@ function refuseOtherMethods(scope: FastifyInstance, url: string, routes: readonl
   const allowed: readonly string[] = routes.map(({ method }) => method)
   const allow = allowed.join(', ')
   const others = scope.supportedMethods.filter((method) => !allowed.includes(method))
-  const needed = routes.every(({ role }) => role === 'open') ? 'open' : 'viewer'
+  const needed = (['open', 'sender'] as const).find((one) => routes.every(({ role }) => role === one)) ?? 'viewer'
   refuse(scope, url, others, needed, (request) => {
     const sentence = `${pathFromUrl(request.url)} does not take ${readMethod(request.raw)}, but ${allow}.`
     return new Failure('METHOD_NOT_ALLOWED', sentence, { headers: { allow } })

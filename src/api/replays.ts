@@ -5,6 +5,7 @@ import { Failure } from '../core/failure.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Answer } from '../core/message.ts'
 import { OUTCOMES } from '../core/records/message-record.ts'
+import { REPLAY_LOOKUPS, type ReplayLookups } from '../core/replays/replay-lookups.ts'
 import { type RunLimits as Limits, PLAN_STATES } from '../core/replays/replay-plan.ts'
 import {
   anything,
@@ -35,6 +36,16 @@ import { answer, checkedBody, optionalBody, route } from './route.ts'
 import type { Api } from './services.ts'
 
 const outcome = enumSchema(OUTCOMES)
+const lookups = enumSchema(REPLAY_LOOKUPS)
+const LookupsQuery = {
+  lookups: noted(
+    described(
+      lookups,
+      'Whether lookups use the answers that were recorded or are asked again. By default `recorded` for runs of a schedule and for lookups with pages, else `again`.',
+    ),
+    { fault: 'lookups is given once, as recorded or again.' },
+  ),
+}
 const blockers = list(
   object({
     reason: text,
@@ -59,6 +70,7 @@ export const Replayed = named(
     status: whole,
     ms: number,
     withoutHeadersAndQuery: flag,
+    lookups: described(lookups, 'What became of the lookups, if the endpoint has any.'),
     answer: described(anything, 'JSON as what it is, anything else as text.'),
   },
 )
@@ -89,6 +101,7 @@ export const ReplayPlan = named(
     failures: described(replays, 'The newest replays that did not end done, at most 20.'),
   },
   {
+    lookups: described(lookups, 'What becomes of the lookups, if the plan was made with that.'),
     limits: RunLimits,
     canaries: described(replays, 'The first messages of the run, if it asked for them.'),
     stoppedBy: text,
@@ -121,17 +134,21 @@ export const replayRoutes = [
       content: Object.fromEntries(Object.values(CODECS).map(({ mediaType }) => [mediaType, {}])),
     },
     takesMessage: true,
+    query: LookupsQuery,
     answers: { 200: answer('What became of it.', Replayed) },
     fails: [...findsNoMessage, 'REPLAY_REFUSED', 'OVERLOADED', 'SHUTTING_DOWN'],
     sends: 'no-store',
-    handle: async ({ params, request }, { records: { search, replayByHand } }) => {
+    handle: async ({ params, request, query }, { records: { search, replayByHand } }) => {
       const record = await search.get(params.id)
-      const { replayed, alreadyDoneBy } = await replayByHand(record, editedBody(request))
+      const { replayed, alreadyDoneBy } = await replayByHand(record, {
+        edited: editedBody(request),
+        lookups: query.lookups,
+      })
       if ('blocker' in replayed) {
         throw new Failure('REPLAY_REFUSED', `The message '${record.id}' cannot be replayed. ${replayed.blocker.error}`)
       }
-      const { completed, bodyOnly } = replayed
-      return describe(completed, { replayOf: record.id, bodyOnly, alreadyDoneBy })
+      const { completed, ...notes } = replayed
+      return describe(completed, { replayOf: record.id, ...notes, alreadyDoneBy })
     },
   }),
   route({
@@ -147,11 +164,12 @@ export const replayRoutes = [
     path: '/messages/replay',
     role: 'operator',
     summary: 'Plans to replay all messages of a filter. Without `outcome`: those that did not end done.',
+    query: LookupsQuery,
     body: optionalBody(Filter),
     answers: { 201: plan },
     fails: ['FILTER_INVALID', 'REPLAY_PLAN_BUSY'],
     handle: async (call, { records }) => {
-      const made = await records.plans.plan(filterFrom(call.json()))
+      const made = await records.plans.plan(filterFrom(call.json()), call.query.lookups)
       call.reply.header('location', `/messages/replay/${made.id}`)
       return made
     },
@@ -217,11 +235,16 @@ function filterText(name: string, value: Json): string {
   throw invalid(`${name} cannot be "${given}"; it is a text, a number, true or false, or an array of them.`)
 }
 
-type ReplayNotes = Readonly<{ replayOf: string; bodyOnly: boolean; alreadyDoneBy: string | undefined }>
+type ReplayNotes = Readonly<{
+  replayOf: string
+  bodyOnly: boolean
+  lookups: ReplayLookups | undefined
+  alreadyDoneBy: string | undefined
+}>
 
 function describe(
   { messageId, outcome, code, ms, answer, failure }: CompletedMessage,
-  { replayOf, bodyOnly, alreadyDoneBy }: ReplayNotes,
+  { replayOf, bodyOnly, lookups, alreadyDoneBy }: ReplayNotes,
 ) {
   return {
     id: messageId,
@@ -233,6 +256,7 @@ function describe(
     status: answer.status,
     ms: roundMs(ms),
     ...(bodyOnly ? { withoutHeadersAndQuery: true } : {}),
+    ...(lookups === undefined ? {} : { lookups }),
     answer: decodeBody(answer),
   }
 }

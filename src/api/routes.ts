@@ -1,6 +1,7 @@
 /** The routes of the management API, by the ports that serve them. */
 import { accessRoutes } from './access.ts'
 import { authoringRoutes } from './authoring.ts'
+import { deliveryRoutes, senderRoutes } from './deliveries.ts'
 import { dryRunRoutes } from './dry-run.ts'
 import { endpointRoutes } from './endpoints.ts'
 import { messageRoutes } from './messages.ts'
@@ -10,10 +11,11 @@ import type { Route } from './route.ts'
 import { scheduleRoutes } from './schedule.ts'
 import { recordedTestRoutes, testRoutes } from './tests.ts'
 
-export { uptimeRoutes }
+/** What the message port serves where endpoints are managed on the admin port alone. */
+export const OPEN_ROUTES: readonly Route[] = [...uptimeRoutes, ...senderRoutes]
 
 export const ENDPOINT_ROUTES: readonly Route[] = [
-  ...uptimeRoutes,
+  ...OPEN_ROUTES,
   ...endpointRoutes,
   ...scheduleRoutes,
   ...authoringRoutes,
@@ -25,6 +27,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
   ...ENDPOINT_ROUTES,
   ...messageRoutes,
   ...replayRoutes,
+  ...deliveryRoutes,
   ...recordedTestRoutes,
   ...accessRoutes,
   ...operationRoutes,
@@ -41,6 +44,8 @@ export type TypedRoutes = (
   | typeof testRoutes
   | typeof messageRoutes
   | typeof replayRoutes
+  | typeof senderRoutes
+  | typeof deliveryRoutes
   | typeof recordedTestRoutes
   | typeof accessRoutes
   | typeof operationRoutes

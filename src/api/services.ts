@@ -4,6 +4,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
 import type { WorkerCounts } from '../core/worker-processes.ts'
+import type { DeliveryService } from '../deliveries/delivery-service.ts'
 import type { FindFaults } from '../endpoints/endpoint-faults.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import type { ListSummaries } from '../endpoints/endpoint-summaries.ts'
@@ -53,6 +54,7 @@ export type Api = EndpointAids &
     makeRecordedTest: MakeRecordedTest
     records: MessageRecords
     captures: MessageCaptures
+    deliveries: DeliveryService
     schedules: Pick<ScheduleRunner, 'get' | 'runNow'>
     keys: ApiKeys
     audit: AuditLog

@@ -7,6 +7,7 @@ import type * as suggestRequest from '../try/suggestions/suggest-request.ts'
 import type * as testFile from '../try/tests/test-file-schema.ts'
 import type * as access from './access.ts'
 import type * as authoring from './authoring.ts'
+import type * as deliveries from './deliveries.ts'
 import type * as dryRun from './dry-run.ts'
 import type * as endpoints from './endpoints.ts'
 import type * as messages from './messages.ts'
@@ -20,6 +21,7 @@ import type * as tests from './tests.ts'
 type Modules = typeof access &
   typeof authoring &
   typeof batchOperation &
+  typeof deliveries &
   typeof dryRun &
   typeof dryRunRequest &
   typeof endpoints &

@@ -4,6 +4,7 @@ import { extname } from 'node:path'
 import { createIds } from '../core/id.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import { portion } from '../core/worker-processes.ts'
+import { createDeliveryService } from '../deliveries/delivery-service.ts'
 import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
 import { createEndpointService } from '../endpoints/endpoint-service.ts'
 import { createLoadShedder } from '../inbound/admission/load-shedder.ts'
@@ -115,6 +116,8 @@ async function openParts(context: Context) {
     producer,
     logger,
     workerSlot,
+    clock,
+    newId,
     // A worker without it gets its number in the settings.
     adminPort: () => servers.adminPort() || settings.adminPort,
   })
@@ -165,6 +168,7 @@ async function openParts(context: Context) {
     consumers: () => running.consumers?.status() ?? [],
     mllpPorts: () => running.mllpPorts?.status() ?? [],
     schedules,
+    deliveries: services.sending,
     mediator: settings.openhimRegister ? () => running.mediator?.status() : undefined,
     isStopping: () => running.isStopping,
     workerCluster,
@@ -181,6 +185,16 @@ async function openParts(context: Context) {
     newId,
     logger,
   })
+  registry.watch(() => services.sending.counts.keep((id) => registry.get(id)?.document.name))
+  const retriable = {
+    ...store.deliveries,
+    retry: async (...given: Parameters<typeof store.deliveries.retry>) => {
+      const retried = await store.deliveries.retry(...given)
+      services.sending.sender.wake()
+      return retried
+    },
+  }
+  const deliveries = createDeliveryService({ store: retriable, registry, records, settings, clock })
   const captures = createMessageCaptures({
     store: store.captures,
     endpointService,
@@ -215,6 +229,7 @@ async function openParts(context: Context) {
     ...trying,
     records,
     captures,
+    deliveries,
     schedules,
     health,
     isStopping: () => running.isStopping,
@@ -304,7 +319,7 @@ class Service {
     if (workerCluster === undefined) await servers.administer(settings.adminPort)
   }
 
-  /** Consumes records, runs schedules and stored replay plans, and registers with an OpenHIM core. */
+  /** Consumes records, runs schedules and stored replay plans, sends deliveries, and registers with an OpenHIM core. */
   async takeMessages(): Promise<void> {
     const { settings, version, logger, running } = this.#context
     const {
@@ -333,6 +348,8 @@ class Service {
     })
     running.mllpPorts = new MllpPorts({ registry, intake, incompleteBodies, settings, newId, logger })
     schedules.start()
+    services.sending.sender.start()
+    services.sending.upkeep?.start()
     records.plans.follow()
     running.mediator = await openMediator({
       settings,
@@ -348,11 +365,13 @@ class Service {
 
   async stop(): Promise<number> {
     const { settings, running } = this.#context
-    const { records, watching, servers, intake, schedules } = this.parts
+    const { records, watching, servers, intake, schedules, services } = this.parts
     running.isStopping = true
     records.plans.stop()
     watching.events.close()
     const stopBy = performance.now() + settings.shutdownTimeoutMs
+    // What is accepted from now on is sent by another process, or after the next start.
+    const sent = services.sending.sender.stop(settings.shutdownTimeoutMs)
     servers.endConnections()
     const mediatorStopped = running.mediator?.stop()
     const doorsClosed = Promise.all([running.consumers?.stop(), running.mllpPorts?.stop(), schedules.stop()])
@@ -360,6 +379,7 @@ class Service {
     intake.giveUp()
     running.mllpPorts?.destroy()
     await servers.quiet()
+    await sent
     // Callers may still be reading their answers; one that does not read is not waited for.
     const force = setTimeout(servers.closeAllConnections, FLUSH_MS)
     await this.close(givenUp, stopBy)
@@ -371,6 +391,7 @@ class Service {
   async close(givenUp = 0, stopBy = 0): Promise<void> {
     const { endpointService, servers, services, records, observers, managementAuth, store } = this.parts
     endpointService.stop()
+    await Promise.all([services.sending.sender.stop(0), services.sending.upkeep?.stop()])
     await servers.close()
     // Calls of messages that were given up may take as long as their own timeouts.
     await services.close(givenUp === 0)

@@ -17,6 +17,7 @@ type HealthOptions = Pick<
   | 'consumers'
   | 'mllpPorts'
   | 'schedules'
+  | 'deliveries'
   | 'isolation'
   | 'httpClient'
   | 'mediator'

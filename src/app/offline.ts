@@ -1,7 +1,7 @@
 /** Dry runs and tests without a store, a network or a running service, for commands that check documents. */
 import { randomBytes } from 'node:crypto'
 import { createEgressPolicy } from '../core/egress/egress-policy.ts'
-import { createIds } from '../core/id.ts'
+import { createIds, NO_ID } from '../core/id.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
 import * as failures from '../endpoints/management-failures.ts'
@@ -62,6 +62,7 @@ export function createOfflineServices(settings: Settings): Services {
     egress: createEgressPolicy(settings),
     tokens: { verify: refuse },
     idempotency: { process: refuse, stop: () => undefined },
+    deliveries: { accept: refuse, newId: () => NO_ID, onAccepted: () => undefined },
   }
 }
 

@@ -3,9 +3,17 @@ import { networkInterfaces } from 'node:os'
 import { createTokenVerifier } from '../api/access/token-verifier.ts'
 import { createEgressPolicy, type EgressPolicy } from '../core/egress/egress-policy.ts'
 import { VIA } from '../core/http.ts'
+import { createBudgets } from '../core/message-budget.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { ClosableRecordProducer, RecordProducer } from '../core/ports/record-producer.ts'
+import type { Clock } from '../core/run.ts'
+import type { SecretSource } from '../core/secrets/secrets.ts'
 import type { WorkerSlot } from '../core/worker-processes.ts'
+import { createAttempt } from '../deliveries/attempt.ts'
+import { DeliveryCounts } from '../deliveries/delivery-counts.ts'
+import { DeliveryUpkeep } from '../deliveries/delivery-upkeep.ts'
+import { DeliverySender } from '../deliveries/sender.ts'
+import { TIMERS } from '../deliveries/timers.ts'
 import { createHttpClient, type OwnHttpClient } from '../outbound/http/http-client.ts'
 import { type OutboundTargets, openTargets } from '../outbound/targets.ts'
 import { startIdempotencyCleanup } from '../pipeline/idempotency/idempotency-cleanup.ts'
@@ -24,9 +32,18 @@ type PipelineServices = Services &
     outbound: OutboundTargets
     producer: ClosableRecordProducer
     sandbox: IsolatedSandbox
+    sending: Sending
     /** `waitForCalls`: whether to wait for the calls in flight, each of which takes at most its own timeout. */
     close(waitForCalls: boolean): Promise<void>
   }>
+
+/** What sends stored deliveries in this process. */
+export type Sending = Readonly<{
+  sender: DeliverySender
+  counts: DeliveryCounts
+  /** Undefined in processes that leave it to another one. */
+  upkeep: DeliveryUpkeep | undefined
+}>
 
 type PipelineServicesOptions = Readonly<{
   settings: Settings
@@ -34,6 +51,8 @@ type PipelineServicesOptions = Readonly<{
   producer: ClosableRecordProducer
   logger: Logger
   workerSlot: WorkerSlot
+  clock: Clock
+  newId: () => string
   /** The admin port of the service, which another worker may have; 0 before it is known. */
   adminPort(): number
 }>
@@ -52,16 +71,21 @@ export async function openPipelineServices(options: PipelineServicesOptions): Pr
   const limitBytes = settings.idempotencyAnswerLimitBytes
   const idempotency = createIdempotencyService({ store: store.idempotency, cleanup, logger, limitBytes })
   const sandbox = await openSandbox(settings, logger)
+  const secrets = createSecretSource(settings.secretsAllowed)
+  const sending = openSending(options, outbound, secrets)
+  const { accept } = store.deliveries
   return {
     http,
     outbound,
     states: store.states,
     producer,
-    secrets: createSecretSource(settings.secretsAllowed),
+    secrets,
     egress,
     tokens: createTokenVerifier(http),
     idempotency,
     sandbox,
+    deliveries: { accept, newId: options.newId, onAccepted: () => sending.sender.wake() },
+    sending,
     close: async (waitForCalls) => {
       const callsDone = outbound.close()
       if (waitForCalls) await callsDone
@@ -71,6 +95,33 @@ export async function openPipelineServices(options: PipelineServicesOptions): Pr
       await cleanup.stop()
     },
   }
+}
+
+function openSending(
+  { settings, store, logger, workerSlot, clock, newId }: PipelineServicesOptions,
+  outbound: OutboundTargets,
+  secrets: SecretSource,
+): Sending {
+  const counts = new DeliveryCounts()
+  const sender = new DeliverySender({
+    store: store.deliveries,
+    attempt: createAttempt({ outbound, secrets, newBudget: createBudgets(settings), clock, logger }),
+    owner: newId(),
+    clock,
+    concurrency: settings.deliveryConcurrency,
+    logger,
+    onEnded: (delivery, end) => {
+      counts.add(delivery, end)
+      if (end.state !== 'undeliverable') return
+      const { id, messageId, endpoint, requestId, target } = delivery
+      const { status, fault } = end.attempt ?? {}
+      logger.warn({ delivery: id, messageId, endpoint, request: requestId, target, status, fault }, 'Undeliverable')
+    },
+  })
+  const { deliveryKeepMs: keepMs } = settings
+  const upkeep =
+    workerSlot.slot === 0 ? new DeliveryUpkeep({ store: store.deliveries, keepMs, logger, timers: TIMERS }) : undefined
+  return { sender, counts, upkeep }
 }
 
 const listMachineAddresses = (): readonly string[] =>

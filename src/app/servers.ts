@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { createManagementAccess } from '../api/access/management-access.ts'
+import { type AuthoriseSender, createSenderAccess } from '../api/access/sender-access.ts'
 import { createTokenVerifier } from '../api/access/token-verifier.ts'
 import { type AuthorisedRoute, addAuthHook } from '../api/auth-hook.ts'
 import { CONSOLE_MISSING, ConsoleFiles } from '../api/console-files.ts'
@@ -12,13 +13,14 @@ import { EventStreams } from '../api/event-streams.ts'
 import { describeApi } from '../api/openapi.ts'
 import { RecentReads } from '../api/recent-reads.ts'
 import { addRoutes, leaveToOtherPort, refuseBelow } from '../api/register.ts'
-import { ADMIN_ROUTES, ENDPOINT_ROUTES, uptimeRoutes } from '../api/routes.ts'
+import { ADMIN_ROUTES, ENDPOINT_ROUTES, OPEN_ROUTES } from '../api/routes.ts'
 import type { Api } from '../api/services.ts'
 import type { Failure } from '../core/failure.ts'
 import { MESSAGE_PORT_HEADERS } from '../core/http.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
 import type { WorkerSlot } from '../core/worker-processes.ts'
+import type { DeliveryService } from '../deliveries/delivery-service.ts'
 import { describeDocument } from '../document/schema/public-schema.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
@@ -83,6 +85,7 @@ type ServersOptions = Readonly<{
   runTests: RunRequestedTests
   records: MessageRecords
   captures: MessageCaptures
+  deliveries: DeliveryService
   schedules: ScheduleRunner
   health: ServiceHealth
   isStopping(): boolean
@@ -140,7 +143,7 @@ type Ports = Readonly<{ messagePort: () => number; adminPort: () => number }>
 /** What the routes of a port call. Both ports serve the same documents. */
 function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { messagePort }: Ports): (port: Port) => Api {
   const { settings, version, dryRuns, storedTests, runTests, makeRecordedTest, records, captures, schedules } = options
-  const { endpointService, health, managementAuth, watching, consoleFolder, clock, logger } = options
+  const { deliveries, endpointService, health, managementAuth, watching, consoleFolder, clock, logger } = options
   const describe = () => JSON.stringify(describeApi(describeDocument(), version))
   let description: string | undefined
   const shared = {
@@ -156,6 +159,7 @@ function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { message
     makeRecordedTest,
     records,
     captures,
+    deliveries,
     schedules,
     keys: managementAuth.keys,
     audit: managementAuth.audit,
@@ -212,13 +216,14 @@ function createMessageServer(
   })
   server.server.on('connection', loadShedder.connected)
   server.register(async (scope) => {
-    managementAuth.protect(scope, 'message')
+    const managesEndpoints = settings.messagePortManagement === 'on'
+    managementAuth.protect(scope, 'message', createSenderAccess(registry, managesEndpoints))
     refuseBelow(scope, '/uptime', 'open')
-    if (settings.messagePortManagement === 'on') {
+    if (managesEndpoints) {
       addRoutes(scope, ENDPOINT_ROUTES, api)
       refuseBelow(scope, '/endpoints')
     } else {
-      addRoutes(scope, uptimeRoutes, api)
+      addRoutes(scope, OPEN_ROUTES, api)
       leaveToOtherPort(scope, '/endpoints', () => {
         const port = adminPort() || settings.adminPort
         return `Endpoints are managed on the admin port (${port}) only: MESSAGE_PORT_MANAGEMENT is off.`
@@ -237,7 +242,7 @@ function createAdminServer(options: ServersOptions, api: Api, answer: AnswerFail
   addRoutes(server, ADMIN_ROUTES, api)
   if (workerSlot.slot === 0 && !existsSync(consoleFolder)) logger.warn({}, CONSOLE_MISSING)
   refuseBelow(server, '/uptime', 'open')
-  for (const path of ['/endpoints', '/messages']) refuseBelow(server, path)
+  for (const path of ['/endpoints', '/messages', '/deliveries']) refuseBelow(server, path)
   return server
 }
 
@@ -273,8 +278,8 @@ export function openManagementAuth(options: AuthOptions) {
     keys: access.keys,
     audit: access.audit,
     /** Requires a role for every route of a scope; to be called before the routes are added. */
-    protect: (scope: FastifyInstance, port: Port) =>
-      addAuthHook(scope, { ...access, onRoute: (route) => routes.push({ port, ...route }) }),
+    protect: (scope: FastifyInstance, port: Port, authoriseSender?: AuthoriseSender) =>
+      addAuthHook(scope, { ...access, authoriseSender, onRoute: (route) => routes.push({ port, ...route }) }),
     /** All management routes with the roles that may call them. */
     routes,
     close: async () => {

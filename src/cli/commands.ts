@@ -3,6 +3,7 @@
  * it, and so does the type of what a command is given. What a command does is in a file of its own, which program.ts loads when
  * it runs: neither `--help` nor a start of the service needs it.
  */
+import { DELIVERY_ACTS, DELIVERY_STATES, MAX_CHANGED_DELIVERIES } from '../core/deliveries/delivery.ts'
 import { STAGE_NAMES } from '../core/tracing/stages.ts'
 import type { Exit } from './command.ts'
 
@@ -81,6 +82,30 @@ const FILTERS = {
   '--filter <name=value>': { isMany: true, help: 'any filter of GET /messages; may be given several times' },
 } as const
 
+const DELIVERY_FILTERS = {
+  '--state <state>': { choices: DELIVERY_STATES, help: 'deliveries in this state' },
+  '--endpoint <name>': 'deliveries of this endpoint',
+  '--key <key>': 'deliveries with this key of their order',
+  '--from <time>': 'deliveries accepted since a time, such as -1h',
+  '--to <time>': 'deliveries accepted until a time',
+  '--filter <name=value>': { isMany: true, help: 'any filter of GET /deliveries; may be given several times' },
+} as const
+
+const DELIVERIES = {
+  ...SERVICE_TARGET,
+  '[id...]': 'ids of deliveries',
+} as const
+
+const CHANGED_DELIVERIES = {
+  ...SERVICE,
+  '--yes': 'asks no question',
+  '--max <number>': {
+    number: { min: 1, max: MAX_CHANGED_DELIVERIES, isWhole: true },
+    help: `with filters: the most deliveries; by default ${MAX_CHANGED_DELIVERIES.toLocaleString('en')}`,
+  },
+  ...DELIVERY_FILTERS,
+} as const
+
 const TEST_FILES = {
   '[files...]': 'tests, documents or folders with them; by default those of crosswalk.json, or this folder',
 } as const
@@ -88,6 +113,7 @@ const TEST_FILES = {
 /** Several words: a command of a group. */
 export const GROUPS: Readonly<Record<string, string>> = {
   keys: 'manages the API keys of the management API, also while the service runs',
+  deliveries: 'lists the durable deliveries of a running service, sends them again, and cancels them',
 }
 
 export const COMMANDS = {
@@ -272,6 +298,40 @@ export const COMMANDS = {
       },
       ...FILTERS,
     },
+  },
+  'deliveries list': {
+    summary: 'lists deliveries, the newest last',
+    arguments: SERVICE_TARGET,
+    options: {
+      ...SERVICE,
+      '--limit <number>': {
+        number: { min: 1, max: 10_000, isWhole: true },
+        default: '50',
+        help: 'the most deliveries',
+      },
+      ...DELIVERY_FILTERS,
+    },
+  },
+  'deliveries show': {
+    summary: 'shows deliveries with their attempts',
+    arguments: DELIVERIES,
+    options: { '--request': 'shows what is sent as well, with its body; needs the role operator', ...SERVICE },
+  },
+  'deliveries retry': {
+    summary: `sends deliveries again, at once: those with the ids, or all that the filters match; without --state, the ${DELIVERY_ACTS.retry} ones`,
+    exits: ['findings'],
+    arguments: DELIVERIES,
+    options: {
+      '--now': 'with ids: runs their messages through the present documents, in place of sending the same requests',
+      '--body <file>': 'with one id: the body in place of the one that is stored; with --now, that of the message',
+      ...CHANGED_DELIVERIES,
+    },
+  },
+  'deliveries cancel': {
+    summary: `ends deliveries: those with the ids, or all that the filters match; without --state, the ${DELIVERY_ACTS.cancel} ones`,
+    exits: ['findings'],
+    arguments: DELIVERIES,
+    options: CHANGED_DELIVERIES,
   },
   new: {
     summary: 'writes a starter document, with a test, in the folder of the project; it never replaces a file',

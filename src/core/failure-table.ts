@@ -143,6 +143,13 @@ export const FAILURES = {
       'The pages of a lookup are more than its `page.max`, lead back to one of them or to another origin, or name no URL of the next.',
     lookup: 'unusable',
   },
+  LOOKUP_NOT_RECORDED: {
+    status: 500,
+    retry: false,
+    issue: 'not-found',
+    means:
+      'A replay with recorded answers needs the answer of a lookup that was not made before, as the document has changed.',
+  },
   LOOKUP_CIRCUIT_OPEN: {
     status: 502,
     retry: true,
@@ -285,6 +292,26 @@ export const FAILURES = {
     issue: 'no-store',
     means: 'The store that holds the state of endpoints did not answer.',
     store: 'state',
+  },
+  DELIVERIES_FULL: {
+    status: 503,
+    retry: true,
+    issue: 'throttled',
+    means:
+      'The deliveries that are stored have `DELIVERY_MAX_BYTES` already; nothing of the message was stored or sent by its durable requests.',
+  },
+  DELIVERY_UNAVAILABLE: {
+    status: 503,
+    retry: true,
+    issue: 'no-store',
+    means: 'The store of deliveries did not answer, so that the durable requests of the message were not accepted.',
+  },
+  SCHEDULE_LEASE_LOST: {
+    status: 503,
+    retry: true,
+    issue: 'lock-error',
+    means:
+      'The instance that ran a schedule could not renew its lease on it, so its run ended before another instance may start the next one; what it had sent has arrived.',
   },
   ...ADMISSION_FAILURES,
   ...MANAGEMENT_FAILURES,

@@ -47,6 +47,13 @@ export const readDuration = (text: string): number => {
   return /^\d{1,9}$/.test(text.slice(0, -1)) ? Number(text.slice(0, -1)) * unit : Number.NaN
 }
 
+/** The text that `readDuration` reads as these milliseconds, which are whole seconds. */
+export function formatDuration(ms: number): string {
+  const [unit = 's', unitMs = 1_000] =
+    Object.entries(UNIT_MS).findLast(([, unitMs]) => ms > 0 && ms % unitMs === 0) ?? []
+  return `${ms / unitMs}${unit}`
+}
+
 /**
  * Milliseconds since the epoch; undefined if the text is neither a moment nor a time before now.
  *

@@ -1,7 +1,10 @@
 /** The state of one running message: stages report to it, and it bounds them. Two messages never share one. */
 import type { JsonObject } from './json.ts'
+import type { AnswerKeeper } from './kept-answer.ts'
+import type { Lease } from './lease.ts'
 import type { MessageBudget } from './message-budget.ts'
 import type { DoorTraits } from './origin.ts'
+import type { OutboundAnswer, OutboundFault } from './ports/http-client-port.ts'
 import type { ProduceSlot, RecordProducer } from './ports/record-producer.ts'
 import type { Trace } from './tracing/trace.ts'
 
@@ -15,6 +18,8 @@ export type Run = {
   readonly startedAt: number
   /** After this time no call starts, and calls in progress are aborted. */
   readonly deadlineAt: number
+  /** Of a run of a schedule: without it, no call starts, and nothing is stored. */
+  readonly lease?: Lease | undefined
   /** The bytes that the message may still make. */
   readonly budget: MessageBudget
   /** What the door of the message, or that of the message it replays, is like. */
@@ -27,6 +32,8 @@ export type Run = {
   readonly producer?: RecordProducer | undefined
   /** What an earlier run of the message has delivered, if the message is a replay. */
   readonly delivered?: Delivered | undefined
+  /** What lookups are answered with in place of new calls, if the message is a replay that does not ask again. */
+  readonly recordedAnswers?: RecordedAnswers | undefined
   /** The bytes of the incoming body. */
   readonly body: Uint8Array | undefined
   /** `timestamps.lookupRequests` of the message, filled by the lookups. */
@@ -40,13 +47,21 @@ export type Run = {
   isDelivered: boolean
   /** The values of `state.extract`; undefined until the message is mapped. */
   extracted: JsonObject | undefined
+  /** Of a message with an `Idempotency-Key`. */
+  answerKeeper: AnswerKeeper | undefined
 }
 
-/** Calls of response requests by `deliveryKey`: the status of the answer, or true if it was a success whatever its status. */
+/** What targets need of the message, or the delivery, that they send a request of. */
+export type Sending = Pick<Run, 'messageId' | 'clock' | 'budget' | 'mayWait' | 'slot' | 'producer' | 'trace' | 'lease'>
+
+/** Calls of response requests by `callKey`: the status of the answer, or true if it was a success whatever its status. */
 export type Delivered = ReadonlyMap<string, number | true>
 
-/** `item`: the index of its item, in a forEach. */
-export const deliveryKey = (id: string, item: number | undefined): string => JSON.stringify([id, item])
+/** Calls of lookups by `callKey`: the answer, or why there was none. */
+export type RecordedAnswers = ReadonlyMap<string, OutboundAnswer | OutboundFault>
+
+/** `item`: the index of its item, in a forEach, or of the page. */
+export const callKey = (id: string, item: number | undefined): string => JSON.stringify([id, item])
 
 type LookupOutcome = {
   /** The highest HTTP status that a lookup answered. */

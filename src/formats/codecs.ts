@@ -118,6 +118,9 @@ export const codecForFormat = (format: Format, documented?: FormatOptions): Code
 /** What an endpoint writes; `mediaType` with its parameters. */
 export type OutputFormat = Readonly<{ codec: Codec; mediaType: string }>
 
+/** Of an object of the service itself, for senders who get this output otherwise; most formats cannot hold one. */
+export const serviceFormat = (output: Format): Format => (output === 'XML' ? output : DEFAULT_FORMAT)
+
 export function outputFormat(format: Format, documented?: FormatOptions): OutputFormat {
   const codec = codecForFormat(format, documented)
   return { codec, mediaType: `${MEDIA_TYPES[format]}${codec.typeParameters ?? ''}` }

@@ -1,8 +1,9 @@
 /** A message as it enters the intake. */
 import type { JsonObject } from '../core/json.ts'
+import type { Lease } from '../core/lease.ts'
 import type { Answer, Headers } from '../core/message.ts'
 import type { Origin } from '../core/origin.ts'
-import type { Delivered } from '../core/run.ts'
+import type { Delivered, RecordedAnswers } from '../core/run.ts'
 import type { Outcome } from '../pipeline/outcome.ts'
 
 export type OnRecorded = (isLost: boolean) => void
@@ -16,10 +17,14 @@ export type Incoming = Readonly<{
   body: Uint8Array | undefined
   /** When a schedule was due, as ISO 8601. */
   scheduledFor?: string | undefined
+  /** Of a run of a schedule. */
+  lease?: Lease | undefined
   /** The authenticated caller, if the endpoint requires one (`EndpointAuth`). */
   caller?: string | undefined
   /** Of a replay: what need not be sent again. */
   delivered?: Delivered | undefined
+  /** Of a replay that does not ask its lookups again: their answers. */
+  recordedAnswers?: RecordedAnswers | undefined
   /** Set if the answer reports what the calls of the message send: the most bytes of their bodies to keep for that. */
   sentBytes?: number | undefined
   /**

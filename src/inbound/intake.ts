@@ -260,12 +260,14 @@ export class Intake {
       clock,
       startedAt,
       deadlineAt: startedAt + messageTimeoutMs,
+      lease: incoming.lease,
       budget: this.#newBudget(),
       door: DOORS[origin.door],
       mayWait: !isRequest(origin),
       slot: first?.slot,
       producer: first?.producer,
       delivered: incoming.delivered,
+      recordedAnswers: incoming.recordedAnswers,
       body: incoming.body,
       lookupTimes: {},
       responseTimes: {},
@@ -273,6 +275,7 @@ export class Intake {
       trace,
       isDelivered: false,
       extracted: undefined,
+      answerKeeper: undefined,
     }
     const outcome = handle(receive(compiled, incoming, this.#formatTime(startedAt)), run, incoming.caller)
     if (!(outcome instanceof Promise)) return notify(this.#complete(admitted, run, outcome))

@@ -260,7 +260,11 @@ function readBase(value: string, isWhole: boolean): Result<string> {
 /** In: a URL without a fragment. Adds parameters after those that it has. */
 export function appendQuery(url: string, query: readonly (readonly [name: string, value: string])[]): string {
   if (query.length === 0) return url
-  const added = query.map(([name, value]) => `${encodeUrlValue(name)}=${encodeUrlValue(value)}`).join('&')
+  return appendEncoded(url, query.map(([name, value]) => `${encodeUrlValue(name)}=${encodeUrlValue(value)}`).join('&'))
+}
+
+/** The same for parameters that are encoded. */
+export function appendEncoded(url: string, added: string): string {
   if (!url.includes('?')) return `${url}?${added}`
   return url.endsWith('?') || url.endsWith('&') ? url + added : `${url}&${added}`
 }

@@ -4,9 +4,10 @@
  */
 import type { JsonObject } from '../core/json.ts'
 import type { LintSink } from '../core/lint.ts'
+import type { Body } from '../core/ports/destination.ts'
 import type { OutboundAnswer, OutboundHealth } from '../core/ports/http-client-port.ts'
-import type { Body, Outbound, PreparedRequest } from '../core/ports/outbound-port.ts'
-import type { Run } from '../core/run.ts'
+import type { Outbound, PreparedRequest } from '../core/ports/outbound-port.ts'
+import type { Sending } from '../core/run.ts'
 import { type CallSpan, traceHeaders } from '../core/tracing/trace.ts'
 
 /** A request of a document, or a whole document, by its fields. */
@@ -39,7 +40,7 @@ export type Target = Readonly<{
   /** Rules of its own, checked at a request to it. */
   lint?(request: Fields, endpoint: Fields, lint: LintSink): void
   /** The headers that it sends, in order. */
-  listHeaders(prepared: PreparedRequest, body: Body | undefined, run: Run, called: CallSpan): HeaderList
+  listHeaders(prepared: PreparedRequest, body: Body | undefined, run: Sending, called: CallSpan): HeaderList
   /** How traces have its calls. `address`: of the target of the call, without the prefix of records. */
   describeSpan(call: CallSpan, address: string): SpanNames
   /** In: what a service has for all targets, of which it takes its part. Nothing connects before the first request. */
@@ -70,7 +71,7 @@ export type OpenTarget = Outbound & Readonly<{ health?(): OutboundHealth; close?
 /** `traceparent` and `tracestate`, if the call is traced. */
 export function withTrace(
   headers: PreparedRequest['headers'],
-  { trace: { context } }: Run,
+  { trace: { context } }: Sending,
   { spanId }: CallSpan,
 ): PreparedRequest['headers'] {
   return context === undefined || spanId === undefined ? headers : { ...headers, ...traceHeaders(context, spanId) }

@@ -3,13 +3,14 @@
  * its messages only run the result.
  */
 
-import { asFailure, type Failure } from '../core/failure.ts'
-import type { Awaitable, JsonObject } from '../core/json.ts'
+import { asFailure } from '../core/failure.ts'
+import type { JsonObject } from '../core/json.ts'
+import { leaseFailure } from '../core/lease.ts'
 import type { LintSink } from '../core/lint.ts'
 import type { Answered, Received } from '../core/message.ts'
-import type { Run } from '../core/run.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import { type Ending, startChain } from './chain.ts'
+import { type AtEnd, compileAcceptance, type Fail } from './durable-requests.ts'
 import type { EndpointAuth } from './endpoint-auth.ts'
 import { createExpressionCompiler } from './expressions.ts'
 import { compileIdempotency, type KeyedHandle } from './idempotency/idempotency-middleware.ts'
@@ -53,11 +54,13 @@ export function compileEndpoint(
     )
     .add('extract', compileExtract(endpoint, settings, lint))
     .add('serialise', compileSerialise(endpoint, settings))
-    .add('respond', compileRespond(endpoint, services, settings, lint))
+    .add('respond', compileRespond(endpoint, id, services, settings, lint))
     .add('answer', compileAnswer(endpoint, services, settings, lint))
     .build(ending)
   const handle = withConstants(pipeline, endpoint, services, lint, ending.fail)
-  return states === undefined ? handle : withState(handle, compileKeep(endpoint, id, states), ending.fail)
+  const keep = states === undefined ? undefined : keepState(compileKeep(endpoint, id, states), ending.fail)
+  const accept = compileAcceptance(endpoint, states !== undefined, services, settings, keep, ending.fail)
+  return withEnd(handle, fenced(accept ?? keep, ending.fail))
 }
 
 /** `handleKeyed` replaces `handle` for requests, if those with an `Idempotency-Key` are processed once. */
@@ -80,8 +83,6 @@ export function wrapPipeline(
     handleKeyed: keyed && withCallerSecrets(keyed, auth),
   }
 }
-
-type Fail = (failure: Failure, run: Run) => Outcome
 
 const createEnding = (endpoint: Endpoint): Ending<Answered, Outcome> => ({
   succeed: ({ answer }) => ({ answer, failure: undefined }),
@@ -112,8 +113,28 @@ function withCallerSecrets(handle: KeyedHandle, auth: EndpointAuth | undefined):
   }
 }
 
-function withState(handle: Handle, keep: Keep, fail: Fail): Handle {
-  const keepThen = (outcome: Outcome, run: Run): Awaitable<Outcome> => {
+/** `end`: waits for what must be durable before the message is answered. */
+function withEnd(handle: Handle, end: AtEnd | undefined): Handle {
+  if (end === undefined) return handle
+  return (message, run) => {
+    const outcome = handle(message, run)
+    return outcome instanceof Promise ? outcome.then((done) => end(done, run)) : end(outcome, run)
+  }
+}
+
+/** A run of a schedule that has lost its lease leaves nothing: the next run may have begun, with what was there before. */
+function fenced(end: AtEnd | undefined, fail: Fail): AtEnd | undefined {
+  if (end === undefined) return undefined
+  return (outcome, run) => {
+    const lost = leaseFailure(run.lease)
+    if (lost === undefined) return end(outcome, run)
+    run.trace.deliveries = undefined
+    return outcome.failure === undefined ? fail(lost, run) : outcome
+  }
+}
+
+function keepState(keep: Keep, fail: Fail): AtEnd {
+  return (outcome, run) => {
     // A message that failed to recall its state has made no lookups: there is nothing to keep.
     if (outcome.failure?.kind.store === 'state') return outcome
     const failKeeping = (thrown: unknown): Outcome => fail(notKept(thrown), run)
@@ -122,9 +143,5 @@ function withState(handle: Handle, keep: Keep, fail: Fail): Handle {
     } catch (thrown) {
       return failKeeping(thrown)
     }
-  }
-  return (message, run) => {
-    const outcome = handle(message, run)
-    return outcome instanceof Promise ? outcome.then((done) => keepThen(done, run)) : keepThen(outcome, run)
   }
 }

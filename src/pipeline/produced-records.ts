@@ -43,13 +43,14 @@ function obstaclesIn(endpoint: Endpoint): Obstacle[] {
   if (lookup.length > 0) add(['requests', 'lookup'], 'A lookup')
   if (usesState(endpoint)) add(['state'], 'State that the message reads or leaves')
   for (const [index, request] of response.entries()) {
-    const { forEach, optional, when } = request
+    const { delivery, forEach, optional, when } = request
     const path = ['requests', 'response', index]
     const target = targetOf(request)
     if (!target.joinsTransactions) add(path, target.requests)
     // How many records there are must be known before the message runs.
     if (when !== undefined) add([...path, 'when'], 'A request with "when"')
     if (forEach !== undefined) add([...path, 'forEach'], '"forEach"')
+    if (delivery !== undefined) add([...path, 'delivery'], 'A durable request')
     if (optional === true) add([...path, 'optional'], 'An optional request')
   }
   if (response.length === 0) {

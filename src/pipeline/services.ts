@@ -6,10 +6,14 @@ import type { TokenVerifier } from '../core/ports/token-verifier-port.ts'
 import type { SecretSource } from '../core/secrets/secrets.ts'
 import type { ParserSettings } from '../formats/codec.ts'
 import type { Ambient } from '../language/jsonata/expression.ts'
+import type { DeliveryStore } from '../store/sql/delivery-store.ts'
 import type { StateStore } from '../store/sql/states.ts'
 import type { IdempotencyService } from './idempotency/idempotency-service.ts'
 import type { Sandbox, SandboxedProgram } from './sandbox.ts'
 import type { StageObserver } from './stage-observer.ts'
+
+/** Takes the deliveries of messages. `onAccepted` wakes what sends them. */
+export type DeliveryIntake = Pick<DeliveryStore, 'accept'> & Readonly<{ newId(): string; onAccepted(): void }>
 
 export type Services = Readonly<{
   /** Sends the requests of documents. */
@@ -20,6 +24,7 @@ export type Services = Readonly<{
   egress: EgressPolicy
   tokens: TokenVerifier
   idempotency: IdempotencyService
+  deliveries: DeliveryIntake
   /** Time and chance for expressions that must give the same result at every run; undefined for those of the machine. */
   ambient?: (() => Ambient) | undefined
   /** Runs expressions and schemas; undefined if they run in this process. */
@@ -45,6 +50,7 @@ export type PipelineSettings = ParserSettings &
     forEachMaxItems: number
     requestUrlLimitBytes: number
     stateLimitBytes: number
+    deliveryMaxBytes: number
     messageTimeoutMs: number
     expressionTimeoutMs: number
     expressionMaxDepth: number

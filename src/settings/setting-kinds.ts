@@ -5,6 +5,7 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
+import { readDuration } from '../core/iso-time.ts'
 import { fault, found, type Result } from '../core/lint.ts'
 
 export type Kind<T> = Readonly<{
@@ -50,6 +51,18 @@ export const workerCount: Kind<number> = createKind(`${workers.accepts}, or \`au
 /** Timers of Node.js fire at once beyond 2^31 - 1 ms; a day is far below that, and longer than any exchange. */
 export const milliseconds: Kind<number> = wholeNumber(1, 86_400_000)
 
+const DAY_MS = 86_400_000
+
+/** A time with its unit, in milliseconds, of at most `maxDays`. */
+export const duration = (maxDays: number): Kind<number> =>
+  createKind(
+    `a whole number with the unit \`s\`, \`m\`, \`h\` or \`d\`, such as \`24h\`, at most \`${maxDays}d\``,
+    (text) => {
+      const ms = readDuration(text)
+      return ms <= maxDays * DAY_MS ? ms : undefined
+    },
+  )
+
 export const port: Kind<number> = wholeNumber(0, 65_535)
 
 // A map, because an object would also accept the names of its prototype, such as `constructor`.
@@ -61,15 +74,27 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 /** Only the two words, in any case: `ENABLE_LOGGING=no` must not be read as true. */
 export const flag: Kind<boolean> = createKind('`true` or `false`', (text) => FLAGS.get(text.toLowerCase()))
 
-const FACTORS: Readonly<Record<string, number>> = { '': 1, b: 1, kb: 1024, mb: 1024 * 1024 }
+const FACTORS = { '': 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const
 
 /** A size in bytes, from 1 byte to `maxMb` MiB: `1048576`, `512kb`, `1.5mb`, units in any case and of 1024. */
 export const size = (maxMb: number): Kind<number> =>
-  createKind(`a size in bytes or with the unit \`kb\` or \`mb\`, such as \`512kb\`, at most ${maxMb}mb`, (text) => {
-    const [, amount = '', unit = ''] = /^(\d{1,12}(?:\.\d{1,6})?) ?(b|kb|mb)?$/i.exec(text) ?? []
-    const bytes = Math.floor(Number(amount) * (FACTORS[unit.toLowerCase()] ?? Number.NaN))
-    return bytes >= 1 && bytes <= maxMb * 1024 * 1024 ? bytes : undefined
-  })
+  createKind(`a size in bytes or with the unit \`kb\` or \`mb\`, such as \`512kb\`, at most ${maxMb}mb`, (text) =>
+    readSize(text, /^(\d{1,12}(?:\.\d{1,6})?) ?(b|kb|mb)?$/i, maxMb * FACTORS.mb),
+  )
+
+/** The same up to `maxGb` GiB, with the unit `gb` too. */
+export const largeSize = (maxGb: number): Kind<number> =>
+  createKind(
+    `a size in bytes or with the unit \`kb\`, \`mb\` or \`gb\`, such as \`512mb\`, at most ${maxGb}gb`,
+    (text) => readSize(text, /^(\d{1,15}(?:\.\d{1,6})?) ?(b|kb|mb|gb)?$/i, maxGb * FACTORS.gb),
+  )
+
+function readSize(text: string, form: RegExp, maxBytes: number): number | undefined {
+  const [, amount = '', unit = ''] = form.exec(text) ?? []
+  const factor = Object.entries(FACTORS).find(([name]) => name === unit.toLowerCase())?.[1]
+  const bytes = Math.floor(Number(amount) * (factor ?? Number.NaN))
+  return bytes >= 1 && bytes <= maxBytes ? bytes : undefined
+}
 
 /** One of several words, in any case. */
 export function choice<const Word extends string>(...words: readonly Word[]): Kind<Word> {

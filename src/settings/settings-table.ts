@@ -1,4 +1,5 @@
 /** Every setting of the service. Reading, `--help`, docs/settings.md and .env.example all use this table. */
+import { delivery } from './groups/delivery-settings.ts'
 import { documents } from './groups/documents-settings.ts'
 import { expressions } from './groups/expressions-settings.ts'
 import { isolation } from './groups/isolation-settings.ts'
@@ -27,6 +28,7 @@ export const SETTINGS = {
   ...documents,
   ...idempotency,
   ...requests,
+  ...delivery,
   ...egress,
   ...secrets,
   ...expressions,
@@ -51,6 +53,7 @@ export const SETTING_GROUPS: readonly Readonly<{ title: string; settings: readon
   { title: 'Endpoint documents', settings: Object.values(documents) },
   { title: 'Idempotency keys', settings: Object.values(idempotency) },
   { title: 'Lookup and response requests', settings: Object.values(requests) },
+  { title: 'Durable deliveries', settings: Object.values(delivery) },
   { title: 'Egress', settings: Object.values(egress) },
   { title: 'Secrets', settings: Object.values(secrets) },
   { title: 'Expressions', settings: Object.values(expressions) },

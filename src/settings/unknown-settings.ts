@@ -7,6 +7,7 @@ const OWN = [
   'ANSWER_',
   'AUDIT_',
   'CIRCUIT_',
+  'DELIVERY_',
   'DOCUMENT_',
   'EGRESS_',
   'EXPRESSION_',

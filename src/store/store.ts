@@ -3,6 +3,7 @@
 import type { StoredDocument } from '../core/stored-document.ts'
 import type { AuditStore } from './sql/audit-store.ts'
 import type { CaptureStore } from './sql/capture-store.ts'
+import type { DeliveryStore } from './sql/delivery-store.ts'
 import type { EndpointStore, EndpointTestStore } from './sql/endpoint-store.ts'
 import type { FailureGroupStore } from './sql/failure-group-store.ts'
 import type { IdempotencyStore } from './sql/idempotency-store.ts'
@@ -26,6 +27,7 @@ export type Store = Readonly<{
   failureGroups: FailureGroupStore
   captures: CaptureStore
   schedules: ScheduleStore
+  deliveries: DeliveryStore
   /** Present if other instances or processes may change the endpoints. */
   changes?: ChangeFeed
   close(): Promise<void>

@@ -129,5 +129,5 @@ export function describeServices(
 }
 
 /** What a service that has stopped left in its database. */
-export const openDatabase = ({ url }: Database): Promise<Store> =>
+export const openDatabase = ({ url }: Pick<Database, 'url'>): Promise<Store> =>
   openStore(readTestSettings({ DATABASE_URL: url }), silent)

@@ -1,6 +1,7 @@
 /** What guards the requests of documents, as it is without any settings. */
 import { createSecretSource } from '../../src/app/secret-source.ts'
 import { createEgressPolicy } from '../../src/core/egress/egress-policy.ts'
+import { NO_ID } from '../../src/core/id.ts'
 import type { IdempotencyService } from '../../src/pipeline/idempotency/idempotency-service.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 
@@ -14,6 +15,11 @@ const idempotency: IdempotencyService = {
 
 export const guards = {
   idempotency,
+  deliveries: {
+    accept: () => Promise.reject(new Error('no endpoint of these tests has deliveries')),
+    newId: () => NO_ID,
+    onAccepted: () => undefined,
+  },
   secrets: createSecretSource(reading.settings.secretsAllowed, {}),
   egress: createEgressPolicy(reading.settings),
 }

@@ -12,6 +12,7 @@ import type { EndpointPage } from './endpoint-calls.ts'
 import type { EndpointRow } from './endpoint-row.ts'
 import type { MappingRun, MappingSuggestions } from './mapping-calls.ts'
 import type { Capture } from './records/capture-calls.ts'
+import type { DeliveryCounts, DeliveryDetail, ListedDelivery, OutgoingRequest } from './records/delivery-calls.ts'
 import type { MessagePage } from './records/message-calls.ts'
 import type { FailureGroup, ListedMessage, MessageRecord, ReplayPlan } from './records/record-types.ts'
 import type { GroupList } from './records/replay-calls.ts'
@@ -46,6 +47,7 @@ export const queryParts = {
   messages: ['messages'],
   groups: ['groups'],
   replays: ['replays'],
+  deliveries: ['deliveries'],
   health: ['health'],
 } as const
 
@@ -81,6 +83,11 @@ export const queryKeys = {
   groupMessages: (key: string) => answerKey<MessagePage>('messages', 'group', key),
   replayRows: pagesKey<ReplayPlan>('replays', 'rows'),
   replay: (plan: string) => answerKey<ReplayPlan>('replays', 'one', plan),
+  deliveryRows: (search: Parameters) => pagesKey<ListedDelivery>('deliveries', 'rows', search),
+  deliveryCounts: answerKey<DeliveryCounts>('deliveries', 'counts'),
+  delivery: (id: string) => answerKey<DeliveryDetail>('deliveries', 'one', id),
+  /** Not below `deliveries`: each read of it is noted in the audit log. */
+  deliveryRequest: (id: string) => answerKey<OutgoingRequest>('delivery-request', 'one', id),
   keys: answerKey<readonly Schemas['Key'][]>('keys', 'all'),
   audit: (search: Parameters) => pagesKey<Schemas['AuditEntry']>('audit', 'rows', search),
   /** Beside health: the event `status` has changes of both. */

@@ -15,6 +15,7 @@ export const NAVIGATION: readonly NavigationRow[] = [
   { to: '/messages', title: 'Messages', needs: 'viewer' },
   { to: '/groups', title: 'Failures', needs: 'viewer' },
   { to: '/replays', title: 'Replays', needs: 'viewer' },
+  { to: '/deliveries', title: 'Deliveries', needs: 'viewer' },
   { to: '/audit', title: 'Audit log', needs: 'admin' },
   { to: '/keys', title: 'API keys', needs: 'admin' },
 ]

@@ -1,6 +1,7 @@
 /** The URLs of the console. A page is loaded when it is opened; its search parameters are checked before. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { readAuditSearch } from '../pages/audit/audit-search.ts'
+import { readDeliveriesSearch } from '../pages/deliveries/deliveries-search.ts'
 import { readEditorSearch } from '../pages/editor/editor-search.ts'
 import { readEndpointsSearch } from '../pages/endpoints/endpoints-search.ts'
 import { readGroupsSearch } from '../pages/groups/groups-search.ts'
@@ -108,6 +109,17 @@ const routes = [
     getParentRoute,
     path: '/replays/$plan',
     component: lazyRouteComponent(() => import('../pages/replays/plan-page.tsx'), 'PlanPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/deliveries',
+    validateSearch: readDeliveriesSearch,
+    component: lazyRouteComponent(() => import('../pages/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/deliveries/$id',
+    component: lazyRouteComponent(() => import('../pages/deliveries/delivery-page.tsx'), 'DeliveryPage'),
   }),
 ] as const
 

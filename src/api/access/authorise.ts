@@ -5,10 +5,14 @@ import type { ApiKeys } from './api-keys.ts'
 import { type CallOrigin, notLocal, notMeant } from './loopback.ts'
 
 /**
- * The role that a route needs. `metrics`: none for callers on this machine, viewer for others; `operator or author`: one of
- * the two, and the route decides which by what it is asked.
+ * The role that a route needs. `metrics`: none for callers on this machine, viewer for others; `sender`: viewer, or on the
+ * message port what the endpoint asks of its senders; `operator or author`: one of the two, and the route decides which by
+ * what it is asked.
  */
-export type Needed = Role | 'open' | 'metrics' | 'operator or author'
+export type Needed = Role | 'open' | 'metrics' | 'sender' | 'operator or author'
+
+/** Any viewer has these. */
+export const isForViewers = (needed: Needed): boolean => ['viewer', 'metrics', 'sender'].includes(needed)
 
 /** `store`: the name of the store that the call asks for. */
 export type ManagementCall = CallOrigin &
@@ -93,7 +97,7 @@ export function createAuthorise({ managementAuth, keys, hosts = [], identifyToke
 /** Each of these suffices. */
 function rolesFor(needed: Needed): readonly Role[] {
   if (needed === 'operator or author') return ['operator', 'author']
-  return [needed === 'metrics' || needed === 'open' ? 'viewer' : needed]
+  return [ROLES.find((role) => role === needed) ?? 'viewer']
 }
 
 const withChallenge = (failure: Failure): Failure =>

@@ -186,6 +186,24 @@ export const MANAGEMENT_FAILURES = {
     issue: 'conflict',
     means: 'The plan of a replay is running, or has ended; or too many plans are running.',
   },
+  DELIVERY_UNKNOWN: {
+    status: 404,
+    retry: false,
+    issue: 'not-found',
+    means: 'There is no delivery with this id, or no longer.',
+  },
+  DELIVERY_ENDED: {
+    status: 409,
+    retry: false,
+    issue: 'conflict',
+    means: 'The delivery has arrived, or was cancelled: it cannot be changed in this way.',
+  },
+  DELIVERY_RETRY_INVALID: {
+    status: 400,
+    retry: false,
+    issue: 'value',
+    means: 'The retry of a delivery has a field that is not known, or a body that the delivery cannot have.',
+  },
   STORE_UNAVAILABLE: {
     status: 503,
     retry: true,

@@ -15,6 +15,8 @@ export type OutboundRequest = Readonly<{
   timeoutMs: number
   /** What messages give as the time, where a part of it had passed before: of a configured 200 ms, 187.3 may be left. */
   statedTimeoutMs?: number
+  /** Ends the exchange early, as its time does. */
+  signal?: AbortSignal | undefined
   /** Further attempts after a network error, a 502, 503 or 504, or a 429 with `Retry-After`. */
   retries: number
   /** The request may be sent twice, whatever its method. */

@@ -3,28 +3,11 @@
  * of its table.
  */
 import type { ClientTls } from '../client-tls.ts'
-import type { Run } from '../run.ts'
+import type { Sending } from '../run.ts'
 import type { SecretValues } from '../secrets/secrets.ts'
 import type { CallSpan } from '../tracing/trace.ts'
-import type { OutboundAnswer, OutboundRequest } from './http-client-port.ts'
-
-/** Where a request of a document goes, the same for each message. */
-export type Destination = Readonly<{
-  /** The name of its row. */
-  target: string
-  /** What its own field names, such as a topic; empty if it goes to a URL. */
-  address: string
-  options: Pick<OutboundRequest, 'retries' | 'redirects' | 'staysOnOrigin' | 'idempotent' | 'originName'>
-  cache?: CacheRule
-}>
-
-/** Which answers of a lookup are kept, and for how long. */
-export type CacheRule = Readonly<{
-  freshMs: number
-  /** How much longer an answer stands in while the target fails. */
-  staleMs: number
-  allows(status: number): boolean
-}>
+import type { Body, Destination } from './destination.ts'
+import type { OutboundAnswer } from './http-client-port.ts'
 
 /** What a client asks a token endpoint for a token with (RFC 6749 section 4.4), all secrets resolved. */
 export type ClientCredentials = Readonly<{
@@ -58,8 +41,6 @@ export type PreparedRequest = Readonly<{
   cacheKey?: string
 }>
 
-export type Body = Readonly<{ content: string | Uint8Array; contentType: string }>
-
 export type Outgoing = Readonly<{
   prepared: PreparedRequest
   body: Body | undefined
@@ -74,5 +55,5 @@ export interface Outbound {
    * Delivers, and gives the answer of the target, or what stands for it. `called`: the span of the call, which keeps what is
    * sent. Fails with OutboundError.
    */
-  send(to: Destination, outgoing: Outgoing, run: Run, called: CallSpan): Promise<OutboundAnswer>
+  send(to: Destination, outgoing: Outgoing, run: Sending, called: CallSpan): Promise<OutboundAnswer>
 }

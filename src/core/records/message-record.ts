@@ -59,6 +59,8 @@ export type MessageRecord = Readonly<{
   callsOmitted?: number
   /** The requests that were not made although the message reached their stage, and why. */
   notMade?: readonly NotMade[]
+  /** The requests that were stored to be delivered, in order. */
+  deliveries?: readonly RecordedDelivery[]
   /** Business keys, by the names of the endpoint's `messageKeys`; several values if the path found an array. */
   keys: Readonly<Record<string, string | readonly string[]>>
   /** The message that this one replays. */
@@ -73,7 +75,7 @@ export type MessageRecord = Readonly<{
 
 /**
  * `incoming`, `lookup.<id>`, `transforms`, `mapped`, `response.<id>`, `answer`; and `request`: the rest of the incoming
- * message (`{ requestHeaders, query, urlParams }`), which its replay needs.
+ * message (`{ requestHeaders, query, urlParams }`), which its replay needs. `lookups`: status and headers of the answers of lookups.
  */
 export type BodyName = string
 
@@ -146,9 +148,12 @@ export const stageText = (stage: StageName, ms: number): string => `["${stage}",
 /** Rounded; 0 for a negative duration. */
 export const microseconds = (ms: number): number => (ms > 0 ? Math.round(ms * 1000) : 0)
 
+/** `id`: of the delivery; `item`: the index of its item, in a forEach. */
+export type RecordedDelivery = Readonly<{ id: string; request: string; item?: number }>
+
 export type RecordRest = Pick<
   MessageRecord,
-  'path' | 'error' | 'triedAgain' | 'keys' | 'calls' | 'callsOmitted' | 'notMade' | 'answerOf' | 'bodies'
+  'path' | 'error' | 'triedAgain' | 'keys' | 'calls' | 'callsOmitted' | 'notMade' | 'deliveries' | 'answerOf' | 'bodies'
 >
 
 /** The other properties of a record, with a comma before them; empty if the record has none of them. */
@@ -160,12 +165,13 @@ export function restText({
   calls,
   callsOmitted,
   notMade,
+  deliveries,
   answerOf,
   bodies,
 }: RecordRest): string {
-  const isShort = path === undefined && error === undefined && answerOf === undefined && notMade === undefined
+  const isShort = [path, error, answerOf, notMade, deliveries].every((one) => one === undefined)
   if (isShort && calls.length === 0 && bodies.length === 0 && isEmpty(keys)) return ''
-  return `,${JSON.stringify({ path, error, triedAgain, keys, calls, callsOmitted, notMade, answerOf, bodies })}`
+  return `,${JSON.stringify({ path, error, triedAgain, keys, calls, callsOmitted, notMade, deliveries, answerOf, bodies })}`
 }
 
 function isEmpty(object: object): boolean {

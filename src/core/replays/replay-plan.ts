@@ -1,5 +1,6 @@
 /** Plans to replay many messages, as they are stored. */
 import type { RecordedOutcome } from '../records/message-record.ts'
+import type { ReplayLookups } from './replay-lookups.ts'
 
 /**
  * planned: no run has started; running: an instance replays its messages, or takes it over soon; waiting: the first messages
@@ -57,6 +58,8 @@ export type PlanContent = Readonly<{
   /** ISO 8601. */
   createdAt: string
   filter: object
+  /** What becomes of the lookups of all its messages; undefined for what a replay does by default. */
+  lookups?: ReplayLookups | undefined
   /** Messages that can be replayed. */
   count: number
   groups: readonly PlanGroup[]

@@ -2,6 +2,7 @@
  * The trace of one message: its stages, its calls and the data it produced. A message in flight only adds references; its
  * record, metrics and spans are made from the trace after the answer.
  */
+import type { NewDelivery } from '../deliveries/delivery.ts'
 import type { Headers } from '../message.ts'
 import type { OutboundAnswer, OutboundFault } from '../ports/http-client-port.ts'
 import type { SecretValues } from '../secrets/secrets.ts'
@@ -80,6 +81,8 @@ export type Trace = {
   readonly calls: CallSpan[]
   /** The requests that were not made although the message reached their stage; undefined if there are none. */
   notMade: NotMade[] | undefined
+  /** The requests that are stored at the end of the message, or were; undefined if there are none. */
+  deliveries: NewDelivery[] | undefined
   /** The message (core/message.ts) after its last successful stage; undefined until it is completed. */
   reached: object | undefined
   /** Set for a traced message only. */
@@ -99,6 +102,7 @@ export function startTrace(context?: TraceContext, sentBytes?: number): Trace {
     stages: [],
     calls: [],
     notMade: undefined,
+    deliveries: undefined,
     reached: undefined,
     context,
     secrets: undefined,
@@ -112,11 +116,17 @@ export const traceSoFar = (trace: Trace): Trace => ({
   stages: [...trace.stages],
   calls: trace.calls.map((call) => ({ ...call })),
   notMade: trace.notMade && [...trace.notMade],
+  deliveries: trace.deliveries && [...trace.deliveries],
 })
 
 export function noteNotMade(trace: Trace, request: NotMade): void {
   trace.notMade ??= []
   trace.notMade.push(request)
+}
+
+export function noteDelivery(trace: Trace, delivery: NewDelivery): void {
+  trace.deliveries ??= []
+  trace.deliveries.push(delivery)
 }
 
 /** Adds the secrets that the message uses next. */

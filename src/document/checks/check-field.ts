@@ -136,10 +136,10 @@ function checkArray(field: Field, raw: Json, lint: LintSink): Json | undefined {
 const keep = (items: readonly (Json | undefined)[]): Json[] => items.filter((item) => item !== undefined)
 
 function checkAlternatives(field: Field, options: readonly Field[], raw: Json, lint: LintSink): Json | undefined {
-  const isOfObjects = options.some(({ type }) => type === 'object')
+  const mayHaveParts = options.some(({ type }) => type === 'object' || type === 'array')
   const ofType = options.find(({ type }) => type === typeName(raw)) ?? options[0]
-  // One object or several: the fault is that of the form which the value has.
-  if (isOfObjects && ofType !== undefined) return checkField(ofType, raw, lint)
+  // The fault is that of the form which the value has.
+  if (mayHaveParts && ofType !== undefined) return checkField(ofType, raw, lint)
   return options.some((option) => accepts(option, raw)) ? raw : mismatch(field, raw, lint)
 }
 

@@ -21,6 +21,11 @@ export function lintCredentials({ constants, requests }: Endpoint, lint: LintSin
     for (const [index, { config }] of requests[kind].entries())
       lintConfig(config, lint.at('requests', kind, index, 'config'))
   }
+  for (const [index, { delivery }] of requests.response.entries()) {
+    const isPlain = [delivery?.sign?.secret ?? []].flat().some((secret) => isLiteral(secret) && secret !== UNKNOWN)
+    if (isPlain)
+      lint.at('requests', 'response', index, 'delivery', 'sign', 'secret').warning(`This is a credential; ${ADVICE}`)
+  }
 }
 
 function lintConfig(config: LookupRequest['config'] | ResponseRequest['config'], lint: LintSink): void {

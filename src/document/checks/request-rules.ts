@@ -18,6 +18,7 @@ import {
 } from '../schema/schema.ts'
 import { UNKNOWN, UNKNOWN_URL } from '../schema/schema-fields.ts'
 import { lintBody, lintOwnMapping, lintPage } from './body-rules.ts'
+import { lintDelivery } from './delivery-rules.ts'
 import { lintLookupOrder } from './lookup-rules.ts'
 import { lintRequestAuth } from './request-auth-rules.ts'
 
@@ -41,6 +42,7 @@ export function lintRequests(endpoint: Endpoint, lint: LintSink): void {
   for (const [index, request] of response.entries()) {
     lintRequest(request, endpoint, lint.at('response', index))
     lintOwnMapping(request, lint.at('response', index))
+    lintDelivery(request, lint.at('response', index))
   }
 }
 

@@ -60,14 +60,14 @@ function isEntry(entry: Field | boolean | undefined, value: Json): boolean {
   )
 }
 
-/** The part of the document that has such a field, as it is called at `path`. `isAround`: both are within one part of the document. */
+/** The part of the document that has such a field, as it is called at `path`. `isAround`: both are within one part of the document, such as one kind of requests. */
 function findHome(name: string, path: string): Readonly<{ shown: string; isAround: boolean }> | undefined {
   const here = path.replaceAll(/\[\d+\]/g, '')
   const homes = findPathsTo(name, EndpointField, '')
   if (homes.length === 0) return undefined
   const home = homes.reduce((best, next) => (sharedLength(next, here) > sharedLength(best, here) ? next : best))
   const shown = here !== '' && home.startsWith(`${here}.`) ? home.slice(here.length + 1) : home
-  return { shown, isAround: here === '' || sharedLength(home, here) > 0 }
+  return { shown, isAround: here === '' || sharedLength(home, here) >= Math.min(2, home.split('.').length) }
 }
 
 function findPathsTo(name: string, field: Field, path: string): string[] {

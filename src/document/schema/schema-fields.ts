@@ -103,7 +103,7 @@ export const switchOn = (description: string, assumed = '`false`') =>
   Type.Optional(flag({ description, assumed, examples: [true] }))
 export const whole = (minimum: number, maximum: number, notes: FieldNotes) =>
   Type.Integer({ minimum, maximum, ...notes })
-export const list = <T extends TSchema>(items: T, notes: FieldNotes & { minItems?: number }) =>
+export const list = <T extends TSchema>(items: T, notes: FieldNotes & { minItems?: number; maxItems?: number }) =>
   Type.Array(items, { ...notes })
 export const record = <T extends Record<string, TSchema>>(properties: T, notes: FieldNotes) =>
   Type.Object(properties, { additionalProperties: false, ...notes })

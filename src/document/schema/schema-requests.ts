@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import type { Json } from '../../core/json.ts'
 import { URL_SCHEMES } from '../../outbound/targets.ts'
+import { delivery } from './schema-delivery.ts'
 import {
   anyObject,
   expression,
@@ -371,6 +372,7 @@ export const ResponseSchema = record(
         fallback: { path: UNKNOWN_PATH },
       }),
     ),
+    delivery: optional(delivery(valueFields('key', 'patient-', '-v2', 'respond-item'), 'respond-item')),
     mapping: optional(
       mapping(
         'Source path → target, in place of `inputMapping` for this request alone; with `forEach`, once for each item.',

@@ -282,6 +282,9 @@ export const mapsAnswer = ({ answer }: Endpoint): boolean => Object.keys(answer?
 export const answerFormat = (endpoint: Endpoint): Endpoint['transformation']['output'] =>
   (mapsAnswer(endpoint) ? endpoint.answer?.type : undefined) ?? endpoint.transformation.output
 
+/** It is stored with the message, and sent until the target has it. */
+export const isDurable = ({ delivery }: ResponseRequest): boolean => delivery !== undefined
+
 /** It may be marked in either field. */
 export const isMarkedPrimary = (request: ResponseRequest): boolean =>
   request.primary === true || request.config?.primary === true
@@ -297,7 +300,10 @@ export const soleAmong = (made: readonly ResponseRequest[]): ResponseRequest | u
 /** The response requests whose answer can be that of a message, as some may be made for some messages only. */
 export function possibleSoles({ requests: { response } }: Endpoint): readonly ResponseRequest[] {
   const soles = response.filter(
-    (request) => soleAmong(response.filter((other) => other === request || other.when === undefined)) === request,
+    (request) =>
+      // The answer to a request that is stored is that of the service.
+      !isDurable(request) &&
+      soleAmong(response.filter((other) => other === request || other.when === undefined)) === request,
   )
   const always = soles.find((request) => request.when === undefined && isPrimary(request))
   return always === undefined ? soles : [always]

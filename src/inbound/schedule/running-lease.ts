@@ -1,5 +1,6 @@
 /** The lease of an instance on a schedule that it runs: renewed until the end of the run is stored. */
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Lease } from '../../core/lease.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import type { DueRun, EndedRun, RunLease, ScheduleStore } from '../../store/sql/schedule-store.ts'
 import { StoreUnavailable } from '../../store/store-access.ts'
@@ -7,14 +8,17 @@ import { StoreUnavailable } from '../../store/store-access.ts'
 type LeaseOptions = Readonly<{ store: ScheduleStore; logger: Logger; leaseMs: number }>
 
 const RETRY_MS = 250
+/** The part of its time after which a lease that is not renewed is not held any more: what was sent at the end has the rest. */
+const HELD_PART = 0.8
 
-export class RunningLease {
+export class RunningLease implements Lease {
   readonly claimed: RunLease
   readonly #options: LeaseOptions
+  readonly #lost = new AbortController()
   /** On the clock of `performance.now()`. */
   #validUntil: number
-  #isLost = false
-  #timer: NodeJS.Timeout | undefined
+  #renewing: NodeJS.Timeout | undefined
+  #ending: NodeJS.Timeout | undefined
 
   constructor(claimed: RunLease, options: LeaseOptions) {
     this.claimed = claimed
@@ -22,15 +26,18 @@ export class RunningLease {
     this.#validUntil = performance.now() + options.leaseMs
   }
 
-  /** Until then, no other instance begins a run. */
   get isHeld(): boolean {
-    return !this.#isLost && performance.now() < this.#validUntil
+    return !this.signal.aborted && performance.now() < this.#heldUntil
+  }
+
+  get signal(): AbortSignal {
+    return this.#lost.signal
   }
 
   /** Renews it from now on. */
   hold(): void {
-    this.#timer = setInterval(() => void this.#renew(), this.#options.leaseMs / 3)
-    this.#timer.unref()
+    this.#renewing = setInterval(() => void this.#renew(), this.#options.leaseMs / 3).unref()
+    this.#endLater()
   }
 
   /** Stores the end of the run. Resolves to false if the lease is lost, or the store does not answer while it holds. */
@@ -43,18 +50,32 @@ export class RunningLease {
   }
 
   close(): void {
-    clearInterval(this.#timer)
+    clearInterval(this.#renewing)
+    clearTimeout(this.#ending)
+  }
+
+  get #heldUntil(): number {
+    return this.#validUntil - this.#options.leaseMs * (1 - HELD_PART)
+  }
+
+  #endLater(): void {
+    clearTimeout(this.#ending)
+    this.#ending = setTimeout(() => this.#lost.abort(), this.#heldUntil - performance.now()).unref()
   }
 
   async #renew(): Promise<void> {
     const { store, logger, leaseMs } = this.#options
     const startedAt = performance.now()
     try {
-      if (await store.renew(this.claimed, leaseMs)) {
+      // Nobody else can run what is gone: a message whose endpoint was deleted goes on.
+      const isRenewed =
+        (await store.renew(this.claimed, leaseMs)) || (await store.get(this.claimed.endpointId)) === undefined
+      if (this.signal.aborted) return
+      if (isRenewed) {
         this.#validUntil = startedAt + leaseMs
+        this.#endLater()
       } else {
-        // Its endpoint was deleted, or another instance has the lease. A message that has started goes on.
-        this.#isLost = true
+        this.#lost.abort()
         this.close()
       }
     } catch (thrown) {

@@ -380,6 +380,7 @@ export class ScheduleRunner {
           requestHeaders: {},
           body: undefined,
           scheduledFor: run.scheduledFor,
+          lease,
         })
       }
       if (!isOverload(refusal)) return undefined

@@ -9,6 +9,7 @@ import { CONSUMER_STATES, type ConsumerStatus } from '../../inbound/kafka/endpoi
 import { MLLP_PORT_STATES, type MllpPortStatus } from '../../inbound/mllp/mllp-ports.ts'
 import type { ScheduleRunner } from '../../inbound/schedule/schedule-runner.ts'
 import type { MediatorStatus } from '../../openhim/core-port.ts'
+import { type DeliveriesSource, describeDeliveries } from './delivery-families.ts'
 import { expose, type Family, type Sample } from './expositions.ts'
 import { BOUNDS_MS, type Histogram, type MessageMetrics } from './message-metrics.ts'
 
@@ -23,6 +24,7 @@ export type MetricsSource = Readonly<{
   consumers: () => readonly ConsumerStatus[]
   mllpPorts: () => readonly MllpPortStatus[]
   schedules: Pick<ScheduleRunner, 'status' | 'counts'>
+  deliveries: DeliveriesSource
   /** Of the isolated processes or threads, by pool. */
   isolation: () => Readonly<Record<string, IsolationCounts>>
   /** Records of the message log since the process started. */
@@ -88,6 +90,7 @@ export function describeMetrics(source: MetricsSource): Family[] {
     ...describeIsolation(isolation),
     ...describeConnections(source.connections),
     ...describeSchedules(source.schedules),
+    ...describeDeliveries(source.deliveries),
     ...(mediator === undefined ? [] : [describeMediation(mediator)]),
     {
       name: 'crosswalk_build_info',

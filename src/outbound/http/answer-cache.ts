@@ -1,4 +1,6 @@
 /** Keeps answers of lookups that say so, in the memory of this process and within a bound of bytes. */
+
+import type { CacheRule } from '../../core/ports/destination.ts'
 import {
   type OutboundAnswer,
   OutboundError,
@@ -6,8 +8,8 @@ import {
   overBudget,
   timedOut,
 } from '../../core/ports/http-client-port.ts'
-import type { CacheRule, Outbound } from '../../core/ports/outbound-port.ts'
-import type { Run } from '../../core/run.ts'
+import type { Outbound } from '../../core/ports/outbound-port.ts'
+import type { Sending } from '../../core/run.ts'
 import type { CallSpan } from '../../core/tracing/trace.ts'
 import { resultWithin } from '../../core/within.ts'
 
@@ -21,7 +23,7 @@ type Call = Readonly<{
   timeoutMs: number
   /** The call in messages. */
   subject: string
-  run: Run
+  run: Sending
   called: CallSpan
   /** Asks the target. */
   send(timeoutMs: number): Promise<OutboundAnswer>

@@ -206,12 +206,24 @@ export type Deadline = {
   readonly statedMs: number
   readonly call: ClientCall
   timer: NodeJS.Timeout | undefined
+  /** Removes the listener of a signal. */
+  unwatch?: () => void
 }
 
-export function startDeadline(timeoutMs: number, call: ClientCall, statedMs = timeoutMs): Deadline {
+export function startDeadline(
+  timeoutMs: number,
+  call: ClientCall,
+  statedMs = timeoutMs,
+  signal?: AbortSignal,
+): Deadline {
   const at = performance.now() + timeoutMs
   const deadline: Deadline = { passed: undefined, listener: undefined, at, statedMs, call, timer: undefined }
   deadline.timer = setTimeout(expire, timeoutMs, deadline)
+  if (signal === undefined) return deadline
+  const end = () => pass(deadline)
+  if (signal.aborted) end()
+  else signal.addEventListener('abort', end)
+  deadline.unwatch = () => signal.removeEventListener('abort', end)
   return deadline
 }
 
@@ -240,6 +252,7 @@ function pass(deadline: Deadline): void {
 export function stopDeadline(deadline: Deadline): void {
   clearTimeout(deadline.timer)
   deadline.timer = undefined
+  deadline.unwatch?.()
 }
 
 export const leftMs = ({ at }: Deadline): number => at - performance.now()

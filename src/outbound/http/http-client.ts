@@ -210,7 +210,7 @@ class Exchange {
     this.client = client
     this.resolve = resolve
     this.reject = reject
-    this.deadline = startDeadline(timeoutMs, call, request.statedTimeoutMs)
+    this.deadline = startDeadline(timeoutMs, call, request.statedTimeoutMs, request.signal)
     this.upstream = upstreams.of(call.origin, request)
   }
 

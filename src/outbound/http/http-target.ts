@@ -1,6 +1,7 @@
 /** Requests to http and https URLs. */
-import type { Body, PreparedRequest } from '../../core/ports/outbound-port.ts'
-import type { Run } from '../../core/run.ts'
+import type { Body } from '../../core/ports/destination.ts'
+import type { PreparedRequest } from '../../core/ports/outbound-port.ts'
+import type { Sending } from '../../core/run.ts'
 import { REDACTED } from '../../core/secrets/secrets.ts'
 import { type CallSpan, noteSent } from '../../core/tracing/trace.ts'
 import { type OpenTarget, serverAttributes, type Target, withTrace } from '../target.ts'
@@ -34,9 +35,19 @@ export const HTTP_TARGET = {
   open: ({ http, settings }: HttpNeeds): OpenTarget => {
     const send: OpenTarget['send'] = ({ options }, { prepared, body, ...times }, run, called) => {
       const { method, url, auth } = prepared
+      const { budget, lease } = run
       const headers = headersFor(prepared, body, run, called)
       noteSent(run.trace, called, headers, body?.content)
-      const request = { ...options, method, url, headers, ...times, patient: run.mayWait, budget: run.budget }
+      const request = {
+        ...options,
+        method,
+        url,
+        headers,
+        ...times,
+        patient: run.mayWait,
+        budget,
+        signal: lease?.signal,
+      }
       const own = auth?.tls === undefined ? request : { ...request, tls: auth.tls }
       return http.send(body === undefined ? own : { ...own, body: body.content })
     }
@@ -48,7 +59,7 @@ export const HTTP_TARGET = {
 function headersFor(
   { headers: own }: PreparedRequest,
   body: Body | undefined,
-  run: Run,
+  run: Sending,
   called: CallSpan,
 ): PreparedRequest['headers'] {
   const traced = withTrace(own, run, called)

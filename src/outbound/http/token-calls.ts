@@ -1,7 +1,9 @@
 /** Requests that carry a token of OAuth 2.0. */
+
+import type { Destination } from '../../core/ports/destination.ts'
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
-import type { ClientCredentials, Destination, Outbound, Outgoing } from '../../core/ports/outbound-port.ts'
-import type { Run } from '../../core/run.ts'
+import type { ClientCredentials, Outbound, Outgoing } from '../../core/ports/outbound-port.ts'
+import type { Sending } from '../../core/run.ts'
 import { REDACTED } from '../../core/secrets/secrets.ts'
 import { type CallSpan, noteSecrets } from '../../core/tracing/trace.ts'
 import type { Token, TokenSource } from './token-source.ts'
@@ -23,7 +25,7 @@ async function sendWithToken(
   to: Destination,
   send: (outgoing: Outgoing) => Promise<OutboundAnswer>,
   outgoing: Outgoing,
-  run: Run,
+  run: Sending,
   called: CallSpan,
 ): Promise<OutboundAnswer> {
   const { shownUrl: from } = credentials

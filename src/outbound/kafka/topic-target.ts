@@ -2,10 +2,12 @@
  * Requests that produce a record, in the transaction of the message if it has one. They succeed once every in-sync replica
  * has the record.
  */
+
+import type { Body } from '../../core/ports/destination.ts'
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
-import type { Body, PreparedRequest } from '../../core/ports/outbound-port.ts'
+import type { PreparedRequest } from '../../core/ports/outbound-port.ts'
 import type { RecordOffset, RecordProducer } from '../../core/ports/record-producer.ts'
-import type { Run } from '../../core/run.ts'
+import type { Sending } from '../../core/run.ts'
 import { type CallSpan, keepsSent, noteSent } from '../../core/tracing/trace.ts'
 import { type OpenTarget, type Target, withTrace } from '../target.ts'
 
@@ -52,7 +54,7 @@ export const TOPIC_TARGET = {
 function listRecordHeaders(
   { headers: own }: PreparedRequest,
   body: Body | undefined,
-  run: Run,
+  run: Sending,
   called: CallSpan,
 ): [name: string, value: string][] {
   const sent: [name: string, value: string][] = []

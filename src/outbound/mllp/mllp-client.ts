@@ -22,6 +22,8 @@ export type MllpRequest = Readonly<{
   idempotent: boolean
   /** No caller waits: while the circuit is open, the message waits for it to close, up to its timeout. */
   patient: boolean
+  /** Ends it early, as its time does. */
+  signal?: AbortSignal | undefined
   /** Pays for what arrives; false where it does not suffice. */
   take(bytes: number): boolean
 }>
@@ -53,12 +55,15 @@ export class MllpClient {
     this.running += 1
     const ending = new AbortController()
     const subject = `SEND ${request.url}`
-    const timer = setTimeout(() => ending.abort(timedOut(subject, request.timeoutMs)), request.timeoutMs)
+    const end = () => ending.abort(timedOut(subject, request.timeoutMs))
+    const timer = setTimeout(end, request.timeoutMs)
+    request.signal?.addEventListener('abort', end)
     try {
       if (this.isClosing) throw notSent(subject, 'the service is shutting down')
       return await this.exchange(request, subject, ending.signal)
     } finally {
       clearTimeout(timer)
+      request.signal?.removeEventListener('abort', end)
       this.running -= 1
       if (this.running === 0) this.whenIdle?.()
     }

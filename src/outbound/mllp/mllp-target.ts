@@ -3,9 +3,9 @@
  * answer: AA and CA are 200, AE and CE, which the same message may not get again, 503, AR and CR 422.
  */
 import { type EgressPolicy, type EgressRule, namesHost } from '../../core/egress/egress-policy.ts'
+import type { Body } from '../../core/ports/destination.ts'
 import type { OutboundHealth } from '../../core/ports/http-client-port.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import type { Body } from '../../core/ports/outbound-port.ts'
 import { noteSent } from '../../core/tracing/trace.ts'
 import { type Fields, type OpenTarget, serverAttributes, type Target } from '../target.ts'
 import type { MllpClient } from './mllp-client.ts'
@@ -89,6 +89,7 @@ export const MLLP_TARGET = {
           retries: options.retries,
           idempotent: options.idempotent === true,
           patient: run.mayWait,
+          signal: run.lease?.signal,
           take: (bytes) => run.budget.take(bytes),
         })
       },

@@ -1,7 +1,7 @@
 /** Which responses are cached, and how a cached response is replayed. */
 import { Failure } from '../../core/failure.ts'
 import { isFailureCode } from '../../core/failure-table.ts'
-import type { CachedResponse } from '../../store/sql/idempotency-store.ts'
+import type { CachedResponse } from '../../core/kept-answer.ts'
 import type { Outcome } from '../outcome.ts'
 
 /** Statuses that depend on the moment or the caller rather than on the message. */

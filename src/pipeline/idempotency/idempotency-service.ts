@@ -5,9 +5,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Backoff, nextPauseMs } from '../../core/backoff.ts'
 import { Failure } from '../../core/failure.ts'
+import type { AnswerKeeper, CachedResponse, KeyedRequest } from '../../core/kept-answer.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import type { Run } from '../../core/run.ts'
-import type { CachedResponse, IdempotencyStore, KeyedRequest } from '../../store/sql/idempotency-store.ts'
+import type { IdempotencyStore } from '../../store/sql/idempotency-store.ts'
 import { StoreUnavailable, storeFailure } from '../../store/store-access.ts'
 import type { Outcome } from '../outcome.ts'
 import { isFinal, replayResponse, toCachedResponse } from './cached-response.ts'
@@ -101,18 +102,30 @@ export function createIdempotencyService(options: IdempotencyOptions): Idempoten
   }
 
   async function processClaimed(message: KeyedMessage, run: Run): Promise<Processed | 'claim-lost'> {
-    const { endpointId } = message.request
+    const { request, ttlMs } = message
+    const { endpointId } = request
     if (cleanup.isFull(endpointId)) {
       await release(message, run)
       throw new Failure('IDEMPOTENCY_UNAVAILABLE', STORE_FULL)
     }
+    const owner = run.messageId
+    const keeper: AnswerKeeper = {
+      make: (answer) => {
+        const outcome = { answer, failure: undefined }
+        if (!isFinal(outcome)) return undefined
+        return { request, owner, ttlMs, response: toCachedResponse(outcome, owner, limitBytes) }
+      },
+      result: undefined,
+    }
+    run.answerKeeper = keeper
     const outcome = await message.work()
+    if (keeper.result === 'lost') return 'claim-lost'
     if (!isFinal(outcome)) {
       await release(message, run)
       return { outcome }
     }
-    const response = toCachedResponse(outcome, run.messageId, limitBytes)
-    const result = await failUnavailable(complete(message, run, response), NOT_CACHED)
+    const response = toCachedResponse(outcome, owner, limitBytes)
+    const result = keeper.result ?? (await failUnavailable(complete(message, run, response), NOT_CACHED))
     cleanup.noteCached(endpointId, response.body?.byteLength ?? 0)
     if (result === 'claim-lost') return 'claim-lost'
     return result === 'endpoint-deleted' ? { outcome } : { outcome, response }

@@ -2,7 +2,7 @@
 import { takesBody } from '../../core/http.ts'
 import type { Awaitable, Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
-import type { Body } from '../../core/ports/outbound-port.ts'
+import type { Body } from '../../core/ports/destination.ts'
 import type { Run } from '../../core/run.ts'
 import type { Endpoint, LookupRequest } from '../../document/schema/schema.ts'
 import type { Codec } from '../../formats/codec.ts'

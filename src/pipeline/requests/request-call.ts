@@ -1,15 +1,18 @@
 /** The calls of lookups and response requests: built from a message, and sent to their targets. */
+import type { DeliveryRules } from '../../core/deliveries/delivery.ts'
 import { checkEgress } from '../../core/egress/egress-policy.ts'
 import { exclusiveIteration } from '../../core/exclusive-iteration.ts'
 import { Failure } from '../../core/failure.ts'
 import type { FailureCode } from '../../core/failure-table.ts'
 import { IDEMPOTENT_METHODS, REDIRECT_STATUSES, type StatusSet } from '../../core/http.ts'
 import { type Awaitable, isObject, type Json, jsonLength } from '../../core/json.ts'
+import { leaseFailure } from '../../core/lease.ts'
 import { fault, found, type LintSink, type Result } from '../../core/lint.ts'
 import type { MessageBudget } from '../../core/message-budget.ts'
+import type { Body, Destination } from '../../core/ports/destination.ts'
 import { CircuitOpen, type OutboundAnswer, OutboundError } from '../../core/ports/http-client-port.ts'
-import type { Body, Destination, PreparedRequest } from '../../core/ports/outbound-port.ts'
-import type { Run } from '../../core/run.ts'
+import type { PreparedRequest } from '../../core/ports/outbound-port.ts'
+import { callKey, type Run } from '../../core/run.ts'
 import { withReferences } from '../../core/secrets/secrets.ts'
 import { endCall, noteSecrets, startCall } from '../../core/tracing/trace.ts'
 import { checkPath } from '../../document/checks/path-roots.ts'
@@ -22,7 +25,9 @@ import { parseUrlTemplate, type UrlTemplate } from '../../language/url-template.
 import { addressOf, formatTarget, type NamedTarget, targetOf } from '../../outbound/targets.ts'
 import { createExpressionCompiler } from '../expressions.ts'
 import type { PipelineSettings, Services } from '../services.ts'
+import { andThen } from './for-each.ts'
 import { compileCache } from './lookup-cache.ts'
+import { answerRecorded, notRecorded } from './recorded-answers.ts'
 import { compileAuth } from './request-auth.ts'
 import {
   type CallScope,
@@ -42,6 +47,7 @@ import {
   lintReferences,
   withoutValues,
 } from './secret-references.ts'
+import { compileStoring, fillOrderKey, type StoredCall, shownOrigin } from './stored-call.ts'
 import { withoutWrapper } from './upstream-answer.ts'
 
 /**
@@ -107,12 +113,14 @@ export function compileCall(
   const refersInUrl = url.references.length > 0
   const urlPath = lint.at('config', 'url').path
   const allowed = compileAllowed(request.allowedStatuses, lint.at('allowedStatuses'))
-  const timeoutMs = compileTimeout(request.timeoutMs, settings, lint.at('timeoutMs'))
+  const isDurable = 'delivery' in request && request.delivery !== undefined
+  const timeoutMs = compileTimeout(request.timeoutMs, settings, isDurable, lint.at('timeoutMs'))
   const originName = url.base?.reference.text
   const options: Destination['options'] = {
-    retries: compileRetries(request, target, method, settings, lint.at('retries')),
+    // The schedule of a delivery decides.
+    retries: isDurable ? 0 : compileRetries(request, target, method, settings, lint.at('retries')),
     ...compileRedirects(kind, config, allowed),
-    ...(request.idempotent === true ? { idempotent: true } : {}),
+    ...(request.idempotent === true || isDurable ? { idempotent: true } : {}),
     ...(originName === undefined ? {} : { originName }),
   }
   const carriesTransaction = settings.openhimRegister && target.isHttp && !Object.hasOwn(headers, TRANSACTION_HEADER)
@@ -131,8 +139,18 @@ export function compileCall(
   const keySpec = 'key' in request ? request.key : undefined
   const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, reader, lint.at('key'))
 
-  const evaluate = compileEvaluation([...placeholders, ...query, ...headerValues, ...(key === undefined ? [] : [key])])
-  const buildUncached = (scope: CallScope, { budget }: Run, evaluated: Evaluated): PreparedRequest => {
+  const storing =
+    'delivery' in request ? compileStoring(request, reader, services.secrets, lint.at('delivery')) : undefined
+  const orderKey = storing?.orderKey ?? key
+
+  const evaluate = compileEvaluation([
+    ...placeholders,
+    ...query,
+    ...headerValues,
+    ...[key, storing?.orderKey].filter((one) => one !== undefined),
+  ])
+  /** What of the request is of the message. `added`: headers. */
+  const fillValues = (scope: CallScope, { budget }: Run, evaluated: Evaluated) => {
     const shownUrl = fillUrl(urlParts, scope, evaluated)
     const recordKey = (key && parameterText(key, scope, evaluated, 'be the key of a record')) ?? null
     budget.spend(shownUrl.length + (recordKey?.length ?? 0), lint.path)
@@ -140,6 +158,10 @@ export function compileCall(
       headerValues.length === 0 ? undefined : fillHeaders(headerValues, scope, evaluated, settings.requestUrlLimitBytes)
     if (fromMessage !== undefined) budget.spend(jsonLength(fromMessage, budget.leftBytes), lint.path)
     const added = carriesTransaction ? { ...transactionHeader(scope), ...fromMessage } : fromMessage
+    return { shownUrl, recordKey, added }
+  }
+  const buildUncached = (scope: CallScope, run: Run, evaluated: Evaluated): PreparedRequest => {
+    const { shownUrl, recordKey, added } = fillValues(scope, run, evaluated)
     if (!refers) {
       const carried = added === undefined ? headers : { ...headers, ...added }
       return { method, url: shownUrl, headers: carried, key: recordKey, shownUrl, secrets: undefined }
@@ -155,6 +177,30 @@ export function compileCall(
       shownUrl,
       secrets: collector.values,
       ...(authed && { auth: authed.auth }),
+    }
+  }
+  const buildStored = (rules: DeliveryRules, scope: CallScope, run: Run, evaluated: Evaluated): StoredCall => {
+    const { shownUrl, recordKey, added = {} } = fillValues(scope, run, evaluated)
+    const hasOwnQuery = url.base !== undefined && query.length > 0
+    const bareUrl = hasOwnQuery ? fillUrl({ ...urlParts, query: [] }, scope, evaluated) : shownUrl
+    const ordered = orderKey && fillOrderKey(orderKey, scope, evaluated)
+    if (ordered !== undefined) run.budget.spend(ordered.length, lint.path)
+    return {
+      target: formatTarget(target, to.address, originName ?? shownOrigin(shownUrl)),
+      ...(ordered === undefined ? {} : { orderKey: ordered }),
+      request: {
+        to,
+        method,
+        url: bareUrl,
+        ...(hasOwnQuery ? { query: shownUrl.slice(bareUrl.length).replace(/^[?&]/, '') } : {}),
+        headers,
+        values: added,
+        ...(config.auth === undefined ? {} : { auth: config.auth as Json }),
+        key: recordKey,
+        allowed,
+        timeoutMs,
+        rules,
+      },
     }
   }
 
@@ -176,6 +222,9 @@ export function compileCall(
         ? evaluated.then((values) => build(scope, run, values))
         : build(scope, run, evaluated)
     },
+    prepareStored:
+      storing &&
+      ((scope, run) => andThen(evaluate(scope, run), (values) => buildStored(storing.rules, scope, run, values))),
     toUrl: ({ cacheKey: _, ...prepared }, url, scope) => {
       // A link may repeat a secret of the URL in a form that nobody can foresee.
       const shownUrl = refersInUrl ? `${originName ?? new URL(url).origin}/…` : withReferences(url, prepared.secrets)
@@ -183,6 +232,12 @@ export function compileCall(
       return cache === undefined ? other : cache.withKey(other, scope)
     },
     send: (prepared, body, run, item, ending) => {
+      const recorded = kind === 'LOOKUP' ? run.recordedAnswers?.get(callKey(request.id, item)) : undefined
+      if (kind === 'LOOKUP' && run.recordedAnswers !== undefined && recorded === undefined) {
+        return Promise.reject(notRecorded(request.id, item, lint.path))
+      }
+      const lost = leaseFailure(run.lease)
+      if (lost !== undefined) return Promise.reject(lost)
       if (prepared.secrets !== undefined) noteSecrets(run.trace, prepared.secrets)
       const shown = formatTarget(target, to.address, prepared.shownUrl)
       const called = startCall(run.trace, { kind: traced, id: request.id, item, method: shownMethod, target: shown })
@@ -194,7 +249,11 @@ export function compileCall(
         return Promise.try(() => ending.failed(failure, run))
       }
       // Not an async function: while it waits, its frame takes twice the memory of these two.
-      return outbound.send(to, { prepared, body, timeoutMs: Math.min(timeoutMs, left) }, run, called).then(
+      const answering =
+        recorded === undefined
+          ? outbound.send(to, { prepared, body, timeoutMs: Math.min(timeoutMs, left) }, run, called)
+          : answerRecorded(recorded, called, run)
+      return answering.then(
         (received) => {
           const answer = unwraps ? withoutWrapper(received) : received
           endCall(called, answer)
@@ -209,6 +268,8 @@ export function compileCall(
           }
           endCall(called, thrown instanceof OutboundError ? thrown.fault : 'internal')
           if (!(thrown instanceof OutboundError)) throw thrown
+          const lostMeanwhile = leaseFailure(run.lease)
+          if (lostMeanwhile !== undefined) throw lostMeanwhile
           return ending.failed(outboundFailure(kind, request.id, lint.path, thrown, prepared, run.budget), run)
         },
       )
@@ -250,9 +311,10 @@ function compileRetries(
 function compileTimeout(
   timeoutMs: number | undefined,
   { requestTimeoutMs, messageTimeoutMs }: PipelineSettings,
+  isDurable: boolean,
   lint: LintSink,
 ): number {
-  if (timeoutMs !== undefined && timeoutMs > messageTimeoutMs) {
+  if (timeoutMs !== undefined && timeoutMs > messageTimeoutMs && !isDurable) {
     lint.warning(
       `The message ends before: after ${messageTimeoutMs} ms (MESSAGE_TIMEOUT_MS). Write at most that, or raise the setting.`,
     )
@@ -341,11 +403,14 @@ export type RequestCall = Readonly<{
   concurrency: number
   /** Builds the request but its body. Fails with PARAMETER_INVALID, SECRET_UNAVAILABLE, as expressions do, and as `run.budget` does. */
   prepare(scope: CallScope, run: Run): Awaitable<PreparedRequest>
+  /** Builds what is stored of a request that is durable, in the same way, without its secrets; undefined of any other. */
+  prepareStored: ((scope: CallScope, run: Run) => Awaitable<StoredCall>) | undefined
   /** The same request to another URL. */
   toUrl(prepared: PreparedRequest, url: string, scope: CallScope): PreparedRequest
   /**
    * `item`: the index of its item, in a forEach. Gives what `ending` makes of the answer, or of a failure:
-   * <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED, _UNREADABLE or _CIRCUIT_OPEN, EGRESS_DENIED and DEADLINE_EXCEEDED.
+   * <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED, _UNREADABLE or _CIRCUIT_OPEN, EGRESS_DENIED and DEADLINE_EXCEEDED. Rejects with
+   * LOOKUP_NOT_RECORDED and SCHEDULE_LEASE_LOST.
    */
   send<Result>(
     prepared: PreparedRequest,

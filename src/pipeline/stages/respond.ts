@@ -1,3 +1,4 @@
+import type { NewDelivery } from '../../core/deliveries/delivery.ts'
 import { Failure } from '../../core/failure.ts'
 import { sendsNoBody } from '../../core/http.ts'
 import type { Awaitable, Json } from '../../core/json.ts'
@@ -5,9 +6,9 @@ import type { LintSink } from '../../core/lint.ts'
 import type { Answered, Serialised } from '../../core/message.ts'
 import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import type { PreparedRequest } from '../../core/ports/outbound-port.ts'
-import { deliveryKey, type Run } from '../../core/run.ts'
-import { noteAnswer, noteNotMade } from '../../core/tracing/trace.ts'
-import { type Endpoint, mapsAnswer, type ResponseRequest, soleAmong } from '../../document/schema/schema.ts'
+import { callKey, type Run } from '../../core/run.ts'
+import { noteAnswer, noteDelivery, noteNotMade } from '../../core/tracing/trace.ts'
+import { type Endpoint, isDurable, mapsAnswer, type ResponseRequest, soleAmong } from '../../document/schema/schema.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
 import {
   codecForFormat,
@@ -33,6 +34,8 @@ import {
   withoutResponse,
 } from '../requests/response-answer.ts'
 import { compileResponses } from '../requests/response-roots.ts'
+import { compileStoredAnswer, storedResult } from '../requests/stored-answer.ts'
+import type { StoredCall } from '../requests/stored-call.ts'
 import { compileTimed } from '../requests/timed.ts'
 import { NOTHING, readAnyContent, refusal } from '../requests/upstream-answer.ts'
 import { compileWhen } from '../requests/when.ts'
@@ -46,7 +49,13 @@ type Prepare<Made = Ready> = (message: Serialised, run: Run) => Awaitable<Made>
 type Response = Readonly<{ id: string; path: string; prepare: Prepare<Ready | undefined> }>
 
 /** The response requests that are made for a message. `alone`: the index of the one whose answer is passed on, or -1. */
-type Made = Readonly<{ responses: readonly Response[]; alone: number; promised: readonly number[] }>
+type Made = Readonly<{
+  responses: readonly Response[]
+  alone: number
+  promised: readonly number[]
+  /** All of them are stored and none is sent. */
+  isStored: boolean
+}>
 
 /**
  * Sends the output to the response requests that are made for the message, all at once, and makes the answer from their answers.
@@ -58,6 +67,7 @@ type Made = Readonly<{ responses: readonly Response[]; alone: number; promised: 
  */
 export function compileRespond(
   endpoint: Endpoint,
+  id: string,
   services: Services,
   settings: PipelineSettings,
   lint: LintSink,
@@ -66,26 +76,29 @@ export function compileRespond(
   const requests = endpoint.requests.response
   if (requests.length === 0) return answerOutput(format)
   const responses = requests.map((request, index) =>
-    compileOne(request, endpoint, services, settings, lint.at('requests', 'response', index)),
+    compileOne(request, endpoint, id, services, settings, lint.at('requests', 'response', index)),
   )
   // A format that holds the answers of all requests: the document makes another body of them.
   const together = mapsAnswer(endpoint) ? outputFormat(DEFAULT_FORMAT) : format
+  const answerStored = compileStoredAnswer(id, mapsAnswer(endpoint) ? DEFAULT_FORMAT : endpoint.transformation.output)
   const choose = (indexes: readonly number[]): Made => {
     const made = indexes.map((index) => requests[index] as ResponseRequest)
     const sole = soleAmong(made)
     return {
       responses: indexes.map((index) => responses[index] as Response),
       alone: sole === undefined ? -1 : made.indexOf(sole),
+      isStored: made.every(isDurable),
       promised: made.flatMap((request, index) => (targetOf(request).promise === undefined ? [] : [index])),
     }
   }
 
   const answer = (
-    { responses, alone, promised }: Made,
+    { responses, alone, promised, isStored }: Made,
     message: Serialised,
     run: Run,
     outcomes: readonly (RequestResult | RequestResult[])[],
   ): Answered => {
+    if (isStored) return { ...message, answer: answerStored(run) }
     if (!run.door.isAnswered) refuseFailed(responses, outcomes)
     const outcome = alone < 0 ? undefined : (outcomes[alone] as RequestResult)
     if (outcome instanceof Failure) throw outcome
@@ -166,6 +179,7 @@ function answerOutput({ mediaType }: OutputFormat): Stage<Serialised, Answered> 
 function compileOne(
   request: ResponseRequest,
   endpoint: Endpoint,
+  endpointId: string,
   services: Services,
   settings: PipelineSettings,
   lint: LintSink,
@@ -185,20 +199,40 @@ function compileOne(
   const asOutput = form.codec === codecForFormat(output, endpoint)
   const outcomes = createOutcomeEnding(call, settings, endpoint)
   const ending = request.optional === true ? forgiving(outcomes, request.default) : outcomes
-  const isRepeatable = readsMessageAlone(request)
+  const source = repeatableSource(request)
+  const wasDelivered = (run: Run, item: number | undefined): boolean => {
+    const isSame = source === 'message' || (source === 'lookups' && run.recordedAnswers !== undefined)
+    const before = isSame ? run.delivered?.get(callKey(call.id, item)) : undefined
+    if (before !== true && (before === undefined || !hasStatus(call.allowed, before))) return false
+    noteNotMade(run.trace, {
+      kind: 'response',
+      id: call.id,
+      ...(item === undefined ? {} : { item }),
+      why: 'delivered',
+    })
+    return true
+  }
   const send = (prepared: PreparedRequest, content: Content, run: Run, item?: number): Promise<RequestResult> => {
-    const before = isRepeatable ? run.delivered?.get(deliveryKey(call.id, item)) : undefined
-    if (before === true || (before !== undefined && hasStatus(call.allowed, before))) {
-      noteNotMade(run.trace, {
-        kind: 'response',
-        id: call.id,
-        ...(item === undefined ? {} : { item }),
-        why: 'delivered',
-      })
-      return Promise.resolve(DELIVERED_BEFORE)
-    }
+    if (wasDelivered(run, item)) return Promise.resolve(DELIVERED_BEFORE)
     const body = bodiless ? undefined : { content, contentType: form.contentType }
     return call.send(prepared, body, run, item, ending)
+  }
+  const { deliveries } = services
+  const store = ({ request: made, ...names }: StoredCall, content: Content, run: Run, item?: number) => {
+    if (wasDelivered(run, item)) return Promise.resolve(DELIVERED_BEFORE)
+    const delivery: NewDelivery = {
+      ...names,
+      id: deliveries.newId(),
+      messageId: run.messageId,
+      endpointId,
+      endpoint: endpoint.name,
+      requestId: call.id,
+      ...(item === undefined ? {} : { item }),
+      request: { ...made, contentType: bodiless ? undefined : form.contentType },
+      body: bodiless ? undefined : content,
+    }
+    noteDelivery(run.trace, delivery)
+    return Promise.resolve(storedResult(delivery))
   }
   const { items } = call
   const ofMessage = (message: Serialised, run: Run): Content =>
@@ -206,30 +240,36 @@ function compileOne(
   const ofItem = ({ item }: CallScope, run: Run): Content =>
     bodiless ? '' : writePaid(item as Json, form.codec, run, call.path)
   const mapped = compileOwnMapping(request, form.codec, endpoint, services, settings, lint)
-  const prepare = (message: Serialised, run: Run): Awaitable<Ready> => {
-    if (items === undefined) {
-      return andThen(call.prepare(message, run), (prepared) =>
-        andThen((mapped ?? ofMessage)(message, run), (content) => () => send(prepared, content, run)),
+  const join =
+    <Prepared>(prepareOne: PrepareOne<Prepared>, sendOne: SendOne<Prepared>): Prepare =>
+    (message, run) => {
+      if (items === undefined) {
+        return andThen(prepareOne(message, run), (prepared) =>
+          andThen((mapped ?? ofMessage)(message, run), (content) => () => sendOne(prepared, content, run)),
+        )
+      }
+      const calls = buildAll(items(message), (item) => {
+        const scope = { ...message, item }
+        return andThen(prepareOne(scope, run), (prepared) =>
+          andThen((mapped ?? ofItem)(scope, run), (content) => ({ prepared, content })),
+        )
+      })
+      return calls.then(
+        (all) => () =>
+          mapItems(all, call.concurrency, ({ prepared, content }, item) => sendOne(prepared, content, run, item)),
       )
     }
-    const calls = buildAll(items(message), (item) => {
-      const scope = { ...message, item }
-      return andThen(call.prepare(scope, run), (prepared) =>
-        andThen((mapped ?? ofItem)(scope, run), (content) => ({ prepared, content })),
-      )
-    })
-    return calls.then(
-      (all) => () =>
-        mapItems(all, call.concurrency, ({ prepared, content }, item) => send(prepared, content, run, item)),
-    )
-  }
+  const prepare = call.prepareStored === undefined ? join(call.prepare, send) : join(call.prepareStored, store)
   const whole = compileWhen('response', request, prepare, endpoint, services, settings, lint)
   return { id: request.id, path: call.path, prepare: whole }
 }
 
-/** In a replay, the items of other sources may be others than before. */
-const readsMessageAlone = ({ forEach }: ResponseRequest): boolean =>
-  forEach === undefined || /^(?:payload|requestBody)(?=$|[.[])/.test(forEach.items)
+/** What the items of a replay are of, if they are the same as before: those of lookups are, unless these are asked again. */
+function repeatableSource({ forEach }: ResponseRequest): 'message' | 'lookups' | undefined {
+  const [, root] = /^(payload|requestBody|lookupRequests)(?=$|[.[])/.exec(forEach?.items ?? 'requestBody') ?? []
+  if (root === undefined) return undefined
+  return root === 'lookupRequests' ? 'lookups' : 'message'
+}
 
 /** What an earlier run of the message has delivered; its answer is not known any more. */
 const DELIVERED_BEFORE: RequestResult = {
@@ -239,6 +279,8 @@ const DELIVERED_BEFORE: RequestResult = {
 }
 
 type Content = string | Uint8Array
+type PrepareOne<Prepared> = (scope: CallScope, run: Run) => Awaitable<Prepared>
+type SendOne<Prepared> = (prepared: Prepared, content: Content, run: Run, item?: number) => Promise<RequestResult>
 
 /** The body of a request with a mapping of its own; undefined without one. */
 function compileOwnMapping(

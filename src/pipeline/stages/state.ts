@@ -151,23 +151,34 @@ const readGroup = (group: Group, message: JsonObject): JsonObject =>
 const needsDelivery = (endpoint: Endpoint): boolean =>
   endpoint.state.config.commit === 'delivered' && usesState(endpoint)
 
-/** Stores the state of a message that succeeded or failed. Resolves when it is durable; rejects as the store does. */
-export type Keep = (run: Run) => Promise<void>
+/** The state that a message leaves at its end; undefined if it leaves none. */
+export type MakeState = (run: Run) => StateRecord | undefined
 
-export function compileKeep(endpoint: Endpoint, id: string, states: StateStore): Keep {
+export function compileStateRecord(endpoint: Endpoint): MakeState {
   const isConditional = needsDelivery(endpoint)
   return (run) => {
-    if (isConditional && !run.isDelivered) return Promise.resolve()
+    if (isConditional && !run.isDelivered) return undefined
     const { highestStatus, networkError } = run.lookups
     const end = run.clock()
-    return states.append(id, {
+    return {
       // A getter: of messages that end together, the store writes only the last.
       get values() {
         return { ...run.extracted, system: { timestamps: endTimes(run, end) } }
       },
       lookupStatus: highestStatus,
       networkError,
-    })
+    }
+  }
+}
+
+/** Stores the state of a message that succeeded or failed. Resolves when it is durable; rejects as the store does. */
+export type Keep = (run: Run) => Promise<void>
+
+export function compileKeep(endpoint: Endpoint, id: string, states: StateStore): Keep {
+  const make = compileStateRecord(endpoint)
+  return (run) => {
+    const record = make(run)
+    return record === undefined ? Promise.resolve() : states.append(id, record)
   }
 }
 

@@ -14,6 +14,7 @@ import { parseMediaType } from '../../formats/media-type.ts'
 import type { NameLimits } from '../../formats/name-limits.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import type { Incoming } from '../../inbound/incoming-message.ts'
+import { isLookupPart, isPolled, LOOKUPS, lookupAnswers } from './lookup-answers.ts'
 import { type HideValues, hideValues, holdsToken, type Redaction, redactTexts, withoutSecrets } from './redaction.ts'
 
 /** `secretHeaders`: lower-case names. */
@@ -24,8 +25,20 @@ export function captureBodies(
 ): void {
   if (incoming !== undefined) captureIncoming(incoming, compiled?.endpoint.transformation.input, capture, secretHeaders)
   if (trace !== undefined) {
-    const { transforms, responseBody } = (trace.reached ?? {}) as Partial<Mapped>
+    const { lookupRequests, transforms, responseBody } = (trace.reached ?? {}) as Partial<Mapped>
     captureCalls(trace.calls, 'lookup', capture)
+    const door = incoming?.origin.door
+    // Only of lookups that are complete: a replay could not use a part of them.
+    if (
+      lookupRequests !== undefined &&
+      door !== undefined &&
+      compiled !== undefined &&
+      isPolled(door, compiled.endpoint)
+    )
+      capture.addValue(
+        LOOKUPS,
+        lookupAnswers(trace.calls, (headers) => keptHeaders(headers, secretHeaders)),
+      )
     if (transforms !== undefined && Object.keys(transforms).length > 0) capture.addValue('transforms', transforms)
     if (responseBody !== undefined) capture.addValue('mapped', responseBody)
     captureCalls(trace.calls, 'response', capture)
@@ -49,11 +62,8 @@ function captureIncoming(
   capture: BodyCapture,
   secretHeaders: ReadonlySet<string>,
 ): void {
-  const headers = Object.fromEntries(
-    Object.entries(requestHeaders).filter(([name, value]) => !secretHeaders.has(name) && !holdsToken(value)),
-  )
   capture.addValue('request', {
-    requestHeaders: headers,
+    requestHeaders: keptHeaders(requestHeaders, secretHeaders),
     query,
     urlParams,
     ...(door === HTTP.door ? {} : { door }),
@@ -63,6 +73,15 @@ function captureIncoming(
   // A message without a type was read in the format of its endpoint.
   const typeOfFormat = format === undefined ? '' : MEDIA_TYPES[format]
   capture.addBody('incoming', requestHeaders['content-type'] ?? typeOfFormat, body)
+}
+
+function keptHeaders<Value extends string | readonly string[]>(
+  headers: Readonly<Record<string, Value>>,
+  secretHeaders: ReadonlySet<string>,
+): Readonly<Record<string, Value>> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name, value]) => !secretHeaders.has(name) && !holdsToken(value)),
+  )
 }
 
 function captureCalls(calls: readonly CallSpan[], kind: CallSpan['kind'], capture: BodyCapture): void {
@@ -141,6 +160,8 @@ type CaptureOptions = NameLimits &
     documented?: FormatOptions | undefined
     /** What is kept in any case of each body that a replay needs; 0 if none is to be replayed. */
     originalBytes?: number
+    /** The same of the answers of lookups, all of them together. */
+    answerBytes?: number
   }>
 
 /** The bodies from which a replay makes the message again. */
@@ -154,17 +175,24 @@ export function createBodyCapture(
   limitBytes: number,
   redaction: Redaction | undefined,
   secrets: readonly string[],
-  { hide, documented, originalBytes = 0, ...limits }: CaptureOptions = {},
+  { hide, documented, originalBytes = 0, answerBytes = 0, ...limits }: CaptureOptions = {},
 ): BodyCapture {
   const bodies: RecordedBody[] = []
   const redacted = new Set<string>()
   let left = FULL_BODIES * limitBytes
+  let answersLeft = answerBytes
+
+  const originalLeft = (which: BodyName): number => {
+    if (isLookupPart(which)) return answersLeft
+    return ORIGINAL.has(which) ? originalBytes : 0
+  }
 
   function add(which: BodyName, contentType: string, given: Uint8Array, size: number, cause?: MaskCause): void {
     const content = withoutSecrets(given, secrets)
     const credential: MaskCause[] = content === given ? [] : ['credential']
     const maskedFor = cause === undefined ? credential : [cause, ...credential]
-    const isOriginal = content.byteLength <= originalBytes && ORIGINAL.has(which)
+    const isOriginal = content.byteLength <= originalLeft(which)
+    if (isOriginal && isLookupPart(which)) answersLeft -= content.byteLength
     const isWhole = isOriginal || content.byteLength <= Math.min(limitBytes, left)
     const part = isWhole ? content : content.subarray(0, left < limitBytes ? 0 : wholeCharacters(content, limitBytes))
     if (!isOriginal) left -= part.byteLength
@@ -198,8 +226,9 @@ export function createBodyCapture(
       addChanged(which, contentType, content, (value) => redactTexts(apply(value), hideValues(redacted))),
     addValue: (which, value) => {
       // Its text is not in memory yet, and may be far longer than what is recorded of it.
-      const length = jsonLength(value, FULL_BODIES * limitBytes)
-      if (length > FULL_BODIES * limitBytes) return add(which, 'application/json', NO_BYTES, length)
+      const most = Math.max(FULL_BODIES * limitBytes, originalLeft(which))
+      const length = jsonLength(value, most)
+      if (length > most) return add(which, 'application/json', NO_BYTES, length)
       const changed = apply(value)
       const content = bytes(changed)
       const size = changed === value ? content.byteLength : bytes(value).byteLength

@@ -95,7 +95,7 @@ export const FILTER_NAMES: readonly string[] = Object.keys(MESSAGE_FILTERS)
 
 export type MessageQuery = QueryOf<typeof MESSAGE_FILTERS>
 
-type FilterContext = Readonly<{
+export type FilterContext = Readonly<{
   /** The active ones. */
   endpoints: readonly Readonly<{ _id: string; name: string }>[]
   nowMs: number
@@ -135,8 +135,8 @@ export function readFilter(query: MessageQuery, { endpoints, nowMs }: FilterCont
 
 export const invalid = (sentence: string): Failure => new Failure('FILTER_INVALID', sentence)
 
-/** The name of an active endpoint, or the id of any, deleted ones too. */
-function resolveEndpointId(value: string, endpoints: FilterContext['endpoints']): string {
+/** In: the name of an active endpoint, or the id of any, deleted ones too; `what` is looked for. Fails with FILTER_INVALID. */
+export function resolveEndpointId(value: string, endpoints: FilterContext['endpoints'], what = 'messages'): string {
   if (isId(value)) return value
   const found = endpoints.find(({ name }) => name === value)
   if (found !== undefined) return found._id
@@ -145,7 +145,7 @@ function resolveEndpointId(value: string, endpoints: FilterContext['endpoints'])
     endpoints.map(({ name }) => name),
   )
   throw invalid(
-    `No active endpoint has the name "${value}"${suggestion} The messages of a deleted one are found by its id.`,
+    `No active endpoint has the name "${value}"${suggestion} The ${what} of a deleted one are found by its id.`,
   )
 }
 

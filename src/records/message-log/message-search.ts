@@ -15,7 +15,7 @@ export const DEFAULT_LIMIT = 50
 export const MAX_LIMIT = 500
 
 /** A record in a list: without its calls, of which there may be hundreds. */
-export type ListedMessage = Omit<MessageRecord, 'calls' | 'callsOmitted' | 'notMade'>
+export type ListedMessage = Omit<MessageRecord, 'calls' | 'callsOmitted' | 'notMade' | 'deliveries'>
 
 /** `next`: the cursor of the next page, if there is one. */
 type MessagePage = Readonly<{ messages: readonly ListedMessage[]; next?: string }>
@@ -73,7 +73,7 @@ export function createMessageSearch({ store, registry, clock, caughtUp }: Messag
   }
 }
 
-function listed({ calls, callsOmitted, notMade, ...rest }: MessageRecord): ListedMessage {
+function listed({ calls, callsOmitted, notMade, deliveries, ...rest }: MessageRecord): ListedMessage {
   return rest
 }
 

@@ -22,6 +22,7 @@ import type { NameLimits } from '../../formats/name-limits.ts'
 import { type CompletedMessage, isTriedAgain } from '../../inbound/completed-message.ts'
 import { type PathSource, parsePath } from '../../language/paths/path.ts'
 import { captureBodies, createBodyCapture } from './bodies.ts'
+import { answeredBytes, isPolled } from './lookup-answers.ts'
 import {
   compileRedaction,
   createSecretsFinder,
@@ -144,6 +145,7 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
         parserMaxNames,
         parserMaxNamesPerObject,
         originalBytes: outcome === 'done' ? 0 : parserLimitBytes,
+        answerBytes: wholeAnswerBytes(completed, parserLimitBytes),
       },
     )
     if (readsBodies) captureBodies(completed, capture, secretHeaders)
@@ -183,13 +185,14 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
       if (plan.fillsUrls && findRecordSecrets(completed).length > 0) return undefined
       const head = headFor(plan, compiled, completed)
       const rest =
-        trace.calls.length === 0 && trace.notMade === undefined
+        trace.calls.length === 0 && trace.notMade === undefined && trace.deliveries === undefined
           ? ''
           : restText({
               keys: NO_KEYS,
               bodies: [],
               calls: toRecordedCalls(trace, NO_SECRETS),
               ...keptNotMade(trace),
+              ...keptDeliveries(trace),
             })
       return doneLine({ head, id: messageId, ms: completed.ms, stages: trace.stages, rest })
     },
@@ -198,6 +201,13 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
       return toDoneLine(recorded, completed) ?? recorded
     },
   }
+}
+
+/** The room for answers of lookups that a replay uses; 0 if it uses none, or there is no room for all of them. */
+function wholeAnswerBytes({ outcome, incoming, compiled, trace }: CompletedMessage, limitBytes: number): number {
+  if (outcome === 'done' || incoming === undefined || compiled === undefined || trace === undefined) return 0
+  if (!isPolled(incoming.origin.door, compiled.endpoint)) return 0
+  return answeredBytes(trace.calls) > limitBytes ? 0 : limitBytes
 }
 
 const NO_STAGES: readonly RecordedStage[] = []
@@ -242,7 +252,7 @@ function toMessageRecord(
   if (error !== undefined) record.error = error
   const callsOmitted = (trace?.calls.length ?? 0) - record.calls.length
   if (callsOmitted > 0) record.callsOmitted = callsOmitted
-  if (trace !== undefined) Object.assign(record, keptNotMade(trace))
+  if (trace !== undefined) Object.assign(record, keptNotMade(trace), keptDeliveries(trace))
   if (isTriedAgain(completed)) record.triedAgain = true
   if (answer.repeats !== undefined) record.answerOf = answer.repeats
   if (incoming !== undefined && isReplay(incoming.origin)) record.replayOf = incoming.origin.replayOf
@@ -258,6 +268,18 @@ const toRecordedStage = ({ stage, startMs, endMs }: Trace['stages'][number]): Re
 /** The calls that a record keeps, failed ones first if there are too many. `secrets`: to be taken out of their targets. */
 const toRecordedCalls = ({ startMs, calls }: Trace, secrets: readonly string[]): readonly RecordedCall[] =>
   calls.length === 0 ? NO_CALLS : keptCalls(calls).map((call) => toRecordedCall(call, startMs, secrets))
+
+/** All of them: a replay must know which requests it need not store again. */
+const keptDeliveries = ({ deliveries }: Trace): Pick<MessageRecord, 'deliveries'> =>
+  deliveries === undefined
+    ? {}
+    : {
+        deliveries: deliveries.map(({ id, requestId, item }) => ({
+          id,
+          request: requestId,
+          ...(item === undefined ? {} : { item }),
+        })),
+      }
 
 const keptNotMade = ({ notMade }: Trace): Pick<MessageRecord, 'notMade'> =>
   notMade === undefined ? {} : { notMade: notMade.slice(0, MAX_CALLS) }

@@ -191,7 +191,10 @@ export type Credentialed = Readonly<{ headers: Readonly<Record<string, string | 
  * Gives the secret values of a message in all forms in which a body may hold them, the longest first. `others`: exchanges
  * of other services that are shown with the message.
  */
-type FindSecrets = (completed: CompletedMessage, others?: readonly Credentialed[]) => readonly string[]
+type FindSecrets = (
+  completed: Partial<Pick<CompletedMessage, 'incoming' | 'trace'>>,
+  others?: readonly Credentialed[],
+) => readonly string[]
 
 /** Most messages have the same few credentials, and their forms take longer to make than to find. */
 const MAX_CACHED = 200

@@ -14,7 +14,7 @@ import type {
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import type { MessageFilter, MessageStore } from '../../store/sql/messages.ts'
 import { invalid, type MessageQuery } from '../message-log/message-filter.ts'
-import { blocker, type ReplayBlocker } from './replay.ts'
+import { blocker, type ReplayBlocker } from './replay-blocker.ts'
 import { everyMatch, succeededAmong } from './replay-history.ts'
 
 export interface PlanQueue {

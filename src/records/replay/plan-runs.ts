@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { asFailure, type Failure, isOverload } from '../../core/failure.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
+import type { ReplayLookups } from '../../core/replays/replay-lookups.ts'
 import type { PlanProgress, RunLimits, StoredPlan } from '../../core/replays/replay-plan.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import type { MessageStore } from '../../store/sql/messages.ts'
@@ -9,7 +10,8 @@ import type { ReplayPlanStore } from '../../store/sql/replay-plan-store.ts'
 import { StoreUnavailable } from '../../store/store-access.ts'
 import { callMessageLog } from '../message-log/message-search.ts'
 import { createPlanQueue, endedState, type PlanQueue, sumCounts } from './plan-queue.ts'
-import { blocker, type Replay, type ReplayBlocker } from './replay.ts'
+import type { Replay } from './replay.ts'
+import { blocker, type ReplayBlocker } from './replay-blocker.ts'
 import { type Claims, rememberSuccess, succeededAmong } from './replay-history.ts'
 
 interface PlanRuns {
@@ -59,7 +61,8 @@ export function createPlanRuns(options: PlanRunsOptions): PlanRuns {
       // Replays by hand since the plan was created must count.
       await caughtUp()
       const limits = plan.progress.run?.limits ?? { max: 0, concurrency: 1 }
-      const failure = await runMessages(queue, limits, { replay, store: messages, claims, lease, signal })
+      const { lookups } = plan.content
+      const failure = await runMessages(queue, limits, { replay, lookups, store: messages, claims, lease, signal })
       if (failure?.kind.bug) logger.error({ plan: plan.id, err: failure.cause }, 'A replay failed')
       if (isStopping) lease.close()
       await lease.save()
@@ -124,6 +127,7 @@ export function createPlanRuns(options: PlanRunsOptions): PlanRuns {
 
 type RunServices = Readonly<{
   replay: Replay
+  lookups: ReplayLookups | undefined
   store: MessageStore
   claims: Claims
   lease: PlanLease
@@ -167,7 +171,7 @@ async function runMessages(
 async function runOne(
   id: string,
   pace: Pace,
-  { replay, store, claims, lease, signal }: RunServices,
+  { replay, lookups, store, claims, lease, signal }: RunServices,
 ): Promise<CompletedMessage | ReplayBlocker> {
   await pace.next()
   if (claims.underWay.has(id)) return blocker('under-way')
@@ -182,7 +186,7 @@ async function runOne(
       await lease.hold()
       signal.throwIfAborted()
       try {
-        const replayed = await replay.run(record)
+        const replayed = await replay.run(record, { lookups })
         if ('blocker' in replayed) return replayed.blocker
         const { completed } = replayed
         if (completed.outcome === 'done') rememberSuccess(claims, id, completed.messageId)

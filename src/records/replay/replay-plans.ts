@@ -5,6 +5,8 @@
 import { Failure } from '../../core/failure.ts'
 import { isId } from '../../core/id.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
+import type { MessageRecord } from '../../core/records/message-record.ts'
+import type { ReplayLookups } from '../../core/replays/replay-lookups.ts'
 import type { PlanContent, PlanProgress, PlanState, RunLimits, StoredPlan } from '../../core/replays/replay-plan.ts'
 import type { Clock } from '../../core/run.ts'
 import type { MessageStore } from '../../store/sql/messages.ts'
@@ -29,7 +31,7 @@ import type { Claims } from './replay-history.ts'
 
 /** Fails with FILTER_INVALID, REPLAY_PLAN_UNKNOWN, REPLAY_PLAN_BUSY, STORE_UNAVAILABLE. */
 interface ReplayPlans {
-  plan(query: MessageQuery): Promise<PlanView>
+  plan(query: MessageQuery, lookups?: ReplayLookups): Promise<PlanView>
   /** Starts a run and does not wait for it. */
   run(id: string, limits: RunLimits): Promise<PlanView>
   /** Continues a run after its first messages. */
@@ -150,13 +152,15 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
   }
 
   return {
-    plan: async (query) => {
+    plan: async (query, lookups) => {
       const filter = planFilter(search.filter(query))
       await search.caughtUp()
-      const { ids, groups, cannot } = await callMessageLog(() => planMessages(messages, filter, replay.findBlocker))
+      const findBlocker = (record: MessageRecord) => replay.findBlocker(record, lookups)
+      const { ids, groups, cannot } = await callMessageLog(() => planMessages(messages, filter, findBlocker))
       const content = {
         createdAt: new Date(clock()).toISOString(),
         filter: describeFilter(query, filter),
+        lookups,
         count: ids.length,
         groups,
         cannot,
@@ -234,6 +238,7 @@ export type PlanView = Readonly<{
   /** ISO 8601. */
   createdAt: string
   filter: object
+  lookups: PlanContent['lookups']
   /** Messages that can be replayed. */
   count: number
   groups: PlanContent['groups']
@@ -255,13 +260,14 @@ export type PlanView = Readonly<{
 
 function toPlanView(plan: StoredPlan): PlanView {
   const { id, state, content, progress } = plan
-  const { createdAt, filter, count, groups, cannot } = content
+  const { createdAt, filter, lookups, count, groups, cannot } = content
   const { done, failed, skipped, run, failures, stoppedBy } = progress
   return {
     id,
     state,
     createdAt,
     filter,
+    lookups,
     count,
     groups,
     cannot,

@@ -1,8 +1,9 @@
 /** Runs a recorded message again, through its endpoint as it is now. */
 import type { Headers } from '../../core/message.ts'
 import { DOORS, type Door, doorOf, HTTP } from '../../core/origin.ts'
-import type { BodyName, MaskCause, MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
-import { type Delivered, deliveryKey } from '../../core/run.ts'
+import type { BodyName, MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
+import type { ReplayLookups } from '../../core/replays/replay-lookups.ts'
+import { callKey, type Delivered } from '../../core/run.ts'
 import { DOCUMENT_DOORS } from '../../document/doors.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
@@ -15,25 +16,39 @@ import type { PipelineSettings } from '../../pipeline/services.ts'
 import type { MessageStore } from '../../store/sql/messages.ts'
 import { readRequest, toReplay } from '../message-log/bodies.ts'
 import { callMessageLog } from '../message-log/message-search.ts'
+import { type Choices, chooseLookups, readRecordedAnswers, wasPolled } from './recorded-lookups.ts'
+import { blocker, maskedBlocker, type ReplayBlocker } from './replay-blocker.ts'
 
 export type Replayed =
   | Readonly<{
       completed: CompletedMessage
       /** Headers, query and URL parameters were not recorded, so the message ran without them. */
       bodyOnly: boolean
+      /** What became of the lookups; undefined if the endpoint has none. */
+      lookups: ReplayLookups | undefined
     }>
   | Readonly<{ blocker: ReplayBlocker }>
 
 export interface Replay {
   /** The blocker that the record alone shows, if there is one. */
-  findBlocker(record: MessageRecord): ReplayBlocker | undefined
+  findBlocker(record: MessageRecord, lookups?: ReplayLookups): ReplayBlocker | undefined
   /** The blocker that the record, its recorded request or the present endpoint shows. Fails with STORE_UNAVAILABLE. */
   check(record: MessageRecord): Promise<ReplayBlocker | undefined>
   /** True if a message that has a blocker can be replayed with another body. */
   takesBody(record: MessageRecord): boolean
   /** Fails with STORE_UNAVAILABLE, OVERLOADED or SHUTTING_DOWN; the message has not run then. */
-  run(record: MessageRecord, edited?: EditedBody): Promise<Replayed>
+  run(record: MessageRecord, choices?: ReplayChoices): Promise<Replayed>
 }
+
+/**
+ * `edited`: a body in place of the recorded one. `lookups`: by default, recorded answers for a message that its lookups make,
+ * unless its body is edited. `delivered`: what is not sent again, in place of what the record shows.
+ */
+export type ReplayChoices = Readonly<{
+  edited?: EditedBody | undefined
+  lookups?: ReplayLookups | undefined
+  delivered?: Delivered | undefined
+}>
 
 export type ReplayOptions = Readonly<{
   store: MessageStore
@@ -42,11 +57,16 @@ export type ReplayOptions = Readonly<{
   settings: Pick<PipelineSettings, 'validationAcceptNullValues'>
 }>
 
-type Ready = Original & Readonly<{ compiled: CompiledEndpoint }>
+type Ready = Original &
+  Readonly<{
+    compiled: CompiledEndpoint
+    lookups: ReplayLookups | undefined
+  }>
 
 export function createReplay({ store, registry, intake, settings }: ReplayOptions): Replay {
   const prepare = async (record: MessageRecord, parts: OriginalParts): Promise<Ready | ReplayBlocker> => {
-    const shown = recordBlocker(record, registry, parts.edited !== undefined)
+    const choices = { isEdited: parts.edited !== undefined, lookups: parts.lookups }
+    const shown = recordBlocker(record, registry, choices)
     if (shown !== undefined) return shown
     const original = await readOriginal(record, parts, store)
     if ('reason' in original) return original
@@ -54,40 +74,56 @@ export function createReplay({ store, registry, intake, settings }: ReplayOption
     const compiled = registry.get(record.endpointId ?? '')
     if (compiled === undefined) return blocker('endpoint-gone')
     const changed = endpointBlocker(compiled, original.incoming, settings.validationAcceptNullValues)
-    return changed ?? { ...original, compiled }
+    if (changed !== undefined) return changed
+    const lookups = chooseLookups(record, original.incoming.origin.door, compiled, choices)
+    return typeof lookups === 'object' ? lookups : { ...original, compiled, lookups }
   }
 
   return {
-    findBlocker: (record) => recordBlocker(record, registry, false),
+    findBlocker: (record, lookups) => recordBlocker(record, registry, { lookups }),
     check: async (record) => {
       // Only a message that may lack a value can be refused for its body, which may be large.
       const prepared = await prepare(record, { withBody: DOORS[doorOf(record.source)].mayLackValue })
       return 'reason' in prepared ? prepared : undefined
     },
-    takesBody: (record) => recordBlocker(record, registry, true) === undefined,
-    run: async (record, edited) => {
-      const prepared = await prepare(record, { edited, withBody: true })
+    takesBody: (record) => recordBlocker(record, registry, { isEdited: true }) === undefined,
+    run: async (record, { edited, lookups, delivered: given } = {}) => {
+      const prepared = await prepare(record, { edited, lookups, withBody: true })
       if ('reason' in prepared) return { blocker: prepared }
-      const { compiled, incoming, bodyOnly } = prepared
+      const { compiled, incoming, bodyOnly, lookups: chosen } = prepared
+      const read = (which: string) => callMessageLog(() => store.body(record.id, which))
+      const recordedAnswers = chosen === 'recorded' ? await readRecordedAnswers(read) : undefined
+      if (recordedAnswers !== undefined && 'reason' in recordedAnswers) return { blocker: recordedAnswers }
       const refused = intake.refusal(compiled)
       if (refused !== undefined) throw refused
-      const delivered = edited === undefined ? findDelivered(record, compiled) : undefined
-      return { completed: await intake.accept(compiled, { ...incoming, delivered }), bodyOnly }
+      // What a poll finds now may be other records than those that were delivered.
+      const isPolledAgain = chosen === 'again' && wasPolled(record, incoming.origin.door, compiled)
+      const isSame = edited === undefined && !isPolledAgain
+      const delivered = given ?? (isSame ? findDelivered(record, compiled, incoming.origin.door) : undefined)
+      const completed = await intake.accept(compiled, { ...incoming, delivered, recordedAnswers })
+      return { completed, bodyOnly, lookups: chosen }
     },
   }
 }
 
-/** What a partial message has delivered; undefined if its document has changed since, so that its requests may be others. */
+/**
+ * What a message has delivered that was not delivered whole; undefined if its document has changed since, so that its requests may be
+ * others.
+ */
 function findDelivered(
-  { outcome, endpointVersion, calls, notMade = [] }: MessageRecord,
+  { outcome, stage, endpointVersion, calls, notMade = [], deliveries = [] }: MessageRecord,
   { version }: CompiledEndpoint,
+  door: Door,
 ): Delivered | undefined {
-  if (outcome !== 'partial' || endpointVersion !== version) return undefined
+  // Where nobody reads an answer, one request that fails fails the message, whatever the others delivered.
+  const isPartial = outcome === 'partial' || (stage === 'respond' && !DOORS[door].isAnswered)
+  if (!isPartial || endpointVersion !== version) return undefined
   const delivered = new Map<string, number | true>()
   for (const { kind, id, item, status } of calls) {
-    if (kind === 'response' && status !== undefined) delivered.set(deliveryKey(id, item), status)
+    if (kind === 'response' && status !== undefined) delivered.set(callKey(id, item), status)
   }
-  for (const { why, id, item } of notMade) if (why === 'delivered') delivered.set(deliveryKey(id, item), true)
+  for (const { why, id, item } of notMade) if (why === 'delivered') delivered.set(callKey(id, item), true)
+  for (const { request, item } of deliveries) delivered.set(callKey(request, item), true)
   return delivered
 }
 
@@ -100,8 +136,8 @@ export const BODY_HEADERS = ['content-type', 'content-encoding', 'content-length
 /** `bodyOnly`: nothing but the edited body is known. */
 type Original = Readonly<{ incoming: Incoming; bodyOnly: boolean }>
 
-/** `withBody`: whether the recorded body is read, if no edited one replaces it. */
-type OriginalParts = Readonly<{ edited?: EditedBody | undefined; withBody: boolean }>
+/** `withBody`: whether the recorded bodies are read, if no edited one replaces that of the message. */
+type OriginalParts = ReplayChoices & Readonly<{ withBody: boolean }>
 
 /**
  * In: a record without a blocker (`recordBlocker`). Out: the message.
@@ -137,59 +173,26 @@ const isCut = ({ summary, content }: RecordedBody): boolean => content.byteLengt
 const withoutBodyHeaders = (headers: Headers): Headers =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !BODY_HEADERS.some((one) => one === name)))
 
-const BLOCKERS = {
-  'no-endpoint': 'No endpoint took the message.',
-  'endpoint-gone': 'Its endpoint is not active any more: it was deleted, or has faults.',
-  'no-topic': 'It arrived from a topic, and its endpoint consumes no topic any more.',
-  'no-mllp': 'It arrived over MLLP, and its endpoint has no port for MLLP any more.',
-  'no-schedule': 'It was a run of a schedule, and its endpoint has no schedule any more.',
-  'no-route': 'It arrived at a route, and its endpoint has no route any more.',
-  'route-changed': 'The route of its endpoint now has parameters that the message did not have.',
-  'not-kept':
-    'Its request was not recorded: the message log does not record its bodies (MESSAGE_LOG, or messageLog of its endpoint), or the message was refused before it was read.',
-  cut: 'Only the start of its request was recorded.',
-  masked: 'Parts of its recorded request are masked: they hold a credential, or REDACT_PATHS names them.',
-  tombstone: 'It is a record without a value, and the schema of its endpoint does not accept null.',
-  'tried-again': 'The consumer of its topic tried it again: a later message replaces it.',
-  replayed: 'A replay of it has succeeded already.',
-  'under-way': 'It is being replayed at this moment, by hand or by a plan.',
-  removed: 'Its record was removed from the message log.',
-} as const
-
-/** `reason` for programs, `error` for people. */
-export type ReplayBlocker = Readonly<{ reason: keyof typeof BLOCKERS; error: string }>
-
-/** More exact than that of `masked`, for records that have the causes. */
-const MASKED: Readonly<Record<MaskCause, string>> = {
-  credential: 'they hold a credential, such as a token or a secret',
-  'redact-paths': 'REDACT_PATHS names them',
-  unreadable: 'REDACT_PATHS is set, and the body could not be read to apply it',
-}
-
-export const blocker = (reason: ReplayBlocker['reason']): ReplayBlocker => ({ reason, error: BLOCKERS[reason] })
-
-/** The blocker that the record alone shows. `edited`: whether the caller replaces the body. */
-export function recordBlocker(record: MessageRecord, registry: Registry, edited: boolean): ReplayBlocker | undefined {
+/** The blocker that the record alone shows. */
+export function recordBlocker(record: MessageRecord, registry: Registry, choices: Choices): ReplayBlocker | undefined {
   if (record.endpointId === undefined) return blocker('no-endpoint')
   const compiled = registry.get(record.endpointId)
   if (compiled === undefined) return blocker('endpoint-gone')
   const closed = record.source === 'replay' ? undefined : doorBlocker(doorOf(record.source), compiled)
   if (closed !== undefined) return closed
   const isRecorded = record.bodies.some(({ which }) => which === 'request')
-  if (!isRecorded) return edited ? undefined : blocker('not-kept')
-  return bodyBlocker(record, 'request') ?? (edited ? undefined : bodyBlocker(record, 'incoming'))
+  const { isEdited } = choices
+  if (!isRecorded) return isEdited ? undefined : blocker('not-kept')
+  const ofMessage = bodyBlocker(record, 'request') ?? (isEdited ? undefined : bodyBlocker(record, 'incoming'))
+  if (ofMessage !== undefined) return ofMessage
+  const lookups = chooseLookups(record, doorOf(record.source), compiled, choices)
+  return typeof lookups === 'object' ? lookups : undefined
 }
 
 function bodyBlocker({ bodies }: MessageRecord, which: BodyName): ReplayBlocker | undefined {
   const summary = bodies.find((one) => one.which === which)
   if (summary?.masked) return maskedBlocker(summary.maskedFor)
   return summary?.cut ? blocker('cut') : undefined
-}
-
-function maskedBlocker(causes: readonly MaskCause[] | undefined): ReplayBlocker {
-  if (causes === undefined) return blocker('masked')
-  const why = causes.map((cause) => MASKED[cause]).join('; ')
-  return { reason: 'masked', error: `Parts of its recorded request are masked: ${why}.` }
 }
 
 /** The blocker that the present endpoint causes: its route or topic may have changed since the message arrived. */

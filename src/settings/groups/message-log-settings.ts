@@ -38,7 +38,7 @@ export const messageLog = {
     kind: size(10),
     default: '64kb',
     means:
-      'How much of each body is stored; a longer body is cut and marked as cut. All bodies of a message together: 16 times as much. The incoming message is stored whole, up to `PARSER_LIMIT`, if its outcome is not `done`, so that it can be replayed.',
+      'How much of each body is stored; a longer body is cut and marked as cut. All bodies of a message together: 16 times as much. The incoming message is stored whole, up to `PARSER_LIMIT`, if its outcome is not `done`, so that it can be replayed; so are the answers of the lookups of a poll, together.',
   },
   messageLogDays: {
     name: 'MESSAGE_LOG_DAYS',

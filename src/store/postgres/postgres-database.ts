@@ -56,6 +56,7 @@ export function createPostgresDatabase(connections: Connections): Database {
         await runHere(LOCK, undefined)
         return runWork(work(), runHere)
       }),
+    transactionBeside: (work) => connections.transaction((runHere) => runWork(work(), runHere)),
     violatedIndex,
     ping: () =>
       connections.transaction(async (runHere) => {

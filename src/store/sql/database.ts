@@ -39,6 +39,11 @@ export interface Database {
   write<Values extends SqlValues, Row>(statement: Sql<Values, Row>, values: Values): Promise<readonly Row[]>
   /** Commits all of `work` or nothing. Transactions of all instances run one after the other. Durable when it resolves. */
   transaction<T>(work: () => TransactionWork<T>): Promise<T>
+  /**
+   * Commits all of `work` or nothing, beside other transactions: each locks its rows in one order, so that none waits for
+   * another in a circle. Durable when it resolves. `isAwaited`: a message waits for it.
+   */
+  transactionBeside<T>(work: () => TransactionWork<T>, isAwaited?: boolean): Promise<T>
   /** The unique index that a write violated; undefined for any other error. */
   violatedIndex(thrown: unknown): string | undefined
   /** Resolves if the database takes writes. */

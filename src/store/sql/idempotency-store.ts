@@ -6,29 +6,10 @@
  * One row per endpoint and key: first a claim with a lease, then a cached response with a time to live. Both are deleted with
  * their endpoint. Leases and times to live run on the clock of the store.
  */
-import type { Answer } from '../../core/message.ts'
-import type { Database } from './database.ts'
+import { type CachedResponse, ClaimLost, type KeptAnswer, type KeyedRequest } from '../../core/kept-answer.ts'
+import { type Database, step, type TransactionWork } from './database.ts'
 import type { Tables } from './schema.ts'
 import { BYTES, elements, NOW, type NoValues, named, raw, sql } from './sql.ts'
-
-/** What identifies a request and its repetitions. */
-export type KeyedRequest = Readonly<{
-  endpointId: string
-  /** A hash of the key and of the caller: the caller's own text is never stored. */
-  key: string
-  /** A hash of the request's path, query and body. */
-  fingerprint: string
-}>
-
-export type CachedResponse = Pick<Answer, 'status' | 'headers' | 'partial' | 'refused'> &
-  Readonly<{
-    /** Id of the message that the response was first sent for. */
-    messageId: string
-    /** Code of the failure that the response reports; absent if there was none. */
-    code?: string
-    /** A body too large to cache is left out: then only the fact is known that the message was processed. */
-    body: Uint8Array | undefined
-  }>
 
 /**
  * claimed: the caller processes the message and no other process does; in-progress: another message holds the key;
@@ -146,6 +127,12 @@ export function compileIdempotencyStore(database: Database) {
     bytes: async (): Promise<ReadonlyMap<string, number>> =>
       new Map((await database.read(USED, {})).map(({ endpoint_id, bytes }) => [endpoint_id, Number(bytes)])),
   }
+}
+
+/** Caches the response in the transaction of what its message stores besides. Throws ClaimLost as `complete` resolves to it. */
+export function* keepAnswer({ request, owner, response, ttlMs }: KeptAnswer): TransactionWork<void> {
+  const [cached] = yield* step(COMPLETE, completeValues(request, owner, response, ttlMs))
+  if (cached === undefined && (yield* step(FIND, request)).length > 0) throw new ClaimLost()
 }
 
 /** Of the row that `find` returns; undefined if the key is free. */

@@ -233,6 +233,7 @@ export function toMessageRecord(row: MessageRow): MessageRecord {
     calls: rest?.calls ?? [],
     ...(rest?.callsOmitted === undefined ? {} : { callsOmitted: rest.callsOmitted }),
     ...(rest?.notMade === undefined ? {} : { notMade: rest.notMade }),
+    ...(rest?.deliveries === undefined ? {} : { deliveries: rest.deliveries }),
     keys: rest?.keys ?? {},
     ...(row.replay_of === '' ? {} : { replayOf: row.replay_of }),
     ...(rest?.answerOf === undefined ? {} : { answerOf: rest.answerOf }),

@@ -1,7 +1,7 @@
 /** The tables of both databases: their rows, the texts in their columns, and the migrations that create them. */
 import { createHash } from 'node:crypto'
 import type { StoredDocument } from '../../core/stored-document.ts'
-import { BYTES, differing, type Fragment, render, sql } from './sql.ts'
+import { BYTES, differing, type Fragment, NOW, render, sql } from './sql.ts'
 
 export type Tables = {
   /** One row per migration that has run. */
@@ -144,6 +144,65 @@ export type Tables = {
     last: string
     overruns: number
     missed: number
+  }
+  /** In the order of `sequence`, which the database gives when a delivery is accepted. They outlive their endpoint. */
+  deliveries: {
+    sequence: number
+    id: string
+    /** What is sent one after the other; of a delivery without an order key, its id. */
+    lane: string
+    target: string
+    state: string
+    endpoint_id: string
+    message_id: string
+    request_id: string
+    /** `keyText` of the order key; empty without one. */
+    order_key: string
+    /** In milliseconds since the epoch, as the times below. */
+    accepted: number
+    /** When it was accepted or retried. */
+    since: number
+    /** 0 while it is pending. */
+    ended: number
+    attempts: number
+    /** Of the request and the body. */
+    bytes: number
+    /** The rest of the `Delivery`, as JSON. */
+    detail: string
+    /** The latest attempts, as JSON. */
+    log: string
+  }
+  /** What is sent, until it is delivered. */
+  delivery_contents: {
+    id: string
+    /** The `DeliveryRequest`, as JSON. */
+    request: string
+    body: Uint8Array | null
+  }
+  /** One row per lane with pending deliveries. */
+  delivery_lanes: {
+    lane: string
+    target: string
+    /** When its first delivery may be sent, in milliseconds since the epoch: while a lease holds it, when that ends. */
+    due: number
+    /** The lease that holds it; empty if none does. */
+    lease: string
+    /** When it was taken last. */
+    tried: number
+    /** How many pending deliveries it has. */
+    depth: number
+  }
+  /** How many deliveries there are of each kind: the sum over the slots, which keep writers from waiting for each other. */
+  delivery_totals: {
+    endpoint_id: string
+    request_id: string
+    target: string
+    state: string
+    slot: number
+    /** The name of the endpoint. */
+    endpoint: string
+    count: number
+    bytes: number
   }
   states: {
     endpoint_id: string
@@ -333,6 +392,57 @@ const SCHEDULES = [
   ) ${STRICT}`,
 ]
 
+const DELIVERIES = [
+  sql`create table deliveries (
+    sequence ${differing(sql`integer not null primary key autoincrement`, sql`bigint generated always as identity primary key`)},
+    id ${TEXT} not null unique,
+    lane ${TEXT} not null,
+    target ${TEXT} not null,
+    state ${TEXT} not null,
+    endpoint_id ${TEXT} not null,
+    message_id ${TEXT} not null,
+    request_id ${TEXT} not null,
+    order_key ${TEXT} not null,
+    accepted ${COUNTER} not null default (${NOW}),
+    since ${COUNTER} not null default (${NOW}),
+    ended ${COUNTER} not null,
+    attempts integer not null,
+    bytes integer not null,
+    detail text not null,
+    log text not null
+  ) ${STRICT}`,
+  sql`create index deliveries_next on deliveries (lane, sequence) where state = 'pending'`,
+  sql`create index deliveries_of_message on deliveries (message_id)`,
+  sql`create index deliveries_of_endpoint on deliveries (endpoint_id, sequence)`,
+  sql`create index deliveries_by_state on deliveries (state, sequence)`,
+  sql`create index deliveries_ended on deliveries (ended) where state in ('delivered', 'cancelled')`,
+  sql`create table delivery_contents (
+    id ${TEXT} not null primary key,
+    request text not null,
+    body ${BYTES}
+  ) ${STRICT}`,
+  sql`create table delivery_lanes (
+    lane ${TEXT} not null primary key,
+    target ${TEXT} not null,
+    due ${COUNTER} not null default (${NOW}),
+    lease text not null default '',
+    tried ${COUNTER} not null default 0,
+    depth integer not null
+  ) ${STRICT}`,
+  sql`create index delivery_lanes_due on delivery_lanes (target, due)`,
+  sql`create table delivery_totals (
+    endpoint_id ${TEXT} not null,
+    request_id ${TEXT} not null,
+    target ${TEXT} not null,
+    state ${TEXT} not null,
+    slot integer not null,
+    endpoint text not null,
+    count ${COUNTER} not null,
+    bytes ${COUNTER} not null,
+    constraint delivery_totals_key primary key (endpoint_id, request_id, target, state, slot)
+  ) ${STRICT}`,
+]
+
 const MESSAGE_LOG = [
   sql`create table messages (
     id ${TEXT} not null primary key,
@@ -442,6 +552,7 @@ export const MIGRATIONS: readonly Migration[] = [
     },
   },
   { name: 'schedules', statements: { postgres: SCHEDULES, sqlite: SCHEDULES, 'sqlite messages': [] } },
+  { name: 'deliveries', statements: { postgres: DELIVERIES, sqlite: DELIVERIES, 'sqlite messages': [] } },
 ]
 
 /** The migrations of a place. A statement is written when the iterator reaches it. */

@@ -2,6 +2,7 @@
 import { compileAuditStore } from './audit-store.ts'
 import { compileCaptureStore } from './capture-store.ts'
 import type { Database } from './database.ts'
+import { compileDeliveryStore } from './delivery-store.ts'
 import { compileEndpointStore, compileEndpointTestStore } from './endpoint-store.ts'
 import { compileFailureGroupStore } from './failure-group-store.ts'
 import { compileIdempotencyStore } from './idempotency-store.ts'
@@ -21,5 +22,6 @@ export const compileSqlStores = (database: Database, close: () => Promise<void>)
   failureGroups: compileFailureGroupStore(database),
   captures: compileCaptureStore(database),
   schedules: compileScheduleStore(database),
+  deliveries: compileDeliveryStore(database),
   close,
 })

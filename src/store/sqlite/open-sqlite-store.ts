@@ -2,6 +2,7 @@
 
 import { realpathSync } from 'node:fs'
 import type { Logger } from '../../core/ports/logger-port.ts'
+import type { Clock } from '../../core/run.ts'
 import { renderMigrations } from '../sql/schema.ts'
 import { compileSqlStores } from '../sql/sql-stores.ts'
 import type { Store } from '../store.ts'
@@ -23,6 +24,8 @@ type SqliteStoreOptions = Readonly<{
   shared?: boolean
   /** Another process serves the file: its tables stay unchanged and must be those of this version. */
   beside?: boolean
+  /** For tests: the clock of the database, which decides what is due. */
+  clock?: Clock
 }>
 
 /**
@@ -40,6 +43,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     busyTimeoutMs,
     pragmas: 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON',
     prepareTables: (opened) => {
+      const { clock } = options
+      // Defaults of columns call it too. It is used only as `NOW` is written.
+      if (clock !== undefined) opened.function('unixepoch', { varargs: true }, () => clock() / 1000)
       const migrations = renderMigrations('sqlite')
       if (beside) return demandVersion(opened, migrations)
       const ran = migrate(opened, migrations)

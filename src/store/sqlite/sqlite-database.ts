@@ -95,6 +95,7 @@ export function createSqliteDatabase({ db, writer, shared }: SqliteDatabaseOptio
     readOnce: (query) => prepare(db, query).all({} as never),
     write: (statement, values) => writer.write(() => run(statement, values)),
     transaction: (work) => writer.write(() => runWhole(work)),
+    transactionBeside: (work, isAwaited) => writer.write(() => runWhole(work), isAwaited ? 'message' : 'other'),
     // The checks of a transaction hold until its commit, as it has the write lock.
     violatedIndex: () => undefined,
     ping: async () => {

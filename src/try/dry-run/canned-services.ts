@@ -3,6 +3,7 @@
  * network; nothing is produced and no state is written.
  */
 import { Failure } from '../../core/failure.ts'
+import { NO_ID } from '../../core/id.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { documentPath } from '../../core/lint.ts'
 import { type OutboundAnswer, OutboundError, type OutboundFault, tooLarge } from '../../core/ports/http-client-port.ts'
@@ -11,7 +12,7 @@ import { parseReferences, type Reference, type SecretSource } from '../../core/s
 import type { CallSpan } from '../../core/tracing/trace.ts'
 import type { Canned, CannedAnswers, DryRunRequest } from '../../document/checks/dry-run-request.ts'
 import { targetNamed } from '../../outbound/targets.ts'
-import type { Services } from '../../pipeline/services.ts'
+import type { DeliveryIntake, Services } from '../../pipeline/services.ts'
 import { toStateRoot } from '../../pipeline/stages/state.ts'
 import type { RecordedAnswer, RecordedExchange } from './recorded-message.ts'
 
@@ -86,6 +87,7 @@ export function cannedServices(
             : answerAsRecorded(answer)
         },
       },
+      deliveries: STORES_NOTHING,
       states: {
         newest: () => message.state && { values: message.state, lookupStatus: undefined, networkError: undefined },
         append: async (_endpointId, record) => {
@@ -94,6 +96,13 @@ export function cannedServices(
       },
     },
   }
+}
+
+/** Takes the deliveries of messages that are only tried. */
+export const STORES_NOTHING: DeliveryIntake = {
+  accept: async () => 'accepted',
+  newId: () => NO_ID,
+  onAccepted: () => undefined,
 }
 
 const callKey = ({ kind, id, item }: Pick<CallSpan, 'kind' | 'id'> & { item?: number | undefined }): string =>

@@ -1,6 +1,8 @@
 /** The report of a dry run: what each stage got and gave, the mapping, the calls, and the answer. */
 
+import type { NewDelivery } from '../../core/deliveries/delivery.ts'
 import type { Failure } from '../../core/failure.ts'
+import { formatDuration } from '../../core/iso-time.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { documentPath, toFaults } from '../../core/lint.ts'
 import { withoutSecretHeaders } from '../../core/secrets/secrets.ts'
@@ -12,6 +14,7 @@ import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
 import { showTarget } from '../../outbound/targets.ts'
 import type { CannedServices, Sent } from './canned-services.ts'
 import { mappingReport, mappingView } from './mapping-report.ts'
+import { showDelivery, storedHeaders } from './shown-deliveries.ts'
 import { BODY_LIMIT, type ReportValues, shownSafely } from './shown-values.ts'
 import { describeStages, type StageRecording } from './stage-report.ts'
 
@@ -57,6 +60,9 @@ export async function createReport(run: RunToReport): Promise<JsonObject> {
   const calls = trace.calls
     .slice(0, CALLS_SHOWN)
     .map((call, index) => describeCall(call, canned.sent(call), failure, values, `/calls/${index}`))
+  const deliveries = (trace.deliveries ?? [])
+    .slice(0, CALLS_SHOWN)
+    .map((delivery, index) => describeDelivery(delivery, values, `/deliveries/${index}`))
   const report = {
     ...result,
     stages: describeStages({ completed, recording, values }),
@@ -64,12 +70,27 @@ export async function createReport(run: RunToReport): Promise<JsonObject> {
     calls,
     ...(trace.calls.length > CALLS_SHOWN ? { callsNotShown: trace.calls.length - CALLS_SHOWN } : {}),
     ...(trace.notMade === undefined ? {} : { notMade: trace.notMade.slice(0, CALLS_SHOWN) }),
+    ...(deliveries.length === 0 ? {} : { deliveries }),
     answer: answered,
     ...failed,
     ...(kept === undefined ? {} : { state: values.value('/state', kept) }),
     coverage,
   }
   return shownSafely(report, secrets) as JsonObject
+}
+
+function describeDelivery(delivery: NewDelivery, values: ReportValues, at: string): JsonObject {
+  const { requestId, item, orderKey, request, body } = delivery
+  return {
+    id: requestId,
+    ...(item === undefined ? {} : { item }),
+    ...showDelivery(delivery, shownTarget),
+    ...(orderKey === undefined ? {} : { orderKey }),
+    headers: withoutSecretHeaders(storedHeaders(delivery)),
+    ...(body === undefined ? {} : values.body(`${at}/body`, body, BODY_LIMIT)),
+    schedule: request.rules.scheduleMs.map(formatDuration),
+    giveUpAfter: formatDuration(request.rules.giveUpAfterMs),
+  }
 }
 
 function describeCall(

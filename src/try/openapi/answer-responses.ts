@@ -7,13 +7,14 @@ import { looksLikeCredential } from '../../document/checks/plain-credentials.ts'
 import {
   answerFormat,
   type Endpoint,
+  isDurable,
   isPrimary,
   mapsAnswer,
   mayBeUnrouted,
   possibleSoles,
   type ResponseRequest,
 } from '../../document/schema/schema.ts'
-import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
+import { codecForFormat, MEDIA_TYPES, serviceFormat } from '../../formats/codecs.ts'
 import { pointer } from '../../language/json-schema/publish-schema.ts'
 import { convertEach } from '../../language/mapping/mapping-functions.ts'
 import { readTargets } from '../../language/mapping/mapping-targets.ts'
@@ -93,6 +94,13 @@ function describeWithoutOwn(
     const schema = outputSchema(endpoint, request, settings)
     return { 200: { description: `The output.${note}`, headers: MESSAGE_ID, ...content(schema) } }
   }
+  const mayBeStored = response.some(isDurable) && response.every((one) => isDurable(one) || one.when !== undefined)
+  const stored = mayBeStored ? { 202: describeStored(output) } : {}
+  if (response.every(isDurable)) {
+    if (!mayBeUnrouted(endpoint) || endpoint.unrouted !== 'answer') return stored
+    const schema = outputSchema(endpoint, request, settings)
+    return { 200: { description: `The output.${note}`, headers: MESSAGE_ID, ...content(schema) }, ...stored }
+  }
   const [alone] = possibleSoles(endpoint)
   const isAlwaysAlone = alone !== undefined && alone.when === undefined && isPrimary(alone)
   if (alone !== undefined && !isAlwaysAlone && response.some(({ when }) => when !== undefined)) {
@@ -100,12 +108,12 @@ function describeWithoutOwn(
     const output = mayBeUnrouted(endpoint) && endpoint.unrouted === 'answer' ? ' If none is made, the output.' : ''
     const description = `The answer of the response request that is made, with its status and headers${several}.${output}${note}`
     const whichever = { description, headers: { ...MESSAGE_ID, ...STATUS }, ...content(UNKNOWN) }
-    return { '2XX': whichever, default: whichever }
+    return { '2XX': whichever, ...stored, default: whichever }
   }
   if (alone === undefined) {
     const headers = { ...MESSAGE_ID, ...STATUS }
     const description = `The answers of the response requests by their ids.${note}`
-    return { 200: { description, headers, ...content(answersById(response)) } }
+    return { 200: { description, headers, ...content(answersById(response)) }, ...stored }
   }
   const headers = response.length === 1 ? MESSAGE_ID : { ...MESSAGE_ID, ...STATUS }
   const from = `The answer of the response request "${alone.id}"`
@@ -116,6 +124,25 @@ function describeWithoutOwn(
   }
   const passedOn = { description: `${from}, with its status and headers.`, headers, ...content(UNKNOWN) }
   return { '2XX': passedOn, default: passedOn }
+}
+
+/** As compileStoredAnswer writes it. */
+function describeStored(output: Endpoint['transformation']['output']): JsonObject {
+  const text = { type: 'string' }
+  const delivery = { type: 'object', required: ['id', 'request'], properties: { id: text, request: text } }
+  const schema = {
+    type: 'object',
+    required: ['messageId', 'deliveries'],
+    properties: { messageId: text, deliveries: { type: 'array', items: delivery } },
+  }
+  const location = { description: 'Where the state of the deliveries is.', schema: text }
+  return {
+    description: 'The requests are stored, and sent until their targets have them.',
+    headers: { ...MESSAGE_ID, Location: location },
+    content: {
+      [MEDIA_TYPES[serviceFormat(output)]]: { schema: withSource(schema, 'requests.response') },
+    },
+  }
 }
 
 const withSource = (schema: JsonObject, source: string): JsonObject => ({ ...schema, 'x-crosswalk-source': source })

@@ -9,7 +9,7 @@ import { referencesIn } from '../../core/secrets/secrets.ts'
 import { listMappings } from '../../document/reads/document-mappings.ts'
 import { listReferences } from '../../document/reads/document-reads.ts'
 import { lookupOrder } from '../../document/reads/lookup-order.ts'
-import { type Endpoint, mayBeUnrouted, possibleSoles } from '../../document/schema/schema.ts'
+import { type Endpoint, isDurable, mayBeUnrouted, possibleSoles } from '../../document/schema/schema.ts'
 import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { splitPattern, variableName } from '../../language/route-pattern.ts'
 import { targetOf } from '../../outbound/targets.ts'
@@ -214,6 +214,7 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   LOOKUP_TIMED_OUT: ofLookups,
   LOOKUP_UNREADABLE: ofLookups,
   LOOKUP_PAGING_FAILED: ({ endpoint }) => endpoint.requests.lookup.some(({ page }) => page !== undefined),
+  LOOKUP_NOT_RECORDED: never,
   LOOKUP_CIRCUIT_OPEN: ofLookups,
   TRANSFORM_FAILED: ({ endpoint }) => listReferences(endpoint).some(({ kind }) => kind === 'expression'),
   REJECTED: ({ endpoint }) =>
@@ -244,6 +245,9 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
     hasRequests || endpoint.inputTransforms !== undefined || endpoint.inputValidation !== undefined,
   STATE_TOO_LARGE: ({ endpoint }) => endpoint.state.extract !== undefined,
   STATE_UNAVAILABLE: ({ endpoint }) => usesState(endpoint),
+  DELIVERIES_FULL: ({ endpoint }) => endpoint.requests.response.some(isDurable),
+  DELIVERY_UNAVAILABLE: ({ endpoint }) => endpoint.requests.response.some(isDurable),
+  SCHEDULE_LEASE_LOST: never,
   RATE_LIMITED: ({ endpoint }) => endpoint.rateLimit !== undefined,
   IDEMPOTENCY_KEY_MISSING: ({ endpoint }) => endpoint.idempotency?.required === true,
   IDEMPOTENCY_KEY_INVALID: ofKeys,
@@ -274,7 +278,9 @@ function listParts(endpoint: Endpoint): Parts {
   const passedOn = possibleSoles(endpoint).filter(
     (request) => request.optional !== true && targetOf(request).promise === undefined,
   )
-  const hasPromised = response.some((request) => targetOf(request).promise !== undefined && request.optional !== true)
+  const hasPromised = response.some(
+    (request) => !isDurable(request) && targetOf(request).promise !== undefined && request.optional !== true,
+  )
   return {
     endpoint,
     takesBody: takesBody(method),

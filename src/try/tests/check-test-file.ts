@@ -26,7 +26,17 @@ const EXPECTED_FAILURE = object({}, { error: json, code: json, status: json, sta
 const EXPECTED_CALLS = list(
   object(
     { id: text },
-    { kind: json, item: json, method: json, url: json, topic: json, key: json, headers: json, body: json },
+    {
+      kind: json,
+      item: json,
+      method: json,
+      url: json,
+      topic: json,
+      key: json,
+      orderKey: json,
+      headers: json,
+      body: json,
+    },
   ),
 )
 

@@ -12,7 +12,12 @@ import type { Sandbox } from '../../pipeline/sandbox.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
 import { toStateRoot } from '../../pipeline/stages/state.ts'
 import type { StateFilter, StateRecord, StateStore } from '../../store/sql/states.ts'
-import { type CannedServices, cannedServices, createStandInSecrets } from '../dry-run/canned-services.ts'
+import {
+  type CannedServices,
+  cannedServices,
+  createStandInSecrets,
+  STORES_NOTHING,
+} from '../dry-run/canned-services.ts'
 import type { Given } from './test-file.ts'
 
 /** What one step runs with. */
@@ -57,6 +62,7 @@ export function createGivenServices(
       newest: (id, filter) => running().states.newest(id, filter),
       append: (id, record) => running().states.append(id, record),
     },
+    deliveries: STORES_NOTHING,
     secrets: createStandInSecrets((name) => {
       const secrets = step?.given.secrets ?? {}
       return Object.hasOwn(secrets, name) ? secrets[name] : undefined

@@ -1,6 +1,7 @@
 /** What the message of a test did, in the form in which it is compared and kept as a snapshot. */
 
 import { createHash } from 'node:crypto'
+import type { NewDelivery } from '../../core/deliveries/delivery.ts'
 import { changeTexts, isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { isSecretName, REDACTED } from '../../core/secrets/secrets.ts'
@@ -12,6 +13,7 @@ import { parseMediaType } from '../../formats/media-type.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import { showTarget } from '../../outbound/targets.ts'
 import { describeFailure } from '../dry-run/dry-run-report.ts'
+import { showDelivery, storedHeaders } from '../dry-run/shown-deliveries.ts'
 import type { RunningStep } from './given-services.ts'
 import type { Matcher, MatchLocation } from './match.ts'
 import { parseOperator } from './operators.ts'
@@ -21,7 +23,8 @@ import type { Mismatch } from './test-file.ts'
 type ObservedBody = Readonly<{ value: Json | undefined; text: string | undefined }>
 
 type ObservedCall = Readonly<{
-  kind: CallSpan['kind']
+  /** delivery: it would have been stored. */
+  kind: CallSpan['kind'] | 'delivery'
   id: string
   item: number | undefined
   /** `method` and `url`, or `topic` and `key`. */
@@ -29,6 +32,8 @@ type ObservedCall = Readonly<{
   /** Names in lower case. */
   headers: Readonly<Record<string, Json>>
   body: ObservedBody
+  /** The key that keeps the order of deliveries. */
+  orderKey?: string
 }>
 
 export type Observed = Readonly<{
@@ -55,7 +60,10 @@ export function observe(completed: CompletedMessage, step: RunningStep): Observe
   return {
     outcome,
     answer: { status: answer.status, headers, body: readBody(answer.body, headers['content-type'], endpoint) },
-    calls: step.trace.calls.flatMap((call) => observeCall(call, step.sent(call), endpoint)),
+    calls: [
+      ...step.trace.calls.flatMap((call) => observeCall(call, step.sent(call), endpoint)),
+      ...(step.trace.deliveries ?? []).map((delivery) => observeDelivery(delivery, endpoint)),
+    ],
     failure: failure && describeFailure(failure),
     transforms: isObject(transforms) ? transforms : undefined,
     mapped: responseBody,
@@ -83,6 +91,20 @@ function observeCall(
   ]
 }
 
+function observeDelivery(delivery: NewDelivery, endpoint: FormatOptions | undefined): ObservedCall {
+  const { requestId, item, orderKey, body } = delivery
+  const headers = storedHeaders(delivery)
+  return {
+    kind: 'delivery',
+    id: requestId,
+    item,
+    target: showDelivery(delivery),
+    headers,
+    body: readBody(body ?? '', headers['content-type'], endpoint),
+    ...(orderKey === undefined ? {} : { orderKey }),
+  }
+}
+
 /** A body that cannot be read in the type that it declares is its text. `documented`: the document of the endpoint. */
 export function readBody(
   body: string | Uint8Array,
@@ -103,11 +125,12 @@ export function readBody(
 }
 
 /** As an expectation of `calls` sees a call. */
-const asJson = ({ kind, id, item, target, headers, body }: ObservedCall): JsonObject => ({
+const asJson = ({ kind, id, item, target, headers, body, orderKey }: ObservedCall): JsonObject => ({
   kind,
   id,
   ...(item === undefined ? {} : { item }),
   ...target,
+  ...(orderKey === undefined ? {} : { orderKey }),
   headers,
   ...(body.value === undefined ? {} : { body: body.value }),
 })

@@ -217,18 +217,37 @@ describe('/openapi.json', () => {
     const described = new Set(Object.keys(paths).map(shape))
     const served = service.app.managementRoutes.flatMap(({ port, url }) => (port === 'admin' ? [shape(url)] : []))
     // The description itself, the console, and what answers 404 below the paths of the service.
-    const others = ['/', '/console', '/console/*', '/endpoints/*', '/messages/*', '/openapi.json', '/uptime/*']
+    const others = [
+      '/',
+      '/console',
+      '/console/*',
+      '/deliveries/*',
+      '/endpoints/*',
+      '/messages/*',
+      '/openapi.json',
+      '/uptime/*',
+    ]
     assert.deepEqual([...new Set(served)].filter((url) => !described.has(url)).sort(), others)
     assert.deepEqual(new Set(served).size, described.size + others.length)
     for (const [path, operations] of Object.entries(paths)) {
       // test/service/api/message-openapi.test.ts calls these: they need a message that failed.
       // test/service/observe/events calls /events, which does not end.
+      // test/service/deliveries calls those of deliveries.
       // The others would ask for a key from then on; test/service/api/access calls them.
-      if (path.startsWith('/messages') || path.startsWith('/keys') || path === '/events') continue
+      if (/^\/(?:messages|deliveries|keys|events)\b/.test(path)) continue
       for (const [method, operation] of Object.entries(operations)) {
         if (method === 'parameters') continue
         const schedule = /\/(?:schedule|run)$/.test(path) ? { schedule: { every: '1h' } } : {}
-        const { _id } = await service.register({ endpoint: { pattern: `/described/${method}` }, ...schedule })
+        const durable = {
+          requests: { response: { id: 'out', config: { url: 'http://127.0.0.1:9/out' }, delivery: {} } },
+        }
+        const isOfMessage = path.endsWith('{message}')
+        const { _id } = await service.register({
+          endpoint: { pattern: `/described/${method}` },
+          ...(isOfMessage ? durable : schedule),
+        })
+        const taken = isOfMessage ? await service.fetch(`/described/${method}`, json('POST', {})) : undefined
+        const message = taken?.json<{ messageId: string }>().messageId ?? ''
         const document = endpointDocument({ endpoint: { pattern: `/by/${method}` } })
         const [type] = Object.keys(operation.requestBody?.content ?? {})
         if (path.endsWith('/capture')) {
@@ -247,7 +266,7 @@ describe('/openapi.json', () => {
         const reply = await call(
           service.adminUrl,
           method.toUpperCase(),
-          path.replace('{id}', _id).replace('{version}', '1').replace('{other}', '1'),
+          path.replace('{id}', _id).replace('{message}', message).replace('{version}', '1').replace('{other}', '1'),
           {
             headers: type === undefined ? {} : { 'content-type': type },
             ...(type === undefined ? {} : { body: JSON.stringify(bodies[path] ?? document) }),

@@ -2,12 +2,8 @@
 import assert from 'node:assert/strict'
 import { beforeEach, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import type {
-  CachedResponse,
-  ClaimResult,
-  IdempotencyStore,
-  KeyedRequest,
-} from '../../../src/store/sql/idempotency-store.ts'
+import type { CachedResponse, KeyedRequest } from '../../../src/core/kept-answer.ts'
+import type { ClaimResult, IdempotencyStore } from '../../../src/store/sql/idempotency-store.ts'
 import { endpointOf, idOf, insertEndpoint, removeEndpoint, replaceEndpoint } from '../../support/contracts/records.ts'
 import { describeStores, SHARED_SQLITE, STORES } from '../../support/contracts/stores.ts'
 

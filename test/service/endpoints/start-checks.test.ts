@@ -32,7 +32,7 @@ async function start(test: TestContext, documents: readonly JsonObject[], before
   const service = createEndpointService({
     store: store.endpoints,
     registry,
-    services: { states: store.states, ...guards } as Services,
+    services: { states: store.states, ...guards } as unknown as Services,
     settings: readTestSettings({}),
     clock: Date.now,
     newId: () => 'f'.repeat(24),

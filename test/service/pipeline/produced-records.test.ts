@@ -68,6 +68,13 @@ const cases: Case[] = [
     '"forEach" cannot be part',
   ],
   [
+    'with a durable request',
+    exactlyOnce({}, [topic('a', { delivery: {} })]),
+    1,
+    'requests.response[0].delivery',
+    'A durable request cannot be part',
+  ],
+  [
     'with when',
     exactlyOnce({}, [topic('a', { when: 'true' })]),
     1,

@@ -40,6 +40,9 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
   const origin = `http://127.0.0.1:${service.app.adminPort}`
   const { page, misdeeds, close } = await openPage(origin, options)
   test.after(async () => {
+    // What a wait that timed out had before it is known from the page alone.
+    if ('passed' in test && test.passed === false)
+      test.diagnostic(`The page shows:\n${await page.locator('body').innerText()}`)
     await close()
     if (options.of === undefined) await service.stop()
     assert.deepEqual(

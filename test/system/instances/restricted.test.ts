@@ -7,8 +7,9 @@ import { UNSTARTED } from '../../../src/records/replay/plan-queue.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { StoreUnavailable } from '../../../src/store/store-access.ts'
 import { recordedAt, withBodies } from '../../support/contracts/message-records.ts'
-import { endpointOf, idOf, insertEndpoint, removeEndpoint } from '../../support/contracts/records.ts'
+import { endpointOf, idOf, insertEndpoint, removeEndpoint, stateOf } from '../../support/contracts/records.ts'
 import { openPostgres } from '../../support/contracts/stores.ts'
+import { REQUEST } from '../../support/deliveries/delivery-stage.ts'
 import { json, type Service, startService } from '../../support/service.ts'
 import { freshDatabase, type TestDatabase } from '../../support/services/postgres.ts'
 import { freshFolder, startProgram } from '../../support/spawned-service.ts'
@@ -109,7 +110,20 @@ async function usePlans(plans: Store['replayPlans'], messageId: string): Promise
   }
 }
 
-/** Uses plans of replays, the message log, keys, audit log and idempotency keys, none of which delays a response: 200, or 500 if a call fails. */
+async function useDeliveries(deliveries: Store['deliveries']): Promise<void> {
+  const id = randomBytes(12).toString('hex')
+  const names = { messageId: id, endpointId: idOf(1), endpoint: 'Lab', requestId: 'out', target: `http://${id}.test` }
+  const delivery = { id, ...names, request: REQUEST, body: 'one' }
+  assert.equal(await deliveries.accept([delivery], 1e9, stateOf('delivered', 200)), 'accepted')
+  assert.deepEqual(await deliveries.retry([id], { body: 'another' }), [id])
+  const [claimed] = await deliveries.claim('me', names.target, 1, 60_000)
+  assert.equal(claimed?.body?.toString(), 'another')
+  assert.deepEqual(await deliveries.end([{ id, lease: claimed.lease, attempt: undefined, state: 'delivered' }]), [id])
+  assert.ok((await deliveries.totals()).counts.length > 0)
+  assert.ok((await deliveries.purge(-60_000, 10)) > 0)
+}
+
+/** Uses plans of replays, deliveries, the message log, keys, audit log and idempotency keys, none of which delays a response: 200, or 500 if a call fails. */
 async function useLog(databaseUrl: string): Promise<number> {
   const store = await openPostgres(databaseUrl).catch(() => undefined)
   if (store === undefined) return 500
@@ -147,6 +161,7 @@ async function useLog(databaseUrl: string): Promise<number> {
       await idempotency.release(request, owner)
     }
     await idempotency.renew(['one'], 60_000)
+    await useDeliveries(store.deliveries)
     const capture = { endpointId: idOf(1), id: 'c', messages: 2, until: Date.now() + 60_000, startedAt: '', by: '' }
     assert.equal(await captures.put(capture), true)
     assert.equal((await captures.claim(capture, 1)).remaining, 1)

@@ -1,6 +1,7 @@
 /** Schedules of endpoints over several instances, some of which are killed: no time runs twice, and none waits for long. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { JsonObject } from '../../../src/core/json.ts'
 import { LONG } from '../../support/form.ts'
 import { json, startUpstream } from '../../support/service.ts'
@@ -10,6 +11,8 @@ import { needsPostgres, startInstance, until } from './instances.ts'
 
 const ENDPOINTS = LONG ? 200 : 20
 const KILLS = LONG ? 4 : 1
+/** So that some runs are under way when their instance is killed: their schedules wait for the lease. */
+const RUN_MS = LONG ? 100 : 0
 const LEASE_MS = 15_000
 /** On a loaded machine, beside the lease: the store is read again, and the next time of a schedule is a second later. */
 const SLACK_MS = 5_000
@@ -17,11 +20,18 @@ const SLACK_MS = 5_000
 test('every time runs once, while instances are killed', needsPostgres, async (t) => {
   /** By the name of an endpoint: the due times in the order in which they arrived, and when they did. */
   const runs = new Map<string, { dueMs: number; at: number }[]>()
-  const upstream = await startUpstream(({ body }) => {
+  const underWay = new Map<string, number>()
+  const doubled: string[] = []
+  const upstream = await startUpstream(async ({ body }) => {
     const { name, due } = JSON.parse(body) as { name: string; due: string }
     const known = runs.get(name) ?? []
     known.push({ dueMs: Date.parse(due), at: Date.now() })
     runs.set(name, known)
+    const atOnce = (underWay.get(name) ?? 0) + 1
+    if (atOnce > 1) doubled.push(name)
+    underWay.set(name, atOnce)
+    if (RUN_MS > 0) await pause(RUN_MS)
+    underWay.set(name, (underWay.get(name) ?? 1) - 1)
     return {}
   })
   t.after(() => upstream.stop())
@@ -61,6 +71,8 @@ test('every time runs once, while instances are killed', needsPostgres, async (t
     await until('every endpoint runs again', 60_000, () => allHave(3, killedAt + 1_000))
   }
   const endedAt = Date.now()
+  assert.deepEqual(doubled, [], 'two runs at once')
+  let longest = 0
   for (const [name, all] of runs) {
     const dues = all.map(({ dueMs }) => dueMs)
     assert.equal(new Set(dues).size, dues.length, `${name} ran twice for one time`)
@@ -72,7 +84,9 @@ test('every time runs once, while instances are killed', needsPostgres, async (t
     const times = [...all.map(({ at }) => at), endedAt]
     const gaps = times.slice(1).map((at, index) => at - (times[index] ?? at))
     assert.ok(Math.max(...gaps) <= LEASE_MS + SLACK_MS, `${name} did not run for ${Math.max(...gaps)} ms`)
+    longest = Math.max(longest, ...gaps)
   }
+  t.diagnostic(`${[...runs.values()].flat().length} runs; the longest time without one: ${longest} ms`)
   // A deleted endpoint runs no more, on whatever instance.
   const [gone = ''] = ids
   assert.equal((await survivor.ask('DELETE', `/endpoints/${gone}`)).status, 200)

@@ -26,6 +26,8 @@ const MAY_IMPORT: rules.Arrows = {
     'live',
     'ui',
     'publish',
+    // The states of deliveries, to choose from.
+    '../../src/core/deliveries/delivery.ts',
     // How people read the sources of messages.
     '../../src/core/origin.ts',
     // Paths of entries have one grammar, and the service has it.

@@ -40,7 +40,18 @@ export function lintUnfilledTexts(
     for (const [index, { config, ...fields }] of requests[kind].entries()) {
       const sink = lint.at('requests', kind, index)
       // Patterns of schemas are texts of their own.
-      lintTexts({ ...fields, validation: null } as Json, TEXT, field, sink)
+      lintTexts({ ...fields, validation: null, delivery: null } as Json, TEXT, field, sink)
+      if ('delivery' in fields) {
+        const { sign, ...rest } = fields.delivery ?? {}
+        const deliveryField = memberField(field, 'delivery')
+        lintTexts(rest as Json, TEXT, deliveryField, sink.at('delivery'))
+        lintTexts(
+          sign as Json | undefined,
+          WITH_SECRETS,
+          memberField(deliveryField, 'sign'),
+          sink.at('delivery', 'sign'),
+        )
+      }
       if (config === undefined) continue
       const { url, headers, auth, ...parameters } = config
       const configField = memberField(field, 'config')

@@ -1,12 +1,20 @@
-/** The lease of a run that has not started: what waits for room starts no message once another instance may run the schedule. */
+/** The lease of a run: once another instance may run the schedule, what waits for room starts no message, and a message ends. */
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { Failure } from '../../../../src/core/failure.ts'
 import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoint.ts'
+import { RunningLease } from '../../../../src/inbound/schedule/running-lease.ts'
 import { LEASE_MS, ScheduleRunner } from '../../../../src/inbound/schedule/schedule-runner.ts'
+import type { ScheduleStore } from '../../../../src/store/sql/schedule-store.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
+import { StoreUnavailable } from '../../../../src/store/store-access.ts'
 import { endpointOf, idOf, insertEndpoint } from '../../../support/contracts/records.ts'
+import { openDatabase } from '../../../support/databases.ts'
+import { call } from '../../../support/inbound/http/management/call.ts'
+import { startService, startUpstream } from '../../../support/service.ts'
 import { silent } from '../../../support/silent.ts'
+import { freshFolder } from '../../../support/spawned-service.ts'
 import { until } from '../../../support/until.ts'
 
 test('a run whose lease is lost while it waits for room starts no message', async (t) => {
@@ -61,4 +69,76 @@ test('a run whose lease is lost while it waits for room starts no message', asyn
   assert.deepEqual([ended.code, started], ['SCHEDULE_BUSY', 0])
   await runner.stop()
   await store.close()
+})
+
+const RUN = { scheduledFor: '2027-01-01T00:00:00.000Z', startedAt: '2027-01-01T00:00:00.100Z' }
+const SCHEDULE = { endpointId: idOf(1) } as Awaited<ReturnType<ScheduleStore['get']>>
+
+const RENEWALS = [
+  ['is renewed', async () => true, true, true],
+  ['is another one’s', async () => false, true, false],
+  ['is of an endpoint that was deleted', async () => false, false, true],
+  ['cannot be renewed', async () => Promise.reject(new StoreUnavailable('The store is away.')), true, false],
+  ['has no answer', () => new Promise<boolean>(() => undefined), true, false],
+] as const
+
+for (const [what, renew, isThere, isHeld] of RENEWALS) {
+  test(`a lease that ${what} ${isHeld ? 'is held beyond its time' : 'is given up before others can take it'}`, async () => {
+    const leaseMs = 400
+    const store = { renew, get: async () => (isThere ? SCHEDULE : undefined) } as unknown as ScheduleStore
+    const lease = new RunningLease({ endpointId: idOf(1), owner: 'one', run: RUN }, { store, logger: silent, leaseMs })
+    const startedAt = performance.now()
+    lease.hold()
+    assert.ok(lease.isHeld)
+    await until(
+      () => lease.signal.aborted || performance.now() - startedAt > 1.5 * leaseMs,
+      (isOver) => isOver,
+    )
+    assert.equal(lease.isHeld, isHeld)
+    assert.equal(lease.signal.aborted, !isHeld)
+    if (!isHeld) assert.ok(performance.now() - startedAt < leaseMs, 'Others could take it.')
+    lease.close()
+  })
+}
+
+test('a message whose lease is lost ends its calls, makes no other, and leaves nothing', async (t) => {
+  const folder = freshFolder(t)
+  const path = `${folder}/test.db`
+  const database = { DATABASE_URL: `sqlite:${path}` }
+  const service = await startService(database)
+  const asked = Promise.withResolvers<void>()
+  const lookup = await startUpstream(() => {
+    asked.resolve()
+    return new Promise(() => undefined)
+  })
+  const sink = await startUpstream(() => ({}))
+  const { _id } = await service.register({
+    endpoint: {},
+    schedule: { every: '1h' },
+    transformation: { output: 'JSON' },
+    requests: {
+      lookup: { id: 'lab', optional: true, config: { method: 'GET', url: lookup.url } },
+      response: [{ id: 'to', config: { method: 'POST', url: sink.url } }],
+    },
+    state: { extract: { lookupRequests: { lab: { at: 'at' } } } },
+  })
+  const run = call(service.adminUrl, 'POST', `/endpoints/${_id}/run`, {
+    headers: { 'content-type': 'application/json' },
+  })
+  await asked.promise
+  const other = new DatabaseSync(path)
+  other.exec(`update schedules set owner = 'another'`)
+  other.close()
+  const ended = (await run).json()
+  assert.deepEqual([ended.outcome, ended.code], ['failed', 'SCHEDULE_LEASE_LOST'])
+  assert.equal(sink.received.length, 0)
+  await service.stop()
+  const store = await openDatabase({ url: database.DATABASE_URL })
+  assert.equal(
+    await store.states.newest(_id, { networkErrors: 'include', statuses: { any: true, ranges: [] } }),
+    undefined,
+  )
+  await store.close()
+  await lookup.stop()
+  await sink.stop()
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { JsonObject } from '../../../../src/core/json.ts'
 import { OUTCOMES } from '../../../../src/core/records/message-record.ts'
+import { DeliveryCounts } from '../../../../src/deliveries/delivery-counts.ts'
 import { ScheduleCounts } from '../../../../src/inbound/schedule/schedule-counts.ts'
 import { BOUNDS_MS, createMessageMetrics } from '../../../../src/observe/metrics/message-metrics.ts'
 import { describeMetrics } from '../../../../src/observe/metrics/metric-families.ts'
@@ -59,6 +60,12 @@ const own: Record<string, readonly string[]> = {
   crosswalk_circuit_opened_total: [],
   crosswalk_circuit_refused_calls_total: [],
   crosswalk_outbound_retries_total: ['outcome'],
+  crosswalk_deliveries: ['endpoint', 'state'],
+  crosswalk_deliveries_bytes: ['endpoint', 'state'],
+  crosswalk_deliveries_oldest_seconds: [],
+  crosswalk_deliveries_under_way: [],
+  crosswalk_delivery_paused_targets: [],
+  crosswalk_delivery_attempts_total: ['endpoint', 'result', 'target'],
   crosswalk_outbound_calls_total: ['endpoint', 'fault', 'kind', 'request', 'status'],
   crosswalk_stage_duration_seconds: ['endpoint', 'stage'],
 }
@@ -76,6 +83,7 @@ test('/metrics has these names and labels and no others', () => {
     consumers: () => [],
     mllpPorts: () => [],
     schedules: { status: () => [], counts: new ScheduleCounts() },
+    deliveries: { sender: { underWay: 0, pausedTargets: [] }, counts: new DeliveryCounts(), upkeep: undefined },
     isolation: () => ({}),
     messageLog: () => ({ written: 0, dropped: { done: 0, partial: 0, refused: 0, failed: 0 } }),
     httpClient: () => ({ open: [], opened: 0, refused: 0, retries: 0, retriesWithheld: 0 }),

@@ -86,4 +86,60 @@ describeLogged('a replay of a partial message', (stage) => {
     )
     assert.deepEqual(await bodiesIn(() => replay(changed)), all)
   })
+
+  test('sends only the requests that failed, each with its own mapping, and asks "when" again', async () => {
+    const { url } = upstream
+    const to = (id: string, when: string) => ({
+      id,
+      when,
+      config: { method: 'POST', url: `${url}/${id}` },
+      mapping: { [`requestBody.ids.${id}`]: 'id' },
+    })
+    made += 1
+    await stage.service.register({
+      name: `Routes ${made}`,
+      endpoint: { pattern: `/batches/${made}` },
+      requests: { response: [to('lab', 'true'), to('ward', '$exists(requestBody.ids.ward)'), to('drug', 'false')] },
+    })
+    const reply = await stage.service.fetch(`/batches/${made}`, json('POST', { ids: { lab: 'a', ward: 'b' } }))
+    const id = reply.headers.get('x-crosswalk-message-id') ?? ''
+    assert.equal((await stage.record(id)).outcome, 'partial')
+    let again = { id: '', outcome: '' }
+    assert.deepEqual(await bodiesIn(async () => (again = await replay(id))), ['b'])
+    assert.equal(again.outcome, 'partial')
+    refused = new Set()
+    assert.deepEqual(await bodiesIn(async () => (again = await replay(again.id))), ['b'])
+    assert.equal(again.outcome, 'done')
+    const { notMade = [] } = await stage.record(again.id)
+    assert.deepEqual(notMade.map(({ id: request, why }) => `${request} ${why}`).sort(), ['drug when', 'lab delivered'])
+  })
+
+  test('of a message that nobody waits for, which is failed as a whole, sends only what failed too', async () => {
+    made += 1
+    const { _id } = await stage.service.register({
+      name: `Scheduled ${made}`,
+      endpoint: {},
+      schedule: { cron: '0 0 1 1 *' },
+      transformation: { output: 'JSON' },
+      inputMapping: { 'constants.b': 'id' },
+      constants: { a: 'a', b: 'b' },
+      requests: {
+        response: [
+          { id: 'first', config: { method: 'POST', url: upstream.url }, mapping: { 'constants.a': 'id' } },
+          { id: 'second', config: { method: 'POST', url: upstream.url } },
+        ],
+      },
+    })
+    const { messageId, outcome } = (await stage.post(`/endpoints/${_id}/run`)).json<{
+      messageId: string
+      outcome: string
+    }>()
+    assert.equal(outcome, 'failed')
+    await stage.record(messageId)
+    refused = new Set()
+    let again = { id: '', outcome: '' }
+    assert.deepEqual(await bodiesIn(async () => (again = await replay(messageId))), ['b'])
+    assert.equal(again.outcome, 'done')
+    assert.deepEqual((await stage.record(again.id)).notMade, [{ kind: 'response', id: 'first', why: 'delivered' }])
+  })
 })

@@ -57,6 +57,15 @@ const twoLookups = {
 }
 const each = { url: 'http://each.test/:n', params: { url: { n: { path: 'item' } } } }
 const forEach = { requests: { lookup: [lookup('each', { forEach: { items: 'requestBody.list' } }, each)] } }
+const kept = {
+  id: 'kept',
+  config: {
+    url: `\${env:BASE}/v`,
+    headers: { 'X-A': { path: 'requestBody.x' } },
+    params: { query: { q: { path: 'requestBody.x' } } },
+  },
+  delivery: { key: 'requestBody.x' },
+}
 const xml = { transformation: { input: 'JSON', output: 'XML' }, inputMapping: { 'requestBody.x': 'a.b' } }
 const sends = (...response: readonly JsonObject[]) => ({ requests: { response } })
 const keeps = { state: { extract: { requestBody: { last: 'x' } } } }
@@ -185,6 +194,31 @@ const GROUPS: Readonly<Record<string, Group>> = {
       ['some of them', { calls: { $contains: [{ id: 'two', method: 'GET' }] } }],
       ['any', { calls: { $items: { $contains: { kind: 'lookup' } } } }],
       ['none', { calls: [] }, [], { document: {}, given: { message } }],
+      [
+        'one that would be stored',
+        {
+          answer: { status: 202 },
+          calls: [
+            {
+              kind: 'delivery',
+              id: 'kept',
+              method: 'POST',
+              url: `\${env:BASE}/v?q=1`,
+              orderKey: '1',
+              headers: { 'Content-Type': 'application/json', 'X-A': '1' },
+              body: { x: 1 },
+            },
+          ],
+        },
+        [],
+        { document: { requests: { response: [kept] } }, given: { message } },
+      ],
+      [
+        'another key than that of what would be stored',
+        { calls: [{ id: 'kept', orderKey: '2' }] },
+        ['/expect/calls/0/orderKey'],
+        { document: { requests: { response: [kept] } }, given: { message } },
+      ],
       [
         'of each item',
         {

@@ -9,13 +9,13 @@ import { compileRedaction } from '../../../../src/records/message-log/redaction.
 import { recordBlocker } from '../../../../src/records/replay/replay.ts'
 
 const registry = {
-  get: () => ({ endpoint: { endpoint: { pattern: '/a' } } }) as CompiledEndpoint,
+  get: () => ({ endpoint: { endpoint: { pattern: '/a' }, requests: { lookup: [] } } }) as unknown as CompiledEndpoint,
 } as unknown as Registry
 
 const whyNot = (summary: BodySummary): string | undefined => {
   const request = { which: 'request', contentType: 'application/json', size: 2 }
   const record = { endpointId: '1', source: 'http', bodies: [request, summary] } as unknown as MessageRecord
-  return recordBlocker(record, registry, false)?.error
+  return recordBlocker(record, registry, {})?.error
 }
 
 const capture = (body: string, paths: readonly string[], secrets: readonly string[]): BodySummary => {
@@ -48,8 +48,9 @@ describe('a message whose body is masked says why', () => {
 describe('a message is repeated through the door that it came by', () => {
   const of = (source: string, endpoint: object): string | undefined => {
     const record = { endpointId: '1', source, bodies: [{ which: 'request' }] } as unknown as MessageRecord
-    const active = { get: () => ({ endpoint }) as CompiledEndpoint } as unknown as Registry
-    return recordBlocker(record, active, false)?.reason
+    const compiled = { endpoint: { requests: { lookup: [] }, ...endpoint } } as unknown as CompiledEndpoint
+    const active = { get: () => compiled } as unknown as Registry
+    return recordBlocker(record, active, {})?.reason
   }
   const onlyTopic = { endpoint: { method: 'POST' }, kafkaConsumerTopic: 'in' }
   const onlyRoute = { endpoint: { method: 'POST', pattern: '/a' } }

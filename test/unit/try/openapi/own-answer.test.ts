@@ -23,10 +23,19 @@ function responsesOf(answer: JsonObject, response: readonly JsonObject[]): Recor
   return operation.responses as Record<string, Response>
 }
 
+const stored = { ...one, delivery: {} }
+
 const cases: [name: string, answer: JsonObject, response: readonly JsonObject[], statuses: readonly string[]][] = [
   ['of a status', { status: 202 }, [], ['202']],
   ['of a status, where a refusal is passed on', { status: 202 }, [one], ['202', 'default']],
   ['of a value', { status: { path: 'responses.one.status' } }, [one], ['2XX', 'default']],
+  ['of a request that is stored', { headers: { 'X-A': 'a' } }, [stored], ['202']],
+  [
+    'of a request that is stored, or alone or beside another',
+    { headers: { 'X-A': 'a' } },
+    [stored, { ...one, id: 'two', when: 'true' }],
+    ['200', '202'],
+  ],
   ['of a mapping alone', { mapping: { 'requestBody.id': 'id' } }, [], ['200']],
   ['of a mapping of an answer', { mapping: { 'responses.one.data.id': 'id' } }, [one], ['2XX', 'default']],
 ]

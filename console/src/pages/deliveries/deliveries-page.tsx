@@ -1,0 +1,187 @@
+/** `/deliveries`: requests that are stored until their target has them, newest first. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { DELIVERY_STATES, type DeliveryAct } from '../../../../src/core/deliveries/delivery.ts'
+import { keyed, queryKeys, queryParts } from '../../api/query-keys.ts'
+import {
+  changeDeliveries,
+  type DeliveryState,
+  type ListedDelivery,
+  listDeliveries,
+  readDeliveryCounts,
+} from '../../api/records/delivery-calls.ts'
+import { useRefusal } from '../../api/session.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
+import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
+import { Figures } from '../../ui/data/figures.tsx'
+import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
+import { byteCount, Time } from '../../ui/data/time.tsx'
+import { Page } from '../../ui/states/page.tsx'
+import { Empty } from '../../ui/states/states.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
+import type { DeliveriesSearch } from './deliveries-search.ts'
+import { DELIVERY_COLUMNS } from './delivery-columns.tsx'
+
+const DELIVERIES_OF_A_PAGE = 100
+/** No event says that a delivery changed. */
+const EVERY_MS = 5_000
+
+const FILTERS: readonly Filter[] = [
+  {
+    name: 'state',
+    label: 'State',
+    kind: 'select',
+    choices: DELIVERY_STATES.map((state) => ({ value: state, label: state })),
+  },
+  { name: 'endpoint', label: 'Endpoint', kind: 'search', placeholder: 'Name or id', isWhole: true },
+  { name: 'request', label: 'Request', kind: 'text', placeholder: 'Its id', isWhole: true },
+  { name: 'target', label: 'Target', kind: 'text', placeholder: 'As the list has it', isWhole: true },
+  { name: 'key', label: 'Key', kind: 'text', isWhole: true },
+  {
+    name: 'from',
+    label: 'Accepted',
+    kind: 'select',
+    choices: [
+      { value: '-1h', label: 'Last hour' },
+      { value: '-24h', label: 'Last 24 hours' },
+      { value: '-7d', label: 'Last 7 days' },
+    ],
+  },
+]
+
+const route = getRouteApi('/deliveries')
+
+export function DeliveriesPage() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const pages = useRowPages<ListedDelivery>({
+    queryKey: queryKeys.deliveryRows(search),
+    everyMs: EVERY_MS,
+    readPage: async (cursor, signal) => {
+      const { deliveries, next } = await listDeliveries(search, { limit: DELIVERIES_OF_A_PAGE, cursor }, signal)
+      return { rows: deliveries, next }
+    },
+  })
+  const change = (changes: FilterValues) =>
+    void navigate({ search: (before) => ({ ...before, ...changes }) as DeliveriesSearch, replace: true })
+  const isFiltered = Object.values(search).some((value) => value !== undefined)
+  return (
+    <Page title="Deliveries" actions={<ChangeAll search={search} />}>
+      <Counts />
+      <FilterBar filters={FILTERS} values={search} onChange={change} />
+      <RowList
+        label="Deliveries"
+        columns={DELIVERY_COLUMNS}
+        pages={pages}
+        getRowId={({ id }) => id}
+        of={JSON.stringify(search)}
+        empty={
+          isFiltered ? (
+            <Empty title="No delivery matches">Clear a filter to see more.</Empty>
+          ) : (
+            <Empty title="There are no deliveries" action={<Link to="/endpoints">To the endpoints</Link>}>
+              A response request with <code>delivery</code> is stored with its message, and sent until its target has
+              it.
+            </Empty>
+          )
+        }
+      />
+    </Page>
+  )
+}
+
+/** How many there are in each state; each leads to its list. */
+function Counts() {
+  const { data } = useQuery({
+    ...keyed(queryKeys.deliveryCounts, ({ signal }) => readDeliveryCounts(signal)),
+    refetchInterval: EVERY_MS,
+  })
+  if (data === undefined || data.counts.length === 0) return null
+  const { counts, oldestAt } = data
+  const figures = DELIVERY_STATES.map((state) => {
+    const own = counts.filter((one) => one.state === state)
+    const count = own.reduce((sum, one) => sum + one.count, 0)
+    const bytes = own.reduce((sum, one) => sum + one.bytes, 0)
+    const isBad = state === 'undeliverable' && count > 0
+    return {
+      name: state,
+      value: (
+        <Link to="/deliveries" search={{ state }}>
+          {count.toLocaleString('en')}
+        </Link>
+      ),
+      hint:
+        state === 'pending' && oldestAt !== undefined ? (
+          <>
+            {byteCount(bytes)}, the oldest <Time at={oldestAt} />
+          </>
+        ) : (
+          byteCount(bytes)
+        ),
+      ...(isBad && { tone: 'bad' as const }),
+    }
+  })
+  return <Figures label="Deliveries by state" figures={figures} />
+}
+
+const STATES: Readonly<Record<DeliveryAct, readonly DeliveryState[]>> = {
+  retry: ['pending', 'undeliverable', 'cancelled'],
+  cancel: ['pending', 'undeliverable'],
+}
+
+/** Of one state: what a button changes is what the list shows. */
+function ChangeAll({ search }: Readonly<{ search: DeliveriesSearch }>) {
+  const refused = useRefusal('operator')
+  const client = useQueryClient()
+  const [asked, setAsked] = useState<DeliveryAct>()
+  const [done, setDone] = useState('')
+  const { state } = search
+  const why = (act: DeliveryAct) =>
+    refused ??
+    (state === undefined || !STATES[act].includes(state) ? `Choose the state ${STATES[act].join(' or ')}.` : undefined)
+  const run = async (act: DeliveryAct) => {
+    try {
+      const { count, more } = await changeDeliveries(act, search)
+      const what = act === 'retry' ? 'sent again' : 'cancelled'
+      setDone(`${count.toLocaleString('en')} ${what}${more ? '; others that match are left' : ''}.`)
+    } finally {
+      void client.invalidateQueries({ queryKey: queryParts.deliveries })
+    }
+  }
+  const filters = Object.entries(search).filter(([, value]) => value !== undefined)
+  return (
+    <>
+      <span role="status">{done}</span>
+      <Button refused={why('retry')} onPress={() => setAsked('retry')}>
+        Retry all that match …
+      </Button>
+      <Button tone="danger" refused={why('cancel')} onPress={() => setAsked('cancel')}>
+        Cancel all that match …
+      </Button>
+      {asked === undefined ? null : (
+        <ConfirmDialog
+          title={asked === 'retry' ? 'Retry the deliveries' : 'Cancel the deliveries'}
+          confirm={asked === 'retry' ? 'Retry them' : 'Cancel them'}
+          tone={asked === 'retry' ? 'primary' : 'danger'}
+          onClose={() => setAsked(undefined)}
+          onConfirm={() => run(asked)}
+        >
+          <p>
+            {asked === 'retry'
+              ? 'Each is sent again at once, as it was made, in the order of its key:'
+              : 'None of them is sent any more; one that is being sent may arrive nevertheless:'}
+          </p>
+          <ul>
+            {filters.map(([name, value]) => (
+              <li key={name}>
+                {name}: <VisibleText text={String(value)} max={200} />
+              </li>
+            ))}
+          </ul>
+        </ConfirmDialog>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,169 @@
+/** Retrying one delivery, as it was or through the document of today, and cancelling it. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { ApiFailure, asFailure } from '../../api/api-failure.ts'
+import { queryKeys, queryParts } from '../../api/query-keys.ts'
+import {
+  cancelDelivery,
+  type DeliveryDetail,
+  type RetriedDelivery,
+  readOutgoing,
+  retryDelivery,
+} from '../../api/records/delivery-calls.ts'
+import { useRefusal } from '../../api/session.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { ConfirmDialog, Dialog } from '../../ui/controls/dialog.tsx'
+import { TextField } from '../../ui/controls/fields.tsx'
+import { OutcomeChip } from '../../ui/data/status-chip.tsx'
+import { FailureNotice } from '../../ui/states/failure-notice.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
+
+const NOT_EDITABLE =
+  'Parts of the body are hidden, or it is not text, so it cannot be edited here. POST /deliveries/{id}/retry takes a whole body.'
+
+type Asked = 'retry' | 'now' | 'cancel' | Readonly<{ body: string }>
+
+export function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
+  const { id, state, outgoing } = delivery
+  const refused = useRefusal('operator')
+  const client = useQueryClient()
+  const [asked, setAsked] = useState<Asked>()
+  const [replay, setReplay] = useState<Pick<RetriedDelivery, 'replay' | 'warning'>>({})
+  const settle = () => {
+    void client.invalidateQueries({ queryKey: queryParts.deliveries })
+    client.removeQueries({ queryKey: queryKeys.deliveryRequest(id) })
+  }
+  const edit = useMutation({
+    mutationFn: async () => {
+      const { body, masked } = await readOutgoing(id)
+      // What is hidden would be sent as it is shown.
+      if (masked || body === undefined) throw new ApiFailure(NOT_EDITABLE, { status: 422 })
+      return body
+    },
+    onSuccess: (body) => setAsked({ body }),
+  })
+  if (state === 'delivered') return null
+  const run = async (act: () => Promise<DeliveryDetail | RetriedDelivery>) => {
+    try {
+      const after = await act()
+      setReplay('replay' in after ? after : {})
+    } finally {
+      settle()
+    }
+  }
+  const close = () => setAsked(undefined)
+  return (
+    <section aria-label="Actions">
+      <div className="page-actions">
+        <Button tone="primary" refused={refused} onPress={() => setAsked('retry')}>
+          Retry …
+        </Button>
+        <Button
+          refused={refused ?? (outgoing?.contentType === undefined ? 'Its request has no body.' : undefined)}
+          busy={edit.isPending}
+          onPress={() => edit.mutate()}
+        >
+          Retry with another body …
+        </Button>
+        <Button refused={refused} onPress={() => setAsked('now')}>
+          Retry through the document of today …
+        </Button>
+        {state !== 'cancelled' && (
+          <Button tone="danger" refused={refused} onPress={() => setAsked('cancel')}>
+            Cancel the delivery …
+          </Button>
+        )}
+      </div>
+      {edit.error === null ? null : <FailureNotice failure={asFailure(edit.error)} />}
+      <Replayed {...replay} />
+      {asked === 'retry' && (
+        <ConfirmDialog
+          title="Retry the delivery"
+          confirm="Retry"
+          onClose={close}
+          onConfirm={() => run(() => retryDelivery(id, {}))}
+        >
+          The same request is sent again at once, in the order of its key.
+        </ConfirmDialog>
+      )}
+      {asked === 'now' && (
+        <ConfirmDialog
+          title="Retry through the document of today"
+          confirm="Run the message"
+          onClose={close}
+          onConfirm={() => run(() => retryDelivery(id, { endpoint: 'now' }))}
+        >
+          The message runs again, through its endpoint as it is now; of its requests, only this one is made. If the
+          message succeeds, this delivery is cancelled.
+        </ConfirmDialog>
+      )}
+      {asked === 'cancel' && (
+        <ConfirmDialog
+          title="Cancel the delivery"
+          confirm="Cancel the delivery"
+          tone="danger"
+          onClose={close}
+          onConfirm={() => run(() => cancelDelivery(id))}
+        >
+          It is not sent any more, and what waits behind it goes on. If it is being sent at this moment, it may arrive
+          nevertheless.
+        </ConfirmDialog>
+      )}
+      {typeof asked === 'object' && (
+        <EditDialog body={asked.body} onClose={close} onSend={(body) => run(() => retryDelivery(id, { body }))} />
+      )}
+    </section>
+  )
+}
+
+/** What became of the message that ran through the document of today. */
+function Replayed({ replay, warning }: Pick<RetriedDelivery, 'replay' | 'warning'>) {
+  if (replay === undefined) return null
+  return (
+    <div role="status">
+      <p>
+        <OutcomeChip outcome={replay.outcome} />{' '}
+        <Link to="/messages/$id" params={{ id: replay.id }}>
+          The message ran as <code>{replay.id}</code>
+        </Link>
+        {replay.error === undefined ? null : (
+          <>
+            : <VisibleText text={replay.error} />
+          </>
+        )}
+      </p>
+      {warning === undefined ? null : (
+        <p className="bad-text">
+          <VisibleText text={warning} />
+        </p>
+      )}
+    </div>
+  )
+}
+
+type EditDialogProps = Readonly<{ body: string; onClose(): void; onSend(body: string): Promise<void> }>
+
+function EditDialog({ body, onClose, onSend }: EditDialogProps) {
+  const [text, setText] = useState(body)
+  const { mutate, isPending, error } = useMutation({ mutationFn: () => onSend(text), onSuccess: onClose })
+  const actions = (
+    <>
+      <Button onPress={onClose}>Cancel</Button>
+      <Button
+        tone="primary"
+        busy={isPending}
+        refused={text === body ? 'Change the body first.' : undefined}
+        onPress={() => mutate()}
+      >
+        Retry with this body
+      </Button>
+    </>
+  )
+  return (
+    <Dialog title="Retry with another body" onClose={onClose} actions={actions} size="large" isDismissable={false}>
+      <TextField label="Body" value={text} onChange={setText} rows={14} />
+      {error === null ? null : <FailureNotice failure={asFailure(error)} />}
+    </Dialog>
+  )
+}

@@ -1,0 +1,16 @@
+/** What a message holds that no other may run beside: the lease of its schedule. */
+import { Failure } from './failure.ts'
+
+export type Lease = Readonly<{
+  /** By the clock: nobody else can run the schedule in the next seconds. */
+  isHeld: boolean
+  /** Aborted when it is not held any more. */
+  signal: AbortSignal
+}>
+
+/** The failure of a message whose lease is lost; undefined while it is held, and of a message without one. */
+export const leaseFailure = (lease: Lease | undefined): Failure | undefined =>
+  lease === undefined || lease.isHeld ? undefined : new Failure('SCHEDULE_LEASE_LOST', LOST)
+
+const LOST =
+  'This instance could not renew its lease on the schedule in time, or another one has it, so the run ended before the next one may start.'

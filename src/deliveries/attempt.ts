@@ -1,0 +1,132 @@
+/** One attempt at a delivery: its request is made ready, signed, sent once, and the outcome judged. */
+import type { ClaimedDelivery, DeliveryAttempt } from '../core/deliveries/delivery.ts'
+import { Failure } from '../core/failure.ts'
+import type { MessageBudget } from '../core/message-budget.ts'
+import { CircuitOpen, type OutboundAnswer, OutboundError } from '../core/ports/http-client-port.ts'
+import type { Logger } from '../core/ports/logger-port.ts'
+import type { Outbound, PreparedRequest } from '../core/ports/outbound-port.ts'
+import type { Clock, Sending } from '../core/run.ts'
+import { type SecretSource, withReferences } from '../core/secrets/secrets.ts'
+import { startCall, startTrace } from '../core/tracing/trace.ts'
+import { hasStatus } from '../language/status-set.ts'
+import { FAILED_STATUSES, retryAfterMs } from '../outbound/http/upstreams.ts'
+import { formatTarget, targetNamed } from '../outbound/targets.ts'
+import { prepareStored } from '../pipeline/requests/stored-request.ts'
+import type { AttemptResult } from './next-step.ts'
+import { signatureHeaders } from './signing.ts'
+
+export type AttemptNeeds = Readonly<{
+  outbound: Outbound
+  secrets: SecretSource
+  /** Bounds what is read of an answer. */
+  newBudget: () => MessageBudget
+  clock: Clock
+  logger: Pick<Logger, 'error'>
+}>
+
+/** Never rejects. */
+export type Attempt = (claimed: ClaimedDelivery) => Promise<AttemptResult>
+
+/** Statuses besides 5xx that the same request may not get again. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429])
+
+/** Faults that the same request would have again. */
+const LASTING_FAULTS: ReadonlySet<OutboundError['fault']> = new Set(['denied', 'refused'])
+
+const AWAY_FAULTS: ReadonlySet<OutboundError['fault']> = new Set(['unreachable', 'timeout'])
+
+export function createAttempt(needs: AttemptNeeds): Attempt {
+  return async (claimed) => {
+    const { clock, logger } = needs
+    const [startedMs, startedAt] = [performance.now(), new Date(clock()).toISOString()]
+    const noted = (outcome: Pick<DeliveryAttempt, 'status' | 'fault' | 'message'>): DeliveryAttempt => ({
+      at: startedAt,
+      ms: Math.round(performance.now() - startedMs),
+      ...outcome,
+    })
+    try {
+      return await perform(claimed, needs, noted)
+    } catch (thrown) {
+      if (thrown instanceof Failure) {
+        const attempt = noted({ fault: thrown.code, message: thrown.unquoted })
+        return { attempt, state: 'pending', target: 'unknown' }
+      }
+      const { id, endpointId } = claimed.delivery
+      logger.error({ err: thrown, delivery: id, endpointId }, 'A delivery could not be attempted')
+      const message = 'The service failed to attempt this delivery; its log has the cause.'
+      return { attempt: noted({ fault: 'internal', message }), state: 'pending', target: 'unknown' }
+    }
+  }
+}
+
+type Noted = (outcome: Pick<DeliveryAttempt, 'status' | 'fault' | 'message'>) => DeliveryAttempt
+
+async function perform(claimed: ClaimedDelivery, needs: AttemptNeeds, noted: Noted): Promise<AttemptResult> {
+  const { request, body } = claimed
+  const { messageId, requestId, item } = claimed.delivery
+  const { outbound, secrets, newBudget, clock } = needs
+  const prepared = prepareStored(request, secrets)
+  const trace = startTrace()
+  const budget = newBudget()
+  const run: Sending = { messageId, clock, trace, mayWait: false, budget }
+  const target = formatTarget(targetNamed(request.to.target), request.to.address, prepared.shownUrl)
+  const called = startCall(trace, { kind: 'response', id: requestId, item, method: prepared.method, target })
+  const { contentType, timeoutMs, to } = request
+  const outgoing = {
+    prepared: { ...prepared, headers: withOwnHeaders(prepared, claimed, needs) },
+    body: contentType === undefined ? undefined : { content: body ?? '', contentType },
+    timeoutMs,
+  }
+  // The schedule says when it is tried again.
+  const once = { ...to, options: { ...to.options, retries: 0 } }
+  try {
+    return judgeAnswer(await outbound.send(once, outgoing, run, called), claimed, clock, noted)
+  } catch (thrown) {
+    if (!(thrown instanceof OutboundError)) throw thrown
+    if (thrown instanceof CircuitOpen) return { circuitOpenMs: thrown.retryAfterMs }
+    if (thrown.answer !== undefined) return judgeAnswer(thrown.answer, claimed, clock, noted)
+    const message = withReferences(withReferences(thrown.message, prepared.secrets), trace.secrets)
+    const { fault } = thrown
+    const attempt = noted({ fault, message })
+    if (LASTING_FAULTS.has(fault)) return { attempt, state: 'undeliverable', target: 'unknown' }
+    return { attempt, state: 'pending', target: AWAY_FAULTS.has(fault) ? 'away' : 'unknown' }
+  } finally {
+    budget.release()
+  }
+}
+
+function withOwnHeaders(
+  { headers }: PreparedRequest,
+  { delivery: { id }, request, body }: ClaimedDelivery,
+  { secrets, clock }: AttemptNeeds,
+): PreparedRequest['headers'] {
+  const { signWith } = request.rules
+  const isSigned = signWith !== undefined && targetNamed(request.to.target).isHttp
+  const signature = isSigned
+    ? signatureHeaders(
+        signWith.map((secret) => secrets.resolve(secret)),
+        { id, nowMs: clock(), body: request.contentType === undefined ? undefined : body },
+      )
+    : {}
+  return { 'idempotency-key': id, ...headers, ...signature }
+}
+
+function judgeAnswer(
+  { status, headers }: Pick<OutboundAnswer, 'status' | 'headers'>,
+  { request }: ClaimedDelivery,
+  clock: Clock,
+  noted: Noted,
+): AttemptResult {
+  if ((status >= 200 && status <= 299) || hasStatus(request.allowed, status))
+    return { attempt: noted({ status }), state: 'delivered', target: 'answers' }
+  const isEnded = headers['webhook-delivery'] === 'abort-message'
+  const isPassing = status >= 500 || PASSING_STATUSES.has(status)
+  if (isPassing && !isEnded) {
+    const attempt = noted({ status, message: `The target answered ${status}.` })
+    const target = FAILED_STATUSES.has(status) ? 'away' : 'busy'
+    return { attempt, state: 'pending', retryAfterMs: retryAfterMs(headers['retry-after'], clock), target }
+  }
+  const why = isEnded ? 'and asked for no further attempt' : 'which another attempt would get again'
+  const attempt = noted({ status, message: `The target answered ${status}, ${why}.` })
+  return { attempt, state: 'undeliverable', target: 'answers' }
+}

@@ -1,0 +1,294 @@
+/**
+ * The store of deliveries, of both databases. Deliveries with one order key are a lane, one without a key is a lane of its
+ * own. A claim takes lanes rather than deliveries, so that of each key one delivery at a time is sent: the oldest pending
+ * one. A lease is a due time in the future: one that has expired is due again.
+ *
+ * Each transaction locks its lanes first, in their order, then its totals, then states and kept answers: so none waits for another in a circle, and
+ * the depth of a lane is always the number of its pending deliveries. The clock is that of the database.
+ */
+import type {
+  AttemptEnd,
+  ClaimedDelivery,
+  Delivery,
+  DeliveryLease,
+  DeliveryState,
+  NewDelivery,
+} from '../../core/deliveries/delivery.ts'
+import type { KeptAnswer } from '../../core/kept-answer.ts'
+import { type Database, step } from './database.ts'
+import { compileAccept } from './delivery-accept.ts'
+import {
+  changeAll,
+  DELETE_CONTENTS,
+  type Decision,
+  decideEnd,
+  decideRetry,
+  type RetryChange,
+} from './delivery-changes.ts'
+import {
+  AMONG_IDS,
+  type ContentRow,
+  contentOf,
+  detailOf,
+  fromRow,
+  given,
+  type Ids,
+  idsOf,
+  isoTime,
+  type Row,
+  type ShownRow,
+  Totals,
+  textAt,
+} from './delivery-rows.ts'
+import { keyText, type Tables } from './schema.ts'
+import { differing, type Fragment, NOW, type Sql, sql, where } from './sql.ts'
+import type { StateRecord } from './states.ts'
+
+export type DeliveryFilter = Readonly<{
+  id?: string
+  state?: DeliveryState
+  endpointId?: string
+  requestId?: string
+  messageId?: string
+  target?: string
+  orderKey?: string
+  /** Accepted at or after, and before; milliseconds since the epoch. */
+  fromMs?: number
+  toMs?: number
+}>
+
+/** How many deliveries there are of one kind. */
+export type DeliveryCount = Readonly<{
+  endpointId: string
+  endpoint: string
+  requestId: string
+  target: string
+  state: DeliveryState
+  count: number
+  /** Of what is kept of their requests and bodies. */
+  bytes: number
+}>
+
+/** `oldestAt`: ISO 8601, when the oldest pending one was accepted. */
+export type DeliveryTotals = Readonly<{ counts: readonly DeliveryCount[]; oldestAt?: string }>
+
+/** Every call rejects with StoreUnavailable if the database does not answer. */
+export interface DeliveryStore {
+  /**
+   * Stores all of them, which are of one message, with its state and its answer, or nothing. 'full': they would take more than
+   * `maxBytes` together with what is stored. Other processes may exceed it by what they accept within a second. Resolves when
+   * they are durable. Rejects with ClaimLost if another message holds the key of the answer.
+   */
+  accept(
+    deliveries: readonly NewDelivery[],
+    maxBytes: number,
+    state?: StateRecord,
+    answer?: KeptAnswer,
+  ): Promise<'accepted' | 'full'>
+  /** The targets that have something due, longest due first; and milliseconds until something is due that is not yet. */
+  dueTargets(limit: number): Promise<Readonly<{ targets: readonly string[]; nextInMs: number | undefined }>>
+  /**
+   * Takes up to `limit` deliveries of a target that are due, the first of each key, for `leaseMs`. `triedBefore`: takes those
+   * that wait for their next attempt instead, if they were tried before that time of the database (milliseconds since the
+   * epoch).
+   */
+  claim(
+    owner: string,
+    target: string,
+    limit: number,
+    leaseMs: number,
+    triedBefore?: number,
+  ): Promise<readonly ClaimedDelivery[]>
+  /** The clock of the database, in milliseconds since the epoch. */
+  now(): Promise<number>
+  /** Resolves to the ids of those whose lease is still held. */
+  renew(leases: readonly DeliveryLease[], leaseMs: number): Promise<readonly string[]>
+  /**
+   * Stores how attempts ended, of those that have not ended before, and ends the leases. A lease that another claim has taken
+   * over goes on. Resolves to the ids of those that it changed.
+   */
+  end(ends: readonly AttemptEnd[]): Promise<readonly string[]>
+  get(id: string): Promise<Delivery | undefined>
+  /** What is sent; undefined if it is not kept any more. */
+  content(id: string): Promise<Pick<ClaimedDelivery, 'request' | 'body'> | undefined>
+  /** Newest first. `before`: the id of the last one of the page before. */
+  list(filter: DeliveryFilter, limit: number, before?: string): Promise<readonly Delivery[]>
+  totals(): Promise<DeliveryTotals>
+  /**
+   * Sends pending ones at once, and those that ended undeliverable or cancelled again, in the order in which they were
+   * accepted. Resolves to the ids of those that it changed.
+   */
+  retry(ids: readonly string[], change?: RetryChange): Promise<readonly string[]>
+  /** Ends pending and undeliverable ones. One that is being sent may arrive nevertheless. Resolves to the ids that it changed. */
+  cancel(ids: readonly string[]): Promise<readonly string[]>
+  /** Deletes up to `limit` delivered and cancelled ones that ended more than `ageMs` ago. Resolves to how many. */
+  purge(ageMs: number, limit: number): Promise<number>
+}
+
+type CountRow = Readonly<{ [Column in Exclude<keyof Tables['delivery_totals'], 'slot' | 'count' | 'bytes'>]: string }> &
+  Readonly<{ count: number | string; bytes: number | string }>
+
+const TOTALS = sql<Readonly<Record<never, never>>, CountRow>`
+  select endpoint_id, request_id, target, state, max(endpoint) as endpoint, sum(count) as count, sum(bytes) as bytes
+  from delivery_totals group by endpoint_id, request_id, target, state having sum(count) > 0
+  order by endpoint_id, request_id, target, state`
+const OLDEST = sql<Readonly<Record<never, never>>, { accepted: number | string }>`
+  select accepted from deliveries where state = 'pending' order by sequence limit 1`
+const TIME = sql<Readonly<Record<never, never>>, { now: number | string }>`select ${NOW} as now`
+
+/** One look into the index for each target, whatever the number of lanes. */
+const DUE_TARGETS = sql<Readonly<{ limit: number }>, { target: string; due_in: number | string }>`
+  with recursive targets (target) as (
+    select min(target) from delivery_lanes
+    union all
+    select (select min(delivery_lanes.target) from delivery_lanes where delivery_lanes.target > targets.target)
+    from targets where targets.target is not null
+  )
+  select target, (select min(due) from delivery_lanes where delivery_lanes.target = targets.target) - ${NOW} as due_in
+  from targets where target is not null order by due_in limit :limit`
+
+const SKIP_LOCKED = differing(sql``, sql`for update skip locked`)
+/** PostgreSQL would run a subquery of `in` with a limit more than once. */
+const oneOf = (query: Fragment): Fragment => differing(sql`in (${query})`, sql`= any(array(${query}))`)
+type ClaimValues = Readonly<{ lease: string; target: string; limit: number; leaseMs: number; triedBefore: number }>
+const claimOf = (condition: Fragment) => sql<ClaimValues, { lane: string }>`
+  update delivery_lanes set lease = :lease, due = ${NOW} + cast(:leaseMs as integer), tried = ${NOW}
+  where lane ${oneOf(sql`select lane from delivery_lanes where target = :target and ${condition}
+    order by due limit :limit ${SKIP_LOCKED}`)} returning lane`
+const CLAIM = claimOf(sql`due <= ${NOW} and cast(:triedBefore as bigint) = 0`)
+const CLAIM_WAITING = claimOf(sql`lease = '' and tried < cast(:triedBefore as bigint)`)
+const SELECT_SHOWN = sql`select deliveries.*, case when delivery_lanes.lease = '' and deliveries.sequence =
+  (select min(earlier.sequence) from deliveries earlier where earlier.lane = deliveries.lane and earlier.state = 'pending')
+  then delivery_lanes.due end as due`
+const SHOWN_FROM = sql`from deliveries left join delivery_lanes
+  on delivery_lanes.lane = deliveries.lane and deliveries.state = 'pending'`
+/** A statement of its own: its snapshot is taken after the lanes are locked. */
+const HEADS = sql<Ids, ShownRow & Pick<ContentRow, 'request' | 'body'>>`
+  select deliveries.*, null as due, delivery_contents.request, delivery_contents.body
+  from deliveries join delivery_contents on delivery_contents.id = deliveries.id
+  where deliveries.sequence in (select (select min(sequence) from deliveries
+    where deliveries.lane = element.value ->> 0 and state = 'pending') from ${given('ids')})
+  order by deliveries.sequence`
+const HELD = sql<Readonly<{ leases: string }>, { id: string; lane: string }>`
+  select deliveries.id, delivery_lanes.lane from ${given('leases')}
+  join deliveries on deliveries.id = ${textAt(0)}
+  join delivery_lanes on delivery_lanes.lane = deliveries.lane and delivery_lanes.lease = ${textAt(1)}
+  order by delivery_lanes.lane ${differing(sql``, sql`for update of delivery_lanes`)}`
+const RENEW = sql<Ids & Readonly<{ leaseMs: number }>>`
+  update delivery_lanes set due = ${NOW} + cast(:leaseMs as integer) where lane in ${AMONG_IDS}`
+
+const CONTENT = sql<Readonly<{ id: string }>, Pick<ContentRow, 'request' | 'body'>>`
+  select request, body from delivery_contents where id = :id`
+const GET = sql<Readonly<{ id: string }>, ShownRow>`${SELECT_SHOWN} ${SHOWN_FROM} where deliveries.id = :id`
+const EXPIRED = sql<Readonly<{ ageMs: number; limit: number }>, Row>`
+  select * from deliveries where state in ('delivered', 'cancelled') and ended > 0
+    and ended < ${NOW} - cast(:ageMs as bigint) order by ended limit :limit ${SKIP_LOCKED}`
+const DELETE = sql<Ids>`delete from deliveries where id in ${AMONG_IDS}`
+
+/** How many rows of totals one kind has, where other processes write beside this one. */
+const SLOTS = 16
+
+/** Builds the store over a database whose tables are up to date. */
+export function compileDeliveryStore(database: Database): DeliveryStore {
+  const slot = database.isEmbedded ? 0 : Math.floor(Math.random() * SLOTS)
+  let claims = 0
+  const changed = (ids: readonly string[], decide: (row: Row) => Decision | undefined, body?: RetryChange['body']) =>
+    ids.length === 0 ? Promise.resolve([]) : database.transactionBeside(() => changeAll(ids, decide, slot, body))
+
+  return {
+    accept: compileAccept(database, slot),
+    dueTargets: async (limit) => {
+      const rows = (await database.read(DUE_TARGETS, { limit: limit + 1 })).map((row) => ({
+        target: row.target,
+        dueInMs: Number(row.due_in),
+      }))
+      return {
+        targets: rows
+          .filter(({ dueInMs }) => dueInMs <= 0)
+          .map(({ target }) => target)
+          .slice(0, limit),
+        nextInMs: rows.find(({ dueInMs }) => dueInMs > 0)?.dueInMs,
+      }
+    },
+    claim: (owner, target, limit, leaseMs, triedBefore = 0) => {
+      claims += 1
+      const lease = `${owner} ${claims}`
+      const values = { lease, target, limit, leaseMs, triedBefore }
+      return database.transactionBeside(function* () {
+        const lanes = yield* step(triedBefore === 0 ? CLAIM : CLAIM_WAITING, values)
+        if (lanes.length === 0) return []
+        const rows = yield* step(HEADS, { ids: idsOf(lanes.map(({ lane }) => lane)) })
+        return rows.map((row) => ({ delivery: fromRow(row), lease, ...contentOf(row) }))
+      })
+    },
+    now: async () => Number((await database.read(TIME, {}))[0]?.now),
+    renew: async (leases, leaseMs) => {
+      if (leases.length === 0) return []
+      return database.transactionBeside(function* () {
+        const held = yield* step(HELD, { leases: JSON.stringify(leases.map(({ id, lease }) => [id, lease])) })
+        if (held.length > 0) yield* step(RENEW, { ids: idsOf(held.map(({ lane }) => lane)), leaseMs })
+        return held.map(({ id }) => id)
+      })
+    },
+    end: (ends) => {
+      const byId = new Map(ends.map((end) => [end.id, end]))
+      return changed([...byId.keys()], (row) => decideEnd(row, byId.get(row.id) as AttemptEnd))
+    },
+    get: async (id) => (await database.read(GET, { id })).map(fromRow)[0],
+    content: async (id) => (await database.read(CONTENT, { id })).map(contentOf)[0],
+    list: async (filter, limit, before) => (await database.readOnce(compileList(filter, limit, before))).map(fromRow),
+    totals: async () => {
+      const counts = (await database.read(TOTALS, {})).map(countFromRow)
+      const [oldest] = await database.read(OLDEST, {})
+      return { counts, ...(oldest && { oldestAt: isoTime(oldest.accepted) }) }
+    },
+    retry: (ids, { body } = {}) => changed(ids, (row) => decideRetry(row, body), body),
+    cancel: (ids) =>
+      changed(ids, ({ state }) =>
+        state === 'pending' || state === 'undeliverable'
+          ? { change: { state: 'cancelled' }, ...(state === 'pending' && { release: { lease: '', dueInMs: 0 } }) }
+          : undefined,
+      ),
+    purge: (ageMs, limit) =>
+      database.transactionBeside(function* () {
+        const rows = yield* step(EXPIRED, { ageMs, limit })
+        if (rows.length === 0) return 0
+        const ids = idsOf(rows.map(({ id }) => id))
+        yield* step(DELETE_CONTENTS, { ids })
+        yield* step(DELETE, { ids })
+        const totals = new Totals(slot)
+        for (const row of rows) totals.add(row, detailOf(row).endpoint, row.state, -1, -Number(row.bytes))
+        yield* totals.write()
+        return rows.length
+      }),
+  }
+}
+
+const countFromRow = (row: CountRow): DeliveryCount => ({
+  endpointId: row.endpoint_id,
+  endpoint: row.endpoint,
+  requestId: row.request_id,
+  target: row.target,
+  state: row.state as DeliveryState,
+  count: Number(row.count),
+  bytes: Number(row.bytes),
+})
+
+function compileList(filter: DeliveryFilter, limit: number, before: string | undefined): Sql<never, ShownRow> {
+  const { id, state, endpointId, requestId, messageId, target, orderKey, fromMs, toMs } = filter
+  const conditions = [
+    id === undefined ? undefined : sql`deliveries.id = ${id}`,
+    state === undefined ? undefined : sql`deliveries.state = ${state}`,
+    endpointId === undefined ? undefined : sql`deliveries.endpoint_id = ${endpointId}`,
+    requestId === undefined ? undefined : sql`deliveries.request_id = ${requestId}`,
+    messageId === undefined ? undefined : sql`deliveries.message_id = ${messageId}`,
+    target === undefined ? undefined : sql`deliveries.target = ${target}`,
+    orderKey === undefined ? undefined : sql`deliveries.order_key = ${keyText(orderKey)}`,
+    fromMs === undefined ? undefined : sql`deliveries.accepted >= cast(${fromMs} as bigint)`,
+    toMs === undefined ? undefined : sql`deliveries.accepted < cast(${toMs} as bigint)`,
+    before === undefined
+      ? undefined
+      : sql`deliveries.sequence < (select sequence from deliveries last where last.id = ${before})`,
+  ].filter((condition) => condition !== undefined)
+  return sql`${SELECT_SHOWN} ${SHOWN_FROM} ${where(conditions)} order by deliveries.sequence desc limit ${limit}`
+}

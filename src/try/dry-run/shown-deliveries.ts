@@ -1,0 +1,21 @@
+/** A request that would be stored, as reports and expectations of tests show it: with references in place of secrets. */
+import type { NewDelivery } from '../../core/deliveries/delivery.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { appendEncoded } from '../../language/url-template.ts'
+import { formatTarget, showTarget, targetNamed } from '../../outbound/targets.ts'
+
+/** As `showTarget` shows a call. `shorten`: what is shown of a URL. */
+export function showDelivery({ request }: NewDelivery, shorten: (url: string) => string = (url) => url): JsonObject {
+  const { to, method, url, query, key } = request
+  const named = targetNamed(to.target)
+  const whole = query === undefined ? url : appendEncoded(url, query)
+  const target = formatTarget(named, to.address, whole)
+  return showTarget({ method: named.method ?? method, target }, shorten(target), key)
+}
+
+/** Lower-case names. */
+export const storedHeaders = ({ request, body }: NewDelivery): Record<string, string> => ({
+  ...request.headers,
+  ...request.values,
+  ...(body === undefined || request.contentType === undefined ? {} : { 'content-type': request.contentType }),
+})
