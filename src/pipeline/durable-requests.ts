@@ -41,6 +41,7 @@ export function compileAcceptance(
     const made = run.trace.deliveries
     if (made === undefined || outcome.failure !== undefined || outcome.answer.refused) {
       run.trace.deliveries = undefined
+      if (made !== undefined) run.isDelivered = false
       return keep === undefined ? outcome : keep(outcome, run)
     }
     const { answerKeeper } = run

@@ -157,7 +157,8 @@ export type MakeState = (run: Run) => StateRecord | undefined
 export function compileStateRecord(endpoint: Endpoint): MakeState {
   const isConditional = needsDelivery(endpoint)
   return (run) => {
-    if (isConditional && !run.isDelivered) return undefined
+    // The next poll would continue from where an old one was.
+    if (run.recordedAnswers !== undefined || (isConditional && !run.isDelivered)) return undefined
     const { highestStatus, networkError } = run.lookups
     const end = run.clock()
     return {

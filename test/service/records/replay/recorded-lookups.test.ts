@@ -158,6 +158,33 @@ for (const messageLog of ['failures', 'all'])
         assert.deepEqual([again.outcome, again.lookups], ['done', 'again'])
       })
 
+      for (const [lookups, since] of [
+        ['recorded', '30'],
+        ['again', '40'],
+      ])
+        test(`with its lookups ${lookups} leaves ${lookups === 'again' ? 'what it found then as' : 'no'} state`, async () => {
+          const cursor = { 'lookupRequests.source.data[0].cursor': 'cursor' }
+          const params = { query: { since: { path: 'state.responseBody.cursor' } } }
+          const { _id } = await poll.register(
+            poll.polling(
+              { inputMapping: cursor, state: { extract: { responseBody: { cursor: 'cursor' } } } },
+              { config: { url: poll.urls.source, params } },
+            ),
+          )
+          const pollTo = async (to: string, outcome: string) => {
+            poll.setPages([['a', 'b']], { cursor: to })
+            return poll.poll(_id, outcome)
+          }
+          const old = await pollTo('20', 'failed')
+          poll.refuse()
+          await pollTo('30', 'done')
+          poll.setPages([['a', 'b']], { cursor: '40' })
+          const again = await replay(stage, old, `?lookups=${lookups}`)
+          assert.deepEqual([again.outcome, again.lookups], ['done', lookups])
+          const asked = await poll.asked(() => poll.poll(_id, 'done'))
+          assert.deepEqual(asked, [`/?since=${since}`])
+        })
+
       test('asks again by itself if its lookups had failed, as it polled nothing', async () => {
         const { _id } = await poll.register(poll.polling())
         poll.setStatus(500)
