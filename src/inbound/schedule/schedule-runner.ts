@@ -310,7 +310,7 @@ export class ScheduleRunner {
     const startedAt = new Date(nowMs).toISOString()
     const lease = this.#newLease(endpointId, { scheduledFor: new Date(latestMs).toISOString(), startedAt })
     const due = { nextMs, skipped: count - 1 }
-    if (!(await store.claim(schedule, lease.claimed, due, LEASE_MS))) {
+    if (!(await lease.take(() => store.claim(schedule, lease.claimed, due, LEASE_MS)))) {
       this.#isStale = true
       return
     }

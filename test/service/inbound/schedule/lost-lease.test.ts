@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { Failure } from '../../../../src/core/failure.ts'
 import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoint.ts'
+import type { CompletedMessage } from '../../../../src/inbound/completed-message.ts'
 import { RunningLease } from '../../../../src/inbound/schedule/running-lease.ts'
 import { LEASE_MS, ScheduleRunner } from '../../../../src/inbound/schedule/schedule-runner.ts'
 import type { ScheduleStore } from '../../../../src/store/sql/schedule-store.ts'
@@ -70,6 +71,61 @@ test('a run whose lease is lost while it waits for room starts no message', asyn
   await runner.stop()
   await store.close()
 })
+
+for (const [what, isMade] of [
+  ['was stored', true],
+  ['was not stored', false],
+] as const)
+  test(`a claim that ${what} before the store went away becomes one run, and none counts as interrupted`, async (t) => {
+    const store = await openSqliteStore({ path: ':memory:', logger: silent })
+    await insertEndpoint(store.endpoints, endpointOf(1))
+    const compiled = {
+      document: { _id: idOf(1), name: 'Poll' },
+      endpoint: { schedule: { every: '1s' } },
+      version: 1,
+    } as unknown as CompiledEndpoint
+    const away = (): never => {
+      throw new StoreUnavailable('The store is away.')
+    }
+    const claimed: string[] = []
+    const accepted: (string | undefined)[] = []
+    let answersLost = 3
+    const runner = new ScheduleRunner({
+      registry: { get: () => compiled, all: () => [compiled], watch: () => undefined },
+      isOwn: () => true,
+      store: {
+        ...store.schedules,
+        claim: async (...given) => {
+          claimed.push(given[1].run.scheduledFor)
+          if (claimed.length > 1) return store.schedules.claim(...given)
+          if (isMade) await store.schedules.claim(...given)
+          return away()
+        },
+        renew: (...given) => (answersLost-- > 0 ? away() : store.schedules.renew(...given)),
+      },
+      intake: {
+        refusal: () => undefined,
+        accept: (_, { scheduledFor, lease }) => {
+          accepted.push(lease?.isHeld ? scheduledFor : undefined)
+          return { outcome: 'done', messageId: idOf(2), code: '' } as CompletedMessage
+        },
+      },
+      newId: () => idOf(9),
+      logger: silent,
+    })
+    t.after(async () => {
+      await runner.stop()
+      await store.close()
+    })
+    runner.start()
+    await until(
+      () => accepted.length,
+      (count) => count >= 2,
+      LEASE_MS / 2,
+    )
+    assert.deepEqual(accepted.slice(0, 2), (isMade ? claimed : claimed.slice(1)).slice(0, 2))
+    assert.deepEqual([...(runner.counts.all()[0]?.runs.keys() ?? [])], ['done'])
+  })
 
 const RUN = { scheduledFor: '2027-01-01T00:00:00.000Z', startedAt: '2027-01-01T00:00:00.100Z' }
 const SCHEDULE = { endpointId: idOf(1) } as Awaited<ReturnType<ScheduleStore['get']>>
