@@ -9,7 +9,7 @@ import { openStage, type Stage } from './stage.ts'
 import { mapped, runnerOf } from './tables.ts'
 
 /** Languages of blocks that are for reading only. */
-export const PROSE = ['sh', 'text', 'xml', 'http', 'jsonc', 'yaml']
+export const PROSE = ['sh', 'text', 'xml', 'http', 'js', 'jsonc', 'yaml']
 const KINDS = ['json endpoint', 'json tests', 'json answer', 'json schema', 'json source', 'json example']
 export const KNOWN = [...KINDS, 'http call', 'text answer']
 
