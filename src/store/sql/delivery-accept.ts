@@ -76,12 +76,15 @@ export function compileAccept(database: Database, slot: number): Accept {
   let knownBytes = 0
   let knownAt = Number.NEGATIVE_INFINITY
 
-  /** The sum that was read last and what was accepted since, so that it is never less than what this process accepted. */
-  async function hasRoom(bytes: number, maxBytes: number): Promise<boolean> {
+  /**
+   * Against the sum that was read last and what was accepted since, so that it is never less than what this process accepted.
+   * `fittingBytes`: of the batch so far, which is not stored yet.
+   */
+  async function hasRoom(bytes: number, maxBytes: number, fittingBytes: number): Promise<boolean> {
     const isOld = performance.now() - knownAt > SIZE_AGE_MS
     if (isOld || knownBytes + bytes > maxBytes) {
       const [row] = await database.read(SIZE, {})
-      knownBytes = Number(row?.bytes ?? 0)
+      knownBytes = Number(row?.bytes ?? 0) + fittingBytes
       knownAt = performance.now()
     }
     if (knownBytes + bytes > maxBytes) return false
@@ -99,10 +102,13 @@ export function compileAccept(database: Database, slot: number): Accept {
   /** All of them, or one by one where one of them is at fault. */
   async function acceptBatch(batch: readonly Accepting[]): Promise<void> {
     const fitting: Accepting[] = []
+    let fittingBytes = 0
     try {
       for (const one of batch) {
-        if (await hasRoom(one.bytes, one.maxBytes)) fitting.push(one)
-        else one.resolve('full')
+        if (await hasRoom(one.bytes, one.maxBytes, fittingBytes)) {
+          fitting.push(one)
+          fittingBytes += one.bytes
+        } else one.resolve('full')
       }
       if (fitting.length === 0) return
       await database.transactionBeside(() => insertAll(fitting, slot), true)

@@ -160,11 +160,11 @@ type CoveragePoint = Readonly<{ kind: CoverageKind; path: string }>
 /** Of one document. `total`: how many points it has; `missed`: those that were not hit, in the order of the document. */
 export type Coverage = Readonly<{ total: number; missed: readonly CoveragePoint[] }>
 
-/** The coverage of the messages, one or several, that this observer saw and that made these calls. */
+/** The coverage of the messages, one or several, that this observer saw and that made these calls and deliveries. */
 export function measureMessageCoverage(
   { requests, inputTransforms }: Endpoint,
   { mapping, transforms }: Pick<StageRecording, 'mapping' | 'transforms'>,
-  { calls }: Pick<Trace, 'calls'>,
+  { calls, deliveries = [] }: Pick<Trace, 'calls' | 'deliveries'>,
 ): Coverage {
   const missed: CoveragePoint[] = []
   let total = 0
@@ -193,7 +193,8 @@ export function measureMessageCoverage(
     }
   }
   requests.response.forEach(({ id }, index) => {
-    const isMade = calls.some((call) => call.kind === 'response' && call.id === id)
+    const isSent = calls.some((call) => call.kind === 'response' && call.id === id)
+    const isMade = isSent || deliveries.some(({ requestId }) => requestId === id)
     count('response', documentPath('requests', 'response', index), isMade)
   })
   return { total, missed }

@@ -23,22 +23,11 @@ import { TestFile as FileSchema } from './test-file-schema.ts'
 
 /** Parts of an expectation that may be an operator in place of these. */
 const EXPECTED_FAILURE = object({}, { error: json, code: json, status: json, stage: json, path: json, details: json })
-const EXPECTED_CALLS = list(
-  object(
-    { id: text },
-    {
-      kind: json,
-      item: json,
-      method: json,
-      url: json,
-      topic: json,
-      key: json,
-      orderKey: json,
-      headers: json,
-      body: json,
-    },
-  ),
-)
+const OF_REQUEST = { item: json, method: json, url: json, topic: json, key: json, headers: json, body: json }
+const EXPECTED = {
+  calls: list(object({ id: text }, { kind: json, ...OF_REQUEST })),
+  deliveries: list(object({ id: text }, { orderKey: json, ...OF_REQUEST })),
+}
 
 type CheckedTestFile = Readonly<{ file: TestFile; lints: readonly Lint[] }>
 
@@ -139,7 +128,7 @@ function lintGiven(given: JsonObject, lint: LintSink): void {
 }
 
 function lintExpected(expect: JsonObject, lint: LintSink, room: PatternRoom): void {
-  const { outcome, answer, calls, failure, ...others } = expect
+  const { outcome, answer, failure, ...others } = expect
   if (typeof outcome === 'string' && !OUTCOMES.some((name) => name === outcome)) {
     const known = OUTCOMES.map((name) => `"${name}"`).join(', ')
     lint.at('outcome').error(`"${lint.at('outcome').path}" must be one of ${known}.`)
@@ -149,7 +138,7 @@ function lintExpected(expect: JsonObject, lint: LintSink, room: PatternRoom): vo
     for (const [name, value] of Object.entries(answer)) lintExpectation(value, lint.at('answer', name), room)
   }
   if (failure !== undefined) lintFailure(failure, lint.at('failure'), room)
-  if (calls !== undefined) lintCalls(calls, lint.at('calls'), room)
+  for (const name of ['calls', 'deliveries'] as const) lintCalls(name, others[name], lint.at(name), room)
   refuseFile(others.mapped, lint.at('mapped'))
   for (const name of ['outcome', 'transforms', 'mapped', 'state']) {
     const value = expect[name]
@@ -164,10 +153,11 @@ function lintFailure(failure: Json, lint: LintSink, room: PatternRoom): void {
   lintExpectation(failure, lint, room)
 }
 
-function lintCalls(calls: Json, lint: LintSink, room: PatternRoom): void {
+function lintCalls(name: keyof typeof EXPECTED, calls: Json | undefined, lint: LintSink, room: PatternRoom): void {
+  if (calls === undefined) return
   lintExpectation(calls, lint, room)
   if (parseOperator(calls) !== undefined) return
-  checkSchema(EXPECTED_CALLS, calls, lint)
+  checkSchema(EXPECTED[name], calls, lint)
   for (const [index, one] of asObjects(calls).entries()) refuseFile(one.body, lint.at(index, 'body'))
 }
 

@@ -39,10 +39,12 @@ export async function pseudonymise(
 
 /** What two runs have in common that differ in values only. */
 function describeEnding(snapshot: JsonObject | undefined): string {
-  const { outcome, answer, calls, failure } = snapshot ?? {}
+  const { outcome, answer, calls, deliveries, failure } = snapshot ?? {}
   const { status, body = null } = isObject(answer) ? answer : {}
   const { code, stage, path } = isObject(failure) ? failure : {}
-  const ids = Array.isArray(calls) ? calls.map((call) => (isObject(call) ? [call.id, call.item] : [])) : []
+  const ids = [calls, deliveries].map((made) =>
+    Array.isArray(made) ? made.map((one) => (isObject(one) ? [one.id, one.item] : [])) : [],
+  )
   return JSON.stringify([outcome, status, code, stage, path, ids, toForm(body)])
 }
 

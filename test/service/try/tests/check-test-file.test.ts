@@ -64,6 +64,12 @@ const cases: readonly (readonly [name: string, file: Json, ...Fault[]])[] = [
     ['tests[0].expect.calls[0].uri', /Unknown field|did you mean/],
   ],
   [
+    'parts of a delivery that it does not have',
+    expecting({ deliveries: [{ id: 'a', kind: 'response' }, { orderKey: 'x' }] }),
+    ['tests[0].expect.deliveries[0].kind', /Unknown field|did you mean/],
+    ['tests[0].expect.deliveries[1].id', /is required/],
+  ],
+  [
     'a wrong operator',
     expecting({ answer: { body: { a: { $type: 'text' } } } }),
     ['tests[0].expect.answer.body.a.$type', /takes one of/],
@@ -83,7 +89,12 @@ const cases: readonly (readonly [name: string, file: Json, ...Fault[]])[] = [
         responses: { r: [{ body: $file }] },
         state: $file,
       },
-      expect: { answer: { body: $file }, calls: [{ id: 'a', body: $file }], mapped: $file },
+      expect: {
+        answer: { body: $file },
+        calls: [{ id: 'a', body: $file }],
+        deliveries: [{ id: 'a', body: $file }],
+        mapped: $file,
+      },
     }),
     ...[
       'given.message.body',
@@ -92,6 +103,7 @@ const cases: readonly (readonly [name: string, file: Json, ...Fault[]])[] = [
       'given.state',
       'expect.answer.body',
       'expect.calls[0].body',
+      'expect.deliveries[0].body',
       'expect.mapped',
     ].map((path): Fault => [`tests[0].${path}`, NO_COMMAND_LINE]),
   ],
@@ -131,7 +143,7 @@ describe('a file of tests with', () => {
 })
 
 const names =
-  'ignore tests name given expect steps skip message body lookups responses state now secrets answer status headers calls id failure transforms mapped snapshot todo $contains $file'
+  'ignore tests name given expect steps skip message body lookups responses state now secrets answer status headers calls deliveries id failure transforms mapped snapshot todo $contains $file'
 const { tree } = fc.letrec<{ tree: Json }>((tie) => ({
   tree: fc.oneof(
     { maxDepth: 6 },

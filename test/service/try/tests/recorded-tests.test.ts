@@ -188,6 +188,30 @@ describe('tests made from recorded messages', () => {
     assert.ok(sent?.url.endsWith(`/patients/${pseudonym}`))
   })
 
+  test('expect the deliveries that the message stored', async () => {
+    const delivery = { key: 'requestBody.nr', schedule: ['24h'] }
+    await stage.service.register({
+      endpoint: { pattern: '/stored' },
+      requests: {
+        response: [
+          { id: 'lab', config: { method: 'POST', url: 'http://127.0.0.1:9/lab' }, delivery },
+          { id: 'to', config: { method: 'POST', url: `${stage.upstream.url}/store` } },
+        ],
+      },
+    })
+    const { id } = await stage.send(posted('/stored', { nr: 'p-7111111' }))
+    await stage.recorded(id)
+    for (const pseudonym of [false, true]) {
+      const { test: made, result, notReproduced } = await stage.make(id, { pseudonymise: pseudonym })
+      assert.deepEqual([result?.verdict, notReproduced], ['passed', []])
+      const { nr } = (made.given.message as { body: { nr: string } }).body
+      assert.equal(nr === 'p-7111111', !pseudonym)
+      assert.deepEqual(made.expect.deliveries, [
+        { id: 'lab', method: 'POST', url: 'http://127.0.0.1:9/lab', orderKey: nr, body: { nr } },
+      ])
+    }
+  })
+
   test('with pseudonyms keep the words of patterns, and say so where the message ends otherwise', async () => {
     const nr = 'PAT-07123456'
     for (const [index, pattern, isAlike] of [

@@ -195,31 +195,6 @@ const GROUPS: Readonly<Record<string, Group>> = {
       ['any', { calls: { $items: { $contains: { kind: 'lookup' } } } }],
       ['none', { calls: [] }, [], { document: {}, given: { message } }],
       [
-        'one that would be stored',
-        {
-          answer: { status: 202 },
-          calls: [
-            {
-              kind: 'delivery',
-              id: 'kept',
-              method: 'POST',
-              url: `\${env:BASE}/v?q=1`,
-              orderKey: '1',
-              headers: { 'Content-Type': 'application/json', 'X-A': '1' },
-              body: { x: 1 },
-            },
-          ],
-        },
-        [],
-        { document: { requests: { response: [kept] } }, given: { message } },
-      ],
-      [
-        'another key than that of what would be stored',
-        { calls: [{ id: 'kept', orderKey: '2' }] },
-        ['/expect/calls/0/orderKey'],
-        { document: { requests: { response: [kept] } }, given: { message } },
-      ],
-      [
         'of each item',
         {
           calls: [
@@ -280,6 +255,49 @@ const GROUPS: Readonly<Record<string, Group>> = {
             },
           },
           given: { message, lookups: { one: {} }, secrets: { KEY: 'abc', BASE: 'http://base.test' } },
+        },
+      ],
+    ],
+  },
+  deliveries: {
+    document: { requests: { response: [kept, lookup('to', {}, { method: 'POST' })] } },
+    given: { message },
+    cases: [
+      [
+        'all of them, which are no calls',
+        {
+          answer: { body: { $contains: { kept: { state: 'pending', delivery: '0'.repeat(24) } } } },
+          calls: [{ kind: 'response', id: 'to' }],
+          deliveries: [
+            {
+              id: 'kept',
+              method: 'POST',
+              url: `\${env:BASE}/v?q=1`,
+              orderKey: '1',
+              headers: { 'Content-Type': 'application/json', 'X-A': '1' },
+              body: { x: 1 },
+            },
+          ],
+        },
+      ],
+      ['another key', { deliveries: [{ id: 'kept', orderKey: '2' }] }, ['/expect/deliveries/0/orderKey']],
+      ['another body', { deliveries: [{ id: 'kept', body: { x: 2 } }] }, ['/expect/deliveries/0/body/x']],
+      ['one too few', { deliveries: [] }, ['/expect/deliveries']],
+      ['one too many', { deliveries: [{ id: 'kept' }, { id: 'to' }] }, ['/expect/deliveries/1']],
+      ['some of them', { deliveries: { $contains: [{ id: 'kept', method: 'POST' }] } }],
+      [
+        'of each item',
+        {
+          answer: { status: 202 },
+          deliveries: [
+            { id: 'kept', item: 0, body: 7 },
+            { id: 'kept', item: 1, body: 8 },
+          ],
+        },
+        [],
+        {
+          document: sends({ ...kept, forEach: { items: 'requestBody.list' }, delivery: {} }),
+          given: { message: { body: { x: 1, list: [7, 8] } } },
         },
       ],
     ],
