@@ -21,14 +21,13 @@ import { UNKNOWN_URL } from '../../document/schema/schema-fields.ts'
 import type { Codec } from '../../formats/codec.ts'
 import { CODECS, codecForHeader, type Format } from '../../formats/codecs.ts'
 import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
-import { parseUrlTemplate, type UrlTemplate } from '../../language/url-template.ts'
+import { NOWHERE, parseUrlTemplate, type UrlTemplate } from '../../language/url-template.ts'
 import { addressOf, formatTarget, type NamedTarget, targetOf } from '../../outbound/targets.ts'
 import { createExpressionCompiler } from '../expressions.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { andThen } from './for-each.ts'
 import { compileCache } from './lookup-cache.ts'
 import { answerRecorded, notRecorded } from './recorded-answers.ts'
-import { compileAuth } from './request-auth.ts'
 import {
   type CallScope,
   compileEvaluation,
@@ -40,13 +39,8 @@ import {
   parameterText,
   type Reader,
 } from './request-parameters.ts'
-import {
-  collectUrlSecrets,
-  compileHeaders,
-  createSecretCollector,
-  lintReferences,
-  withoutValues,
-} from './secret-references.ts'
+import { compileSecrets, lowerCaseNames } from './request-secrets.ts'
+import { lintReferences, withoutValues } from './secret-references.ts'
 import { compileStoring, fillOrderKey, type StoredCall, shownOrigin } from './stored-call.ts'
 import { withoutWrapper } from './upstream-answer.ts'
 
@@ -105,13 +99,10 @@ export function compileCall(
   )
   const setsAccept = !target.isHttp || values.some(([name]) => name.toLowerCase() === 'accept')
   const own = setsAccept ? texts : withAccept(texts, endpoint.transformation.output)
-  const headers = Object.fromEntries(Object.entries(own).map(([name, value]) => [name.toLowerCase(), value]))
-  const secretHeaders = compileHeaders(own, services.secrets, lint.at('config', 'headers'))
+  const headers = lowerCaseNames(own)
   const compileTokenUrl = (text: string, sink: LintSink) => compileUrl(text, targetOf({}), [], services, sink)
-  const readAuth = compileAuth(config.auth, services.secrets, compileTokenUrl, lint.at('config', 'auth'))
-  const refers = secretHeaders !== undefined || url.references.length > 0 || readAuth !== undefined
-  const refersInUrl = url.references.length > 0
-  const urlPath = lint.at('config', 'url').path
+  const documented = { url, headers: own, auth: config.auth }
+  const complete = compileSecrets(documented, services.secrets, compileTokenUrl, lint.at('config'))
   const allowed = compileAllowed(request.allowedStatuses, lint.at('allowedStatuses'))
   const isDurable = 'delivery' in request && request.delivery !== undefined
   const timeoutMs = compileTimeout(request.timeoutMs, settings, isDurable, lint.at('timeoutMs'))
@@ -162,22 +153,13 @@ export function compileCall(
   }
   const buildUncached = (scope: CallScope, run: Run, evaluated: Evaluated): PreparedRequest => {
     const { shownUrl, recordKey, added } = fillValues(scope, run, evaluated)
-    if (!refers) {
-      const carried = added === undefined ? headers : { ...headers, ...added }
-      return { method, url: shownUrl, headers: carried, key: recordKey, shownUrl, secrets: undefined }
-    }
-    const collector = createSecretCollector(services.secrets)
-    const resolveSecret = collectUrlSecrets(url, collector, urlPath)
-    const authed = readAuth?.(collector)
-    return {
+    return complete({
       method,
-      url: url.references.length === 0 ? shownUrl : fillUrl(urlParts, scope, evaluated, resolveSecret),
-      headers: { ...(secretHeaders?.(collector.resolve) ?? headers), ...authed?.headers, ...added },
       key: recordKey,
       shownUrl,
-      secrets: collector.values,
-      ...(authed && { auth: authed.auth }),
-    }
+      values: added,
+      fillUrl: (resolve) => fillUrl(urlParts, scope, evaluated, resolve),
+    })
   }
   const buildStored = (rules: DeliveryRules, scope: CallScope, run: Run, evaluated: Evaluated): StoredCall => {
     const { shownUrl, recordKey, added = {} } = fillValues(scope, run, evaluated)
@@ -208,7 +190,6 @@ export function compileCall(
     cache === undefined
       ? buildUncached
       : (scope, run, evaluated) => cache.withKey(buildUncached(scope, run, evaluated), scope)
-
   return {
     path: lint.path,
     id: request.id,
@@ -216,19 +197,14 @@ export function compileCall(
     contentType: headers['content-type'],
     items: forEach && compileItems(forEach.items, kind, reader, settings, lint.at('forEach', 'items')),
     concurrency: Number(forEach?.concurrency ?? 1),
-    prepare: (scope, run) => {
-      const evaluated = evaluate(scope, run)
-      return evaluated instanceof Promise
-        ? evaluated.then((values) => build(scope, run, values))
-        : build(scope, run, evaluated)
-    },
+    prepare: (scope, run) => andThen(evaluate(scope, run), (evaluated) => build(scope, run, evaluated)),
     prepareStored:
       storing &&
       ((scope, run) => andThen(evaluate(scope, run), (values) => buildStored(storing.rules, scope, run, values))),
-    toUrl: ({ cacheKey: _, ...prepared }, url, scope) => {
+    toUrl: ({ cacheKey: _, ...prepared }, next, scope) => {
       // A link may repeat a secret of the URL in a form that nobody can foresee.
-      const shownUrl = refersInUrl ? `${originName ?? new URL(url).origin}/…` : withReferences(url, prepared.secrets)
-      const other = { ...prepared, url, shownUrl }
+      const hidden = url.references.length > 0 ? `${originName ?? new URL(next).origin}/…` : undefined
+      const other = { ...prepared, url: next, shownUrl: hidden ?? withReferences(next, prepared.secrets) }
       return cache === undefined ? other : cache.withKey(other, scope)
     },
     send: (prepared, body, run, item, ending) => {
@@ -331,14 +307,6 @@ const TRANSACTION_HEADER = 'x-openhim-transactionid'
 function transactionHeader({ requestHeaders }: CallScope): Readonly<Record<string, string>> {
   const id = isObject(requestHeaders) ? requestHeaders[TRANSACTION_HEADER] : undefined
   return typeof id === 'string' && id !== '' ? { [TRANSACTION_HEADER]: id } : {}
-}
-
-const NOWHERE: UrlTemplate = {
-  placeholders: [],
-  undefinedNames: [],
-  references: [],
-  base: undefined,
-  fill: () => found(''),
 }
 
 /** `text`: undefined for a response whose target is no URL. */
