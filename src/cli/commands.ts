@@ -220,6 +220,8 @@ export const COMMANDS = {
       '--header <name:value>': { isMany: true, help: 'a header of the message; may be given several times' },
       '--query <name=value>': { isMany: true, help: 'a parameter of its query; may be given several times' },
       '--param <name=value>': { isMany: true, help: 'a parameter of its path; may be given several times' },
+      '--scheduled-for <time>':
+        'when a run of the schedule was due; the message is such a run then, as it always is if nothing else brings messages',
       '--state <file>': 'what an earlier message left, as JSON',
       '--lookup <id=file>': {
         isMany: true,
