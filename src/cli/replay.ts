@@ -42,7 +42,7 @@ async function replayEach(
   const progress = terminal.progress('messages')
   try {
     for (const [index, id] of ids.entries()) {
-      const result = await replayOne(client, id)
+      const result = await replayOne(client, id, given)
       results.push(result)
       if (result.outcome !== 'done') failed++
       if (!given.json) terminal.print(formatReplayLine(id, result))
@@ -56,15 +56,17 @@ async function replayEach(
 }
 
 /** A message that cannot be replayed does not keep the others from it. */
-async function replayOne(client: ManagementClient, id: string): Promise<JsonObject> {
+async function replayOne(client: ManagementClient, id: string, given: ReplayGiven): Promise<JsonObject> {
   try {
-    const answer = await client.call('POST', `/messages/${id}/replay`)
+    const answer = await client.call('POST', `/messages/${id}/replay${lookupsQuery(given)}`)
     return isObject(answer) ? answer : {}
   } catch (thrown) {
     if (!(thrown instanceof ServiceFault) || thrown.status !== 409) throw thrown
     return { replayOf: id, outcome: 'not replayed', error: thrown.message }
   }
 }
+
+const lookupsQuery = ({ lookups }: ReplayGiven): string => (lookups === undefined ? '' : `?lookups=${lookups}`)
 
 const formatReplayLine = (of: string, { id, outcome, status, code, error }: JsonObject): string =>
   [of, ...(id === undefined ? [] : [`-> ${id}`]), outcome, status, code, error]
@@ -81,7 +83,7 @@ async function replayPlan(
   const filter = Object.fromEntries(
     [...names].map((name) => [name, filters.filter(([one]) => one === name).map(([, value]) => value)]),
   )
-  const plan = await client.call('POST', '/messages/replay', filter)
+  const plan = await client.call('POST', `/messages/replay${lookupsQuery(given)}`, filter)
   if (!isObject(plan) || typeof plan.id !== 'string') throw new CommandFault(`${client.url} gave no plan.`)
   for (const line of describePlanned(plan)) given.json ? terminal.note(line) : terminal.print(line)
   if (plan.count === 0) {
