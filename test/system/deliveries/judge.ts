@@ -64,8 +64,10 @@ export function judge({ accepted, killedAt, underWay, answerMs, log }: Judged): 
   for (const { key, number, ids } of accepted) {
     const name = `${key} ${number}`
     if (!takes.has(name)) faults.push(`${name} was accepted and lost`)
-    const others = ids.filter((id) => id !== idOf.get(name))
-    if (others.length > 0) faults.push(`${name} was accepted as ${others} and arrived as ${idOf.get(name)}`)
+    const arrivedAs = idOf.get(name)
+    const others = ids.filter((id) => id !== arrivedAs)
+    if (arrivedAs !== undefined && others.length > 0)
+      faults.push(`${name} was accepted as ${others} and arrived as ${arrivedAs}`)
   }
   if (takes.size > accepted.length) faults.push(`${takes.size - accepted.length} arrived that were not accepted`)
   const repeatsByKill = [...repeatsOf.values()].reduce((sum, count) => sum + count, 0)

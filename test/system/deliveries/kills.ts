@@ -57,6 +57,20 @@ const SETTINGS = {
   EGRESS_PRIVATE: 'allow',
 }
 
+const endpoint = (index: number, targetPort: number) => ({
+  endpoint: { pattern: `/in${index}` },
+  idempotency: {},
+  requests: {
+    response: {
+      id: 'out',
+      config: { method: 'POST', url: `http://127.0.0.1:${targetPort}/in` },
+      timeoutMs: TIMEOUT_MS,
+      delivery: { key: 'requestBody.key', schedule: ['0s', '0s', '1s'], giveUpAfter: '1d' },
+    },
+  },
+  inputMapping: { 'requestBody.key': 'key', 'requestBody.number': 'number' },
+})
+
 type Instance = Readonly<{ url: string; adminUrl: string; program: () => Program; isListening: () => boolean }>
 
 /** Starts it again whenever it ends. `ends`: of those that were not killed. */
@@ -106,7 +120,8 @@ async function sendKey(
       if (reply?.status === 202) ids.push(...(reply.body.deliveries ?? []).map(({ id }) => id))
       else {
         onAnswer(reply === undefined ? 'connection lost' : `${reply.status} ${reply.body.code}`)
-        await pause(200 + random.below(800))
+        // Slow enough that refusals leave the service time for what it accepts.
+        await pause(500 + random.below(1_500))
       }
     }
     accepted.push(ids)
@@ -140,22 +155,8 @@ export async function killWhileDelivering(options: KillOptions): Promise<KillRep
   const instances = started.map(({ instance }) => instance)
   try {
     await until(() => instances.every(({ isListening }) => isListening()), Boolean, 120_000)
-    for (const [index, port] of targetPorts.entries()) {
-      await registerEndpoint(instances[0] as Instance, {
-        endpoint: { pattern: `/in${index}` },
-        idempotency: {},
-        requests: {
-          response: {
-            id: 'out',
-            config: { method: 'POST', url: `http://127.0.0.1:${port}/in` },
-            timeoutMs: TIMEOUT_MS,
-            delivery: { key: 'requestBody.key', schedule: ['0s', '0s', '1s'], giveUpAfter: '1d' },
-          },
-        },
-        inputMapping: { 'requestBody.key': 'key', 'requestBody.number': 'number' },
-      })
-    }
-
+    for (const [index, port] of targetPorts.entries())
+      await registerEndpoint(instances[0] as Instance, endpoint(index, port))
     const answers: Record<string, number> = { accepted: 0 }
     const killedAt: number[] = []
     let killedWhileStarting = 0

@@ -1,6 +1,7 @@
 /**
- * A program: targets of deliveries, one at each of its ports, that fail, drop connections and answer late, until its standard input ends. It shares no
- * code with the service, and writes what arrives to a file that judge.ts reads, each line before the answer.
+ * A program: targets of deliveries, one at each of its ports, that fail, drop connections and answer late, until its standard
+ * input ends. It shares no code with the service, and writes what arrives to a file that judge.ts reads, each line before the
+ * answer.
  */
 import { once } from 'node:events'
 import { appendFileSync } from 'node:fs'
@@ -27,6 +28,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.on('finish', () => write({ arrival }))
   response.end()
 }
+
 const servers = TARGET_PORTS.split(',').map(async (port) => {
   // A request that ends early is that of a service that was killed.
   const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()))
