@@ -12,10 +12,3 @@ export function showDelivery({ request }: NewDelivery, shorten: (url: string) =>
   const target = formatTarget(named, to.address, whole)
   return showTarget({ method: named.method ?? method, target }, shorten(target), key)
 }
-
-/** Lower-case names. */
-export const storedHeaders = ({ request, body }: NewDelivery): Record<string, string> => ({
-  ...request.headers,
-  ...request.values,
-  ...(body === undefined || request.contentType === undefined ? {} : { 'content-type': request.contentType }),
-})
