@@ -15,6 +15,7 @@ import type {
   NewDelivery,
 } from '../../core/deliveries/delivery.ts'
 import type { KeptAnswer } from '../../core/kept-answer.ts'
+import type { RunLease } from '../../core/lease.ts'
 import { type Database, step } from './database.ts'
 import { compileAccept } from './delivery-accept.ts'
 import {
@@ -77,13 +78,15 @@ export interface DeliveryStore {
   /**
    * Stores all of them, which are of one message, with its state and its answer, or nothing. 'full': they would take more than
    * `maxBytes` together with what is stored. Other processes may exceed it by what they accept within a second. Resolves when
-   * they are durable. Rejects with ClaimLost if another message holds the key of the answer.
+   * they are durable. Rejects with ClaimLost if another message holds the key of the answer, with SCHEDULE_LEASE_LOST if
+   * another run has the schedule of the lease. A run stores its state so without a delivery too.
    */
   accept(
     deliveries: readonly NewDelivery[],
     maxBytes: number,
     state?: StateRecord,
     answer?: KeptAnswer,
+    lease?: RunLease,
   ): Promise<'accepted' | 'full'>
   /** The targets that have something due, longest due first; and milliseconds until something is due that is not yet. */
   dueTargets(limit: number): Promise<Readonly<{ targets: readonly string[]; nextInMs: number | undefined }>>
