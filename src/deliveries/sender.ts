@@ -191,7 +191,7 @@ export class DeliverySender {
   async #claim(target: string): Promise<void> {
     const { store, owner } = this.#options
     const pace = this.#paceOf(target)
-    const room = Math.min(pace.room(this.#underWayTo(target), this.#timers.now()), MAX_UNDER_WAY - this.#held.size)
+    const room = Math.min(pace.room(this.#underWayTo(target), this.#timers.now()), this.#roomFor(target))
     if (room <= 0) return
     const claimed = await this.#hold(target, () => store.claim(owner, target, room, LEASE_MS))
     for (const one of claimed) this.#begin(one, pace)
@@ -342,6 +342,12 @@ export class DeliverySender {
 
   #underWayTo(target: string): number {
     return this.#underWay.get(target) ?? 0
+  }
+
+  /** Each target leaves half of what it finds to others, so that none that stops answering takes all. */
+  #roomFor(target: string): number {
+    const own = this.#underWayTo(target)
+    return Math.ceil((MAX_UNDER_WAY - this.#held.size + own) / 2) - own
   }
 
   #release(id: string): void {
