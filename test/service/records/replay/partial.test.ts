@@ -204,3 +204,31 @@ describeLogged('a replay of a partial message', (stage) => {
     assert.deepEqual((await stage.record(again.id)).notMade, [{ kind: 'response', id: 'first', why: 'delivered' }])
   })
 })
+
+describeLogged(
+  'a replay of a message whose durable request was not stored',
+  (stage) => {
+    test('sends nothing else again', async (t) => {
+      const upstream = await startUpstream(() => ({}))
+      t.after(upstream.stop)
+      await stage.service.register({
+        endpoint: { pattern: '/full' },
+        requests: {
+          response: [
+            { id: 'registry', config: { method: 'POST', url: upstream.url } },
+            { id: 'lab', config: { method: 'POST', url: 'http://127.0.0.1:9/' }, delivery: {} },
+          ],
+        },
+      })
+      const reply = await stage.service.fetch('/full', json('POST', { pad: 'x'.repeat(20_000) }))
+      assert.equal(reply.status, 503, reply.text)
+      const id = reply.headers.get('x-crosswalk-message-id') ?? ''
+      await stage.record(id)
+      const again = await stage.post(`/messages/${id}/replay`)
+      const { code, notMade } = await stage.record(String(again.json().id))
+      assert.deepEqual([code, notMade], ['DELIVERIES_FULL', [{ kind: 'response', id: 'registry', why: 'delivered' }]])
+      assert.equal(upstream.received.length, 1)
+    })
+  },
+  { DELIVERY_MAX_BYTES: '20000' },
+)
