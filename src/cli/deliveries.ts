@@ -46,7 +46,7 @@ export async function retry(given: Given<'deliveries retry'>, terminal: Terminal
 export const cancel = (given: Given<'deliveries cancel'>, terminal: Terminal): Promise<Ending<'deliveries cancel'>> =>
   change(given, terminal, 'cancel', {})
 
-const PAST: Readonly<Record<DeliveryAct, string>> = { retry: 'sent again', cancel: 'cancelled' }
+const PAST: Readonly<Record<DeliveryAct, string>> = { retry: 'retried', cancel: 'cancelled' }
 const ASKED: Readonly<Record<DeliveryAct, string>> = { retry: 'Send again', cancel: 'Cancel' }
 
 /** `request`: what the service is told beside the ids. */

@@ -60,7 +60,7 @@ function formatLine({ id, name, timetable, schedule }: JsonObject): string {
     `next ${next}`,
     isObject(running) ? `running since ${running.startedAt}` : undefined,
     isObject(last) ? `last ${joined(last.scheduledFor, last.outcome, last.code, last.messageId)}` : undefined,
-    overruns ? `${overruns} overruns` : undefined,
+    overruns ? `${overruns} ${overruns === 1 ? 'overrun' : 'overruns'}` : undefined,
     missed ? `${missed} missed` : undefined,
   )
 }

@@ -10,7 +10,7 @@ const BLOCKERS = {
   'no-route': 'It arrived at a route, and its endpoint has no route any more.',
   'route-changed': 'The route of its endpoint now has parameters that the message did not have.',
   'not-kept':
-    'Its request was not recorded: the message log does not record its bodies (MESSAGE_LOG, or messageLog of its endpoint), or the message was refused before it was read.',
+    'Its request was not recorded: by default the message log keeps those of messages that do not end done, with "all" (MESSAGE_LOG, or messageLog of the endpoint) those of all later ones; or the message was refused before it was read, or its process was killed.',
   cut: 'Only the start of its request was recorded.',
   masked: 'Parts of its recorded request are masked: they hold a credential, or REDACT_PATHS names them.',
   'lookups-not-kept':

@@ -83,14 +83,14 @@ describe('crosswalk deliveries retry', () => {
     await stage.leave(arrived, 'delivered')
     const { code, stdout } = await run('retry', [id, arrived], { yes: true })
     assert.equal(code, 1)
-    assert.match(stdout, new RegExp(`^${id} {2}sent again\n${arrived} {2}.* has arrived`))
+    assert.match(stdout, new RegExp(`^${id} {2}retried\n${arrived} {2}.* has arrived`))
     assert.equal(await stateOf(id), 'pending')
   })
 
   test('sends all that the filters match', async () => {
     const ids = [await undeliverable(), await undeliverable()]
     const asked = await run('retry', [], { filter: ['request=store'], max: 1 }, 'y')
-    assert.deepEqual([asked.code, asked.stdout], [0, '1 delivery sent again.\n'])
+    assert.deepEqual([asked.code, asked.stdout], [0, '1 delivery retried.\n'])
     assert.match(
       asked.stderr,
       /Send again all deliveries with state=undeliverable, request=store at .*There are others/s,
