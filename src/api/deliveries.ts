@@ -75,7 +75,9 @@ const bulkRoute = <const Act extends DeliveryAct>(act: Act) =>
     path: `/deliveries/${act}`,
     role: 'operator',
     body: checkedBody(ManyRequest, { code: 'FILTER_INVALID', mayBeEmpty: true }),
-    answers: { 200: answer('What was changed, the newest first.', ChangedDeliveries) },
+    answers: {
+      200: answer('What was changed: of a retry the oldest first, of a cancellation the newest.', ChangedDeliveries),
+    },
     handle: async (call: Call<never, unknown, DeliveryQuery & Readonly<{ max?: number }>>, { deliveries }: Api) => {
       const { max = MAX_CHANGED_DELIVERIES, ...query } = call.body
       const done = await deliveries.changeAll(act, query, max)
@@ -184,7 +186,15 @@ export const deliveryRoutes = [
       required: false,
     },
     answers: { 200: answer('The delivery.', RetriedDelivery) },
-    fails: [...findsNoDelivery, 'DELIVERY_ENDED', 'MESSAGE_UNKNOWN', 'REPLAY_REFUSED', 'OVERLOADED', 'SHUTTING_DOWN'],
+    fails: [
+      ...findsNoDelivery,
+      'DELIVERY_BUSY',
+      'DELIVERY_ENDED',
+      'MESSAGE_UNKNOWN',
+      'REPLAY_REFUSED',
+      'OVERLOADED',
+      'SHUTTING_DOWN',
+    ],
     sends: 'no-store',
     handle: async (call, { deliveries }) => {
       const { endpoint = 'then', body } = call.body

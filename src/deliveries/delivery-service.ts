@@ -3,7 +3,7 @@ import { DELIVERY_ACTS, type Delivery, type DeliveryAct, type DeliveryState } fr
 import { Failure } from '../core/failure.ts'
 import { isId } from '../core/id.ts'
 import { type Json, omitUndefined } from '../core/json.ts'
-import { cutPage, readCursor } from '../core/records/cursor.ts'
+import { cutPage, idFromPosition, positionFromId, readCursor } from '../core/records/cursor.ts'
 import type { MessageRecord } from '../core/records/message-record.ts'
 import { type Clock, callKey, type Delivered } from '../core/run.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
@@ -59,33 +59,43 @@ export function createDeliveryService({ store, registry, records, settings, cloc
     return views.detail(delivery, await callDeliveries(() => store.content(id)))
   }
 
-  /** Newest first, `limit` at most. */
-  async function* pages(wanted: DeliveryFilter, limit = Number.POSITIVE_INFINITY): AsyncGenerator<readonly Delivery[]> {
-    let before: string | undefined
+  /** `limit` at most. */
+  async function* pages(
+    wanted: DeliveryFilter,
+    limit = Number.POSITIVE_INFINITY,
+    order: 'newest first' | 'oldest first' = 'newest first',
+  ): AsyncGenerator<readonly Delivery[]> {
+    let last: number | undefined
     for (let left = limit; left > 0; left -= PAGE) {
       const size = Math.min(PAGE, left)
-      const page = await callDeliveries(() => store.list(wanted, size, before))
+      const bounds = order === 'oldest first' ? { after: last ?? 0 } : { before: last }
+      const page = await callDeliveries(() => store.list(wanted, size, bounds))
       yield page
-      before = page.at(-1)?.id
+      last = page.at(-1)?.position
       if (page.length < size) return
     }
   }
 
+  /** Newest first. */
   async function* each(wanted: DeliveryFilter, limit?: number): AsyncGenerator<Delivery> {
     for await (const page of pages(wanted, limit)) yield* page
   }
 
   /**
-   * Sends it again, as it was or with another body: a text as it is, any other value as JSON. Fails with DELIVERY_ENDED and
-   * DELIVERY_RETRY_INVALID too.
+   * Sends it again, as it was or with another body: a text as it is, any other value as JSON. Fails with DELIVERY_BUSY,
+   * DELIVERY_ENDED and DELIVERY_RETRY_INVALID too.
    */
   async function retry(id: string, body?: Json): Promise<DeliveryDetail> {
     const delivery = await find(id)
     refuseDelivered(delivery)
     const change = body === undefined ? undefined : await readBody(id, body)
     const changed = await callDeliveries(() => store.retry([id], change))
-    // It may have ended meanwhile.
-    if (changed.length === 0) refuseUnchanged(await find(id))
+    if (changed.length === 0) {
+      // It has arrived meanwhile, or it is under way.
+      refuseDelivered(await find(id))
+      const sentence = `The delivery '${id}' is being sent with its present body at this moment. Try again when the attempt has ended.`
+      throw new Failure('DELIVERY_BUSY', sentence)
+    }
     return detail(id)
   }
 
@@ -152,7 +162,8 @@ export function createDeliveryService({ store, registry, records, settings, cloc
 
   /**
    * Changes those that match, `max` at most, in the state of DELIVERY_ACTS unless the query has one. It goes page by page: what
-   * a page changed stays changed if a later one fails. Out: the first ids; `more`: whether others that match were left.
+   * a page changed stays changed if a later one fails. So the oldest are retried first, and cancelled last: at no time may a
+   * delivery be sent that overtakes one of its key. Out: the first ids; `more`: whether others that match were left.
    */
   async function changeAll(act: DeliveryAct, query: DeliveryQuery, max: number): Promise<ChangedDeliveries> {
     const { state = DELIVERY_ACTS[act] } = query
@@ -164,7 +175,7 @@ export function createDeliveryService({ store, registry, records, settings, cloc
     }
     const changed: ChangedDeliveries = { count: 0, ids: [], more: false }
     let left = max
-    for await (const page of pages(filter({ ...query, state }), max + 1)) {
+    for await (const page of pages(filter({ ...query, state }), max + 1, ACT_ORDERS[act])) {
       const asked = page.slice(0, left).map(({ id }) => id)
       left -= asked.length
       changed.more = asked.length < page.length
@@ -179,8 +190,10 @@ export function createDeliveryService({ store, registry, records, settings, cloc
   return {
     /** Newest first. `next`: the cursor of the next page, if there is one. */
     list: async ({ limit = DEFAULT_LIMIT, cursor, ...query }: DeliveryQuery & Page) => {
-      const found = await callDeliveries(() => store.list(filter(query), limit + 1, readCursor(cursor)))
-      const { page, ...next } = cutPage(found, limit)
+      const last = readCursor(cursor)
+      const before = last === undefined ? undefined : positionFromId(last)
+      const found = await callDeliveries(() => store.list(filter(query), limit + 1, { before }))
+      const { page, ...next } = cutPage(found, limit, ({ position }) => idFromPosition(position))
       return { deliveries: page.map(views.list), ...next }
     },
     counts: () => callDeliveries(() => store.totals()),
@@ -217,6 +230,8 @@ export function createDeliveryService({ store, registry, records, settings, cloc
 }
 
 type Page = Readonly<{ limit?: number; cursor?: string }>
+
+const ACT_ORDERS = { retry: 'oldest first', cancel: 'newest first' } as const
 
 const REFUSED_STATES: Readonly<Record<DeliveryAct, Partial<Record<DeliveryState, string>>>> = {
   retry: { delivered: 'What was delivered is not sent again; replay its messages.' },

@@ -293,9 +293,9 @@ export class DeliverySender {
   /** Rejects with StoreUnavailable. One that the store cannot take is left to its lease, and holds up no other. */
   async #storeBatch(batch: readonly Ended[]): Promise<void> {
     const { store, logger, onEnded } = this.#options
-    const ends = batch.flatMap(({ end }): AttemptEnd[] => {
+    const ends = batch.flatMap(({ delivery: { since }, end }): AttemptEnd[] => {
       const held = this.#held.get(end.id)
-      return held === undefined ? [] : [{ ...end, lease: held.lease }]
+      return held === undefined ? [] : [{ ...end, lease: held.lease, since }]
     })
     let stored: ReadonlySet<string>
     try {

@@ -95,6 +95,8 @@ export const MAX_KEPT_ATTEMPTS = 20
 export type Delivery = DeliveryNames &
   Readonly<{
     state: DeliveryState
+    /** Ascends in the order in which they were accepted. */
+    position: number
     /** ISO 8601, as the times below. */
     acceptedAt: string
     endedAt?: string
@@ -126,6 +128,8 @@ export type AttemptEnd = DeliveryLease &
     /** Undefined if none was made, since the circuit of the target was open: nothing is counted. */
     attempt: DeliveryAttempt | undefined
     state: Exclude<DeliveryState, 'cancelled'>
+    /** Of the delivery when it was claimed: one that was retried after it had ended is sent again, whatever the attempt said. */
+    since?: string
     /** Of a pending one: milliseconds until it is due again. */
     dueInMs?: number
   }>

@@ -198,6 +198,12 @@ export const MANAGEMENT_FAILURES = {
     issue: 'conflict',
     means: 'The delivery has arrived, or was cancelled: it cannot be changed in this way.',
   },
+  DELIVERY_BUSY: {
+    status: 409,
+    retry: true,
+    issue: 'lock-error',
+    means: 'The delivery is being sent; it can get another body when the attempt has ended.',
+  },
   DELIVERY_RETRY_INVALID: {
     status: 400,
     retry: false,

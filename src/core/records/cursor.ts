@@ -21,14 +21,21 @@ export const cursor = noted(described(text, '`next` of the page before.'), {
 export const readCursor = (written: string | undefined): string | undefined =>
   written === undefined ? undefined : decodeCursor(written)
 
+/** A number in place of an id, for rows that are in another order than their ids: the cursor outlives the row. */
+export const idFromPosition = (position: number): string => position.toString(16).padStart(24, '0')
+
+/** Above all positions for a cursor of another list. */
+export const positionFromId = (id: string): number => Math.min(Number.parseInt(id, 16), Number.MAX_SAFE_INTEGER)
+
 /** In: what was found, read one beyond `limit`. Out: the page; `next`: the cursor of the page after it, if there is one. */
 export function cutPage<T extends Readonly<{ id: string }>>(
   found: readonly T[],
   limit: number,
+  idOf = ({ id }: T): string => id,
 ): Readonly<{ page: readonly T[]; next?: string }> {
   const page = found.slice(0, limit)
   const last = page.at(-1)
-  return last === undefined || found.length <= limit ? { page } : { page, next: encodeCursor(last.id) }
+  return last === undefined || found.length <= limit ? { page } : { page, next: encodeCursor(idOf(last)) }
 }
 
 /** Where a page of a sorted list ended: the sort, the key of its last row, and the id of that row. */

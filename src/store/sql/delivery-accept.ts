@@ -104,25 +104,28 @@ export function compileAccept(database: Database, slot: number): Accept {
   /** All of them, or one by one where one of them is at fault. */
   async function acceptBatch(batch: readonly Accepting[]): Promise<void> {
     const fitting: Accepting[] = []
+    const unsettled = new Set(batch)
     let fittingBytes = 0
     try {
       for (const one of batch) {
         if (await hasRoom(one.bytes, one.maxBytes, fittingBytes)) {
           fitting.push(one)
           fittingBytes += one.bytes
-        } else one.resolve('full')
+        } else {
+          unsettled.delete(one)
+          one.resolve('full')
+        }
       }
       if (fitting.length === 0) return
       await database.transactionBeside(() => insertAll(fitting, slot), true)
       for (const { resolve } of fitting) resolve('accepted')
     } catch (thrown) {
       knownAt = Number.NEGATIVE_INFINITY
-      const left = fitting.length === 0 ? batch : fitting
-      if (left.length > 1 && !(thrown instanceof StoreUnavailable)) {
-        for (const one of left) await acceptBatch([one])
+      if (unsettled.size > 1 && !(thrown instanceof StoreUnavailable)) {
+        for (const one of unsettled) await acceptBatch([one])
         return
       }
-      for (const { reject } of batch) reject(thrown)
+      for (const { reject } of unsettled) reject(thrown)
     }
   }
 

@@ -24,8 +24,20 @@ export type RetryChange = Readonly<{ body?: string | Uint8Array }>
 
 const LANES_OF = sql<Ids, { lane: string; target: string }>`
   select distinct lane, target from deliveries where id in ${AMONG_IDS}`
-/** Locked: a purge takes no lanes. */
-const ROWS = sql<Ids, Row>`select * from deliveries where id in ${AMONG_IDS} order by sequence ${LOCK_ROWS}`
+/** `head`: the sequence of the first pending one of its lane. Locked: a purge takes no lanes. */
+export type LaneRow = Row & Readonly<{ head: number | string | null }>
+const ROWS = sql<Ids, LaneRow>`select deliveries.*, (select min(sequence) from deliveries earlier
+    where earlier.lane = deliveries.lane and earlier.state = 'pending') as head
+  from deliveries where id in ${AMONG_IDS} order by deliveries.sequence ${LOCK_ROWS}`
+/**
+ * A lane that is leased sends what was its first pending delivery when the lease was taken. The attempt may have succeeded
+ * though the lease has expired.
+ */
+const UNDER_WAY = sql<Ids, { id: string }>`
+  select deliveries.id from deliveries join delivery_lanes on delivery_lanes.lane = deliveries.lane
+  where deliveries.id in ${AMONG_IDS} and ended = 0 and lease <> '' and since <= tried
+    and not exists (select 1 from deliveries earlier where earlier.lane = deliveries.lane and earlier.state = 'pending'
+      and earlier.sequence < deliveries.sequence and earlier.since < tried)`
 const UPDATE = sql<Readonly<{ rows: string }>>`
   update deliveries set state = ${textAt(1)}, attempts = ${numberAt(2)}, log = ${textAt(3)}, bytes = ${numberAt(4)},
     ended = case when ${textAt(1)} = 'pending' then 0 else ${NOW} end,
@@ -55,10 +67,13 @@ type Change = Readonly<{
 type LaneRelease = Readonly<{ lease: string; dueInMs: number }>
 export type Decision = Readonly<{ change?: Change; release?: LaneRelease }>
 
-/** Changes deliveries and their lanes as `decide` says of each row. Gives the ids of those that it changed. */
+/**
+ * Changes deliveries and their lanes as `decide` says of each row; nothing if there is a `body` and one is being sent with its
+ * present one. Gives the ids of those that it changed.
+ */
 export function* changeAll(
   ids: readonly string[],
-  decide: (row: Row) => Decision | undefined,
+  decide: (row: LaneRow) => Decision | undefined,
   slot: number,
   body?: RetryChange['body'],
 ): TransactionWork<readonly string[]> {
@@ -67,6 +82,7 @@ export function* changeAll(
   const lanes = [...new Map(found.map((one) => [one.lane, one])).values()].sort(byText(({ lane }) => lane))
   if (lanes.length === 0) return []
   yield* ADD_DEPTH(lanes.map(({ lane, target }) => ({ lane, target, depth: 0 })))
+  if (body !== undefined && (yield* step(UNDER_WAY, { ids: among })).length > 0) return []
   const rows = yield* step(ROWS, { ids: among })
   const changes: unknown[] = []
   const delivered: string[] = []
@@ -111,7 +127,8 @@ export function* changeAll(
 }
 
 /** The lease ends even where the delivery has ended before: the next one of its lane waits for it. */
-export function decideEnd(row: Row, { attempt, state, dueInMs = 0, lease }: AttemptEnd): Decision {
+export function decideEnd(row: Row, { attempt, state, dueInMs = 0, lease, since }: AttemptEnd): Decision {
+  if (since !== undefined && Date.parse(since) !== Number(row.since)) return { release: { lease, dueInMs: 0 } }
   const release = { lease, dueInMs: state === 'pending' ? dueInMs : 0 }
   if (row.state !== 'pending') return { release }
   const log = attempt && [...attemptsOf(row), attempt].slice(-MAX_KEPT_ATTEMPTS)
@@ -120,6 +137,12 @@ export function decideEnd(row: Row, { attempt, state, dueInMs = 0, lease }: Atte
     release,
   }
 }
+
+/** What waits behind another one of its key changes nothing about when that is due. */
+export const decideCancel = ({ state, sequence, head }: LaneRow): Decision | undefined =>
+  state === 'pending' || state === 'undeliverable'
+    ? { change: { state: 'cancelled' }, ...(sequence === head && { release: { lease: '', dueInMs: 0 } }) }
+    : undefined
 
 export function decideRetry(row: Row, body: RetryChange['body']): Decision | undefined {
   if (row.state === 'delivered') return undefined

@@ -135,6 +135,7 @@ export function fromRow(row: ShownRow): Delivery {
     target: row.target,
     ...detail,
     state: row.state as DeliveryState,
+    position: Number(row.sequence),
     acceptedAt: isoTime(row.accepted),
     since: isoTime(row.since),
     ...(Number(row.ended) > 0 && { endedAt: isoTime(row.ended) }),

@@ -20,8 +20,10 @@ import {
   changeAll,
   DELETE_CONTENTS,
   type Decision,
+  decideCancel,
   decideEnd,
   decideRetry,
+  type LaneRow,
   type RetryChange,
 } from './delivery-changes.ts'
 import {
@@ -53,6 +55,9 @@ export type DeliveryFilter = Readonly<{
   fromMs?: number
   toMs?: number
 }>
+
+/** Positions of deliveries. */
+type ListBounds = Readonly<{ before?: number | undefined } | { after: number }>
 
 /** How many deliveries there are of one kind. */
 export type DeliveryCount = Readonly<{
@@ -144,7 +149,7 @@ export function compileDeliveryStore(database: Database) {
   let claims = 0
   const changed = async (
     ids: readonly string[],
-    decide: (row: Row) => Decision | undefined,
+    decide: (row: LaneRow) => Decision | undefined,
     body?: RetryChange['body'],
   ): Promise<readonly string[]> =>
     ids.length === 0 ? [] : database.transactionBeside(() => changeAll(ids, decide, slot, body))
@@ -211,9 +216,9 @@ export function compileDeliveryStore(database: Database) {
     get: async (id: string): Promise<Delivery | undefined> => (await database.read(GET, { id })).map(fromRow)[0],
     /** What is sent; undefined if it is not kept any more. */
     content: async (id: string) => (await database.read(CONTENT, { id })).map(contentOf)[0],
-    /** Newest first. `before`: the id of the last one of the page before. */
-    list: (filter: DeliveryFilter, limit: number, before?: string): Promise<readonly Delivery[]> =>
-      listByParts(database, filter, limit, before),
+    /** Newest first, or oldest first with `after`. The bounds are the position of the last one of the page before. */
+    list: (filter: DeliveryFilter, limit: number, bounds: ListBounds = {}): Promise<readonly Delivery[]> =>
+      listByParts(database, filter, limit, bounds),
     totals: async (): Promise<DeliveryTotals> => {
       const counts = (await database.read(TOTALS, {})).map(countFromRow)
       const [oldest] = await database.read(OLDEST, {})
@@ -221,16 +226,11 @@ export function compileDeliveryStore(database: Database) {
     },
     /**
      * Sends pending ones at once, and those that ended undeliverable or cancelled again, in the order in which they were
-     * accepted. Resolves to the ids of those that it changed.
+     * accepted. Resolves to the ids of those that it changed: none if one that is being sent would get another `body`.
      */
     retry: (ids: readonly string[], { body }: RetryChange = {}) => changed(ids, (row) => decideRetry(row, body), body),
     /** Ends pending and undeliverable ones. One that is being sent may arrive nevertheless. Resolves to the ids that it changed. */
-    cancel: (ids: readonly string[]) =>
-      changed(ids, ({ state }) =>
-        state === 'pending' || state === 'undeliverable'
-          ? { change: { state: 'cancelled' }, ...(state === 'pending' && { release: { lease: '', dueInMs: 0 } }) }
-          : undefined,
-      ),
+    cancel: (ids: readonly string[]) => changed(ids, decideCancel),
     /** Deletes up to `limit` delivered and cancelled ones that ended more than `ageMs` ago. Resolves to how many. */
     purge: (ageMs: number, limit: number): Promise<number> =>
       database.transactionBeside(function* () {
@@ -260,36 +260,42 @@ const countFromRow = (row: CountRow): DeliveryCount => ({
 /** What a statement of a list reads at most: some milliseconds where it holds up messages, else far less than its time limit. */
 const MAX_PART = { embedded: 1_000, server: 20_000 }
 
-/** Looks for the deliveries part by part, newest first. On SQLite that takes half of the time, so that messages go on. */
+/** Looks for the deliveries part by part, in their order. On SQLite that takes half of the time, so that messages go on. */
 async function listByParts(
   database: Database,
   filter: DeliveryFilter,
   limit: number,
-  before: string | undefined,
+  bounds: ListBounds,
 ): Promise<readonly Delivery[]> {
   const maxPart = MAX_PART[database.isEmbedded ? 'embedded' : 'server']
+  const { beyond, within, last, order } = 'after' in bounds ? OLDEST_FIRST : NEWEST_FIRST
   const found: Delivery[] = []
-  let end = before === undefined ? undefined : sql`(select sequence from deliveries where id = ${before})`
+  let end = 'after' in bounds ? bounds.after : bounds.before
   for (let size = limit; ; size = Math.min(size * 4, maxPart)) {
     const startedAt = performance.now()
-    const conditions = [indexedCondition(filter), end && sql`sequence < ${end}`].filter((one) => one !== undefined)
-    const part = sql`select sequence from deliveries ${where(conditions)} order by sequence desc limit ${size}`
-    const [read] = await database.readOnce<{ lowest: number | string | null; count: number | string }>(
-      sql`select min(sequence) as lowest, count(*) as count from (${part}) as part`,
+    const past = end === undefined ? undefined : sql`deliveries.sequence ${beyond} ${end}`
+    const conditions = [indexedCondition(filter), past].filter((one) => one !== undefined)
+    const part = sql`select sequence from deliveries ${where(conditions)} order by sequence ${order} limit ${size}`
+    const [read] = await database.readOnce<{ last: number | string | null; count: number | string }>(
+      sql`select ${last} as last, count(*) as count from (${part}) as part`,
     )
-    const lowest = Number(read?.lowest ?? 0)
+    const lastRead = Number(read?.last ?? 0)
     // A cross join: SQLite reads the part first. PostgreSQL would read all for a join if it knows nothing of the table.
     const from = differing(
       sql`from (${part}) as part cross join deliveries on deliveries.sequence = part.sequence`,
       sql`from deliveries`,
     )
-    const range = [sql`deliveries.sequence >= ${lowest}`, end && sql`deliveries.sequence < ${end}`]
-    found.push(...(await database.readOnce(compileList(filter, limit - found.length, from, range))).map(fromRow))
+    const range = [sql`deliveries.sequence ${within} ${lastRead}`, past]
+    const rows = await database.readOnce(compileList(filter, limit - found.length, from, range, order))
+    found.push(...rows.map(fromRow))
     if (found.length === limit || Number(read?.count ?? 0) < size) return found
-    end = sql`${lowest}`
+    end = lastRead
     if (database.isEmbedded) await pause(performance.now() - startedAt)
   }
 }
+
+const NEWEST_FIRST = { beyond: sql`<`, within: sql`>=`, last: sql`min(sequence)`, order: sql`desc` }
+const OLDEST_FIRST = { beyond: sql`>`, within: sql`<=`, last: sql`max(sequence)`, order: sql`asc` }
 
 /** By the index that leaves the fewest: most deliveries are delivered. */
 function indexedCondition({ messageId, endpointId, state }: DeliveryFilter): Fragment | undefined {
@@ -303,6 +309,7 @@ function compileList(
   limit: number,
   from: Fragment,
   range: readonly (Fragment | undefined)[],
+  order: Fragment,
 ): Sql<never, ShownRow> {
   const { state, endpointId, requestId, messageId, target, orderKey, fromMs, toMs } = filter
   const order_key = orderKey === undefined ? undefined : keyText(orderKey)
@@ -316,5 +323,5 @@ function compileList(
     toMs === undefined ? undefined : sql`deliveries.accepted < cast(${toMs} as bigint)`,
   ].filter((condition) => condition !== undefined)
   return sql`${SELECT_SHOWN} ${from} ${WITH_LANES} ${where(conditions)}
-    order by deliveries.sequence desc limit ${limit}`
+    order by deliveries.sequence ${order} limit ${limit}`
 }

@@ -61,7 +61,7 @@ class Model {
   cancel(id: string): readonly string[] {
     const one = this.#find(id)
     if (one?.state !== 'pending' && one?.state !== 'undeliverable') return []
-    if (one.state === 'pending') this.#release(one, '', 0)
+    if (one === this.head(one.lane)) this.#release(one, '', 0)
     this.#change(one, 'cancelled')
     return [id]
   }

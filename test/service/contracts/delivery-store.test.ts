@@ -27,6 +27,11 @@ describeStores(
       return claimed
     }
     const stateOfId = async (id: string) => (await store().get(id))?.state
+    /** Until the clock of the database has moved. */
+    const tick = async () => {
+      const before = await store().now()
+      await until(store().now, (now) => now > before)
+    }
     const countOf = async (state: string) =>
       (await store().totals()).counts
         .filter((count) => count.state === state)
@@ -47,7 +52,7 @@ describeStores(
       )
       const [{ delivery, request } = assert.fail()] = claimed
       const { request: _, body: __, ...names } = first
-      const { acceptedAt, since, bytes, ...shown } = delivery
+      const { acceptedAt, since, bytes, position: ___, ...shown } = delivery
       assert.deepEqual(shown, { ...names, state: 'pending', attempts: 0, lastAttempts: [] })
       assert.equal(acceptedAt, since)
       assert.equal(bytes, JSON.stringify(request).length + 3)
@@ -217,6 +222,44 @@ describeStores(
       assert.deepEqual(await claimedIds('b'), [idOf(2)])
     })
 
+    it('hold to the time of the first of their key when one behind it is cancelled', async () => {
+      await accept([1, 2, 3].map((number) => deliveryOf(number, { orderKey: 'k' })))
+      await store().end([endOf(await one('a'), 'pending', 600_000)])
+      assert.deepEqual(await store().cancel([idOf(2)]), [idOf(2)])
+      assert.deepEqual(await claimedIds('b'), [])
+      assert.deepEqual(await store().cancel([idOf(3), idOf(1)]), [idOf(1), idOf(3)])
+      assert.deepEqual(await store().dueTargets(9), { targets: [], nextInMs: undefined })
+    })
+
+    it('keep their body while they are sent, unlike those behind them', async () => {
+      await accept([1, 2].map((number) => deliveryOf(number, { orderKey: 'k' })))
+      await tick()
+      const sent = await one('a')
+      const bodies = async () =>
+        Promise.all(
+          [1, 2].map(async (number) => String(Buffer.from((await store().content(idOf(number)))?.body ?? []))),
+        )
+      const edit = (number: number) => store().retry([idOf(number)], { body: 'edited' })
+      assert.deepEqual([await edit(1), await edit(2)], [[], [idOf(2)]])
+      assert.deepEqual(await bodies(), ['{"number":1}', 'edited'])
+      assert.deepEqual(await store().retry([idOf(1)]), [idOf(1)])
+      await store().end([endOf(sent, 'pending', 600_000)])
+      assert.deepEqual(await edit(1), [idOf(1)])
+      assert.deepEqual(await bodies(), ['edited', 'edited'])
+    })
+
+    it('are sent again if they were cancelled and retried while they were sent', async () => {
+      await accept([deliveryOf(1)])
+      const sent = await one('a')
+      await store().cancel([idOf(1)])
+      await tick()
+      assert.deepEqual(await store().retry([idOf(1)], { body: 'edited' }), [idOf(1)])
+      assert.deepEqual(await store().end([{ ...endOf(sent, 'delivered'), since: sent.delivery.since }]), [])
+      const again = await one('a')
+      assert.equal(Buffer.from(again.body ?? []).toString(), 'edited')
+      assert.deepEqual(await store().end([{ ...endOf(again, 'delivered'), since: again.delivery.since }]), [idOf(1)])
+    })
+
     it('are counted whatever a purge deletes beside retries', async () => {
       for (let round = 0; round < 20; round += 1) {
         const batch = Array.from({ length: 10 }, (_, index) => deliveryOf(round * 10 + index + 1))
@@ -237,8 +280,8 @@ describeStores(
     it('are listed, newest first, by each filter, and deleted some time after their end', async () => {
       await accept([deliveryOf(1, { orderKey: 'long '.repeat(900) }), deliveryOf(2, { target: 'topic x' })])
       await accept([deliveryOf(3, { endpointId: idOf(2), requestId: 'b' })])
-      const listed = async (filter: Parameters<ReturnType<typeof store>['list']>[0], before?: string) =>
-        (await store().list(filter, 2, before)).map(({ id }) => Number.parseInt(id, 16))
+      const listed = async (filter: Parameters<ReturnType<typeof store>['list']>[0], from = {}) =>
+        (await store().list(filter, 2, from)).map(({ id }) => Number.parseInt(id, 16))
       const accepted = Date.parse((await store().get(idOf(1)))?.acceptedAt ?? '')
       for (const [filter, found] of [
         [{}, [3, 2]],
@@ -253,7 +296,15 @@ describeStores(
       ] as const) {
         assert.deepEqual(await listed(filter), found)
       }
-      assert.deepEqual(await listed({}, idOf(2)), [1])
+      const positions = (await store().list({}, 3)).map(({ position }) => position)
+      const [third = 0, second = 0, first = 0] = positions
+      assert.deepEqual(await listed({}, { before: second }), [1])
+      assert.deepEqual(await listed({}, { after: 0 }), [1, 2])
+      assert.deepEqual(await listed({ state: 'pending' }, { after: first }), [2, 3])
+      assert.deepEqual(
+        [await listed({}, { after: third }), await listed({ target: 'topic x' }, { after: 0 })],
+        [[], [2]],
+      )
       await store().end([endOf(await one('a'), 'delivered')])
       assert.equal(await store().purge(600_000, 10), 0)
       assert.equal(

@@ -70,6 +70,16 @@ describe('the list', () => {
     assert.deepEqual(seen, ids)
   })
 
+  test('goes on after its last delivery was removed between two pages', async () => {
+    const [oldest, middle, newest] = [await stage.add(), await stage.add(), await stage.add()]
+    const { next } = (await stage.get('/deliveries?limit=2')).json()
+    await stage.store.cancel([middle])
+    assert.equal(await stage.store.purge(-60_000, 9), 1)
+    assert.deepEqual(await idsOf(`cursor=${next}`), [oldest])
+    assert.deepEqual(await idsOf(''), [newest, oldest])
+    assert.deepEqual(await idsOf(`cursor=${Buffer.alloc(12, 255).toString('base64url')}`), [newest, oldest])
+  })
+
   const wrong: readonly (readonly [string, RegExp])[] = [
     ['state=lost', /There is no state "lost"/],
     ['endpoint=Nowhere', /No active endpoint has the name "Nowhere".* The deliveries of a deleted one/],
@@ -263,6 +273,18 @@ describe('a retry', () => {
     }
   })
 
+  test('refuses another body while the present one is being sent', async () => {
+    const id = await stage.add()
+    const [claimed] = await stage.store.claim('test', 'http://lab.test', 1, 60_000)
+    const reply = await stage.post(`/deliveries/${id}/retry`, { body: { a: 2 } })
+    assert.deepEqual(codeOf(reply), [409, 'DELIVERY_BUSY'])
+    assert.match(String(reply.json().error), /is being sent .* Try again when the attempt has ended\.$/)
+    assert.equal((await contentOf(id)).body, '{"a":1}')
+    assert.equal((await stage.post(`/deliveries/${id}/retry`)).status, 200)
+    await stage.store.end([{ id, lease: claimed?.lease ?? '', attempt: failed(500), state: 'pending' }])
+    assert.equal((await stage.post(`/deliveries/${id}/retry`, { body: { a: 2 } })).status, 200)
+  })
+
   test('refuses what has arrived', async () => {
     const id = await stage.add()
     await stage.leave(id, 'delivered')
@@ -336,9 +358,9 @@ describe('many', () => {
     const [copy = '', ...others] = ids
     for (const id of ids) await stage.leave(id, 'undeliverable', [failed(400)])
     const some = (await stage.post('/deliveries/retry', { request: 'store', max: 2 })).json()
-    assert.deepEqual(some, { count: 2, ids: others.slice(0, 2), more: true })
+    assert.deepEqual(some, { count: 2, ids: others.slice(1).reverse(), more: true })
     const rest = (await stage.post('/deliveries/retry', { request: 'store' })).json()
-    assert.deepEqual(rest, { count: 1, ids: others.slice(2), more: false })
+    assert.deepEqual(rest, { count: 1, ids: others.slice(0, 1), more: false })
     assert.equal(await stateOf(copy), 'undeliverable')
     const ended = (await stage.post('/deliveries/cancel', { endpoint: ENDPOINT_ID })).json()
     assert.deepEqual(ended, { count: 3, ids: others, more: false })

@@ -41,6 +41,7 @@ export const claimedDelivery = ({
     requestId: 'send',
     target: 'http://target.example',
     state: 'pending',
+    position: 1,
     acceptedAt: '2026-01-01T00:00:00.000Z',
     since: '2026-01-01T00:00:00.000Z',
     attempts: 0,

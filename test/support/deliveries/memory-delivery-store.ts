@@ -55,6 +55,7 @@ export function memoryDeliveryStore(nowMs: () => number): MemoryDeliveryStore {
           requestId: 'r',
           ...names,
           state: 'pending',
+          position: stored.size + 1,
           acceptedAt: new Date(nowMs()).toISOString(),
           since: new Date(nowMs()).toISOString(),
           attempts: 0,
