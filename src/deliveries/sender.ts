@@ -62,6 +62,8 @@ export class DeliverySender {
   readonly #paces = new Map<string, TargetPace>()
   /** Deliveries that are under way, or whose ends are not stored yet, by their ids. */
   readonly #held = new Map<string, Held>()
+  /** By the clock of the store. */
+  #startedAtMs: number | undefined
   #gapMs = GAP_MS
   #ends: Ended[] = []
   #isStoring = false
@@ -175,12 +177,13 @@ export class DeliverySender {
   /** Out: milliseconds until something may be due. */
   async #claimDue(): Promise<number> {
     const { store } = this.#options
+    this.#startedAtMs ??= await store.now()
     const paused = this.pausedTargets.length
     const startedAt = this.#timers.now()
     const looking = store.dueTargets(MAX_TARGETS + paused)
     this.#gapMs = Math.max(GAP_MS, GAP_LOOKS * (this.#timers.now() - startedAt))
     const { targets, nextInMs = POLL_MS } = await looking
-    const back = [...this.#paces].filter(([, { isBack }]) => isBack).map(([target]) => target)
+    const back = [...this.#paces].filter(([, pace]) => pace.isBack(this.#timers.now())).map(([target]) => target)
     const wanted = [...new Set([...targets, ...back])]
     // Those without any come first, so that a few slow targets hold up no other.
     const underWayTo = (target: string) => this.#paces.get(target)?.underWay ?? 0
@@ -203,11 +206,11 @@ export class DeliverySender {
     const claimed = await this.#hold(pace, () => store.claim(owner, target, room, LEASE_MS))
     for (const one of claimed) this.#begin(one, pace)
     const left = room - claimed.length
-    if (!pace.isBack || left <= 0 || this.#isStopping) return
+    if (!pace.isBack(this.#timers.now()) || left <= 0 || this.#isStopping) return
     pace.backAtMs ??= await store.now()
     const { backAtMs } = pace
     const waiting = await this.#hold(pace, () => store.claim(owner, target, left, LEASE_MS, backAtMs))
-    if (waiting.length === 0) pace.caughtUp()
+    if (waiting.length === 0) pace.caughtUp(this.#timers.now())
     for (const one of waiting) this.#begin(one, pace)
   }
 
@@ -258,7 +261,7 @@ export class DeliverySender {
     const result = await attempt(claimed)
     if (this.#isClosed) return
     if ('circuitOpenMs' in result) pace.pause(result.circuitOpenMs, this.#timers.now())
-    else pace.record(result.target, clock())
+    else pace.record(result.target, this.#timers.now())
     this.#finish(claimed.delivery, nextStep(result, claimed, { nowMs: clock(), random }))
   }
 
@@ -364,7 +367,7 @@ export class DeliverySender {
   #paceOf(target: string): TargetPace {
     const known = this.#paces.get(target)
     if (known !== undefined) return known
-    const pace = new TargetPace(this.#options.concurrency)
+    const pace = new TargetPace(this.#options.concurrency, this.#startedAtMs)
     this.#paces.set(target, pace)
     return pace
   }

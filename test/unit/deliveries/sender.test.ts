@@ -178,6 +178,47 @@ test('when a target is back, what waits for it is sent although it is not due, a
   assert.ok(bench.most <= 8)
 })
 
+for (const [name, stopAt] of [
+  ['during an outage', 60_000],
+  ['while the rest is caught up with', 61_000],
+] as const)
+  test(`a process that starts ${name} sends what waits when its first delivery is answered`, async () => {
+    const bench = new Bench()
+    bench.addMany(100)
+    const answersMs = (ms: number) =>
+      new Promise<AttemptResult>((resolve) => bench.timers.after(ms, () => resolve(DELIVERED)))
+    const first = bench.sender(() => (bench.timers.now() < 60_000 ? AWAY : answersMs(500)))
+    await bench.timers.pass(stopAt)
+    const stopped = first.stop(1_000)
+    await bench.timers.pass(1_000)
+    assert.equal(await stopped, 0)
+    assert.ok(bench.store.inState('pending') > 50)
+    bench.sender(() => DELIVERED, 'two')
+    await bench.timers.pass(10_000)
+    bench.add('new')
+    await bench.timers.pass(10_000)
+    assert.equal(bench.store.inState('pending'), 0)
+  })
+
+test('a target that is away again while the rest is caught up with gets it a minute later', async () => {
+  const bench = new Bench()
+  bench.addMany(200)
+  let back = 0
+  bench.sender(() => {
+    if (bench.timers.now() < 60_000) return AWAY
+    back += 1
+    return back > 30 && back <= 35 ? AWAY : DELIVERED
+  })
+  await bench.timers.pass(60_000)
+  bench.add('new')
+  await bench.timers.pass(10_000)
+  bench.add('newer')
+  await bench.timers.pass(45_000)
+  assert.ok(bench.store.inState('pending') > 100)
+  await bench.timers.pass(20_000)
+  assert.equal(bench.store.inState('pending'), 0)
+})
+
 test('what one process leaves is taken over when its lease ends, and not before', async () => {
   const bench = new Bench()
   bench.addMany(1)
