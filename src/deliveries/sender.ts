@@ -5,11 +5,10 @@
 import { nextPauseMs } from '../core/backoff.ts'
 import type { AttemptEnd, ClaimedDelivery, Delivery, DeliveryLease } from '../core/deliveries/delivery.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
-import type { Clock } from '../core/run.ts'
 import type { DeliveryStore } from '../store/sql/delivery-store.ts'
 import { StoreUnavailable } from '../store/store-access.ts'
 import type { Attempt } from './attempt.ts'
-import { firstDueInMs, type NextStep, nextStep } from './next-step.ts'
+import { type AttemptResult, firstDueInMs, isTooOld, type NextStep, nextStep } from './next-step.ts'
 import { TargetPace } from './target-pace.ts'
 import { TIMERS, type Timers } from './timers.ts'
 
@@ -18,7 +17,6 @@ export type SenderOptions = Readonly<{
   attempt: Attempt
   /** Names this process in leases; no other one has it, nor an earlier run of this one. */
   owner: string
-  clock: Clock
   /** Deliveries under way to one target. */
   concurrency: number
   logger: Pick<Logger, 'warn' | 'error' | 'info'>
@@ -46,6 +44,9 @@ const MAX_UNDER_WAY = 256
 
 /** Targets of one look, beside those that are paused. */
 const MAX_TARGETS = 256
+
+/** Deliveries of a target that is away whose age is looked at in one step. */
+const MAX_CHECKED = 16
 
 /** Targets of which something is remembered. */
 const MAX_PACES = 10_000
@@ -201,9 +202,17 @@ export class DeliverySender {
   async #claim(target: string): Promise<void> {
     const { store, owner } = this.#options
     const pace = this.#paceOf(target)
-    const room = Math.min(pace.room(this.#timers.now()), this.#roomBeside(pace))
+    const circuitOpenMs = pace.pausedForMs(this.#timers.now())
+    const isGivingUp = circuitOpenMs > 0 && pace.mayHaveOld
+    const most = isGivingUp ? MAX_CHECKED : pace.room(this.#timers.now())
+    const room = Math.min(most, this.#roomBeside(pace))
     if (room <= 0) return
     const claimed = await this.#hold(pace, () => store.claim(owner, target, room, LEASE_MS))
+    if (isGivingUp) {
+      pace.mayHaveOld = false
+      for (const one of claimed) this.#decide(one, pace, { circuitOpenMs }, one.ageMs)
+      return
+    }
     for (const one of claimed) this.#begin(one, pace)
     const left = room - claimed.length
     if (!pace.isBack(this.#timers.now()) || left <= 0 || this.#isStopping) return
@@ -250,19 +259,25 @@ export class DeliverySender {
 
   #begin(claimed: ClaimedDelivery, pace: TargetPace): void {
     const { id } = claimed.delivery
-    const dueInMs = this.#isStopping ? 0 : firstDueInMs(claimed, this.#options.clock())
+    const dueInMs = this.#isStopping ? 0 : firstDueInMs(claimed)
     if (dueInMs > 0 || this.#isStopping)
       this.#finish(claimed.delivery, { id, attempt: undefined, state: 'pending', dueInMs })
     else void this.#attempt(claimed, pace)
   }
 
   async #attempt(claimed: ClaimedDelivery, pace: TargetPace): Promise<void> {
-    const { attempt, clock, random = Math.random } = this.#options
-    const result = await attempt(claimed)
+    const startedAt = this.#timers.now()
+    const result = await this.#options.attempt(claimed)
     if (this.#isClosed) return
     if ('circuitOpenMs' in result) pace.pause(result.circuitOpenMs, this.#timers.now())
     else pace.record(result.target, this.#timers.now())
-    this.#finish(claimed.delivery, nextStep(result, claimed, { nowMs: clock(), random }))
+    this.#decide(claimed, pace, result, claimed.ageMs + this.#timers.now() - startedAt)
+  }
+
+  #decide(claimed: ClaimedDelivery, pace: TargetPace, result: AttemptResult, ageMs: number): void {
+    const { random = Math.random } = this.#options
+    if (isTooOld(claimed, ageMs)) pace.mayHaveOld = true
+    this.#finish(claimed.delivery, nextStep(result, claimed, { ageMs, random }))
   }
 
   #finish(delivery: Delivery, end: NextStep): void {

@@ -39,6 +39,9 @@ export class TargetPace {
   /** Deliveries that the sender has under way to it. */
   underWay = 0
 
+  /** Some that are due may be too old: they need not wait for the target. */
+  mayHaveOld = false
+
   /** By the clock of the store: what was tried before is sent when the target is back; undefined until that is noticed. */
   backAtMs: number | undefined
 

@@ -111,7 +111,6 @@ export async function startSimulatedSender(
     },
     attempt,
     owner: 'one',
-    clock,
     concurrency: CONCURRENCY,
     logger: silent,
     timers,

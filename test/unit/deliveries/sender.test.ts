@@ -4,7 +4,7 @@ import type { ClaimedDelivery } from '../../../src/core/deliveries/delivery.ts'
 import type { AttemptResult } from '../../../src/deliveries/next-step.ts'
 import { DeliverySender, type SenderOptions } from '../../../src/deliveries/sender.ts'
 import { StoreUnavailable } from '../../../src/store/store-access.ts'
-import { deliveryRequest } from '../../support/deliveries/claimed-delivery.ts'
+import { deliveryRequest, RULES } from '../../support/deliveries/claimed-delivery.ts'
 import { type ManualTimers, manualTimers } from '../../support/deliveries/manual-timers.ts'
 import { type MemoryDeliveryStore, memoryDeliveryStore } from '../../support/deliveries/memory-delivery-store.ts'
 import { silent } from '../../support/silent.ts'
@@ -37,7 +37,6 @@ class Bench {
         return result
       },
       owner,
-      clock: this.timers.now,
       concurrency,
       logger: { ...silent, warn: (_, message) => void this.lines.push(message) },
       random: () => 0,
@@ -48,8 +47,8 @@ class Bench {
     return sender
   }
 
-  add(id: string, orderKey?: string, target = 'a'): void {
-    this.store.add({ id, target, ...(orderKey === undefined ? {} : { orderKey }) }, deliveryRequest())
+  add(id: string, orderKey?: string, target = 'a', rules = RULES): void {
+    this.store.add({ id, target, ...(orderKey === undefined ? {} : { orderKey }) }, deliveryRequest({ rules }))
   }
 
   addMany(count: number, target = 'a'): void {
@@ -159,6 +158,22 @@ test('an open circuit burns no attempt, and one delivery finds out whether the t
   isOpen = false
   await bench.timers.pass(15_000)
   assert.equal(bench.store.inState('delivered'), 50)
+})
+
+test('what becomes too old while a circuit is open is given up without an attempt, and the rest waits', async () => {
+  const bench = new Bench()
+  for (let index = 0; index < 200; index += 1)
+    bench.add(`a${index}`, undefined, 'a', { ...RULES, giveUpAfterMs: index % 2 === 0 ? 60_000 : 600_000 })
+  const isProbe = () => bench.sent.length % 20 === 0
+  bench.sender(() => (isProbe() ? AWAY : { circuitOpenMs: 5_000 }))
+  await bench.timers.pass(50_000)
+  assert.equal(bench.store.inState('undeliverable'), 0)
+  await bench.timers.pass(150_000)
+  assert.equal(bench.store.inState('undeliverable'), 100)
+  assert.equal(bench.store.inState('pending'), 100)
+  const { attempts, lastAttempts } = bench.store.get('a100')
+  assert.deepEqual([attempts, lastAttempts[0]?.fault], [0, 'circuit-open'])
+  assert.ok(bench.sent.length < 60, `${bench.sent.length} were attempted`)
 })
 
 test('when a target is back, what waits for it is sent although it is not due, and not at once', async () => {
@@ -280,7 +295,6 @@ test('an end that the store cannot take holds up no other', async () => {
     store,
     attempt: async () => DELIVERED,
     owner: 'one',
-    clock: bench.timers.now,
     concurrency: 8,
     logger: silent,
     timers: bench.timers,
