@@ -7,7 +7,7 @@ import type { AttemptEnd, ClaimedDelivery, DeliveryAttempt, DeliveryState } from
  */
 export type TargetSign = 'answers' | 'busy' | 'away' | 'unknown'
 
-export type AttemptResult =
+export type EndedResult =
   | Readonly<{
       attempt: DeliveryAttempt
       /** 'pending': it is tried again. */
@@ -18,6 +18,9 @@ export type AttemptResult =
     }>
   /** Nothing was sent: the target has failed too often. Milliseconds until it may be asked again. */
   | Readonly<{ circuitOpenMs: number }>
+
+/** 'isStopped': its lease could not be renewed in time, or another process has it, which goes on with the delivery. */
+export type AttemptResult = EndedResult | Readonly<{ isStopped: true }>
 
 /** The longest pause that a target can ask for: a mistaken header must not hold a delivery for a year. */
 const MAX_ASKED_MS = 86_400_000
@@ -38,7 +41,7 @@ export const isTooOld = ({ request: { rules } }: Pick<ClaimedDelivery, 'request'
 
 /** `ageMs`: of the delivery now; `random`: from 0 to below 1. */
 export function nextStep(
-  result: AttemptResult,
+  result: EndedResult,
   { delivery, request }: Pick<ClaimedDelivery, 'delivery' | 'request'>,
   { ageMs, random }: Readonly<{ ageMs: number; random: () => number }>,
 ): NextStep {

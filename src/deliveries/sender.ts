@@ -8,7 +8,7 @@ import type { Logger } from '../core/ports/logger-port.ts'
 import type { DeliveryStore } from '../store/sql/delivery-store.ts'
 import { StoreUnavailable } from '../store/store-access.ts'
 import type { Attempt } from './attempt.ts'
-import { type AttemptResult, firstDueInMs, isTooOld, type NextStep, nextStep } from './next-step.ts'
+import { type EndedResult, firstDueInMs, isTooOld, type NextStep, nextStep } from './next-step.ts'
 import { TargetPace } from './target-pace.ts'
 import { TIMERS, type Timers } from './timers.ts'
 
@@ -29,6 +29,10 @@ export type SenderOptions = Readonly<{
 
 const LEASE_MS = 30_000
 const RENEW_MS = 10_000
+
+/** After so long without a renewal an attempt is stopped: what it sent at the end has the rest of its lease. */
+const HELD_MS = 24_000
+const WATCH_MS = 1_000
 const POLL_MS = 5_000
 
 /** Between two looks at the store, so that one look serves all messages that were accepted meanwhile. */
@@ -54,7 +58,11 @@ const MAX_PACES = 10_000
 /** Ends that are stored in one transaction. */
 const MAX_ENDS = 100
 
-type Held = DeliveryLease & Readonly<{ pace: TargetPace }>
+type Held = DeliveryLease &
+  Readonly<{ pace: TargetPace; lost: AbortController }> & {
+    /** On the clock of the timers. */
+    heldUntil: number
+  }
 type Ended = Readonly<{ delivery: Delivery; end: NextStep }>
 
 export class DeliverySender {
@@ -75,6 +83,7 @@ export class DeliverySender {
   #running: Promise<void> | undefined
   #stopped: Promise<number> | undefined
   #cancelRenewal: (() => void) | undefined
+  #cancelWatch: (() => void) | undefined
   #wakeLoop: (() => void) | undefined
   #noteIdle: (() => void) | undefined
 
@@ -97,6 +106,7 @@ export class DeliverySender {
   start(): void {
     this.#running = this.#run()
     this.#renewLater()
+    this.#watchLater()
   }
 
   /** Deliveries were accepted, or somebody retried some: they are looked for at once. */
@@ -123,6 +133,7 @@ export class DeliverySender {
     cancel()
     this.#isClosed = true
     this.#cancelRenewal?.()
+    this.#cancelWatch?.()
     return this.#held.size
   }
 
@@ -237,7 +248,8 @@ export class DeliverySender {
         pace.underWay += 1
         fresh.push(one)
       }
-      this.#held.set(id, { id, lease, pace: known?.pace ?? pace })
+      const { pace: heldPace, lost } = known ?? { pace, lost: new AbortController() }
+      this.#held.set(id, { id, lease, pace: heldPace, lost, heldUntil: startedAt + HELD_MS })
     }
     if (this.#timers.now() - startedAt < LEASE_MS / 2) return fresh
     return this.#stillLeased(fresh)
@@ -245,16 +257,16 @@ export class DeliverySender {
 
   /** A process that stood still while it claimed may have lost the leases. */
   async #stillLeased(claimed: readonly ClaimedDelivery[]): Promise<readonly ClaimedDelivery[]> {
-    const release = ({ delivery }: ClaimedDelivery) => this.#release(delivery.id)
+    const held = claimed.flatMap(({ delivery: { id } }) => this.#held.get(id) ?? [])
     try {
-      const leases = claimed.map(({ delivery: { id }, lease }) => ({ id, lease }))
-      const kept = new Set(await this.#options.store.renew(leases, LEASE_MS))
-      claimed.filter(({ delivery }) => !kept.has(delivery.id)).forEach(release)
-      return claimed.filter(({ delivery }) => kept.has(delivery.id))
+      await this.#renew(held)
     } catch (thrown) {
-      claimed.forEach(release)
+      for (const { lost } of held) lost.abort()
       throw thrown
+    } finally {
+      for (const { id, lost } of held) if (lost.signal.aborted) this.#release(id)
     }
+    return claimed.filter(({ delivery }) => this.#held.has(delivery.id))
   }
 
   #begin(claimed: ClaimedDelivery, pace: TargetPace): void {
@@ -267,14 +279,17 @@ export class DeliverySender {
 
   async #attempt(claimed: ClaimedDelivery, pace: TargetPace): Promise<void> {
     const startedAt = this.#timers.now()
-    const result = await this.#options.attempt(claimed)
+    const held = this.#held.get(claimed.delivery.id)
+    if (held === undefined) return
+    const result = await this.#options.attempt(claimed, held.lost.signal)
     if (this.#isClosed) return
+    if ('isStopped' in result) return this.#release(held.id)
     if ('circuitOpenMs' in result) pace.pause(result.circuitOpenMs, this.#timers.now())
     else pace.record(result.target, this.#timers.now())
     this.#decide(claimed, pace, result, claimed.ageMs + this.#timers.now() - startedAt)
   }
 
-  #decide(claimed: ClaimedDelivery, pace: TargetPace, result: AttemptResult, ageMs: number): void {
+  #decide(claimed: ClaimedDelivery, pace: TargetPace, result: EndedResult, ageMs: number): void {
     const { random = Math.random } = this.#options
     if (isTooOld(claimed, ageMs)) pace.mayHaveOld = true
     this.#finish(claimed.delivery, nextStep(result, claimed, { ageMs, random }))
@@ -335,19 +350,34 @@ export class DeliverySender {
 
   #renewLater(): void {
     this.#cancelRenewal = this.#timers.after(RENEW_MS, () => {
-      void this.#renew().finally(() => {
+      void this.#renewAll().finally(() => {
         if (!this.#isClosed) this.#renewLater()
       })
     })
   }
 
-  /** What another process has taken over meanwhile goes on: the store knows what to do with its end. */
-  async #renew(): Promise<void> {
-    const { store } = this.#options
-    const leases = [...this.#held.values()]
-    if (leases.length === 0) return
+  #watchLater(): void {
+    this.#cancelWatch = this.#timers.after(WATCH_MS, () => {
+      const now = this.#timers.now()
+      for (const { heldUntil, lost } of this.#held.values()) if (now >= heldUntil) lost.abort()
+      this.#watchLater()
+    })
+  }
+
+  /** Stops the attempts at what another process has taken over meanwhile. */
+  async #renew(all: readonly Held[]): Promise<void> {
+    const heldUntil = this.#timers.now() + HELD_MS
+    const kept = new Set(await this.#options.store.renew(all, LEASE_MS))
+    for (const held of all) {
+      if (kept.has(held.id)) held.heldUntil = heldUntil
+      else if (this.#held.get(held.id) === held) held.lost.abort()
+    }
+  }
+
+  async #renewAll(): Promise<void> {
+    if (this.#held.size === 0) return
     try {
-      await store.renew(leases, LEASE_MS)
+      await this.#renew([...this.#held.values()])
     } catch (thrown) {
       this.#report(thrown, 'The leases of deliveries could not be renewed')
     }

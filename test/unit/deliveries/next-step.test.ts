@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AttemptEnd } from '../../../src/core/deliveries/delivery.ts'
-import { type AttemptResult, nextStep } from '../../../src/deliveries/next-step.ts'
+import { type EndedResult, nextStep } from '../../../src/deliveries/next-step.ts'
 import { claimedDelivery } from '../../support/deliveries/claimed-delivery.ts'
 
 const ATTEMPT = { at: '2026-01-01T00:00:00.000Z', ms: 5, status: 503, message: 'The target answered 503.' }
@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000
 
 type Case = Readonly<{
   name: string
-  result: AttemptResult
+  result: EndedResult
   attempts?: number
   ageMs?: number
   random?: number

@@ -13,7 +13,7 @@ const NOTED = { at: '2026-01-01T00:00:00.000Z', ms: 1 }
 const DELIVERED: AttemptResult = { attempt: { ...NOTED, status: 200 }, state: 'delivered', target: 'answers' }
 const AWAY: AttemptResult = { attempt: { ...NOTED, fault: 'unreachable' }, state: 'pending', target: 'away' }
 
-type Send = (claimed: ClaimedDelivery) => AttemptResult | Promise<AttemptResult>
+type Send = (claimed: ClaimedDelivery, signal: AbortSignal) => AttemptResult | Promise<AttemptResult>
 
 /** A sender over a store in memory, both on a clock of the test. */
 class Bench {
@@ -28,11 +28,11 @@ class Bench {
   sender(send: Send, owner = 'one', concurrency = 8, changes: Partial<SenderOptions> = {}): DeliverySender {
     const sender = new DeliverySender({
       store: this.store,
-      attempt: async (claimed) => {
+      attempt: async (claimed, signal) => {
         this.sent.push(claimed.delivery.id)
         this.#underWay += 1
         this.most = Math.max(this.most, this.#underWay)
-        const result = await send(claimed)
+        const result = await send(claimed, signal)
         this.#underWay -= 1
         return result
       },
@@ -302,6 +302,50 @@ test('an end that the store cannot take holds up no other', async () => {
   sender.start()
   await bench.timers.pass(1_000)
   assert.equal(bench.store.inState('delivered'), 3)
+})
+
+/** An attempt that ends when it is stopped; `stopped` has when. */
+const untilStopped =
+  ({ timers }: Bench, stopped: number[]) =>
+  (_: unknown, signal: AbortSignal) =>
+    new Promise<AttemptResult>((resolve) => {
+      signal.addEventListener('abort', () => {
+        stopped.push(timers.now())
+        resolve({ isStopped: true })
+      })
+    })
+
+test('an attempt whose lease cannot be renewed is stopped before another process may start it', async () => {
+  const bench = new Bench()
+  bench.add('1', 'k')
+  bench.add('2', 'k')
+  const stopped: number[] = []
+  const first = bench.sender(untilStopped(bench, stopped))
+  await bench.timers.pass(1_000)
+  bench.store.fault.error = new StoreUnavailable('It is away.')
+  await bench.timers.pass(29_000)
+  assert.equal(stopped.length, 1)
+  assert.ok(stopped.every((at) => at < 28_000))
+  assert.equal(first.underWay, 0)
+  bench.store.fault.error = undefined
+  void first.stop(0)
+  bench.sender(() => DELIVERED, 'two')
+  await bench.timers.pass(30_000)
+  assert.deepEqual(bench.sent, ['1', '1', '2'])
+})
+
+test('an attempt whose delivery another process has taken over is stopped', async () => {
+  const bench = new Bench()
+  bench.addMany(1)
+  const stopped: number[] = []
+  const { store } = bench
+  const sender = bench.sender(untilStopped(bench, stopped), 'one', 8, {
+    store: { ...store, renew: () => Promise.resolve([]), claim: (...given) => store.claim(...given) },
+  })
+  await bench.timers.pass(15_000)
+  assert.equal(stopped.length, 1)
+  assert.equal(sender.underWay, 0)
+  assert.equal(store.get('a0').attempts, 0)
 })
 
 test('leases are renewed while an attempt takes longer, so that no other process makes it too', async () => {
