@@ -107,7 +107,6 @@ function openSending(
     store: store.deliveries,
     attempt: createAttempt({ outbound, secrets, newBudget: createBudgets(settings), clock, logger }),
     owner: newId(),
-    clock,
     concurrency: settings.deliveryConcurrency,
     logger,
     onEnded: (delivery, end) => {

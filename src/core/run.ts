@@ -52,7 +52,8 @@ export type Run = {
 }
 
 /** What targets need of the message, or the delivery, that they send a request of. */
-export type Sending = Pick<Run, 'messageId' | 'clock' | 'budget' | 'mayWait' | 'slot' | 'producer' | 'trace' | 'lease'>
+export type Sending = Pick<Run, 'messageId' | 'clock' | 'budget' | 'mayWait' | 'slot' | 'producer' | 'trace'> &
+  Readonly<{ lease?: Pick<Lease, 'signal'> | undefined }>
 
 /** Calls of response requests by `callKey`: the status of the answer, or true if it was a success whatever its status. */
 export type Delivered = ReadonlyMap<string, number | true>

@@ -2,7 +2,7 @@
 import type { ClaimedDelivery, DeliveryAttempt } from '../core/deliveries/delivery.ts'
 import { Failure } from '../core/failure.ts'
 import type { MessageBudget } from '../core/message-budget.ts'
-import { CircuitOpen, type OutboundAnswer, OutboundError } from '../core/ports/http-client-port.ts'
+import { CallStopped, CircuitOpen, type OutboundAnswer, OutboundError } from '../core/ports/http-client-port.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Outbound, PreparedRequest } from '../core/ports/outbound-port.ts'
 import type { Clock, Sending } from '../core/run.ts'
@@ -24,8 +24,8 @@ export type AttemptNeeds = Readonly<{
   logger: Pick<Logger, 'error'>
 }>
 
-/** Never rejects. */
-export type Attempt = (claimed: ClaimedDelivery) => Promise<AttemptResult>
+/** Never rejects. `signal`: aborted when the lease is lost, so that nothing arrives after what another process sends next. */
+export type Attempt = (claimed: ClaimedDelivery, signal: AbortSignal) => Promise<AttemptResult>
 
 /** Statuses besides 5xx that the same request may not get again. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429])
@@ -41,10 +41,10 @@ type Judged = Omit<Attempted, 'attempt'> & Readonly<{ outcome: Omit<DeliveryAtte
 type Judgement = Judged | Exclude<AttemptResult, Attempted>
 
 export function createAttempt(needs: AttemptNeeds): Attempt {
-  return async (claimed) => {
+  return async (claimed, signal) => {
     const [startedMs, at] = [performance.now(), new Date(needs.clock()).toISOString()]
-    const judgement = await perform(claimed, needs).catch((thrown) => judgeThrown(thrown, claimed, needs))
-    if ('circuitOpenMs' in judgement) return judgement
+    const judgement = await perform(claimed, signal, needs).catch((thrown) => judgeThrown(thrown, claimed, needs))
+    if (!('outcome' in judgement)) return judgement
     const { outcome, ...rest } = judgement
     return { attempt: { at, ms: Math.round(performance.now() - startedMs), ...outcome }, ...rest }
   }
@@ -58,14 +58,14 @@ function judgeThrown(thrown: unknown, { delivery: { id, endpointId } }: ClaimedD
   return { ...judged, outcome: { fault: 'internal', message } }
 }
 
-async function perform(claimed: ClaimedDelivery, needs: AttemptNeeds): Promise<Judgement> {
+async function perform(claimed: ClaimedDelivery, signal: AbortSignal, needs: AttemptNeeds): Promise<Judgement> {
   const { request, body } = claimed
   const { messageId, requestId, item } = claimed.delivery
   const { outbound, secrets, newBudget, clock } = needs
   const prepared = prepareStored(request, secrets)
   const trace = startTrace()
   const budget = newBudget()
-  const run: Sending = { messageId, clock, trace, mayWait: false, budget }
+  const run: Sending = { messageId, clock, trace, mayWait: false, budget, lease: { signal } }
   const target = formatTarget(targetNamed(request.to.target), request.to.address, prepared.shownUrl)
   const called = startCall(trace, { kind: 'response', id: requestId, item, method: prepared.method, target })
   const { contentType, timeoutMs, to } = request
@@ -80,6 +80,7 @@ async function perform(claimed: ClaimedDelivery, needs: AttemptNeeds): Promise<J
     return judgeAnswer(await outbound.send(once, outgoing, run, called), claimed, clock)
   } catch (thrown) {
     if (!(thrown instanceof OutboundError)) throw thrown
+    if (thrown instanceof CallStopped) return { isStopped: true }
     if (thrown instanceof CircuitOpen) return { circuitOpenMs: thrown.retryAfterMs }
     if (thrown.answer !== undefined) return judgeAnswer(thrown.answer, claimed, clock)
     const message = withReferences(withReferences(thrown.message, prepared.secrets), trace.secrets)

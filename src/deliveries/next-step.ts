@@ -7,7 +7,7 @@ import type { AttemptEnd, ClaimedDelivery, DeliveryAttempt, DeliveryState } from
  */
 export type TargetSign = 'answers' | 'busy' | 'away' | 'unknown'
 
-export type AttemptResult =
+export type EndedResult =
   | Readonly<{
       attempt: DeliveryAttempt
       /** 'pending': it is tried again. */
@@ -19,6 +19,9 @@ export type AttemptResult =
   /** Nothing was sent: the target has failed too often. Milliseconds until it may be asked again. */
   | Readonly<{ circuitOpenMs: number }>
 
+/** 'isStopped': its lease could not be renewed in time, or another process has it, which goes on with the delivery. */
+export type AttemptResult = EndedResult | Readonly<{ isStopped: true }>
+
 /** The longest pause that a target can ask for: a mistaken header must not hold a delivery for a year. */
 const MAX_ASKED_MS = 86_400_000
 
@@ -28,23 +31,35 @@ const MIN_ASKED_MS = 1_000
 /** By how much a pause is lengthened at most, so that what failed at the same time is not tried again at the same time. */
 const JITTER = 0.1
 
+const TOO_OLD = 'The delivery is older than "giveUpAfter" allows, so it is not tried again.'
+
 export type NextStep = Omit<AttemptEnd, 'lease'>
 
-/** `random`: from 0 to below 1. */
+/** So old that a failure is the last. */
+export const isTooOld = ({ request: { rules } }: Pick<ClaimedDelivery, 'request'>, ageMs: number): boolean =>
+  ageMs >= rules.giveUpAfterMs
+
+/** `ageMs`: of the delivery now; `random`: from 0 to below 1. */
 export function nextStep(
-  result: AttemptResult,
-  { delivery, request: { rules } }: Pick<ClaimedDelivery, 'delivery' | 'request'>,
-  { nowMs, random }: Readonly<{ nowMs: number; random: () => number }>,
+  result: EndedResult,
+  { delivery, request }: Pick<ClaimedDelivery, 'delivery' | 'request'>,
+  { ageMs, random }: Readonly<{ ageMs: number; random: () => number }>,
 ): NextStep {
   const { id, since, attempts } = delivery
-  if ('circuitOpenMs' in result) return { id, attempt: undefined, state: 'pending', dueInMs: result.circuitOpenMs }
+  const isLast = isTooOld({ request }, ageMs)
+  if ('circuitOpenMs' in result) {
+    if (!isLast) return { id, attempt: undefined, state: 'pending', dueInMs: result.circuitOpenMs }
+    const at = new Date(Date.parse(since) + ageMs).toISOString()
+    const message = `Nothing was sent, since the target was away. ${TOO_OLD}`
+    return { id, attempt: { at, ms: 0, fault: 'circuit-open', message }, state: 'undeliverable' }
+  }
   const { attempt, state, retryAfterMs } = result
   if (state !== 'pending') return { id, attempt, state }
-  if (nowMs - Date.parse(since) >= rules.giveUpAfterMs) {
-    const message = `${attempt.message ?? 'The attempt failed.'} The delivery is older than "giveUpAfter" allows, so it is not tried again.`
+  if (isLast) {
+    const message = `${attempt.message ?? 'The attempt failed.'} ${TOO_OLD}`
     return { id, attempt: { ...attempt, message }, state: 'undeliverable' }
   }
-  return { id, attempt, state, dueInMs: dueInMs(rules.scheduleMs, attempts + 1, retryAfterMs, random) }
+  return { id, attempt, state, dueInMs: dueInMs(request.rules.scheduleMs, attempts + 1, retryAfterMs, random) }
 }
 
 /** `made`: attempts up to now. */
@@ -63,11 +78,12 @@ function dueInMs(
  * Milliseconds until the first attempt of a delivery is due, by its schedule; 0 if it is due, or is not the first. The store has
  * what it accepts due at once.
  */
-export function firstDueInMs(
-  { delivery: { since, attempts }, request: { rules } }: Pick<ClaimedDelivery, 'delivery' | 'request'>,
-  nowMs: number,
-): number {
+export function firstDueInMs({
+  delivery: { attempts },
+  request: { rules },
+  ageMs,
+}: Pick<ClaimedDelivery, 'delivery' | 'request' | 'ageMs'>): number {
   const [firstMs = 0] = rules.scheduleMs
   if (attempts > 0 || firstMs === 0) return 0
-  return Math.min(firstMs, Math.max(0, Date.parse(since) + firstMs - nowMs))
+  return Math.min(firstMs, Math.max(0, firstMs - ageMs))
 }

@@ -5,11 +5,10 @@
 import { nextPauseMs } from '../core/backoff.ts'
 import type { AttemptEnd, ClaimedDelivery, Delivery, DeliveryLease } from '../core/deliveries/delivery.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
-import type { Clock } from '../core/run.ts'
 import type { DeliveryStore } from '../store/sql/delivery-store.ts'
 import { StoreUnavailable } from '../store/store-access.ts'
 import type { Attempt } from './attempt.ts'
-import { firstDueInMs, type NextStep, nextStep } from './next-step.ts'
+import { type EndedResult, firstDueInMs, isTooOld, type NextStep, nextStep } from './next-step.ts'
 import { TargetPace } from './target-pace.ts'
 import { TIMERS, type Timers } from './timers.ts'
 
@@ -18,7 +17,6 @@ export type SenderOptions = Readonly<{
   attempt: Attempt
   /** Names this process in leases; no other one has it, nor an earlier run of this one. */
   owner: string
-  clock: Clock
   /** Deliveries under way to one target. */
   concurrency: number
   logger: Pick<Logger, 'warn' | 'error' | 'info'>
@@ -31,6 +29,10 @@ export type SenderOptions = Readonly<{
 
 const LEASE_MS = 30_000
 const RENEW_MS = 10_000
+
+/** After so long without a renewal an attempt is stopped: what it sent at the end has the rest of its lease. */
+const HELD_MS = 24_000
+const WATCH_MS = 1_000
 const POLL_MS = 5_000
 
 /** Between two looks at the store, so that one look serves all messages that were accepted meanwhile. */
@@ -47,13 +49,20 @@ const MAX_UNDER_WAY = 256
 /** Targets of one look, beside those that are paused. */
 const MAX_TARGETS = 256
 
+/** Deliveries of a target that is away whose age is looked at in one step. */
+const MAX_CHECKED = 16
+
 /** Targets of which something is remembered. */
 const MAX_PACES = 10_000
 
 /** Ends that are stored in one transaction. */
 const MAX_ENDS = 100
 
-type Held = DeliveryLease & Readonly<{ pace: TargetPace }>
+type Held = DeliveryLease &
+  Readonly<{ pace: TargetPace; lost: AbortController }> & {
+    /** On the clock of the timers. */
+    heldUntil: number
+  }
 type Ended = Readonly<{ delivery: Delivery; end: NextStep }>
 
 export class DeliverySender {
@@ -62,6 +71,8 @@ export class DeliverySender {
   readonly #paces = new Map<string, TargetPace>()
   /** Deliveries that are under way, or whose ends are not stored yet, by their ids. */
   readonly #held = new Map<string, Held>()
+  /** By the clock of the store. */
+  #startedAtMs: number | undefined
   #gapMs = GAP_MS
   #ends: Ended[] = []
   #isStoring = false
@@ -72,6 +83,7 @@ export class DeliverySender {
   #running: Promise<void> | undefined
   #stopped: Promise<number> | undefined
   #cancelRenewal: (() => void) | undefined
+  #cancelWatch: (() => void) | undefined
   #wakeLoop: (() => void) | undefined
   #noteIdle: (() => void) | undefined
 
@@ -94,6 +106,7 @@ export class DeliverySender {
   start(): void {
     this.#running = this.#run()
     this.#renewLater()
+    this.#watchLater()
   }
 
   /** Deliveries were accepted, or somebody retried some: they are looked for at once. */
@@ -120,6 +133,7 @@ export class DeliverySender {
     cancel()
     this.#isClosed = true
     this.#cancelRenewal?.()
+    this.#cancelWatch?.()
     return this.#held.size
   }
 
@@ -175,12 +189,13 @@ export class DeliverySender {
   /** Out: milliseconds until something may be due. */
   async #claimDue(): Promise<number> {
     const { store } = this.#options
+    this.#startedAtMs ??= await store.now()
     const paused = this.pausedTargets.length
     const startedAt = this.#timers.now()
     const looking = store.dueTargets(MAX_TARGETS + paused)
     this.#gapMs = Math.max(GAP_MS, GAP_LOOKS * (this.#timers.now() - startedAt))
     const { targets, nextInMs = POLL_MS } = await looking
-    const back = [...this.#paces].filter(([, { isBack }]) => isBack).map(([target]) => target)
+    const back = [...this.#paces].filter(([, pace]) => pace.isBack(this.#timers.now())).map(([target]) => target)
     const wanted = [...new Set([...targets, ...back])]
     // Those without any come first, so that a few slow targets hold up no other.
     const underWayTo = (target: string) => this.#paces.get(target)?.underWay ?? 0
@@ -198,16 +213,24 @@ export class DeliverySender {
   async #claim(target: string): Promise<void> {
     const { store, owner } = this.#options
     const pace = this.#paceOf(target)
-    const room = Math.min(pace.room(this.#timers.now()), this.#roomBeside(pace))
+    const circuitOpenMs = pace.pausedForMs(this.#timers.now())
+    const isGivingUp = circuitOpenMs > 0 && pace.mayHaveOld
+    const most = isGivingUp ? MAX_CHECKED : pace.room(this.#timers.now())
+    const room = Math.min(most, this.#roomBeside(pace))
     if (room <= 0) return
     const claimed = await this.#hold(pace, () => store.claim(owner, target, room, LEASE_MS))
+    if (isGivingUp) {
+      pace.mayHaveOld = false
+      for (const one of claimed) this.#decide(one, pace, { circuitOpenMs }, one.ageMs)
+      return
+    }
     for (const one of claimed) this.#begin(one, pace)
     const left = room - claimed.length
-    if (!pace.isBack || left <= 0 || this.#isStopping) return
+    if (!pace.isBack(this.#timers.now()) || left <= 0 || this.#isStopping) return
     pace.backAtMs ??= await store.now()
     const { backAtMs } = pace
     const waiting = await this.#hold(pace, () => store.claim(owner, target, left, LEASE_MS, backAtMs))
-    if (waiting.length === 0) pace.caughtUp()
+    if (waiting.length === 0) pace.caughtUp(this.#timers.now())
     for (const one of waiting) this.#begin(one, pace)
   }
 
@@ -225,7 +248,8 @@ export class DeliverySender {
         pace.underWay += 1
         fresh.push(one)
       }
-      this.#held.set(id, { id, lease, pace: known?.pace ?? pace })
+      const { pace: heldPace, lost } = known ?? { pace, lost: new AbortController() }
+      this.#held.set(id, { id, lease, pace: heldPace, lost, heldUntil: startedAt + HELD_MS })
     }
     if (this.#timers.now() - startedAt < LEASE_MS / 2) return fresh
     return this.#stillLeased(fresh)
@@ -233,33 +257,42 @@ export class DeliverySender {
 
   /** A process that stood still while it claimed may have lost the leases. */
   async #stillLeased(claimed: readonly ClaimedDelivery[]): Promise<readonly ClaimedDelivery[]> {
-    const release = ({ delivery }: ClaimedDelivery) => this.#release(delivery.id)
+    const held = claimed.flatMap(({ delivery: { id } }) => this.#held.get(id) ?? [])
     try {
-      const leases = claimed.map(({ delivery: { id }, lease }) => ({ id, lease }))
-      const kept = new Set(await this.#options.store.renew(leases, LEASE_MS))
-      claimed.filter(({ delivery }) => !kept.has(delivery.id)).forEach(release)
-      return claimed.filter(({ delivery }) => kept.has(delivery.id))
+      await this.#renew(held)
     } catch (thrown) {
-      claimed.forEach(release)
+      for (const { lost } of held) lost.abort()
       throw thrown
+    } finally {
+      for (const { id, lost } of held) if (lost.signal.aborted) this.#release(id)
     }
+    return claimed.filter(({ delivery }) => this.#held.has(delivery.id))
   }
 
   #begin(claimed: ClaimedDelivery, pace: TargetPace): void {
     const { id } = claimed.delivery
-    const dueInMs = this.#isStopping ? 0 : firstDueInMs(claimed, this.#options.clock())
+    const dueInMs = this.#isStopping ? 0 : firstDueInMs(claimed)
     if (dueInMs > 0 || this.#isStopping)
       this.#finish(claimed.delivery, { id, attempt: undefined, state: 'pending', dueInMs })
     else void this.#attempt(claimed, pace)
   }
 
   async #attempt(claimed: ClaimedDelivery, pace: TargetPace): Promise<void> {
-    const { attempt, clock, random = Math.random } = this.#options
-    const result = await attempt(claimed)
+    const startedAt = this.#timers.now()
+    const held = this.#held.get(claimed.delivery.id)
+    if (held === undefined) return
+    const result = await this.#options.attempt(claimed, held.lost.signal)
     if (this.#isClosed) return
+    if ('isStopped' in result) return this.#release(held.id)
     if ('circuitOpenMs' in result) pace.pause(result.circuitOpenMs, this.#timers.now())
-    else pace.record(result.target, clock())
-    this.#finish(claimed.delivery, nextStep(result, claimed, { nowMs: clock(), random }))
+    else pace.record(result.target, this.#timers.now())
+    this.#decide(claimed, pace, result, claimed.ageMs + this.#timers.now() - startedAt)
+  }
+
+  #decide(claimed: ClaimedDelivery, pace: TargetPace, result: EndedResult, ageMs: number): void {
+    const { random = Math.random } = this.#options
+    if (isTooOld(claimed, ageMs)) pace.mayHaveOld = true
+    this.#finish(claimed.delivery, nextStep(result, claimed, { ageMs, random }))
   }
 
   #finish(delivery: Delivery, end: NextStep): void {
@@ -317,19 +350,34 @@ export class DeliverySender {
 
   #renewLater(): void {
     this.#cancelRenewal = this.#timers.after(RENEW_MS, () => {
-      void this.#renew().finally(() => {
+      void this.#renewAll().finally(() => {
         if (!this.#isClosed) this.#renewLater()
       })
     })
   }
 
-  /** What another process has taken over meanwhile goes on: the store knows what to do with its end. */
-  async #renew(): Promise<void> {
-    const { store } = this.#options
-    const leases = [...this.#held.values()]
-    if (leases.length === 0) return
+  #watchLater(): void {
+    this.#cancelWatch = this.#timers.after(WATCH_MS, () => {
+      const now = this.#timers.now()
+      for (const { heldUntil, lost } of this.#held.values()) if (now >= heldUntil) lost.abort()
+      this.#watchLater()
+    })
+  }
+
+  /** Stops the attempts at what another process has taken over meanwhile. */
+  async #renew(all: readonly Held[]): Promise<void> {
+    const heldUntil = this.#timers.now() + HELD_MS
+    const kept = new Set(await this.#options.store.renew(all, LEASE_MS))
+    for (const held of all) {
+      if (kept.has(held.id)) held.heldUntil = heldUntil
+      else if (this.#held.get(held.id) === held) held.lost.abort()
+    }
+  }
+
+  async #renewAll(): Promise<void> {
+    if (this.#held.size === 0) return
     try {
-      await store.renew(leases, LEASE_MS)
+      await this.#renew([...this.#held.values()])
     } catch (thrown) {
       this.#report(thrown, 'The leases of deliveries could not be renewed')
     }
@@ -364,7 +412,7 @@ export class DeliverySender {
   #paceOf(target: string): TargetPace {
     const known = this.#paces.get(target)
     if (known !== undefined) return known
-    const pace = new TargetPace(this.#options.concurrency)
+    const pace = new TargetPace(this.#options.concurrency, this.#startedAtMs)
     this.#paces.set(target, pace)
     return pace
   }

@@ -13,37 +13,44 @@ const AWAY_FAILURES = 5
 /** Between two times that a target is back: deliveries that always fail are not tried again whenever another one succeeds. */
 const BACK_EVERY_MS = 60_000
 
+/** Each `now` is the time on a monotonic clock. */
 export class TargetPace {
   readonly #most: number
   #budget: number
   #failures = 0
   #pausedUntil = 0
-  #isBack = false
-  #lastBack = Number.NEGATIVE_INFINITY
+  /** What was tried before may wait for a target that was away. So it is at first: another process may have tried it. */
+  #wasAway = true
+  #backFrom = Number.POSITIVE_INFINITY
+  #nextBackFrom = Number.NEGATIVE_INFINITY
 
-  /** `most`: the most deliveries that are under way at once. */
-  constructor(most: number) {
+  /** `most`: the most deliveries that are under way at once. `backAtMs`: what was tried before then, another process tried. */
+  constructor(most: number, backAtMs?: number) {
     this.#most = most
+    this.backAtMs = backAtMs
     this.#budget = Math.min(FIRST_BUDGET, most)
   }
 
   /** The target was away and answers again: what waits for its next attempt can be sent. */
-  get isBack(): boolean {
-    return this.#isBack
+  isBack(now: number): boolean {
+    return now >= this.#backFrom
   }
 
   /** Deliveries that the sender has under way to it. */
   underWay = 0
 
-  /** By the clock of the store, when that was noticed. */
+  /** Some that are due may be too old: they need not wait for the target. */
+  mayHaveOld = false
+
+  /** By the clock of the store: what was tried before is sent when the target is back; undefined until that is noticed. */
   backAtMs: number | undefined
 
   /** No delivery to the target has failed lately, so that nothing is lost where the pace is forgotten. */
   get isOrdinary(): boolean {
-    return this.#failures === 0 && !this.#isBack
+    return this.#failures === 0 && !this.#wasAway
   }
 
-  /** In: the time on a monotonic clock. Out: how many more may be under way. */
+  /** How many more may be under way. */
   room(now: number): number {
     return now < this.#pausedUntil ? 0 : Math.max(0, this.#budget - this.underWay)
   }
@@ -53,20 +60,15 @@ export class TargetPace {
     return Math.max(0, this.#pausedUntil - now)
   }
 
-  /** `nowMs`: milliseconds since the epoch. */
-  record(sign: TargetSign, nowMs: number): void {
+  record(sign: TargetSign, now: number): void {
     if (sign === 'answers') {
-      if (this.#failures >= AWAY_FAILURES && nowMs - this.#lastBack >= BACK_EVERY_MS) {
-        this.#isBack = true
-        this.backAtMs = undefined
-        this.#lastBack = nowMs
-      }
+      if (this.#wasAway) this.#backFrom = Math.min(this.#backFrom, Math.max(now, this.#nextBackFrom))
       this.#failures = 0
       this.#budget = Math.min(this.#budget + 1, this.#most)
     } else if (sign !== 'unknown') {
       if (sign === 'away') this.#failures += 1
       this.#budget = Math.max(1, Math.floor(this.#budget / 2))
-      if (this.#failures >= AWAY_FAILURES) this.#isBack = false
+      if (this.#failures >= AWAY_FAILURES) this.#noteAway(now)
     }
   }
 
@@ -75,11 +77,23 @@ export class TargetPace {
     this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs)
     this.#failures = Math.max(this.#failures, AWAY_FAILURES)
     this.#budget = 1
-    this.#isBack = false
+    this.#noteAway(now)
   }
 
   /** Nothing that was tried before waits any more. */
-  caughtUp(): void {
-    this.#isBack = false
+  caughtUp(now: number): void {
+    this.#endBack(now)
+    this.#wasAway = false
+  }
+
+  #noteAway(now: number): void {
+    this.#endBack(now)
+    this.#wasAway = true
+  }
+
+  #endBack(now: number): void {
+    if (this.isBack(now)) this.#nextBackFrom = this.#backFrom + BACK_EVERY_MS
+    this.#backFrom = Number.POSITIVE_INFINITY
+    this.backAtMs = undefined
   }
 }

@@ -92,6 +92,10 @@ export type DeliveryAttempt = Readonly<{
 /** The latest attempts of a delivery that are kept. */
 export const MAX_KEPT_ATTEMPTS = 20
 
+/** It was made, and is counted: a note of a delivery that was given up while the circuit of its target was open is kept too. */
+export const isMade = (attempt: DeliveryAttempt | undefined): boolean =>
+  attempt !== undefined && attempt.fault !== 'circuit-open'
+
 export type Delivery = DeliveryNames &
   Readonly<{
     state: DeliveryState
@@ -116,6 +120,8 @@ export type ClaimedDelivery = Readonly<{
   delivery: Delivery
   /** Of one claim: no two have the same. */
   lease: string
+  /** Milliseconds since its `since`, by the clock of the store: that of an instance may be wrong. */
+  ageMs: number
   request: DeliveryRequest
   body: Uint8Array | undefined
 }>
@@ -125,7 +131,7 @@ export type DeliveryLease = Readonly<{ id: string; lease: string }>
 /** What becomes of a claimed delivery. */
 export type AttemptEnd = DeliveryLease &
   Readonly<{
-    /** Undefined if none was made, since the circuit of the target was open: nothing is counted. */
+    /** Undefined if none was made, since the circuit of the target was open; one that is given up then has a note. */
     attempt: DeliveryAttempt | undefined
     state: Exclude<DeliveryState, 'cancelled'>
     /** Of the delivery when it was claimed: one that was retried after it had ended is sent again, whatever the attempt said. */

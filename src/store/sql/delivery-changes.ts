@@ -1,5 +1,5 @@
 /** Changes of stored deliveries: how attempts end, and what people do. */
-import { type AttemptEnd, type DeliveryState, MAX_KEPT_ATTEMPTS } from '../../core/deliveries/delivery.ts'
+import { type AttemptEnd, type DeliveryState, isMade, MAX_KEPT_ATTEMPTS } from '../../core/deliveries/delivery.ts'
 import { step, type TransactionWork } from './database.ts'
 import {
   ADD_DEPTH,
@@ -133,7 +133,11 @@ export function decideEnd(row: Row, { attempt, state, dueInMs = 0, lease, since 
   if (row.state !== 'pending') return { release }
   const log = attempt && [...attemptsOf(row), attempt].slice(-MAX_KEPT_ATTEMPTS)
   return {
-    change: { state, attempts: Number(row.attempts) + (attempt ? 1 : 0), ...(log && { log: JSON.stringify(log) }) },
+    change: {
+      state,
+      attempts: Number(row.attempts) + (isMade(attempt) ? 1 : 0),
+      ...(log && { log: JSON.stringify(log) }),
+    },
     release,
   }
 }

@@ -111,8 +111,8 @@ const SELECT_SHOWN = sql`select deliveries.*, case when delivery_lanes.lease = '
 const WITH_LANES = sql`left join delivery_lanes
   on delivery_lanes.lane = deliveries.lane and deliveries.state = 'pending'`
 /** A statement of its own: its snapshot is taken after the lanes are locked. */
-const HEADS = sql<Ids, ShownRow & Pick<ContentRow, 'request' | 'body'>>`
-  select deliveries.*, null as due, delivery_contents.request, delivery_contents.body
+const HEADS = sql<Ids, ShownRow & Readonly<{ now: number | string }> & Pick<ContentRow, 'request' | 'body'>>`
+  select deliveries.*, null as due, ${NOW} as now, delivery_contents.request, delivery_contents.body
   from deliveries join delivery_contents on delivery_contents.id = deliveries.id
   where deliveries.sequence in (select (select min(sequence) from deliveries
     where deliveries.lane = element.value ->> 0 and state = 'pending') from ${given('ids')})
@@ -191,7 +191,12 @@ export function compileDeliveryStore(database: Database) {
         const lanes = yield* step(triedBefore === 0 ? CLAIM : CLAIM_WAITING, values)
         if (lanes.length === 0) return []
         const rows = yield* step(HEADS, { ids: idsOf(lanes.map(({ lane }) => lane)) })
-        return rows.map((row) => ({ delivery: fromRow(row), lease, ...contentOf(row) }))
+        return rows.map((row) => ({
+          delivery: fromRow(row),
+          lease,
+          ageMs: Number(row.now) - Number(row.since),
+          ...contentOf(row),
+        }))
       })
     },
     /** The clock of the database, in milliseconds since the epoch. */

@@ -25,6 +25,7 @@ async function followsTheClock({ open, setClock }: ClockedDatabase): Promise<voi
   assert.deepEqual(await claimAt(7 * DAY_MS - 1), [])
   assert.equal(await deliveries.purge(7 * DAY_MS, 10), 0)
   const [again = assert.fail()] = await claimAt(7 * DAY_MS)
+  assert.deepEqual([first.ageMs, again.ageMs], [0, 7 * DAY_MS])
   const { acceptedAt, since } = again.delivery
   assert.deepEqual([acceptedAt, since], ['2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'])
   assert.deepEqual(await claimAt(7 * DAY_MS + LEASE_MS - 1), [])

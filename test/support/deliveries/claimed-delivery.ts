@@ -26,11 +26,13 @@ export const claimedDelivery = ({
   delivery = {},
   request = {},
   rules = RULES,
+  ageMs = 0,
   body = Buffer.from('{}'),
 }: Readonly<{
   delivery?: Partial<Delivery>
   request?: Partial<DeliveryRequest>
   rules?: DeliveryRules
+  ageMs?: number
   body?: Uint8Array | undefined
 }> = {}): ClaimedDelivery => ({
   delivery: {
@@ -51,5 +53,6 @@ export const claimedDelivery = ({
   },
   request: deliveryRequest({ rules, ...request }),
   lease: 'one 1',
+  ageMs,
   body,
 })

@@ -1,9 +1,10 @@
 /** Deliveries in memory, on a clock of the test: what a sender needs of a store. */
-import type {
-  ClaimedDelivery,
-  Delivery,
-  DeliveryRequest,
-  DeliveryState,
+import {
+  type ClaimedDelivery,
+  type Delivery,
+  type DeliveryRequest,
+  type DeliveryState,
+  isMade,
 } from '../../../src/core/deliveries/delivery.ts'
 import type { DeliveryStore } from '../../../src/store/sql/delivery-store.ts'
 
@@ -90,7 +91,7 @@ export function memoryDeliveryStore(nowMs: () => number): MemoryDeliveryStore {
           .slice(0, limit)
           .map(([{ delivery, request }, lane]): ClaimedDelivery => {
             Object.assign(lane, { lease, due: nowMs() + leaseMs, tried: nowMs() })
-            return { delivery, lease, request, body: undefined }
+            return { delivery, lease, request, ageMs: nowMs() - Date.parse(delivery.since), body: undefined }
           })
       }),
     renew: (leases, leaseMs) =>
@@ -107,7 +108,7 @@ export function memoryDeliveryStore(nowMs: () => number): MemoryDeliveryStore {
         ends.flatMap(({ id, lease, attempt, state, dueInMs = 0 }) => {
           const one = get(id)
           if (one.delivery.state !== 'pending') return []
-          const attempts = one.delivery.attempts + (attempt === undefined ? 0 : 1)
+          const attempts = one.delivery.attempts + (isMade(attempt) ? 1 : 0)
           one.delivery = { ...one.delivery, state, attempts, lastAttempts: attempt === undefined ? [] : [attempt] }
           const lane = lanes.get(one.laneOf)
           if (lane?.lease === lease)

@@ -86,14 +86,14 @@ export async function startSimulatedSender(
   })
   const circuits = new Map<string, Circuit>()
   /** With the rules of the circuit of the HTTP client, whose own is on the clock of the machine. */
-  const attempt: Attempt = async (claimed) => {
+  const attempt: Attempt = async (claimed, signal) => {
     const { target } = claimed.delivery
     const circuit = circuits.get(target) ?? closedCircuit()
     circuits.set(target, circuit)
     const pass = enter(circuit, timers.now(), CIRCUIT)
     if (pass === undefined) return { circuitOpenMs: openForMs(circuit, timers.now()) }
     const times = timesOf(target)
-    const result = 'timesOutMs' in times ? TIMED_OUT : await track(send(claimed))
+    const result = 'timesOutMs' in times ? TIMED_OUT : await track(send(claimed, signal))
     const ms = 'timesOutMs' in times ? times.timesOutMs : times.answersMs
     if (ms > 0) await new Promise<void>((resolve) => timers.after(ms, resolve))
     if ('target' in result && result.target === 'away')
@@ -111,7 +111,6 @@ export async function startSimulatedSender(
     },
     attempt,
     owner: 'one',
-    clock,
     concurrency: CONCURRENCY,
     logger: silent,
     timers,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createSecretSource } from '../../../src/app/secret-source.ts'
 import type { Failure } from '../../../src/core/failure.ts'
 import { createBudgets } from '../../../src/core/message-budget.ts'
-import { CircuitOpen, OutboundError } from '../../../src/core/ports/http-client-port.ts'
+import { CallStopped, CircuitOpen, OutboundError } from '../../../src/core/ports/http-client-port.ts'
 import type { Outbound, Outgoing } from '../../../src/core/ports/outbound-port.ts'
 import { createAttempt } from '../../../src/deliveries/attempt.ts'
 import type { AttemptResult } from '../../../src/deliveries/next-step.ts'
@@ -33,7 +33,7 @@ async function attempt(
     },
   }
   const perform = createAttempt({ outbound, secrets, newBudget, clock: () => NOW_MS, logger: silent })
-  return { result: await perform(claimed), sent, retries }
+  return { result: await perform(claimed, new AbortController().signal), sent, retries }
 }
 
 const answer = (status: number, headers = {}) => Promise.resolve({ status, headers, body: Buffer.from('a patient') })
@@ -89,7 +89,7 @@ for (const [name, outcome, { status, fault, ...expected }] of CASES)
   test(`judges: ${name}`, async () => {
     const allowed = { any: false, ranges: [[404, 404]] } as const
     const { result } = await attempt(outcome, claimedDelivery({ request: { allowed } }))
-    assert.ok(!('circuitOpenMs' in result))
+    assert.ok('attempt' in result)
     const { attempt: made, ...rest } = result
     assert.deepEqual({ ...rest, ...expected }, rest)
     if (status !== undefined) assert.equal(made.status, status)
@@ -101,6 +101,18 @@ for (const [name, outcome, { status, fault, ...expected }] of CASES)
 test('an open circuit is no attempt', async () => {
   const { result } = await attempt(() => fail(new CircuitOpen('No.', 502, 77)))
   assert.deepEqual(result, { circuitOpenMs: 77 })
+})
+
+test('the signal reaches the target, and an attempt that it stops says nothing of the target', async () => {
+  const { signal } = new AbortController()
+  const outbound: Outbound = {
+    send: (_to, _outgoing, run) => {
+      assert.equal(run.lease?.signal, signal)
+      return fail(new CallStopped('POST x'))
+    },
+  }
+  const perform = createAttempt({ outbound, secrets, newBudget, clock: () => NOW_MS, logger: silent })
+  assert.deepEqual(await perform(claimedDelivery(), signal), { isStopped: true })
 })
 
 test('sends once, with its id as the key, unless the document has a key of its own', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AttemptEnd } from '../../../src/core/deliveries/delivery.ts'
-import { type AttemptResult, nextStep } from '../../../src/deliveries/next-step.ts'
+import { type EndedResult, nextStep } from '../../../src/deliveries/next-step.ts'
 import { claimedDelivery } from '../../support/deliveries/claimed-delivery.ts'
 
 const ATTEMPT = { at: '2026-01-01T00:00:00.000Z', ms: 5, status: 503, message: 'The target answered 503.' }
@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000
 
 type Case = Readonly<{
   name: string
-  result: AttemptResult
+  result: EndedResult
   attempts?: number
   ageMs?: number
   random?: number
@@ -73,21 +73,35 @@ const CASES: readonly Case[] = [
     expect: { state: 'delivered' },
   },
   {
-    name: 'an open circuit counts no attempt, however old the delivery is',
+    name: 'an open circuit counts no attempt',
     result: { circuitOpenMs: 1_234 },
-    ageMs: 9 * HOUR_MS,
+    ageMs: HOUR_MS - 1,
     expect: { attempt: undefined, state: 'pending', dueInMs: 1_234 },
+  },
+  {
+    name: 'when it is too old, an open circuit ends it, and says so',
+    result: { circuitOpenMs: 1_234 },
+    ageMs: HOUR_MS,
+    expect: {
+      state: 'undeliverable',
+      attempt: {
+        at: '2026-01-01T01:00:00.000Z',
+        ms: 0,
+        fault: 'circuit-open',
+        message:
+          'Nothing was sent, since the target was away. The delivery is older than "giveUpAfter" allows, so it is not tried again.',
+      },
+    },
   },
 ]
 
 for (const { name, result, attempts = 0, ageMs = 0, random = 0, expect } of CASES)
   test(name, () => {
-    const acceptedMs = Date.parse('2026-01-01T00:00:00.000Z')
     const claimed = claimedDelivery({
-      delivery: { attempts, since: new Date(acceptedMs).toISOString() },
+      delivery: { attempts },
       rules: { scheduleMs: [0, 5_000, 300_000], giveUpAfterMs: HOUR_MS },
     })
-    const end = nextStep(result, claimed, { nowMs: acceptedMs + ageMs, random: () => random })
+    const end = nextStep(result, claimed, { ageMs, random: () => random })
     assert.equal(end.id, claimed.delivery.id)
     assert.deepEqual({ ...end, ...expect }, end)
   })

@@ -4,7 +4,7 @@ import type { ClaimedDelivery } from '../../../src/core/deliveries/delivery.ts'
 import type { AttemptResult } from '../../../src/deliveries/next-step.ts'
 import { DeliverySender, type SenderOptions } from '../../../src/deliveries/sender.ts'
 import { StoreUnavailable } from '../../../src/store/store-access.ts'
-import { deliveryRequest } from '../../support/deliveries/claimed-delivery.ts'
+import { deliveryRequest, RULES } from '../../support/deliveries/claimed-delivery.ts'
 import { type ManualTimers, manualTimers } from '../../support/deliveries/manual-timers.ts'
 import { type MemoryDeliveryStore, memoryDeliveryStore } from '../../support/deliveries/memory-delivery-store.ts'
 import { silent } from '../../support/silent.ts'
@@ -13,7 +13,7 @@ const NOTED = { at: '2026-01-01T00:00:00.000Z', ms: 1 }
 const DELIVERED: AttemptResult = { attempt: { ...NOTED, status: 200 }, state: 'delivered', target: 'answers' }
 const AWAY: AttemptResult = { attempt: { ...NOTED, fault: 'unreachable' }, state: 'pending', target: 'away' }
 
-type Send = (claimed: ClaimedDelivery) => AttemptResult | Promise<AttemptResult>
+type Send = (claimed: ClaimedDelivery, signal: AbortSignal) => AttemptResult | Promise<AttemptResult>
 
 /** A sender over a store in memory, both on a clock of the test. */
 class Bench {
@@ -28,16 +28,15 @@ class Bench {
   sender(send: Send, owner = 'one', concurrency = 8, changes: Partial<SenderOptions> = {}): DeliverySender {
     const sender = new DeliverySender({
       store: this.store,
-      attempt: async (claimed) => {
+      attempt: async (claimed, signal) => {
         this.sent.push(claimed.delivery.id)
         this.#underWay += 1
         this.most = Math.max(this.most, this.#underWay)
-        const result = await send(claimed)
+        const result = await send(claimed, signal)
         this.#underWay -= 1
         return result
       },
       owner,
-      clock: this.timers.now,
       concurrency,
       logger: { ...silent, warn: (_, message) => void this.lines.push(message) },
       random: () => 0,
@@ -48,8 +47,8 @@ class Bench {
     return sender
   }
 
-  add(id: string, orderKey?: string, target = 'a'): void {
-    this.store.add({ id, target, ...(orderKey === undefined ? {} : { orderKey }) }, deliveryRequest())
+  add(id: string, orderKey?: string, target = 'a', rules = RULES): void {
+    this.store.add({ id, target, ...(orderKey === undefined ? {} : { orderKey }) }, deliveryRequest({ rules }))
   }
 
   addMany(count: number, target = 'a'): void {
@@ -161,6 +160,22 @@ test('an open circuit burns no attempt, and one delivery finds out whether the t
   assert.equal(bench.store.inState('delivered'), 50)
 })
 
+test('what becomes too old while a circuit is open is given up without an attempt, and the rest waits', async () => {
+  const bench = new Bench()
+  for (let index = 0; index < 200; index += 1)
+    bench.add(`a${index}`, undefined, 'a', { ...RULES, giveUpAfterMs: index % 2 === 0 ? 60_000 : 600_000 })
+  const isProbe = () => bench.sent.length % 20 === 0
+  bench.sender(() => (isProbe() ? AWAY : { circuitOpenMs: 5_000 }))
+  await bench.timers.pass(50_000)
+  assert.equal(bench.store.inState('undeliverable'), 0)
+  await bench.timers.pass(150_000)
+  assert.equal(bench.store.inState('undeliverable'), 100)
+  assert.equal(bench.store.inState('pending'), 100)
+  const { attempts, lastAttempts } = bench.store.get('a100')
+  assert.deepEqual([attempts, lastAttempts[0]?.fault], [0, 'circuit-open'])
+  assert.ok(bench.sent.length < 60, `${bench.sent.length} were attempted`)
+})
+
 test('when a target is back, what waits for it is sent although it is not due, and not at once', async () => {
   const bench = new Bench()
   bench.addMany(100)
@@ -176,6 +191,47 @@ test('when a target is back, what waits for it is sent although it is not due, a
   await bench.timers.pass(10_000)
   assert.equal(bench.store.inState('pending'), 0)
   assert.ok(bench.most <= 8)
+})
+
+for (const [name, stopAt] of [
+  ['during an outage', 60_000],
+  ['while the rest is caught up with', 61_000],
+] as const)
+  test(`a process that starts ${name} sends what waits when its first delivery is answered`, async () => {
+    const bench = new Bench()
+    bench.addMany(100)
+    const answersMs = (ms: number) =>
+      new Promise<AttemptResult>((resolve) => bench.timers.after(ms, () => resolve(DELIVERED)))
+    const first = bench.sender(() => (bench.timers.now() < 60_000 ? AWAY : answersMs(500)))
+    await bench.timers.pass(stopAt)
+    const stopped = first.stop(1_000)
+    await bench.timers.pass(1_000)
+    assert.equal(await stopped, 0)
+    assert.ok(bench.store.inState('pending') > 50)
+    bench.sender(() => DELIVERED, 'two')
+    await bench.timers.pass(10_000)
+    bench.add('new')
+    await bench.timers.pass(10_000)
+    assert.equal(bench.store.inState('pending'), 0)
+  })
+
+test('a target that is away again while the rest is caught up with gets it a minute later', async () => {
+  const bench = new Bench()
+  bench.addMany(200)
+  let back = 0
+  bench.sender(() => {
+    if (bench.timers.now() < 60_000) return AWAY
+    back += 1
+    return back > 30 && back <= 35 ? AWAY : DELIVERED
+  })
+  await bench.timers.pass(60_000)
+  bench.add('new')
+  await bench.timers.pass(10_000)
+  bench.add('newer')
+  await bench.timers.pass(45_000)
+  assert.ok(bench.store.inState('pending') > 100)
+  await bench.timers.pass(20_000)
+  assert.equal(bench.store.inState('pending'), 0)
 })
 
 test('what one process leaves is taken over when its lease ends, and not before', async () => {
@@ -239,7 +295,6 @@ test('an end that the store cannot take holds up no other', async () => {
     store,
     attempt: async () => DELIVERED,
     owner: 'one',
-    clock: bench.timers.now,
     concurrency: 8,
     logger: silent,
     timers: bench.timers,
@@ -247,6 +302,50 @@ test('an end that the store cannot take holds up no other', async () => {
   sender.start()
   await bench.timers.pass(1_000)
   assert.equal(bench.store.inState('delivered'), 3)
+})
+
+/** An attempt that ends when it is stopped; `stopped` has when. */
+const untilStopped =
+  ({ timers }: Bench, stopped: number[]) =>
+  (_: unknown, signal: AbortSignal) =>
+    new Promise<AttemptResult>((resolve) => {
+      signal.addEventListener('abort', () => {
+        stopped.push(timers.now())
+        resolve({ isStopped: true })
+      })
+    })
+
+test('an attempt whose lease cannot be renewed is stopped before another process may start it', async () => {
+  const bench = new Bench()
+  bench.add('1', 'k')
+  bench.add('2', 'k')
+  const stopped: number[] = []
+  const first = bench.sender(untilStopped(bench, stopped))
+  await bench.timers.pass(1_000)
+  bench.store.fault.error = new StoreUnavailable('It is away.')
+  await bench.timers.pass(29_000)
+  assert.equal(stopped.length, 1)
+  assert.ok(stopped.every((at) => at < 28_000))
+  assert.equal(first.underWay, 0)
+  bench.store.fault.error = undefined
+  void first.stop(0)
+  bench.sender(() => DELIVERED, 'two')
+  await bench.timers.pass(30_000)
+  assert.deepEqual(bench.sent, ['1', '1', '2'])
+})
+
+test('an attempt whose delivery another process has taken over is stopped', async () => {
+  const bench = new Bench()
+  bench.addMany(1)
+  const stopped: number[] = []
+  const { store } = bench
+  const sender = bench.sender(untilStopped(bench, stopped), 'one', 8, {
+    store: { ...store, renew: () => Promise.resolve([]), claim: (...given) => store.claim(...given) },
+  })
+  await bench.timers.pass(15_000)
+  assert.equal(stopped.length, 1)
+  assert.equal(sender.underWay, 0)
+  assert.equal(store.get('a0').attempts, 0)
 })
 
 test('leases are renewed while an attempt takes longer, so that no other process makes it too', async () => {
