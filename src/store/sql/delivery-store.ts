@@ -132,6 +132,19 @@ const EXPIRED = sql<Readonly<{ ageMs: number; limit: number }>, Row>`
     where state in ('delivered', 'cancelled') and ended > 0 and ended < ${NOW} - cast(:ageMs as bigint)
     order by ended limit :limit ${SKIP_LOCKED}`
 const DELETE = sql<Ids>`delete from deliveries where id in ${AMONG_IDS}`
+const KIND = raw('endpoint_id, request_id, target, state')
+/**
+ * Of what is counted no more, over all slots. It waits for no row that another transaction holds: the rows of a kind that are
+ * free go if they are 0 together, so that the sum stays what it is.
+ */
+const DELETE_EMPTY_TOTALS = sql<NoValues>`
+  with free as (select * from delivery_totals where (${KIND}) in
+    (select ${KIND} from delivery_totals group by ${KIND} having sum(count) = 0) ${SKIP_LOCKED})
+  delete from delivery_totals where (${KIND}, slot) in (select ${KIND}, slot from free)
+    and (${KIND}) in (select ${KIND} from free group by ${KIND} having sum(count) = 0 and sum(bytes) = 0)`
+
+/** More than the age of any delivery, so that those count as old that a clock which was set back ended in the future. */
+const ANY_AGE_MS = 1e13
 
 /** How many rows of totals one kind has, where other processes write beside this one. */
 const SLOTS = 16
@@ -148,9 +161,21 @@ export function compileDeliveryStore(database: Database) {
     body?: RetryChange['body'],
   ): Promise<readonly string[]> =>
     ids.length === 0 ? [] : database.transactionBeside(() => changeAll(ids, decide, slot, body))
+  const purge = (ageMs: number, limit: number): Promise<number> =>
+    database.transactionBeside(function* () {
+      const rows = yield* step(EXPIRED, { ageMs, limit })
+      const ids = idsOf(rows.map(({ id }) => id))
+      yield* step(DELETE_CONTENTS, { ids })
+      yield* step(DELETE, { ids })
+      const totals = new Totals(slot)
+      for (const row of rows) totals.add(row, detailOf(row).endpoint, -1)
+      yield* totals.write()
+      if (rows.length < limit) yield* step(DELETE_EMPTY_TOTALS, {})
+      return rows.length
+    })
 
   return {
-    accept: compileAccept(database, slot),
+    accept: compileAccept(database, slot, (limit) => purge(-ANY_AGE_MS, limit)),
     /** The targets that have something due, longest due first; and milliseconds until something is due that is not yet. */
     dueTargets: async (
       limit: number,
@@ -232,18 +257,7 @@ export function compileDeliveryStore(database: Database) {
           : undefined,
       ),
     /** Deletes up to `limit` delivered and cancelled ones that ended more than `ageMs` ago. Resolves to how many. */
-    purge: (ageMs: number, limit: number): Promise<number> =>
-      database.transactionBeside(function* () {
-        const rows = yield* step(EXPIRED, { ageMs, limit })
-        if (rows.length === 0) return 0
-        const ids = idsOf(rows.map(({ id }) => id))
-        yield* step(DELETE_CONTENTS, { ids })
-        yield* step(DELETE, { ids })
-        const totals = new Totals(slot)
-        for (const row of rows) totals.add(row, detailOf(row).endpoint, row.state, -1, -Number(row.bytes))
-        yield* totals.write()
-        return rows.length
-      }),
+    purge,
   }
 }
 

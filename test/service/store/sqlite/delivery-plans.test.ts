@@ -12,7 +12,8 @@ import { freshPath } from '../../../support/store/folder.ts'
 /** All that are stored or, by the state alone, all that wait. */
 const READS_ALL = /^SCAN (deliver\w*|earlier|last)|deliveries_by_state \(state=\?\)/
 /** The oldest of a state, a part of a list, and the sums. */
-const STOPS_EARLY = /^\s*select (accepted|min\(sequence\)|sum\(bytes\)|endpoint_id, request_id)|as part cross join/
+const STOPS_EARLY =
+  /^\s*select (accepted|min\(sequence\)|sum\(bytes\)|endpoint_id, request_id)|^\s*with free as|as part cross join/
 
 const FILTERS: readonly DeliveryFilter[] = [
   {},
