@@ -48,7 +48,11 @@ type CountedRow = StoredRow & Pick<Row, 'endpoint_id' | 'request_id' | 'state'>
 
 /** What it takes in the database at most until it is deleted, about. */
 export const storedBytes = ({ lane, target, bytes, detail, log }: StoredRow): number =>
-  ROW_BYTES + KEY_PLACES * Buffer.byteLength(lane + target) + Buffer.byteLength(detail + log) + Number(bytes)
+  ROW_BYTES +
+  KEY_PLACES * (lane.length + target.length) +
+  Buffer.byteLength(detail) +
+  Buffer.byteLength(log) +
+  Number(bytes)
 
 /** Changes of totals, written in one order. */
 export class Totals {

@@ -94,12 +94,12 @@ const SKIP_LOCKED = differing(sql``, sql`for update skip locked`)
 /** PostgreSQL would run a subquery of `in` with a limit more than once. */
 const oneOf = (query: Fragment): Fragment => differing(sql`in (${query})`, sql`= any(array(${query}))`)
 type ClaimValues = Readonly<{ lease: string; target: string; limit: number; leaseMs: number; triedBefore: number }>
-const claimOf = (condition: Fragment) => sql<ClaimValues, { lane: string }>`
+const claimOf = (condition: Fragment, first: Fragment) => sql<ClaimValues, { lane: string }>`
   update delivery_lanes set lease = :lease, due = ${NOW} + cast(:leaseMs as integer), tried = ${NOW}
   where lane ${oneOf(sql`select lane from delivery_lanes where target = :target and ${condition}
-    order by due limit :limit ${SKIP_LOCKED}`)} returning lane`
-const CLAIM = claimOf(sql`due <= ${NOW} and cast(:triedBefore as bigint) = 0`)
-const CLAIM_WAITING = claimOf(sql`lease = '' and tried < cast(:triedBefore as bigint)`)
+    order by ${first} limit :limit ${SKIP_LOCKED}`)} returning lane`
+const CLAIM = claimOf(sql`due <= ${NOW} and cast(:triedBefore as bigint) = 0`, sql`due`)
+const CLAIM_WAITING = claimOf(sql`lease = '' and tried < cast(:triedBefore as bigint)`, differing(sql`due`, sql`tried`))
 const SELECT_SHOWN = sql`select deliveries.*, case when delivery_lanes.lease = '' and deliveries.sequence =
   (select min(earlier.sequence) from deliveries earlier where earlier.lane = deliveries.lane and earlier.state = 'pending')
   then delivery_lanes.due end as due`
