@@ -298,7 +298,7 @@ export const FAILURES = {
     retry: true,
     issue: 'throttled',
     means:
-      'The deliveries that are stored have `DELIVERY_MAX_BYTES` already; nothing of the message was stored or sent by its durable requests.',
+      'The deliveries that wait or are undeliverable have `DELIVERY_MAX_BYTES` already; nothing of the message was stored or sent by its durable requests.',
     store: 'delivery',
   },
   DELIVERY_UNAVAILABLE: {

@@ -42,7 +42,7 @@ export class DeliveryCounts {
 
 const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts)
 
-/** By state. `bytes`: of all, which DELIVERY_MAX_BYTES bounds; `oldestAt`: ISO 8601, when the oldest pending one was accepted. */
+/** By state. `bytes`: what all take, which DELIVERY_MAX_BYTES bounds; `oldestAt`: ISO 8601, when the oldest pending one was accepted. */
 export type DeliverySums = Readonly<Record<DeliveryState | 'bytes', number> & { oldestAt?: string }>
 
 export function sumDeliveries({ counts, ...oldest }: DeliveryTotals): DeliverySums {

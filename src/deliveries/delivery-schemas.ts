@@ -87,7 +87,7 @@ export const DeliveryCount = named('DeliveryCount', {
   target: text,
   state,
   count: whole,
-  bytes: whole,
+  bytes: described(whole, 'What they take in the database.'),
 })
 
 export const DeliveryGroup = named(

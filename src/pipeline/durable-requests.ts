@@ -65,4 +65,4 @@ export function compileAcceptance(
 
 const AWAY = 'The requests of this message cannot be stored for delivery now; try again.'
 const FULL =
-  'Too many deliveries wait or are kept (DELIVERY_MAX_BYTES), so nothing of this message was stored; try again later.'
+  'Too many deliveries wait or are undeliverable (DELIVERY_MAX_BYTES), so nothing of this message was stored; try again later.'

@@ -7,7 +7,7 @@ export const delivery = {
     kind: largeSize(1_000),
     default: '1gb',
     means:
-      'The most bytes of requests and their bodies that wait for delivery or are kept after it, of all endpoints. When they are full, a message with `delivery` is answered with 503, and nothing of it is stored.',
+      'The most bytes that deliveries of all endpoints take in the database, those that ended too. When they are full, delivered and cancelled ones are removed before `DELIVERY_KEEP` is over, the oldest first; if that is not enough, a message with `delivery` is answered with 503, and nothing of it is stored.',
   },
   deliveryConcurrency: {
     name: 'DELIVERY_CONCURRENCY',
@@ -21,6 +21,6 @@ export const delivery = {
     kind: duration(3_650),
     default: '1d',
     means:
-      'How long delivered and cancelled deliveries are kept. Undeliverable ones are kept until somebody retries or cancels them.',
+      'How long delivered and cancelled deliveries are kept, while `DELIVERY_MAX_BYTES` has room for them. Undeliverable ones are kept until somebody retries or cancels them.',
   },
 } as const satisfies Record<string, Setting<unknown>>

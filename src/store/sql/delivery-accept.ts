@@ -4,7 +4,7 @@ import type { KeptAnswer } from '../../core/kept-answer.ts'
 import type { RunLease } from '../../core/lease.ts'
 import { StoreUnavailable } from '../store-access.ts'
 import { type Database, insertStatement, step, type TransactionWork } from './database.ts'
-import { ADD_DEPTH, byText, type NewRow, newRow, Totals } from './delivery-rows.ts'
+import { ADD_DEPTH, byText, type NewRow, newRow, storedBytes, Totals } from './delivery-rows.ts'
 import { keepAnswer } from './idempotency-store.ts'
 import { assertLease } from './schedule-store.ts'
 import type { Tables } from './schema.ts'
@@ -38,11 +38,14 @@ const APPEND_STATE = sql<
   on conflict (endpoint_id, lookup_status, network_error) do update
   set sequence = excluded.sequence, state = excluded.state where states.sequence < excluded.sequence`
 
-const SIZE = sql<NoValues, { bytes: number | string | null }>`
-  select sum(bytes) as bytes from delivery_totals`
+const SIZE = sql<NoValues, Readonly<Record<'bytes' | 'ended', number | string | null>>>`
+  select sum(bytes) as bytes, sum(case when state in ('delivered', 'cancelled') then bytes else 0 end) as ended
+  from delivery_totals`
 
 /** How long the size that was read last serves, if the store is far from full. */
 const SIZE_AGE_MS = 1_000
+/** Of what has ended, deleted at once where there is no room: about as many as a batch accepts. */
+const PURGE_DELIVERIES = 500
 /** What one transaction accepts at most, unless a single message has more. */
 const BATCH_DELIVERIES = 500
 const BATCH_BYTES = 8 * 1024 * 1024
@@ -60,7 +63,7 @@ type Accepting = Readonly<{
 
 /**
  * Stores all of them, which are of one message, with its state and its answer, or nothing. 'full': they would take more than
- * `maxBytes` together with what is stored. Other processes may exceed it by what they accept within a second. Resolves when
+ * `maxBytes` together with what is stored, although all that are delivered or cancelled were deleted. Other processes may exceed it by what they accept within a second. Resolves when
  * they are durable. Rejects with ClaimLost if another message holds the key of the answer.
  */
 type Accept = (
@@ -71,8 +74,8 @@ type Accept = (
   lease?: RunLease,
 ) => Promise<'accepted' | 'full'>
 
-/** Builds `accept` of the store of deliveries. */
-export function compileAccept(database: Database, slot: number): Accept {
+/** Builds `accept` of the store of deliveries. `purge`: deletes the oldest ones that have ended, and resolves to how many. */
+export function compileAccept(database: Database, slot: number, purge: (limit: number) => Promise<number>): Accept {
   const queue: Accepting[] = []
   let isAccepting = false
   let knownBytes = 0
@@ -83,13 +86,16 @@ export function compileAccept(database: Database, slot: number): Accept {
    * `fittingBytes`: of the batch so far, which is not stored yet.
    */
   async function hasRoom(bytes: number, maxBytes: number, fittingBytes: number): Promise<boolean> {
-    const isOld = performance.now() - knownAt > SIZE_AGE_MS
-    if (isOld || knownBytes + bytes > maxBytes) {
+    let isOld = performance.now() - knownAt > SIZE_AGE_MS
+    while (isOld || knownBytes + bytes > maxBytes) {
       const [row] = await database.read(SIZE, {})
       knownBytes = Number(row?.bytes ?? 0) + fittingBytes
       knownAt = performance.now()
+      isOld = false
+      if (knownBytes + bytes <= maxBytes) break
+      const leastBytes = knownBytes - Number(row?.ended ?? 0)
+      if (leastBytes + bytes > maxBytes || (await purge(PURGE_DELIVERIES)) === 0) return false
     }
-    if (knownBytes + bytes > maxBytes) return false
     knownBytes += bytes
     return true
   }
@@ -132,7 +138,7 @@ export function compileAccept(database: Database, slot: number): Accept {
   return (deliveries, maxBytes, state, answer, lease) =>
     new Promise((resolve, reject) => {
       const rows = deliveries.map(newRow)
-      const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
+      const bytes = rows.reduce((sum, row) => sum + storedBytes(row), 0)
       queue.push({ rows, bytes, maxBytes, state, answer, lease, resolve, reject })
       if (isAccepting) return
       isAccepting = true
@@ -158,7 +164,7 @@ function* insertAll(batch: readonly Accepting[], slot: number): TransactionWork<
   for (const row of rows) {
     const { lane, target, depth } = depths.get(row.lane) ?? { ...row, depth: 0 }
     depths.set(lane, { lane, target, depth: depth + 1 })
-    totals.add(row, row.endpoint, row.state, 1, row.bytes)
+    totals.add(row, row.endpoint, 1)
   }
   yield* ADD_DEPTH([...depths.values()].sort(byText(({ lane }) => lane)))
   yield* INSERT(rows)

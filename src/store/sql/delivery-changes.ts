@@ -99,17 +99,11 @@ export function* changeAll(
     lane.depth += Number(change.state === 'pending') - Number(row.state === 'pending')
     if (change.state === 'delivered') delivered.push(row.id)
     if (body !== undefined) yield* step(SET_BODY, { id: row.id, body: bytesOf(body) })
-    changes.push([
-      row.id,
-      change.state,
-      change.attempts ?? Number(row.attempts),
-      change.log ?? row.log,
-      bytes,
-      change.isRenewed ? 1 : 0,
-    ])
+    const { state, attempts = Number(row.attempts), log = row.log, isRenewed } = change
+    changes.push([row.id, state, attempts, log, bytes, isRenewed ? 1 : 0])
     const { endpoint } = detailOf(row)
-    totals.add(row, endpoint, row.state, -1, -Number(row.bytes))
-    totals.add(row, endpoint, change.state, 1, bytes)
+    totals.add(row, endpoint, -1)
+    totals.add({ ...row, state, log, bytes }, endpoint, 1)
     changedIds.push(row.id)
   }
   if (changes.length > 0) yield* step(UPDATE, { rows: JSON.stringify(changes) })

@@ -38,6 +38,22 @@ const ADD_TOTALS = insertStatement(
     count = delivery_totals.count + excluded.count, bytes = delivery_totals.bytes + excluded.bytes`,
 )
 
+/** About what a row and its lane take beside their texts, with their indexes, as measured on both databases. */
+const ROW_BYTES = 600
+/** The places of a lane and of a target while it is pending. */
+const KEY_PLACES = 4
+
+type StoredRow = Pick<Row, 'lane' | 'target' | 'bytes' | 'detail' | 'log'>
+type CountedRow = StoredRow & Pick<Row, 'endpoint_id' | 'request_id' | 'state'>
+
+/** What it takes in the database at most until it is deleted, about. */
+export const storedBytes = ({ lane, target, bytes, detail, log }: StoredRow): number =>
+  ROW_BYTES +
+  KEY_PLACES * (lane.length + target.length) +
+  Buffer.byteLength(detail) +
+  Buffer.byteLength(log) +
+  Number(bytes)
+
 /** Changes of totals, written in one order. */
 export class Totals {
   readonly #slot: number
@@ -47,13 +63,9 @@ export class Totals {
     this.#slot = slot
   }
 
-  add(
-    { endpoint_id, request_id, target }: Pick<Row, 'endpoint_id' | 'request_id' | 'target'>,
-    endpoint: string,
-    state: string,
-    count: number,
-    bytes: number,
-  ): void {
+  /** `count`: 1, or -1 of a row that goes. */
+  add(row: CountedRow, endpoint: string, count: number): void {
+    const { endpoint_id, request_id, target, state } = row
     const key = JSON.stringify([endpoint_id, request_id, target, state])
     const before = this.#rows.get(key)
     this.#rows.set(key, {
@@ -64,7 +76,7 @@ export class Totals {
       slot: this.#slot,
       endpoint,
       count: Number(before?.count ?? 0) + count,
-      bytes: Number(before?.bytes ?? 0) + bytes,
+      bytes: Number(before?.bytes ?? 0) + count * storedBytes(row),
     })
   }
 

@@ -99,12 +99,12 @@ const SKIP_LOCKED = differing(sql``, sql`for update skip locked`)
 /** PostgreSQL would run a subquery of `in` with a limit more than once. */
 const oneOf = (query: Fragment): Fragment => differing(sql`in (${query})`, sql`= any(array(${query}))`)
 type ClaimValues = Readonly<{ lease: string; target: string; limit: number; leaseMs: number; triedBefore: number }>
-const claimOf = (condition: Fragment) => sql<ClaimValues, { lane: string }>`
+const claimOf = (condition: Fragment, first: Fragment) => sql<ClaimValues, { lane: string }>`
   update delivery_lanes set lease = :lease, due = ${NOW} + cast(:leaseMs as integer), tried = ${NOW}
   where lane ${oneOf(sql`select lane from delivery_lanes where target = :target and ${condition}
-    order by due limit :limit ${SKIP_LOCKED}`)} returning lane`
-const CLAIM = claimOf(sql`due <= ${NOW} and cast(:triedBefore as bigint) = 0`)
-const CLAIM_WAITING = claimOf(sql`lease = '' and tried < cast(:triedBefore as bigint)`)
+    order by ${first} limit :limit ${SKIP_LOCKED}`)} returning lane`
+const CLAIM = claimOf(sql`due <= ${NOW} and cast(:triedBefore as bigint) = 0`, sql`due`)
+const CLAIM_WAITING = claimOf(sql`lease = '' and tried < cast(:triedBefore as bigint)`, differing(sql`due`, sql`tried`))
 const SELECT_SHOWN = sql`select deliveries.*, case when delivery_lanes.lease = '' and deliveries.sequence =
   (select min(earlier.sequence) from deliveries earlier where earlier.lane = deliveries.lane and earlier.state = 'pending')
   then delivery_lanes.due end as due`
@@ -137,6 +137,19 @@ const EXPIRED = sql<Readonly<{ ageMs: number; limit: number }>, Row>`
     where state in ('delivered', 'cancelled') and ended > 0 and ended < ${NOW} - cast(:ageMs as bigint)
     order by ended limit :limit ${SKIP_LOCKED}`
 const DELETE = sql<Ids>`delete from deliveries where id in ${AMONG_IDS}`
+const KIND = raw('endpoint_id, request_id, target, state')
+/**
+ * Of what is counted no more, over all slots. It waits for no row that another transaction holds: the rows of a kind that are
+ * free go if they are 0 together, so that the sum stays what it is.
+ */
+const DELETE_EMPTY_TOTALS = sql<NoValues>`
+  with free as (select * from delivery_totals where (${KIND}) in
+    (select ${KIND} from delivery_totals group by ${KIND} having sum(count) = 0) ${SKIP_LOCKED})
+  delete from delivery_totals where (${KIND}, slot) in (select ${KIND}, slot from free)
+    and (${KIND}) in (select ${KIND} from free group by ${KIND} having sum(count) = 0 and sum(bytes) = 0)`
+
+/** More than the age of any delivery, so that those count as old that a clock which was set back ended in the future. */
+const ANY_AGE_MS = 1e13
 
 /** How many rows of totals one kind has, where other processes write beside this one. */
 const SLOTS = 16
@@ -153,9 +166,21 @@ export function compileDeliveryStore(database: Database) {
     body?: RetryChange['body'],
   ): Promise<readonly string[]> =>
     ids.length === 0 ? [] : database.transactionBeside(() => changeAll(ids, decide, slot, body))
+  const purge = (ageMs: number, limit: number): Promise<number> =>
+    database.transactionBeside(function* () {
+      const rows = yield* step(EXPIRED, { ageMs, limit })
+      const ids = idsOf(rows.map(({ id }) => id))
+      yield* step(DELETE_CONTENTS, { ids })
+      yield* step(DELETE, { ids })
+      const totals = new Totals(slot)
+      for (const row of rows) totals.add(row, detailOf(row).endpoint, -1)
+      yield* totals.write()
+      if (rows.length < limit) yield* step(DELETE_EMPTY_TOTALS, {})
+      return rows.length
+    })
 
   return {
-    accept: compileAccept(database, slot),
+    accept: compileAccept(database, slot, (limit) => purge(-ANY_AGE_MS, limit)),
     /** The targets that have something due, longest due first; and milliseconds until something is due that is not yet. */
     dueTargets: async (
       limit: number,
@@ -237,18 +262,7 @@ export function compileDeliveryStore(database: Database) {
     /** Ends pending and undeliverable ones. One that is being sent may arrive nevertheless. Resolves to the ids that it changed. */
     cancel: (ids: readonly string[]) => changed(ids, decideCancel),
     /** Deletes up to `limit` delivered and cancelled ones that ended more than `ageMs` ago. Resolves to how many. */
-    purge: (ageMs: number, limit: number): Promise<number> =>
-      database.transactionBeside(function* () {
-        const rows = yield* step(EXPIRED, { ageMs, limit })
-        if (rows.length === 0) return 0
-        const ids = idsOf(rows.map(({ id }) => id))
-        yield* step(DELETE_CONTENTS, { ids })
-        yield* step(DELETE, { ids })
-        const totals = new Totals(slot)
-        for (const row of rows) totals.add(row, detailOf(row).endpoint, row.state, -1, -Number(row.bytes))
-        yield* totals.write()
-        return rows.length
-      }),
+    purge,
   }
 }
 

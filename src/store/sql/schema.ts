@@ -443,6 +443,9 @@ const DELIVERIES = [
   ) ${STRICT}`,
 ]
 
+/** Without it PostgreSQL sorts all lanes of a target to find some that wait; SQLite stops early by those that are due. */
+const WAITING_LANES = sql`create index delivery_lanes_waiting on delivery_lanes (target, tried) where lease = ''`
+
 const MESSAGE_LOG = [
   sql`create table messages (
     id ${TEXT} not null primary key,
@@ -552,7 +555,10 @@ export const MIGRATIONS: readonly Migration[] = [
     },
   },
   { name: 'schedules', statements: { postgres: SCHEDULES, sqlite: SCHEDULES, 'sqlite messages': [] } },
-  { name: 'deliveries', statements: { postgres: DELIVERIES, sqlite: DELIVERIES, 'sqlite messages': [] } },
+  {
+    name: 'deliveries',
+    statements: { postgres: [...DELIVERIES, WAITING_LANES], sqlite: DELIVERIES, 'sqlite messages': [] },
+  },
 ]
 
 /** The migrations of a place. A statement is written when the iterator reaches it. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AttemptEnd, DeliveryLease, DeliveryState, NewDelivery } from '../../../src/core/deliveries/delivery.ts'
+import { newRow, storedBytes } from '../../../src/store/sql/delivery-rows.ts'
 import { deliveryOf } from '../../support/contracts/deliveries.ts'
 import fc from '../../support/fast-check.ts'
 import { LONG } from '../../support/form.ts'
@@ -141,6 +142,7 @@ async function doesWhatTheModelDoes({ open, setClock }: ClockedDatabase, numRuns
     const model = new Model()
     await setClock(model.now)
     const accepted: string[] = []
+    const rows = new Map<string, ReturnType<typeof newRow>>()
     /** All leases that there were: those that have ended or expired too. */
     const leases: DeliveryLease[] = []
     const from = <T>(all: readonly T[], numbers: readonly number[]): T[] => [
@@ -166,6 +168,7 @@ async function doesWhatTheModelDoes({ open, setClock }: ClockedDatabase, numRuns
         })
         assert.equal(await deliveries.accept(batch, 1e12), 'accepted')
         for (const delivery of batch) model.accept(delivery)
+        for (const delivery of batch) rows.set(delivery.id, newRow(delivery))
         accepted.push(...batch.map(({ id }) => id))
       } else if (one.kind === 'claim') {
         const before = one.isBack ? model.now : undefined
@@ -204,7 +207,10 @@ async function doesWhatTheModelDoes({ open, setClock }: ClockedDatabase, numRuns
       for (const state of ['pending', 'delivered', 'undeliverable', 'cancelled'] as const) {
         const all = listed.filter((each) => each.target === target && each.state === state)
         const counted = counts.find((each) => each.target === target && each.state === state)
-        const bytes = all.reduce((sum, each) => sum + each.bytes, 0)
+        const bytes = all.reduce((sum, { id, bytes, lastAttempts }) => {
+          const row = rows.get(id) ?? assert.fail()
+          return sum + storedBytes({ ...row, bytes, log: JSON.stringify(lastAttempts) })
+        }, 0)
         assert.deepEqual([counted?.count ?? 0, counted?.bytes ?? 0], [all.length, bytes])
       }
     }

@@ -37,6 +37,8 @@ describeStores(
         .filter((count) => count.state === state)
         .reduce((sum, { count }) => sum + count, 0)
 
+    const storedSize = async () => (await store().totals()).counts.reduce((sum, { bytes }) => sum + bytes, 0)
+
     it('are claimed as they were accepted, once', async () => {
       const body = new Uint8Array([0, 255, 7])
       const first = deliveryOf(1, { item: 3, orderKey: 'pat\0ient', body })
@@ -153,7 +155,7 @@ describeStores(
 
     it('do not fill the store beyond its room although many are accepted at once', async () => {
       await accept([deliveryOf(1)])
-      const size = (await store().get(idOf(1)))?.bytes ?? 0
+      const size = await storedSize()
       const results = await Promise.all(
         Array.from({ length: 8 }, (_, index) => accept([deliveryOf(2 + index)], 4 * size)),
       )
@@ -161,12 +163,37 @@ describeStores(
     })
 
     it('are refused when the store is full, all of a message, until there is room', async () => {
-      const size = JSON.stringify(deliveryOf(1).request).length + 12
-      assert.equal(await accept([deliveryOf(1)], 2 * size), 'accepted')
+      assert.equal(await accept([deliveryOf(1)]), 'accepted')
+      const size = await storedSize()
       assert.equal(await accept([deliveryOf(2), deliveryOf(3)], 2 * size), 'full')
       assert.equal(await stateOfId(idOf(2)), undefined)
       await store().end([endOf(await one('a'), 'delivered')])
       assert.equal(await accept([deliveryOf(2), deliveryOf(3)], 2 * size), 'accepted')
+    })
+
+    it('take room until they are deleted: the oldest that ended give way to new ones, no others do', async () => {
+      await accept(Array.from({ length: 602 }, (_, index) => deliveryOf(index + 1)))
+      const [refused = assert.fail(), , ...claimed] = await claim('a', 602)
+      const endAs = (state: 'delivered' | 'undeliverable', some: readonly ClaimedDelivery[]) =>
+        store().end(some.map((each) => endOf(each, state)))
+      await endAs('undeliverable', [refused])
+      await endAs('delivered', claimed.slice(300))
+      const endedAt = await store().now()
+      await until(store().now, (now) => now > endedAt)
+      await endAs('delivered', claimed.slice(0, 300))
+      const size = await storedSize()
+      assert.ok(size > 600 * 600, `${size} bytes`)
+      assert.equal(await accept([deliveryOf(700)], size), 'accepted')
+      const left = (await store().list({ state: 'delivered' }, 1_000)).map(({ id }) => id)
+      assert.equal(left.length, 100)
+      const newest = new Set(claimed.slice(0, 300).map(({ delivery }) => delivery.id))
+      assert.deepEqual(
+        left.filter((id) => !newest.has(id)),
+        [],
+      )
+      assert.equal(await accept([deliveryOf(701)], 2_000), 'full')
+      const counted = await Promise.all(['delivered', 'undeliverable', 'pending'].map(countOf))
+      assert.deepEqual(counted, [100, 1, 2])
     })
 
     it('are stored with the state of their message, or neither is', async () => {

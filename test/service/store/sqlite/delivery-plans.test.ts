@@ -13,7 +13,7 @@ import { freshPath } from '../../../support/store/folder.ts'
 const READS_ALL = /^SCAN (deliver\w*|earlier|last)|deliveries_by_state \(state=\?\)/
 /** The oldest of a state, a part of a list, and the sums. */
 const STOPS_EARLY =
-  /^\s*select (accepted|(min|max)\(sequence\)|sum\(bytes\)|endpoint_id, request_id)|as part cross join/
+  /^\s*select (accepted|(min|max)\(sequence\)|sum\(bytes\)|endpoint_id, request_id)|^\s*with free as|as part cross join/
 
 const FILTERS: readonly DeliveryFilter[] = [
   {},
