@@ -130,18 +130,16 @@ test('metrics count attempts by their target and result', async (test) => {
     () => Promise.all(ids.map((id) => stateOf(service, id))),
     (all) => all.every(({ state }) => state !== 'pending'),
   )
-  const text = await (await fetch(`${service.adminUrl}/metrics`)).text()
-  for (const [endpoint, result] of [
+  const lines = [
     ['/in', 'delivered'],
     ['/bad', 'undeliverable'],
-  ])
-    assert.ok(
-      text.includes(
-        `crosswalk_delivery_attempts_total{endpoint="${endpoint}",target="${target.url}",result="${result}"} 1`,
-      ),
-      text
-        .split('\n')
-        .filter((line) => line.includes('deliver'))
-        .join('\n'),
-    )
+  ].map(
+    ([endpoint, result]) =>
+      `crosswalk_delivery_attempts_total{endpoint="${endpoint}",target="${target.url}",result="${result}"} 1`,
+  )
+  // An attempt is counted once the store has its end.
+  await until(
+    async () => (await fetch(`${service.adminUrl}/metrics`)).text(),
+    (text) => lines.every((line) => text.includes(line)),
+  )
 })
