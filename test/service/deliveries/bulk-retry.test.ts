@@ -30,7 +30,6 @@ for (const [max, retried] of [
         return { attempt: attemptWith(200), state: 'delivered', target: 'answers' }
       },
       owner: 'b',
-      clock: Date.now,
       concurrency: 4,
       logger: silent,
     })
@@ -55,8 +54,8 @@ for (const [max, retried] of [
       },
       registry: createEndpointRegistry(),
       records: { search: { get: () => assert.fail() }, replayByHand: () => assert.fail() },
-      settings: readTestSettings({}),
       clock: Date.now,
+      settings: readTestSettings({}),
     })
     const { count, more, ids: shown } = await service.changeAll('retry', { key: 'k', state: 'cancelled' }, max)
     assert.deepEqual([count, more], [retried, retried < COUNT])

@@ -11,7 +11,7 @@ test('each of a batch is settled if the size of the store cannot be read between
   let reads = 0
   context.mock.method(DatabaseSync.prototype, 'prepare', function (this: DatabaseSync, text: string) {
     const statement = prepare.call(this, text)
-    if (!text.includes('select sum(bytes) as bytes from delivery_totals')) return statement
+    if (!text.includes('select sum(bytes) as bytes')) return statement
     const all = statement.all.bind(statement)
     context.mock.method(statement, 'all', (...given: SQLInputValue[]) => {
       reads += 1
