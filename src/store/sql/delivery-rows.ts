@@ -39,7 +39,7 @@ const ADD_TOTALS = insertStatement(
 )
 
 /** About what a row and its lane take beside their texts, with their indexes, as measured on both databases. */
-const ROW_BYTES = 600
+const ROW_BYTES = 800
 /** The places of a lane and of a target while it is pending. */
 const KEY_PLACES = 4
 
