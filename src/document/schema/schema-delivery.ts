@@ -54,7 +54,6 @@ export const delivery = <T extends Parameters<typeof record>[0]>(valueFields: T,
           }),
           {
             minItems: 1,
-            maxItems: 30,
             description:
               'The time before each attempt, from the end of the one before; the last one repeats. Each is lengthened at random by up to a tenth, and `Retry-After` of the target comes first.',
             expects: 'an array of 1 to 30 times such as "5m"',
@@ -76,7 +75,6 @@ export const delivery = <T extends Parameters<typeof record>[0]>(valueFields: T,
                   description: 'Secrets, newest first.',
                   expects: 'a string, or an array of 1 to 10 strings, newest first',
                   minItems: 1,
-                  maxItems: 10,
                 }),
               ],
               {
