@@ -17,6 +17,7 @@ import { drain } from '../inbound/shutdown.ts'
 import { createMessageCaptures } from '../records/message-log/captures.ts'
 import { createMessageRecords } from '../records/replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
+import { ActiveTables } from '../tables/active-tables.ts'
 import { createDryRun, createDryRunValue } from '../try/dry-run/dry-run.ts'
 import { createRecordedTests } from '../try/tests/recorded-tests.ts'
 import { createRequestedTests } from '../try/tests/requested-tests.ts'
@@ -137,9 +138,11 @@ async function openParts(context: Context) {
     newId,
     logger,
   })
+  const tables = new ActiveTables({ store: store.tables, logger })
   const runTests = createTestRunner({ services, settings, logger })
   const endpointService = createEndpointService({
     store: store.endpoints,
+    tables,
     changes: store.changes,
     announce: workerCluster?.announce,
     registry,
