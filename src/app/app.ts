@@ -7,6 +7,7 @@ import { portion } from '../core/worker-processes.ts'
 import { createDeliveryService } from '../deliveries/delivery-service.ts'
 import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
 import { createEndpointService } from '../endpoints/endpoint-service.ts'
+import { TableService } from '../endpoints/table-service.ts'
 import { createLoadShedder } from '../inbound/admission/load-shedder.ts'
 import { IncompleteBodies } from '../inbound/incomplete-bodies.ts'
 import { Intake } from '../inbound/intake.ts'
@@ -220,6 +221,7 @@ async function openParts(context: Context) {
     newId,
     logger,
   })
+  const tableService = new TableService({ store: store.tables, tables, endpointService, newId, clock, logger })
   const servers = createServers({
     settings,
     workerSlot,
@@ -233,6 +235,7 @@ async function openParts(context: Context) {
     records,
     captures,
     deliveries,
+    tables: tableService,
     schedules,
     health,
     isStopping: () => running.isStopping,

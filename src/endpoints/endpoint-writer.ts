@@ -23,6 +23,7 @@ import type { ParsedDocument } from './parse-document.ts'
 import { computeEtag, matchesEtag } from './precondition.ts'
 import type { Reconciler } from './reconciler.ts'
 import {
+  bytesAfter,
   type CheckedTable,
   checkTableChange,
   findUser,
@@ -50,7 +51,9 @@ export type EndpointWriterOptions = Readonly<{
   store: EndpointStore
   registry: Registry
   services: Services
-  settings: PipelineSettings & DocumentBounds & Readonly<{ maxEndpoints: number; compiledEndpointsBytes: number }>
+  settings: PipelineSettings &
+    DocumentBounds &
+    Readonly<{ maxEndpoints: number; compiledEndpointsBytes: number; tablesMaxBytes: number }>
   clock: Clock
   newId: () => string
   logger: Logger
@@ -196,6 +199,11 @@ export class EndpointWriter {
     for (const change of tableChanges) {
       const fail = (failure: Failure, path?: string) => faults.add(change.operation, failure, path)
       checkedTables.push(await checkTableChange(change, tables, fail))
+    }
+    const { tablesMaxBytes } = this.#options.settings
+    const last = tableChanges.findLast(({ rows }) => rows !== undefined)
+    if (last !== undefined && bytesAfter(tables, tableChanges) > tablesMaxBytes) {
+      faults.add(last.operation, failures.tablesFull(tablesMaxBytes))
     }
     const shapes = shapesAfter(tables, tableChanges)
     const testsNow = this.#options.changeTests?.(origin)

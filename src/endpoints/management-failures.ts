@@ -72,6 +72,12 @@ export const unknownTableVersion = (name: string, version: number): Failure =>
     `The table '${name}' has no version ${version} with rows; GET /tables/${name}/versions lists them.`,
   )
 
+export const tablesFull = (max: number): Failure =>
+  new Failure(
+    'TABLES_FULL',
+    `All tables together would take more than ${max} bytes (TABLES_MAX_BYTES); delete one that is not needed.`,
+  )
+
 export const staleTable = (): Failure =>
   new Failure('PRECONDITION_FAILED', 'The table has changed since it was read; read it again and repeat the change.')
 

@@ -8,6 +8,7 @@ import { findUseFault, type TableShapes, type TableUse } from '../core/tables/ta
 import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { TableWrite } from '../store/sql/table-store.ts'
 import type { ActiveTables } from '../tables/active-tables.ts'
+import { TABLE_FORMATS, type TableFormat } from '../tables/table-formats.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
 import * as failures from './management-failures.ts'
 import { matchesEtag } from './precondition.ts'
@@ -28,9 +29,8 @@ export type TableChange = Readonly<{
 export type CheckedTable = Readonly<{ change: TableChange; before: number; method: ChangeMethod }>
 
 /** Representations of one version differ, so each has a tag of its own; a change may name any of them. */
-export const TABLE_FORMATS = ['json', 'csv', 'fhir'] as const
-export type TableFormat = (typeof TABLE_FORMATS)[number]
-export const tableEtag = (version: number, format: TableFormat): string => `"${version}-${format}"`
+export const tableEtag = (version: number, { fileEnding }: Pick<TableFormat, 'fileEnding'>): string =>
+  `"${version}${fileEnding}"`
 
 const isCurrent = (ifMatch: string, version: number): boolean =>
   TABLE_FORMATS.some((format) => matchesEtag(ifMatch, tableEtag(version, format)))
@@ -59,6 +59,13 @@ export function shapesAfter(tables: ActiveTables, changes: readonly TableChange[
     else shapes.set(name, rows.head.columns)
   }
   return shapes
+}
+
+/** Of memory. */
+export function bytesAfter(tables: ActiveTables, changes: readonly TableChange[]): number {
+  const bytes = new Map([...tables.current].map(([name, { table }]) => [name, table.bytes]))
+  for (const { name, rows } of changes) bytes.set(name, rows?.table.bytes ?? 0)
+  return [...bytes.values()].reduce((sum, one) => sum + one, 0)
 }
 
 export const lintUses = (uses: readonly TableUse[], shapes: TableShapes): readonly Lint[] =>

@@ -7,7 +7,7 @@ import type { StoredTable } from '../core/tables/stored-table.ts'
 import type { Table } from '../core/tables/table.ts'
 import type { ActiveTable, TableSet } from '../core/tables/table-set.ts'
 import type { TableStore } from '../store/sql/table-store.ts'
-import { unpackTable } from './compact-table.ts'
+import { loadTable } from './compact-table.ts'
 
 type Kept = ActiveTable & Pick<StoredTable, 'content'>
 
@@ -60,7 +60,7 @@ export class ActiveTables {
     const active = this.#current.get(name)
     if (active?.content === content) return { ...active, version }
     const packed = await this.#options.store.read(content, bytes)
-    if (packed !== undefined) return { name, version, content, table: unpackTable(packed) }
+    if (packed !== undefined) return { name, version, content, table: await loadTable(packed) }
     // Many changes since the list was read have removed it; the next read finds a newer version.
     this.#options.logger.warn({ table: name, version }, 'A version of a table was removed before it was read')
     return active

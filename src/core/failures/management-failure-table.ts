@@ -76,6 +76,7 @@ export const MANAGEMENT_FAILURES = {
     retryAfterSeconds: 15,
   },
   TABLE_UNKNOWN: { status: 404, retry: false, issue: 'not-found', means: 'No table has this name.' },
+  CODE_UNKNOWN: { status: 404, retry: false, issue: 'not-found', means: 'The table has no row with this code.' },
   TABLE_INVALID: {
     status: 400,
     retry: false,
