@@ -7,7 +7,7 @@ import { isKnownEtag } from '../endpoints/precondition.ts'
 import { tableEtag } from '../endpoints/table-changes.ts'
 import { type ChangedTable, rowObject, type TableCall, type TableRows } from '../endpoints/table-service.ts'
 import { parseMediaType } from '../formats/media-type.ts'
-import { TABLE_FORMATS, type TableFormat } from '../tables/table-formats.ts'
+import { TABLE_FORMATS, type TableFormat, writeTable } from '../tables/table-formats.ts'
 import { sendUnchanged, setWarnings } from './answers.ts'
 import type { Call } from './call.ts'
 import { createOrigin } from './origin.ts'
@@ -52,7 +52,8 @@ const Translation = named('Translation', {
   row: described(row, 'By the names of the columns.'),
 })
 
-const content = Object.fromEntries(TABLE_FORMATS.map(({ mediaType }) => [mediaType, {}]))
+const FORMATS: readonly TableFormat[] = Object.values(TABLE_FORMATS)
+const content = Object.fromEntries(FORMATS.map(({ mediaType }) => [mediaType, {}]))
 const rowsOf = { 200: { description: 'The rows, in the format that `Accept` asks for.', content } } as const
 const stored = answer('It is stored and active.', TableChanged)
 const findsNoTable = ['TABLE_UNKNOWN'] as const
@@ -192,7 +193,7 @@ function changed(call: Call, { isNew: _, warnings, ...made }: ChangedTable) {
     call,
     warnings.map((one) => ({ ...one, severity: 'warning' })),
   )
-  if (made.columns !== undefined) call.reply.header('etag', tableEtag(made.version, TABLE_FORMATS[0]))
+  if (made.columns !== undefined) call.reply.header('etag', tableEtag(made.version, TABLE_FORMATS.json))
   return made
 }
 
@@ -208,18 +209,18 @@ const versionNumber = (text: string): number => (/^[1-9]\d{0,8}$/.test(text) ? N
 function formatOfBody({ request }: Call): TableFormat {
   const declared = parseMediaType(request.headers['content-type'] ?? '')
   const type = declared && `${declared.type}/${declared.subtype}`
-  const format = TABLE_FORMATS.find(({ mediaType }) => mediaType === type)
+  const format = FORMATS.find(({ mediaType }) => mediaType === type)
   if (format !== undefined) return format
   throw new Failure('MEDIA_TYPE_WRONG', `A table is sent as ${MEDIA_TYPES.join(', ')}.`)
 }
 
-const MEDIA_TYPES = TABLE_FORMATS.map(({ mediaType }) => mediaType)
+const MEDIA_TYPES = FORMATS.map(({ mediaType }) => mediaType)
 
 /** The first format that `Accept` names; JSON where it names none. */
 function formatOfAnswer({ request }: Call): TableFormat {
   const accepted = (request.headers.accept ?? '').split(',').map((one) => one.split(';', 1)[0]?.trim())
-  const named = accepted.flatMap((type) => TABLE_FORMATS.find(({ mediaType }) => mediaType === type) ?? [])
-  return named[0] ?? TABLE_FORMATS[0]
+  const named = accepted.flatMap((type) => FORMATS.find(({ mediaType }) => mediaType === type) ?? [])
+  return named[0] ?? TABLE_FORMATS.json
 }
 
 function sendRows(call: Call, { name, version, table }: TableRows) {
@@ -228,5 +229,5 @@ function sendRows(call: Call, { name, version, table }: TableRows) {
   const etag = tableEtag(version, format)
   if (isKnownEtag(request.headers['if-none-match'], etag)) return sendUnchanged(reply, etag)
   reply.headers({ etag, vary: 'accept', 'content-type': format.mediaType })
-  return reply.send(Readable.from(format.write(table, name)))
+  return reply.send(Readable.from(writeTable(format, table, name)))
 }

@@ -33,7 +33,7 @@ export const tableEtag = (version: number, { fileEnding }: Pick<TableFormat, 'fi
   `"${version}${fileEnding}"`
 
 const isCurrent = (ifMatch: string, version: number): boolean =>
-  TABLE_FORMATS.some((format) => matchesEtag(ifMatch, tableEtag(version, format)))
+  Object.values(TABLE_FORMATS).some((format) => matchesEtag(ifMatch, tableEtag(version, format)))
 
 export async function checkTableChange(
   change: TableChange,

@@ -6,12 +6,12 @@ import type { Clock } from '../core/run.ts'
 import { createPause } from '../core/slice.ts'
 import type { Origin } from '../core/stored-document.ts'
 import type { StoredTable, TableHead, TableVersion } from '../core/tables/stored-table.ts'
-import { readRow, type Table, type TableFault, type TableReading } from '../core/tables/table.ts'
+import { readRow, type Table, type TableFault } from '../core/tables/table.ts'
 import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { TableStore } from '../store/sql/table-store.ts'
 import type { ActiveTables } from '../tables/active-tables.ts'
 import { type CompactTable, loadTable } from '../tables/compact-table.ts'
-import { TableBuilder } from '../tables/table-builder.ts'
+import { TableBuilder, type TableReading } from '../tables/table-builder.ts'
 import { TABLE_FORMATS } from '../tables/table-formats.ts'
 import type { EndpointService } from './endpoint-service.ts'
 import * as failures from './management-failures.ts'
@@ -112,8 +112,7 @@ export class TableService {
     return retryOnConflict(call.ifMatch, async () => {
       const { version, table } = this.get(name)
       const built = tableOf(await withRows(table, rows))
-      const [format] = TABLE_FORMATS
-      const ifMatch = call.ifMatch ?? tableEtag(version, format)
+      const ifMatch = call.ifMatch ?? tableEtag(version, TABLE_FORMATS.json)
       return this.#store(name, built, { ...call, ifMatch })
     })
   }
@@ -162,7 +161,7 @@ type Read = Readonly<{ table: CompactTable; warnings: readonly TableFault[] }>
 
 /** Fails with TABLE_INVALID. */
 function tableOf(reading: TableReading): Read {
-  if (reading.ok) return reading as Read
+  if (reading.ok) return reading
   const count = reading.faults.length === 1 ? 'one fault' : `${reading.faults.length} faults`
   throw new Failure('TABLE_INVALID', `The table has ${count}; nothing was stored.`, { details: [...reading.faults] })
 }

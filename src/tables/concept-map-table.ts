@@ -2,13 +2,15 @@
  * Tables as ConceptMap of FHIR R4: a row for each code, with its first target. What rows cannot say, such as further targets,
  * dependsOn, the unmapped mode and the metadata, is the frame of the table, from which the same ConceptMap is written.
  */
+
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { documentPath } from '../core/lint.ts'
-import { quote, type Table, type TableReading } from '../core/tables/table.ts'
+import { quote, type Table } from '../core/tables/table.ts'
 import { divideElements } from '../formats/json-elements.ts'
 import { parseJson } from '../formats/json-read.ts'
 import { decodeText } from '../formats/text.ts'
+import type { TableReading } from './table-builder.ts'
 import { TableBuilder } from './table-builder.ts'
 import { refuse, refuseUnreadable } from './table-readings.ts'
 

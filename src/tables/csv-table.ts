@@ -1,7 +1,9 @@
 /** Tables as CSV (RFC 4180), as programs and people write it. */
+
 import { isUtf8 } from 'node:buffer'
-import { readRow, type Table, type TableFault, type TableReading } from '../core/tables/table.ts'
+import { readRow, type Table, type TableFault } from '../core/tables/table.ts'
 import { CsvRecords } from './csv-records.ts'
+import type { TableReading } from './table-builder.ts'
 import { TableBuilder } from './table-builder.ts'
 import { refuse } from './table-readings.ts'
 

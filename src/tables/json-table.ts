@@ -2,11 +2,13 @@
  * Tables as JSON: `{ "columns": ["code", "fhir"], "rows": [["F", "female"], …] }`, as they are written, or a list of objects. Then the
  * first object names the columns, in its order.
  */
+
 import { isObject, type Json, typeName } from '../core/json.ts'
-import { quote, readRow, type Table, type TableReading } from '../core/tables/table.ts'
+import { quote, readRow, type Table } from '../core/tables/table.ts'
 import { divideElements } from '../formats/json-elements.ts'
 import { parseJson } from '../formats/json-read.ts'
 import { decodeText } from '../formats/text.ts'
+import type { TableReading } from './table-builder.ts'
 import { TableBuilder } from './table-builder.ts'
 import { refuse, refuseUnreadable } from './table-readings.ts'
 

@@ -1,9 +1,14 @@
 /** Builds tables row by row and collects what is wrong with them. */
 import type { JsonObject } from '../core/json.ts'
 import { createPause } from '../core/slice.ts'
-import { findColumnFaults, quote, TABLE_LIMITS, type TableFault, type TableReading } from '../core/tables/table.ts'
+import { findColumnFaults, quote, TABLE_LIMITS, type TableFault } from '../core/tables/table.ts'
 import { CompactTable, copyInSlices } from './compact-table.ts'
 import { indexRow, slotCount, type TableParts, writeCell } from './table-layout.ts'
+
+/** What reading a text gives. A warning, for example a code with several targets, refuses nothing. */
+export type TableReading =
+  | Readonly<{ ok: true; table: CompactTable; warnings: readonly TableFault[] }>
+  | Readonly<{ ok: false; faults: readonly TableFault[] }>
 
 type Options = Readonly<{
   /** Where row `place` is, for faults: `line 7`. */

@@ -1,6 +1,7 @@
 /** What the readers of tables answer when a text is no table as a whole. */
-import type { TableReading } from '../core/tables/table.ts'
+
 import { Unreadable } from '../formats/body-faults.ts'
+import type { TableReading } from './table-builder.ts'
 
 export const refuse = (path: string, message: string): TableReading => ({ ok: false, faults: [{ path, message }] })
 
