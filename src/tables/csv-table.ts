@@ -1,9 +1,9 @@
 /** Tables as CSV (RFC 4180), as programs and people write it. */
 import { isUtf8 } from 'node:buffer'
-import { readRow, type Table, type TableFault, type TableReading } from '../core/tables/table.ts'
+import { readRow, type Table, type TableFault } from '../core/tables/table.ts'
 import { CsvRecords } from './csv-records.ts'
 import { TableBuilder } from './table-builder.ts'
-import { refuse } from './table-readings.ts'
+import { refuse, type TableReading } from './table-reading.ts'
 
 /**
  * In: UTF-8. The first line has the names of the columns. Blank lines are skipped, and rows of empty values too, which

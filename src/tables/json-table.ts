@@ -3,12 +3,12 @@
  * first object names the columns, in its order.
  */
 import { isObject, type Json, typeName } from '../core/json.ts'
-import { quote, readRow, type Table, type TableReading } from '../core/tables/table.ts'
+import { quote, readRow, type Table } from '../core/tables/table.ts'
 import { divideElements } from '../formats/json-elements.ts'
 import { parseJson } from '../formats/json-read.ts'
 import { decodeText } from '../formats/text.ts'
 import { TableBuilder } from './table-builder.ts'
-import { refuse, refuseUnreadable } from './table-readings.ts'
+import { refuse, refuseUnreadable, type TableReading } from './table-reading.ts'
 
 /** In: UTF-8. A row is a list of values or an object by the names of the columns; of a value that it lacks, the cell is empty. */
 export async function readJsonTable(bytes: Uint8Array): Promise<TableReading> {

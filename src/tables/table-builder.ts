@@ -1,9 +1,10 @@
 /** Builds tables row by row and collects what is wrong with them. */
 import type { JsonObject } from '../core/json.ts'
 import { createPause } from '../core/slice.ts'
-import { findColumnFaults, quote, TABLE_LIMITS, type TableFault, type TableReading } from '../core/tables/table.ts'
+import { findColumnFaults, quote, TABLE_LIMITS, type TableFault } from '../core/tables/table.ts'
 import { CompactTable, copyInSlices } from './compact-table.ts'
 import { indexRow, slotCount, type TableParts, writeCell } from './table-layout.ts'
+import type { TableReading } from './table-reading.ts'
 
 type Options = Readonly<{
   /** Where row `place` is, for faults: `line 7`. */

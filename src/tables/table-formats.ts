@@ -1,9 +1,10 @@
 /** The formats of tables, one row each. */
 import { createPause } from '../core/slice.ts'
-import type { Table, TableReading } from '../core/tables/table.ts'
+import type { Table } from '../core/tables/table.ts'
 import { readConceptMap, writeConceptMap } from './concept-map-table.ts'
 import { readCsvTable, writeCsvTable } from './csv-table.ts'
 import { readJsonTable, writeJsonTable } from './json-table.ts'
+import type { TableReading } from './table-reading.ts'
 
 export type TableFormat = Readonly<{
   mediaType: string

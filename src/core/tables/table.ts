@@ -21,11 +21,6 @@ export type Table = Readonly<{
 /** `path`: `line 7` of a CSV, `rows[3].code` of JSON, `group[0].element[3]` of a ConceptMap; empty for the table as a whole. */
 export type TableFault = Pick<Lint, 'path' | 'message'>
 
-/** What reading a text gives. A warning, for example a code with several targets, refuses nothing. */
-export type TableReading =
-  | Readonly<{ ok: true; table: Table; warnings: readonly TableFault[] }>
-  | Readonly<{ ok: false; faults: readonly TableFault[] }>
-
 export const TABLE_LIMITS = {
   rows: 10_000_000,
   columns: 100,
