@@ -24,7 +24,7 @@ export async function readJsonTable(bytes: Uint8Array): Promise<TableReading> {
       )
     }
     const named = isObject(root) ? root.columns : namesOfFirst(elements[0])
-    if (typeof named === 'string') return refuse('[0]', named)
+    if (typeof named === 'string') return refuse(elements.length === 0 ? '' : '[0]', named)
     const columns = (named as readonly Json[]).map((name) => (typeof name === 'string' ? name : ''))
     const pathTo = (row: number): string => `${isList ? '' : 'rows'}[${row}]`
     const builder = new TableBuilder(columns, { pathTo, expectedBytes: bytes.length })
