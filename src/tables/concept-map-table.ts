@@ -146,8 +146,8 @@ function withTexts(object: Json | undefined, texts: Readonly<Record<string, stri
  * are written as `product` of the target.
  */
 export function* writeConceptMap(table: Table, name: string): Generator<string> {
-  const { group: _, ...resource } = table.frame ?? { resourceType: 'ConceptMap', title: name, status: 'active' }
-  const groups = divideRows(table)
+  const { group: framed, ...resource } = table.frame ?? { resourceType: 'ConceptMap', title: name, status: 'active' }
+  const groups = yield* divideRows(table, Array.isArray(framed) ? framed : [])
   const toRow = compileRows(table)
   const isWritten = new Uint8Array(table.size)
   yield groups.length === 0 ? JSON.stringify(resource) : openList(resource, 'group')
@@ -175,34 +175,41 @@ function openList(object: JsonObject, name: string): string {
 /** Of an entry of a frame. */
 const codeOf = (entry: Json): string => (typeof entry === 'string' ? entry : textIn(entry, 'code'))
 
-/** What each group has: the entries of the frame whose rows are still in it, then the indexes of further rows. */
-function divideRows(table: Table) {
+/**
+ * What each group has: the entries of the frame whose rows are still in it, then the indexes of further rows. Yields nothing that is
+ * to be written, but often, so that others can run.
+ */
+function* divideRows(table: Table, framed: readonly Json[]) {
   const columns = Object.keys(GROUP_FIELDS).map((name) => table.columns.indexOf(name, 1))
   const hasSystems = columns.some((column) => column !== -1)
   const keyOf = (systems: readonly string[]): string => (hasSystems ? JSON.stringify(systems) : '')
   const systemsOf = (row: number): readonly string[] => columns.map((column) => table.cell(row, column))
   const isFramed = new Uint8Array(table.size)
-  const groups = listIn(table.frame, 'group').map((framed) => {
-    const { element: _, ...rest } = framed as JsonObject
+  const groups = framed.map((group) => {
+    const { element: _, ...rest } = group as JsonObject
+    return { rest, entries: [] as (Json | number)[] }
+  })
+  for (const [index, { rest, entries }] of groups.entries()) {
     const key = keyOf(textsIn(rest, GROUP_FIELDS))
-    const entries: (Json | number)[] = listIn(framed, 'element').filter((entry) => {
+    for (const entry of listIn(framed[index], 'element')) {
       const code = codeOf(entry)
       const row = code === '' ? -1 : table.find(code)
       const isOfRow = row !== -1 && (isFramed[row] === 1 || keyOf(systemsOf(row)) === key)
       if (isOfRow) isFramed[row] = 1
-      return code === '' || isOfRow
-    })
-    return { key, rest, entries }
-  })
-  const byKey = new Map(groups.toReversed().map((group) => [group.key, group]))
+      if (isOfRow || code === '') entries.push(entry)
+      yield ''
+    }
+  }
+  const byKey = new Map(groups.toReversed().map((group) => [keyOf(textsIn(group.rest, GROUP_FIELDS)), group]))
   for (let row = 0; row < table.size; row += 1) {
+    yield ''
     if (isFramed[row] === 1) continue
     const systems = systemsOf(row)
     let group = byKey.get(keyOf(systems))
     if (group === undefined) {
       const [source = '', target = ''] = systems
-      group = { key: keyOf(systems), rest: withTexts(undefined, { source, target }), entries: [] }
-      byKey.set(group.key, group)
+      group = { rest: withTexts(undefined, { source, target }), entries: [] }
+      byKey.set(keyOf(systems), group)
       groups.push(group)
     }
     group.entries.push(row)

@@ -12,7 +12,7 @@ export type TableFormat = Readonly<{
   fileEnding: string
   /** In: UTF-8. Works in slices, between which others run. */
   read(bytes: Uint8Array): Promise<TableReading>
-  /** The text in pieces, a row each. `name`: of the table. */
+  /** The text in pieces of a row at most, some of them empty. `name`: of the table. */
   write(table: Table, name: string): Iterable<string>
 }>
 
@@ -35,10 +35,11 @@ export async function* writeTable(format: TableFormat, table: Table, name: strin
   let part = ''
   for (const piece of format.write(table, name)) {
     part += piece
+    const due = pause()
+    if (due !== undefined) await due
     if (part.length < PART_CHARACTERS) continue
     yield part
     part = ''
-    await pause()
   }
   yield part
 }
