@@ -8,6 +8,7 @@ import { type JsonVisitor, scanJsonInSlices } from './json-scan.ts'
 
 /** About a millisecond. */
 const SLICE_CHARACTERS = 32_000
+const SLICE_ELEMENTS = 16_384
 
 export type DividedText = Readonly<{
   /** The text with the array left empty. */
@@ -51,8 +52,11 @@ export async function divideElements(text: string, name?: string): Promise<Divid
   if (next.value !== undefined) throw malformed(text, next.value)
   if (opened === undefined || closed === undefined) return { rest: text, elements: undefined }
   const ends = [...commas, closed]
-  const starts = [opened, ...commas]
-  const elements = ends.map((end, index) => text.slice((starts[index] ?? 0) + 1, end))
+  const elements: string[] = []
+  for (let start = opened + 1; elements.length < ends.length; start = (ends[elements.length - 1] as number) + 1) {
+    elements.push(text.slice(start, ends[elements.length]))
+    if (elements.length % SLICE_ELEMENTS === 0) await nextIteration()
+  }
   return {
     rest: `${text.slice(0, opened + 1)}${text.slice(closed)}`,
     elements: elements.length === 1 && elements[0]?.trim() === '' ? [] : elements,

@@ -2,15 +2,13 @@
  * Tables as JSON: `{ "columns": ["code", "fhir"], "rows": [["F", "female"], …] }`, as they are written, or a list of objects. Then the
  * first object names the columns, in its order.
  */
-
 import { isObject, type Json, typeName } from '../core/json.ts'
 import { quote, readRow, type Table } from '../core/tables/table.ts'
 import { divideElements } from '../formats/json-elements.ts'
 import { parseJson } from '../formats/json-read.ts'
 import { decodeText } from '../formats/text.ts'
-import type { TableReading } from './table-builder.ts'
 import { TableBuilder } from './table-builder.ts'
-import { refuse, refuseUnreadable } from './table-readings.ts'
+import { refuse, refuseUnreadable, type TableReading } from './table-reading.ts'
 
 /** In: UTF-8. A row is a list of values or an object by the names of the columns; of a value that it lacks, the cell is empty. */
 export async function readJsonTable(bytes: Uint8Array): Promise<TableReading> {
@@ -26,7 +24,7 @@ export async function readJsonTable(bytes: Uint8Array): Promise<TableReading> {
       )
     }
     const named = isObject(root) ? root.columns : namesOfFirst(elements[0])
-    if (typeof named === 'string') return refuse('[0]', named)
+    if (typeof named === 'string') return refuse(elements.length === 0 ? '' : '[0]', named)
     const columns = (named as readonly Json[]).map((name) => (typeof name === 'string' ? name : ''))
     const pathTo = (row: number): string => `${isList ? '' : 'rows'}[${row}]`
     const builder = new TableBuilder(columns, { pathTo, expectedBytes: bytes.length })

@@ -1,14 +1,10 @@
 /** Builds tables row by row and collects what is wrong with them. */
 import type { JsonObject } from '../core/json.ts'
 import { createPause } from '../core/slice.ts'
-import { findColumnFaults, quote, TABLE_LIMITS, type TableFault } from '../core/tables/table.ts'
+import { findColumnFaults, quote, readRow, TABLE_LIMITS, type TableFault } from '../core/tables/table.ts'
 import { CompactTable, copyInSlices } from './compact-table.ts'
 import { indexRow, slotCount, type TableParts, writeCell } from './table-layout.ts'
-
-/** What reading a text gives. A warning, for example a code with several targets, refuses nothing. */
-export type TableReading =
-  | Readonly<{ ok: true; table: CompactTable; warnings: readonly TableFault[] }>
-  | Readonly<{ ok: false; faults: readonly TableFault[] }>
+import type { TableReading } from './table-reading.ts'
 
 type Options = Readonly<{
   /** Where row `place` is, for faults: `line 7`. */
@@ -131,6 +127,31 @@ export class TableBuilder {
     grown.set(this.#cells.subarray(0, this.#next))
     this.#cells = grown
   }
+}
+
+/**
+ * The table with other rows: `changes` has by the key of each its cells, or undefined to remove it. Those with new keys are behind
+ * the others. A fault is at `rows[3]`, the fourth of `changes`, or at a row of the table.
+ */
+export async function changeRows(
+  table: CompactTable,
+  changes: ReadonlyMap<string, readonly string[] | undefined>,
+): Promise<TableReading> {
+  const pathTo = (place: number): string =>
+    place < changes.size ? `rows[${place}]` : `row ${place - changes.size + 1} of the table`
+  const builder = new TableBuilder(table.columns, { pathTo, expectedBytes: table.bytes })
+  const places = new Map(Array.from(changes.keys(), (key, place) => [key, place]))
+  for (let row = 0; row < table.size; row += 1) {
+    const key = table.cell(row, 0)
+    const cells = changes.has(key) ? changes.get(key) : readRow(table, row)
+    if (cells !== undefined) builder.add(cells, places.get(key) ?? changes.size + row)
+    const pause = builder.pause()
+    if (pause !== undefined) await pause
+  }
+  for (const [key, cells] of changes) {
+    if (cells !== undefined && table.find(key) === -1) builder.add(cells, places.get(key) ?? 0)
+  }
+  return builder.finish(table.frame)
 }
 
 function grow(numbers: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {

@@ -1,11 +1,10 @@
 /** The formats of tables, one row each. */
-
 import { createPause } from '../core/slice.ts'
 import type { Table } from '../core/tables/table.ts'
 import { readConceptMap, writeConceptMap } from './concept-map-table.ts'
 import { readCsvTable, writeCsvTable } from './csv-table.ts'
 import { readJsonTable, writeJsonTable } from './json-table.ts'
-import type { TableReading } from './table-builder.ts'
+import type { TableReading } from './table-reading.ts'
 
 export type TableFormat = Readonly<{
   mediaType: string
@@ -13,7 +12,7 @@ export type TableFormat = Readonly<{
   fileEnding: string
   /** In: UTF-8. Works in slices, between which others run. */
   read(bytes: Uint8Array): Promise<TableReading>
-  /** The text in pieces, a row each. `name`: of the table. */
+  /** The text in pieces of a row at most, some of them empty. `name`: of the table. */
   write(table: Table, name: string): Iterable<string>
 }>
 
@@ -36,10 +35,11 @@ export async function* writeTable(format: TableFormat, table: Table, name: strin
   let part = ''
   for (const piece of format.write(table, name)) {
     part += piece
+    const due = pause()
+    if (due !== undefined) await due
     if (part.length < PART_CHARACTERS) continue
     yield part
     part = ''
-    await pause()
   }
   yield part
 }

@@ -1,7 +1,12 @@
-/** What the readers of tables answer when a text is no table as a whole. */
-
+/** What the readers of tables give. */
+import type { TableFault } from '../core/tables/table.ts'
 import { Unreadable } from '../formats/body-faults.ts'
-import type { TableReading } from './table-builder.ts'
+import type { CompactTable } from './compact-table.ts'
+
+/** A warning, for example of a code with several targets, refuses nothing. */
+export type TableReading =
+  | Readonly<{ ok: true; table: CompactTable; warnings: readonly TableFault[] }>
+  | Readonly<{ ok: false; faults: readonly TableFault[] }>
 
 export const refuse = (path: string, message: string): TableReading => ({ ok: false, faults: [{ path, message }] })
 
