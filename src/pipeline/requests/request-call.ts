@@ -1,20 +1,13 @@
-/** The calls of lookups and response requests: built from a message, and sent to their targets. */
+/** The calls of lookups and response requests: what of them the document has, and how the rest is made of a message. */
 import type { DeliveryRules } from '../../core/deliveries/delivery.ts'
 import { checkEgress } from '../../core/egress/egress-policy.ts'
-import { exclusiveIteration } from '../../core/exclusive-iteration.ts'
-import { Failure } from '../../core/failure.ts'
-import type { FailureCode } from '../../core/failure-table.ts'
 import { IDEMPOTENT_METHODS, REDIRECT_STATUSES, type StatusSet } from '../../core/http.ts'
 import { type Awaitable, isObject, type Json, jsonLength } from '../../core/json.ts'
-import { leaseFailure } from '../../core/lease.ts'
 import { fault, found, type LintSink, type Result } from '../../core/lint.ts'
-import type { MessageBudget } from '../../core/message-budget.ts'
-import type { Body, Destination } from '../../core/ports/destination.ts'
-import { CircuitOpen, type OutboundAnswer, OutboundError } from '../../core/ports/http-client-port.ts'
+import type { Destination } from '../../core/ports/destination.ts'
 import type { PreparedRequest } from '../../core/ports/outbound-port.ts'
-import { callKey, type Run } from '../../core/run.ts'
+import type { Run } from '../../core/run.ts'
 import { withReferences } from '../../core/secrets/secrets.ts'
-import { endCall, noteSecrets, startCall } from '../../core/tracing/trace.ts'
 import { checkPath } from '../../document/checks/path-roots.ts'
 import type { Endpoint, LookupRequest, ParameterSpec, ResponseRequest } from '../../document/schema/schema.ts'
 import { UNKNOWN_URL } from '../../document/schema/schema-fields.ts'
@@ -27,7 +20,6 @@ import { createExpressionCompiler } from '../expressions.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { andThen } from './for-each.ts'
 import { compileCache } from './lookup-cache.ts'
-import { answerRecorded, notRecorded } from './recorded-answers.ts'
 import {
   type CallScope,
   compileEvaluation,
@@ -40,9 +32,9 @@ import {
   type Reader,
 } from './request-parameters.ts'
 import { compileSecrets, lowerCaseNames } from './request-secrets.ts'
-import { lintReferences, withoutValues } from './secret-references.ts'
+import { lintReferences } from './secret-references.ts'
+import { compileSend, type RequestKind, type SendCall } from './send-call.ts'
 import { compileStoring, fillOrderKey, type StoredCall, shownOrigin } from './stored-call.ts'
-import { withoutWrapper } from './upstream-answer.ts'
 
 /**
  * Compiles all of a request but its body.
@@ -60,7 +52,6 @@ export function compileCall(
 ): RequestCall {
   const { forEach } = request
   const stage = kind === 'LOOKUP' ? 'lookup' : 'respond'
-  const traced = kind === 'LOOKUP' ? 'lookup' : 'response'
   const stageOf = (inside: boolean) => (inside && forEach !== undefined ? (`${stage}-item` as const) : stage)
   const compileExpression = createExpressionCompiler(endpoint, settings, services)
   const reader: Reader = {
@@ -124,9 +115,6 @@ export function compileCall(
     options,
     ...(cache && { cache: cache.rule }),
   }
-  const { outbound } = services
-  const shownMethod = target.method ?? method
-  const unwraps = kind === 'LOOKUP' && settings.openhimRegister
   const keySpec = 'key' in request ? request.key : undefined
   const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, reader, lint.at('key'))
 
@@ -190,6 +178,7 @@ export function compileCall(
     cache === undefined
       ? buildUncached
       : (scope, run, evaluated) => cache.withKey(buildUncached(scope, run, evaluated), scope)
+
   return {
     path: lint.path,
     id: request.id,
@@ -207,49 +196,17 @@ export function compileCall(
       const other = { ...prepared, url: next, shownUrl: hidden ?? withReferences(next, prepared.secrets) }
       return cache === undefined ? other : cache.withKey(other, scope)
     },
-    send: (prepared, body, run, item, ending) => {
-      const recorded = kind === 'LOOKUP' ? run.recordedAnswers?.get(callKey(request.id, item)) : undefined
-      if (kind === 'LOOKUP' && run.recordedAnswers !== undefined && recorded === undefined) {
-        return Promise.reject(notRecorded(request.id, item, lint.path))
-      }
-      const lost = leaseFailure(run.lease)
-      if (lost !== undefined) return Promise.reject(lost)
-      if (prepared.secrets !== undefined) noteSecrets(run.trace, prepared.secrets)
-      const shown = formatTarget(target, to.address, prepared.shownUrl)
-      const called = startCall(run.trace, { kind: traced, id: request.id, item, method: shownMethod, target: shown })
-      const left = run.deadlineAt - run.clock()
-      if (left <= 0) {
-        endCall(called, 'deadline')
-        const sentence = `The message ran out of time before "${request.id}" was called.`
-        const failure = new Failure('DEADLINE_EXCEEDED', sentence, { path: lint.path })
-        return Promise.try(() => ending.failed(failure, run))
-      }
-      // Not an async function: while it waits, its frame takes twice the memory of these two.
-      const answering =
-        recorded === undefined
-          ? outbound.send(to, { prepared, body, timeoutMs: Math.min(timeoutMs, left) }, run, called)
-          : answerRecorded(recorded, called, run)
-      return answering.then(
-        (received) => {
-          const answer = unwraps ? withoutWrapper(received) : received
-          endCall(called, answer)
-          if (answer.body.byteLength <= LARGE_ANSWER_BYTES) return ending.answered(answer, run, item)
-          return exclusiveIteration().then(() => ending.answered(answer, run, item))
-        },
-        (thrown: unknown) => {
-          if (kind === 'RESPONSE' && thrown instanceof OutboundError && thrown.answer !== undefined) {
-            // The target has accepted the request, even if its answer cannot be decoded.
-            endCall(called, thrown.answer)
-            return ending.answered(thrown.answer, run, item)
-          }
-          endCall(called, thrown instanceof OutboundError ? thrown.fault : 'internal')
-          if (!(thrown instanceof OutboundError)) throw thrown
-          const lostMeanwhile = leaseFailure(run.lease)
-          if (lostMeanwhile !== undefined) throw lostMeanwhile
-          return ending.failed(outboundFailure(kind, request.id, lint.path, thrown, prepared, run.budget), run)
-        },
-      )
-    },
+    send: compileSend({
+      kind,
+      id: request.id,
+      path: lint.path,
+      to,
+      target,
+      method: target.method ?? method,
+      timeoutMs,
+      unwraps: kind === 'LOOKUP' && settings.openhimRegister,
+      outbound: services.outbound,
+    }),
   }
 }
 
@@ -297,9 +254,6 @@ function compileTimeout(
   }
   return timeoutMs ?? requestTimeoutMs
 }
-
-/** Reading so much takes some milliseconds. */
-const LARGE_ANSWER_BYTES = 512 * 1024
 
 /** The core finds the calls of one transaction by this header of the message. */
 const TRANSACTION_HEADER = 'x-openhim-transactionid'
@@ -375,28 +329,8 @@ export type RequestCall = Readonly<{
   prepareStored: ((scope: CallScope, run: Run) => Awaitable<StoredCall>) | undefined
   /** The same request to another URL. */
   toUrl(prepared: PreparedRequest, url: string, scope: CallScope): PreparedRequest
-  /**
-   * `item`: the index of its item, in a forEach. Gives what `ending` makes of the answer, or of a failure:
-   * <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED, _UNREADABLE or _CIRCUIT_OPEN, EGRESS_DENIED and DEADLINE_EXCEEDED. Rejects with
-   * LOOKUP_NOT_RECORDED and SCHEDULE_LEASE_LOST.
-   */
-  send<Result>(
-    prepared: PreparedRequest,
-    body: Body | undefined,
-    run: Run,
-    item: number | undefined,
-    ending: CallEnding<Result>,
-  ): Promise<Result>
+  send: SendCall
 }>
-
-/** Makes the result of a call from its answer or failure. What it throws rejects `send`. */
-export type CallEnding<Result> = Readonly<{
-  /** `item`: as for `send`. */
-  answered(answer: OutboundAnswer, run: Run, item: number | undefined): Awaitable<Result>
-  failed(failure: Failure, run: Run): Result
-}>
-
-type RequestKind = 'LOOKUP' | 'RESPONSE'
 
 /**
  * The `Accept` of a request whose document sets none: without one, some services answer with XML or HTML.
@@ -410,57 +344,3 @@ function withAccept(headers: Readonly<Record<string, string>>, output: Format): 
   const codec: Codec = codecForHeader(written('content-type')) ?? CODECS.json
   return { ...headers, accept: codec.profiles[output]?.accept ?? codec.accept }
 }
-
-/**
- * The failure of a message by a call without a whole answer. `id` and `path`: of the request. No text has the value of a
- * secret; the text for the log has no path of a URL.
- */
-function outboundFailure(
-  kind: RequestKind,
-  id: string,
-  path: string,
-  error: OutboundError,
-  prepared: PreparedRequest,
-  budget: MessageBudget,
-): Failure {
-  if (error.fault === 'over-budget') return budget.refusal(path)
-  const codes = {
-    unreachable: `${kind}_UNREACHABLE`,
-    timeout: `${kind}_TIMED_OUT`,
-    'too-large': `${kind}_UNREADABLE`,
-    unreadable: `${kind}_UNREADABLE`,
-    refused: `${kind}_REFUSED`,
-    denied: 'EGRESS_DENIED',
-    'circuit-open': `${kind}_CIRCUIT_OPEN`,
-    'no-auth': 'AUTH_UNAVAILABLE',
-  } as const satisfies Record<Exclude<OutboundError['fault'], 'over-budget'>, FailureCode>
-  const sentence = (text: string) => `The request "${id}" failed: ${text}`
-  const { url, shownUrl, secrets } = prepared
-  const { origin, pathname } = URL.parse(url) ?? { origin: '', pathname: '' }
-  const text = url === shownUrl ? error.message : error.message.replaceAll(origin + pathname, withoutQuery(shownUrl))
-  const base = BASE.exec(shownUrl)?.[0]
-  const unquoted = withoutPaths(base === undefined ? error.message : error.message.replaceAll(origin, base))
-  return withoutValues(
-    new Failure(codes[error.fault], sentence(text), {
-      path,
-      cause: error,
-      unquoted: sentence(unquoted),
-      ...(error instanceof CircuitOpen ? ofCircuit(error) : {}),
-    }),
-    secrets,
-  )
-}
-
-/** The status of the calls that opened the circuit: senders need not know of circuits. */
-const ofCircuit = ({ status, retryAfterMs }: CircuitOpen) => ({
-  status,
-  headers: { 'retry-after': `${Math.ceil(retryAfterMs / 1000)}` },
-})
-
-/** A secret reference in place of an origin. */
-const BASE = /^\$\{[^}]*\}/
-
-/** The path of a URL may have values of the message, such as the number of a patient. */
-const withoutPaths = (text: string): string => text.replace(/(https?:\/\/[^\s/]+|\$\{[^}]*\})\/\S*/g, '$1')
-
-const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? ''

@@ -24,7 +24,7 @@ import type { Stage } from '../chain.ts'
 import { createExpressionCompiler } from '../expressions.ts'
 import { compileEntries } from '../mapping-entries.ts'
 import { andThen, compileReady, prepareAll, settleAll } from '../requests/for-each.ts'
-import { type CallEnding, compileCall, type RequestCall } from '../requests/request-call.ts'
+import { compileCall, type RequestCall } from '../requests/request-call.ts'
 import type { CallScope } from '../requests/request-parameters.ts'
 import {
   aggregate,
@@ -35,6 +35,7 @@ import {
   withoutResponse,
 } from '../requests/response-answer.ts'
 import { compileResponses } from '../requests/response-roots.ts'
+import type { CallEnding } from '../requests/send-call.ts'
 import { compileStoredAnswer, storedResult } from '../requests/stored-answer.ts'
 import type { StoredCall } from '../requests/stored-call.ts'
 import { compileTimed } from '../requests/timed.ts'

@@ -194,7 +194,7 @@ export function recordBlocker(record: MessageRecord, registry: Registry, choices
 
 function bodyBlocker({ bodies }: MessageRecord, which: BodyName): ReplayBlocker | undefined {
   const summary = bodies.find((one) => one.which === which)
-  if (summary?.masked) return maskedBlocker(summary.maskedFor)
+  if (summary?.masked) return maskedBlocker('masked', summary.maskedFor)
   return summary?.cut ? blocker('cut') : undefined
 }
 
