@@ -52,11 +52,11 @@ export class RunningLease implements Lease {
   }
 
   /** Stores the end of the run. Resolves to false if the lease is lost, or the store does not answer while it holds. */
-  end(last: EndedRun, due: Omit<DueRun, 'timetable'>): Promise<boolean> {
+  end(last: EndedRun, due: DueRun): Promise<boolean> {
     return this.#write(() => this.#options.store.end(this.claimed, last, due))
   }
 
-  giveBack(due: Pick<DueRun, 'dueMs' | 'nextMs'>): Promise<boolean> {
+  giveBack(due: Omit<DueRun, 'skipped'>): Promise<boolean> {
     return this.#write(() => this.#options.store.giveBack(this.claimed, due))
   }
 

@@ -6,11 +6,11 @@ import type { RequestAuth } from '../../core/ports/outbound-port.ts'
 import { REDACTED, referencesIn, type SecretSource } from '../../core/secrets/secrets.ts'
 import type { LookupRequest } from '../../document/schema/schema.ts'
 import { UNKNOWN } from '../../document/schema/schema-fields.ts'
-import { isHeaderValue } from '../../language/headers.ts'
+import { isHeaderValue, NO_HEADER_VALUE } from '../../language/headers.ts'
 import type { UrlTemplate } from '../../language/url-template.ts'
 import { collectUrlSecrets, compileText, lintReferences, type SecretCollector } from './secret-references.ts'
 
-type Auth = NonNullable<LookupRequest['config']['auth']>
+export type Auth = NonNullable<LookupRequest['config']['auth']>
 
 /** Fails with SECRET_UNAVAILABLE. */
 type ReadAuth = (
@@ -58,12 +58,13 @@ function compileField(text: string, source: SecretSource, lint: LintSink, isSecr
 function compileHeader({ basic, bearer }: Auth, source: SecretSource, lint: LintSink): ReadText | undefined {
   if (bearer !== undefined) {
     const sink = lint.at('bearer')
-    const wrong = 'holds a line break or another character that no header can hold'
-    if (!isHeaderValue(bearer)) sink.error(`The token ${wrong}.`)
+    if (!isHeaderValue(bearer)) sink.error(`The token ${NO_HEADER_VALUE}.`)
     const read = compileField(bearer, source, sink, true)
     return (collector) => {
       const token = read(collector)
-      if (!isHeaderValue(token)) throw new Failure('SECRET_UNAVAILABLE', `A secret here ${wrong}.`, { path: sink.path })
+      if (!isHeaderValue(token)) {
+        throw new Failure('SECRET_UNAVAILABLE', `A secret here ${NO_HEADER_VALUE}.`, { path: sink.path })
+      }
       return `Bearer ${token}`
     }
   }

@@ -110,20 +110,23 @@ export function createReplay({ store, registry, intake, settings }: ReplayOption
  * What a message has delivered that was not delivered whole; undefined if its document has changed since, so that its requests may be
  * others.
  */
-function findDelivered(
-  { outcome, stage, endpointVersion, calls, notMade = [], deliveries = [] }: MessageRecord,
-  { version }: CompiledEndpoint,
-  door: Door,
-): Delivered | undefined {
+function findDelivered(record: MessageRecord, { version }: CompiledEndpoint, door: Door): Delivered | undefined {
+  const { outcome, stage, endpointVersion, deliveries = [] } = record
   // Where nobody reads an answer, one request that fails fails the message, whatever the others delivered.
   const isPartial = outcome === 'partial' || (stage === 'respond' && !DOORS[door].isAnswered)
   if (!isPartial || endpointVersion !== version) return undefined
+  const delivered = listDelivered(record)
+  for (const { request, item } of deliveries) delivered.set(callKey(request, item), true)
+  return delivered
+}
+
+/** What the calls of a message, or those of its replay, have delivered. */
+export function listDelivered({ calls, notMade = [] }: MessageRecord): Map<string, number | true> {
   const delivered = new Map<string, number | true>()
   for (const { kind, id, item, status } of calls) {
     if (kind === 'response' && status !== undefined) delivered.set(callKey(id, item), status)
   }
   for (const { why, id, item } of notMade) if (why === 'delivered') delivered.set(callKey(id, item), true)
-  for (const { request, item } of deliveries) delivered.set(callKey(request, item), true)
   return delivered
 }
 
@@ -191,7 +194,7 @@ export function recordBlocker(record: MessageRecord, registry: Registry, choices
 
 function bodyBlocker({ bodies }: MessageRecord, which: BodyName): ReplayBlocker | undefined {
   const summary = bodies.find((one) => one.which === which)
-  if (summary?.masked) return maskedBlocker(summary.maskedFor)
+  if (summary?.masked) return maskedBlocker('masked', summary.maskedFor)
   return summary?.cut ? blocker('cut') : undefined
 }
 

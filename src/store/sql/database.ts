@@ -4,7 +4,18 @@
  */
 import type { Awaitable } from '../../core/json.ts'
 import { StoreUnavailable } from '../store-access.ts'
-import { type Fragment, join, named, type Sql, type SqlValue, type SqlValues, sql } from './sql.ts'
+import {
+  type Fragment,
+  join,
+  NOW,
+  type NoValues,
+  named,
+  raw,
+  type Sql,
+  type SqlValue,
+  type SqlValues,
+  sql,
+} from './sql.ts'
 
 /** A statement of a transaction, with its values. */
 export type TransactionStep = Readonly<{ statement: Fragment; values: SqlValues }>
@@ -112,3 +123,12 @@ export const compileStoreFault =
     const reason = reasonFor(thrown)
     return reason === undefined ? thrown : storeUnavailable(reason, { cause: thrown })
   }
+
+/** Inserts rows, with few statements. `end`: what follows them, such as `on conflict`. */
+export const insertStatement = <Column extends string>(table: string, columns: readonly Column[], end = sql``) =>
+  rowsStatement(columns, (rows) => sql`insert into ${raw(table)} (${raw(columns.join(', '))}) ${rows} ${end}`)
+
+const CLOCK = sql<NoValues, { now: number | string }>`select ${NOW} as now`
+
+/** The clock of the database, in milliseconds since the epoch. */
+export const readClock = async (database: Database): Promise<number> => Number((await database.read(CLOCK, {}))[0]?.now)

@@ -2,36 +2,29 @@
 import type { NewDelivery } from '../../core/deliveries/delivery.ts'
 import type { KeptAnswer } from '../../core/kept-answer.ts'
 import { StoreUnavailable } from '../store-access.ts'
-import { type Database, rowsStatement, step, type TransactionWork } from './database.ts'
+import { type Database, insertStatement, step, type TransactionWork } from './database.ts'
 import { ADD_DEPTH, byText, type NewRow, newRow, Totals } from './delivery-rows.ts'
 import { keepAnswer } from './idempotency-store.ts'
 import type { Tables } from './schema.ts'
-import { differing, nextStateSequence, sql } from './sql.ts'
+import { differing, type NoValues, nextStateSequence, sql } from './sql.ts'
 import { type StateRecord, stateRow } from './states.ts'
 
-const INSERT = rowsStatement(
-  [
-    'id',
-    'lane',
-    'target',
-    'state',
-    'endpoint_id',
-    'message_id',
-    'request_id',
-    'order_key',
-    'ended',
-    'attempts',
-    'bytes',
-    'detail',
-    'log',
-  ],
-  (rows) => sql`insert into deliveries (id, lane, target, state, endpoint_id, message_id, request_id, order_key, ended,
-    attempts, bytes, detail, log) ${rows}`,
-)
-const INSERT_CONTENT = rowsStatement(
-  ['id', 'request', 'body'],
-  (rows) => sql`insert into delivery_contents (id, request, body) ${rows}`,
-)
+const INSERT = insertStatement('deliveries', [
+  'id',
+  'lane',
+  'target',
+  'state',
+  'endpoint_id',
+  'message_id',
+  'request_id',
+  'order_key',
+  'ended',
+  'attempts',
+  'bytes',
+  'detail',
+  'log',
+])
+const INSERT_CONTENT = insertStatement('delivery_contents', ['id', 'request', 'body'])
 /** Replaces the older state of the endpoint with the same status and network error, as the stores of states do. */
 const APPEND_STATE = sql<
   Readonly<{ endpointId: string }> & Pick<Tables['states'], 'lookup_status' | 'network_error' | 'state'>
@@ -43,7 +36,7 @@ const APPEND_STATE = sql<
   on conflict (endpoint_id, lookup_status, network_error) do update
   set sequence = excluded.sequence, state = excluded.state where states.sequence < excluded.sequence`
 
-const SIZE = sql<Readonly<Record<never, never>>, { bytes: number | string | null }>`
+const SIZE = sql<NoValues, { bytes: number | string | null }>`
   select sum(bytes) as bytes from delivery_totals`
 
 /** How long the size that was read last serves, if the store is far from full. */
@@ -62,6 +55,11 @@ type Accepting = Readonly<{
   reject(reason: unknown): void
 }>
 
+/**
+ * Stores all of them, which are of one message, with its state and its answer, or nothing. 'full': they would take more than
+ * `maxBytes` together with what is stored. Other processes may exceed it by what they accept within a second. Resolves when
+ * they are durable. Rejects with ClaimLost if another message holds the key of the answer.
+ */
 type Accept = (
   deliveries: readonly NewDelivery[],
   maxBytes: number,

@@ -12,10 +12,8 @@ import type {
   Delivery,
   DeliveryLease,
   DeliveryState,
-  NewDelivery,
 } from '../../core/deliveries/delivery.ts'
-import type { KeptAnswer } from '../../core/kept-answer.ts'
-import { type Database, step } from './database.ts'
+import { type Database, readClock, step } from './database.ts'
 import { compileAccept } from './delivery-accept.ts'
 import {
   changeAll,
@@ -41,11 +39,9 @@ import {
   textAt,
 } from './delivery-rows.ts'
 import { keyText, type Tables } from './schema.ts'
-import { differing, type Fragment, NOW, type Sql, sql, where } from './sql.ts'
-import type { StateRecord } from './states.ts'
+import { differing, type Fragment, NOW, type NoValues, raw, type Sql, sql, where } from './sql.ts'
 
 export type DeliveryFilter = Readonly<{
-  id?: string
   state?: DeliveryState
   endpointId?: string
   requestId?: string
@@ -72,69 +68,15 @@ export type DeliveryCount = Readonly<{
 /** `oldestAt`: ISO 8601, when the oldest pending one was accepted. */
 export type DeliveryTotals = Readonly<{ counts: readonly DeliveryCount[]; oldestAt?: string }>
 
-/** Every call rejects with StoreUnavailable if the database does not answer. */
-export interface DeliveryStore {
-  /**
-   * Stores all of them, which are of one message, with its state and its answer, or nothing. 'full': they would take more than
-   * `maxBytes` together with what is stored. Other processes may exceed it by what they accept within a second. Resolves when
-   * they are durable. Rejects with ClaimLost if another message holds the key of the answer.
-   */
-  accept(
-    deliveries: readonly NewDelivery[],
-    maxBytes: number,
-    state?: StateRecord,
-    answer?: KeptAnswer,
-  ): Promise<'accepted' | 'full'>
-  /** The targets that have something due, longest due first; and milliseconds until something is due that is not yet. */
-  dueTargets(limit: number): Promise<Readonly<{ targets: readonly string[]; nextInMs: number | undefined }>>
-  /**
-   * Takes up to `limit` deliveries of a target that are due, the first of each key, for `leaseMs`. `triedBefore`: takes those
-   * that wait for their next attempt instead, if they were tried before that time of the database (milliseconds since the
-   * epoch).
-   */
-  claim(
-    owner: string,
-    target: string,
-    limit: number,
-    leaseMs: number,
-    triedBefore?: number,
-  ): Promise<readonly ClaimedDelivery[]>
-  /** The clock of the database, in milliseconds since the epoch. */
-  now(): Promise<number>
-  /** Resolves to the ids of those whose lease is still held. */
-  renew(leases: readonly DeliveryLease[], leaseMs: number): Promise<readonly string[]>
-  /**
-   * Stores how attempts ended, of those that have not ended before, and ends the leases. A lease that another claim has taken
-   * over goes on. Resolves to the ids of those that it changed.
-   */
-  end(ends: readonly AttemptEnd[]): Promise<readonly string[]>
-  get(id: string): Promise<Delivery | undefined>
-  /** What is sent; undefined if it is not kept any more. */
-  content(id: string): Promise<Pick<ClaimedDelivery, 'request' | 'body'> | undefined>
-  /** Newest first. `before`: the id of the last one of the page before. */
-  list(filter: DeliveryFilter, limit: number, before?: string): Promise<readonly Delivery[]>
-  totals(): Promise<DeliveryTotals>
-  /**
-   * Sends pending ones at once, and those that ended undeliverable or cancelled again, in the order in which they were
-   * accepted. Resolves to the ids of those that it changed.
-   */
-  retry(ids: readonly string[], change?: RetryChange): Promise<readonly string[]>
-  /** Ends pending and undeliverable ones. One that is being sent may arrive nevertheless. Resolves to the ids that it changed. */
-  cancel(ids: readonly string[]): Promise<readonly string[]>
-  /** Deletes up to `limit` delivered and cancelled ones that ended more than `ageMs` ago. Resolves to how many. */
-  purge(ageMs: number, limit: number): Promise<number>
-}
-
 type CountRow = Readonly<{ [Column in Exclude<keyof Tables['delivery_totals'], 'slot' | 'count' | 'bytes'>]: string }> &
   Readonly<{ count: number | string; bytes: number | string }>
 
-const TOTALS = sql<Readonly<Record<never, never>>, CountRow>`
+const TOTALS = sql<NoValues, CountRow>`
   select endpoint_id, request_id, target, state, max(endpoint) as endpoint, sum(count) as count, sum(bytes) as bytes
   from delivery_totals group by endpoint_id, request_id, target, state having sum(count) > 0
   order by endpoint_id, request_id, target, state`
-const OLDEST = sql<Readonly<Record<never, never>>, { accepted: number | string }>`
+const OLDEST = sql<NoValues, { accepted: number | string }>`
   select accepted from deliveries where state = 'pending' order by sequence limit 1`
-const TIME = sql<Readonly<Record<never, never>>, { now: number | string }>`select ${NOW} as now`
 
 /** One look into the index for each target, whatever the number of lanes. */
 const DUE_TARGETS = sql<Readonly<{ limit: number }>, { target: string; due_in: number | string }>`
@@ -188,16 +130,25 @@ const DELETE = sql<Ids>`delete from deliveries where id in ${AMONG_IDS}`
 /** How many rows of totals one kind has, where other processes write beside this one. */
 const SLOTS = 16
 
-/** Builds the store over a database whose tables are up to date. */
-export function compileDeliveryStore(database: Database): DeliveryStore {
+export type DeliveryStore = ReturnType<typeof compileDeliveryStore>
+
+/** Builds the store over a database whose tables are up to date. Every call rejects with StoreUnavailable if it does not answer. */
+export function compileDeliveryStore(database: Database) {
   const slot = database.isEmbedded ? 0 : Math.floor(Math.random() * SLOTS)
   let claims = 0
-  const changed = (ids: readonly string[], decide: (row: Row) => Decision | undefined, body?: RetryChange['body']) =>
-    ids.length === 0 ? Promise.resolve([]) : database.transactionBeside(() => changeAll(ids, decide, slot, body))
+  const changed = async (
+    ids: readonly string[],
+    decide: (row: Row) => Decision | undefined,
+    body?: RetryChange['body'],
+  ): Promise<readonly string[]> =>
+    ids.length === 0 ? [] : database.transactionBeside(() => changeAll(ids, decide, slot, body))
 
   return {
     accept: compileAccept(database, slot),
-    dueTargets: async (limit) => {
+    /** The targets that have something due, longest due first; and milliseconds until something is due that is not yet. */
+    dueTargets: async (
+      limit: number,
+    ): Promise<Readonly<{ targets: readonly string[]; nextInMs: number | undefined }>> => {
       const rows = (await database.read(DUE_TARGETS, { limit: limit + 1 })).map((row) => ({
         target: row.target,
         dueInMs: Number(row.due_in),
@@ -210,7 +161,18 @@ export function compileDeliveryStore(database: Database): DeliveryStore {
         nextInMs: rows.find(({ dueInMs }) => dueInMs > 0)?.dueInMs,
       }
     },
-    claim: (owner, target, limit, leaseMs, triedBefore = 0) => {
+    /**
+     * Takes up to `limit` deliveries of a target that are due, the first of each key, for `leaseMs`. `triedBefore`: takes those
+     * that wait for their next attempt instead, if they were tried before that time of the database (milliseconds since the
+     * epoch).
+     */
+    claim: async (
+      owner: string,
+      target: string,
+      limit: number,
+      leaseMs: number,
+      triedBefore = 0,
+    ): Promise<readonly ClaimedDelivery[]> => {
       claims += 1
       const lease = `${owner} ${claims}`
       const values = { lease, target, limit, leaseMs, triedBefore }
@@ -221,8 +183,10 @@ export function compileDeliveryStore(database: Database): DeliveryStore {
         return rows.map((row) => ({ delivery: fromRow(row), lease, ...contentOf(row) }))
       })
     },
-    now: async () => Number((await database.read(TIME, {}))[0]?.now),
-    renew: async (leases, leaseMs) => {
+    /** The clock of the database, in milliseconds since the epoch. */
+    now: () => readClock(database),
+    /** Resolves to the ids of those whose lease is still held. */
+    renew: async (leases: readonly DeliveryLease[], leaseMs: number): Promise<readonly string[]> => {
       if (leases.length === 0) return []
       return database.transactionBeside(function* () {
         const held = yield* step(HELD, { leases: JSON.stringify(leases.map(({ id, lease }) => [id, lease])) })
@@ -230,26 +194,39 @@ export function compileDeliveryStore(database: Database): DeliveryStore {
         return held.map(({ id }) => id)
       })
     },
-    end: (ends) => {
+    /**
+     * Stores how attempts ended, of those that have not ended before, and ends the leases. A lease that another claim has taken
+     * over goes on. Resolves to the ids of those that it changed.
+     */
+    end: (ends: readonly AttemptEnd[]) => {
       const byId = new Map(ends.map((end) => [end.id, end]))
       return changed([...byId.keys()], (row) => decideEnd(row, byId.get(row.id) as AttemptEnd))
     },
-    get: async (id) => (await database.read(GET, { id })).map(fromRow)[0],
-    content: async (id) => (await database.read(CONTENT, { id })).map(contentOf)[0],
-    list: async (filter, limit, before) => (await database.readOnce(compileList(filter, limit, before))).map(fromRow),
-    totals: async () => {
+    get: async (id: string): Promise<Delivery | undefined> => (await database.read(GET, { id })).map(fromRow)[0],
+    /** What is sent; undefined if it is not kept any more. */
+    content: async (id: string) => (await database.read(CONTENT, { id })).map(contentOf)[0],
+    /** Newest first. `before`: the id of the last one of the page before. */
+    list: async (filter: DeliveryFilter, limit: number, before?: string): Promise<readonly Delivery[]> =>
+      (await database.readOnce(compileList(filter, limit, before))).map(fromRow),
+    totals: async (): Promise<DeliveryTotals> => {
       const counts = (await database.read(TOTALS, {})).map(countFromRow)
       const [oldest] = await database.read(OLDEST, {})
       return { counts, ...(oldest && { oldestAt: isoTime(oldest.accepted) }) }
     },
-    retry: (ids, { body } = {}) => changed(ids, (row) => decideRetry(row, body), body),
-    cancel: (ids) =>
+    /**
+     * Sends pending ones at once, and those that ended undeliverable or cancelled again, in the order in which they were
+     * accepted. Resolves to the ids of those that it changed.
+     */
+    retry: (ids: readonly string[], { body }: RetryChange = {}) => changed(ids, (row) => decideRetry(row, body), body),
+    /** Ends pending and undeliverable ones. One that is being sent may arrive nevertheless. Resolves to the ids that it changed. */
+    cancel: (ids: readonly string[]) =>
       changed(ids, ({ state }) =>
         state === 'pending' || state === 'undeliverable'
           ? { change: { state: 'cancelled' }, ...(state === 'pending' && { release: { lease: '', dueInMs: 0 } }) }
           : undefined,
       ),
-    purge: (ageMs, limit) =>
+    /** Deletes up to `limit` delivered and cancelled ones that ended more than `ageMs` ago. Resolves to how many. */
+    purge: (ageMs: number, limit: number): Promise<number> =>
       database.transactionBeside(function* () {
         const rows = yield* step(EXPIRED, { ageMs, limit })
         if (rows.length === 0) return 0
@@ -275,15 +252,13 @@ const countFromRow = (row: CountRow): DeliveryCount => ({
 })
 
 function compileList(filter: DeliveryFilter, limit: number, before: string | undefined): Sql<never, ShownRow> {
-  const { id, state, endpointId, requestId, messageId, target, orderKey, fromMs, toMs } = filter
+  const { state, endpointId, requestId, messageId, target, orderKey, fromMs, toMs } = filter
+  const order_key = orderKey === undefined ? undefined : keyText(orderKey)
+  const equal = { state, endpoint_id: endpointId, request_id: requestId, message_id: messageId, target, order_key }
   const conditions = [
-    id === undefined ? undefined : sql`deliveries.id = ${id}`,
-    state === undefined ? undefined : sql`deliveries.state = ${state}`,
-    endpointId === undefined ? undefined : sql`deliveries.endpoint_id = ${endpointId}`,
-    requestId === undefined ? undefined : sql`deliveries.request_id = ${requestId}`,
-    messageId === undefined ? undefined : sql`deliveries.message_id = ${messageId}`,
-    target === undefined ? undefined : sql`deliveries.target = ${target}`,
-    orderKey === undefined ? undefined : sql`deliveries.order_key = ${keyText(orderKey)}`,
+    ...Object.entries(equal).map(([column, value]) =>
+      value === undefined ? undefined : sql`deliveries.${raw(column)} = ${value}`,
+    ),
     fromMs === undefined ? undefined : sql`deliveries.accepted >= cast(${fromMs} as bigint)`,
     toMs === undefined ? undefined : sql`deliveries.accepted < cast(${toMs} as bigint)`,
     before === undefined

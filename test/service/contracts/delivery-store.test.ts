@@ -242,7 +242,6 @@ describeStores(
       const accepted = Date.parse((await store().get(idOf(1)))?.acceptedAt ?? '')
       for (const [filter, found] of [
         [{}, [3, 2]],
-        [{ id: idOf(1) }, [1]],
         [{ state: 'pending', target: 'topic x' }, [2]],
         [{ state: 'delivered' }, []],
         [{ endpointId: idOf(1) }, [2, 1]],
