@@ -62,7 +62,7 @@ export interface Database {
 }
 
 /** The numbers of rows for which a statement is made: its text names each value, so every number needs its own. */
-const BLOCKS = [64, 8, 1]
+const BLOCKS = [64, 32, 16, 8, 4, 2, 1]
 
 /** Writes the rows, in their order, within a transaction. */
 export type RowsStatement<Column extends string> = (

@@ -122,9 +122,11 @@ const RENEW = sql<Ids & Readonly<{ leaseMs: number }>>`
 const CONTENT = sql<Readonly<{ id: string }>, Pick<ContentRow, 'request' | 'body'>>`
   select request, body from delivery_contents where id = :id`
 const GET = sql<Readonly<{ id: string }>, ShownRow>`${SELECT_SHOWN} ${SHOWN_FROM} where deliveries.id = :id`
+/** SQLite would read all that are delivered, by their state. */
 const EXPIRED = sql<Readonly<{ ageMs: number; limit: number }>, Row>`
-  select * from deliveries where state in ('delivered', 'cancelled') and ended > 0
-    and ended < ${NOW} - cast(:ageMs as bigint) order by ended limit :limit ${SKIP_LOCKED}`
+  select * from deliveries ${differing(sql`indexed by deliveries_ended`, sql``)}
+    where state in ('delivered', 'cancelled') and ended > 0 and ended < ${NOW} - cast(:ageMs as bigint)
+    order by ended limit :limit ${SKIP_LOCKED}`
 const DELETE = sql<Ids>`delete from deliveries where id in ${AMONG_IDS}`
 
 /** How many rows of totals one kind has, where other processes write beside this one. */
