@@ -23,21 +23,23 @@ export async function run(given: ReplayGiven, terminal: Terminal): Promise<Repla
   if (ids.length === 0) return replayPlan(client, filters, given, terminal)
   const what = ids.length === 1 ? 'this message' : `these ${ids.length} messages`
   await terminal.confirm(`Replay ${what} at ${client.url}?`, NOTHING, given)
-  const call = (id: string) => replayOne(client, id)
+  const call = (id: string) => replayOne(client, id, given)
   const hasFailed = ({ outcome }: JsonObject) => outcome !== 'done'
   return callEach(ids, 'messages', { call, hasFailed, format: formatReplayLine }, given, terminal)
 }
 
 /** A message that cannot be replayed does not keep the others from it. */
-async function replayOne(client: ManagementClient, id: string): Promise<JsonObject> {
+async function replayOne(client: ManagementClient, id: string, given: ReplayGiven): Promise<JsonObject> {
   try {
-    const answer = await client.call('POST', `/messages/${id}/replay`)
+    const answer = await client.call('POST', `/messages/${id}/replay${lookupsQuery(given)}`)
     return isObject(answer) ? answer : {}
   } catch (thrown) {
     if (!(thrown instanceof ServiceFault) || thrown.status !== 409) throw thrown
     return { replayOf: id, outcome: 'not replayed', error: thrown.message }
   }
 }
+
+const lookupsQuery = ({ lookups }: ReplayGiven): string => (lookups === undefined ? '' : `?lookups=${lookups}`)
 
 const formatReplayLine = (of: string, { id, outcome, status, code, error }: JsonObject): string =>
   [of, ...(id === undefined ? [] : [`-> ${id}`]), outcome, status, code, error]
@@ -54,7 +56,7 @@ async function replayPlan(
   const filter = Object.fromEntries(
     [...names].map((name) => [name, filters.filter(([one]) => one === name).map(([, value]) => value)]),
   )
-  const plan = await client.call('POST', '/messages/replay', filter)
+  const plan = await client.call('POST', `/messages/replay${lookupsQuery(given)}`, filter)
   if (!isObject(plan) || typeof plan.id !== 'string') throw new CommandFault(`${client.url} gave no plan.`)
   for (const line of describePlanned(plan)) given.json ? terminal.note(line) : terminal.print(line)
   if (plan.count === 0) {

@@ -86,7 +86,8 @@ export function createReplay({ store, registry, intake, settings }: ReplayOption
       const prepared = await prepare(record, { withBody: DOORS[doorOf(record.source)].mayLackValue })
       return 'reason' in prepared ? prepared : undefined
     },
-    takesBody: (record) => recordBlocker(record, registry, { isEdited: true }) === undefined,
+    takesBody: (record) =>
+      !DOORS[doorOf(record.source)].neverHasBody && recordBlocker(record, registry, { isEdited: true }) === undefined,
     run: async (record, { edited, lookups, delivered: given } = {}) => {
       const prepared = await prepare(record, { edited, lookups, withBody: true })
       if ('reason' in prepared) return { blocker: prepared }

@@ -5,7 +5,7 @@ import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
 import { OUTCOMES } from '../../core/records/message-record.ts'
 import { json, list, object, text } from '../../core/schema.ts'
 import { checkSchema } from '../../document/checks/check-field.ts'
-import { checkQuery } from '../../document/checks/dry-run-request.ts'
+import { checkMessage } from '../../document/checks/dry-run-request.ts'
 import { isFileReference } from '../../document/file-references.ts'
 import { lintExpectation, newPatternRoom, type PatternRoom, parseOperator, parseTime } from './operators.ts'
 import {
@@ -107,10 +107,8 @@ function lintStep({ given, expect }: JsonObject, lint: LintSink, room: PatternRo
 
 function lintGiven(given: JsonObject, lint: LintSink): void {
   const { message, lookups, responses, state, now } = given
-  if (isObject(message)) {
-    checkQuery(message.query, lint.at('message', 'query'))
-    refuseFile(message.body, lint.at('message', 'body'))
-  }
+  checkMessage(message, lint.at('message'))
+  if (isObject(message)) refuseFile(message.body, lint.at('message', 'body'))
   for (const [group, answers] of Object.entries({ lookups, responses })) {
     if (!isObject(answers)) continue
     for (const [id, answer] of Object.entries(answers)) {

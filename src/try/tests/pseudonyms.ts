@@ -70,8 +70,10 @@ function pseudonymousGiven(given: JsonObject, { value, shiftMs }: Pseudonyms, do
       }
       if (name === 'headers')
         return changeMembers(part, (text, header) => (OF_EXCHANGE.test(header) ? text : value(text)))
+      if (name === 'timestamps') return changeMembers(part, shifted)
       return name === 'body' || name === 'query' || name === 'urlParams' ? value(part) : part
     })
+  const shifted = (at: Json) => new Date(Date.parse(String(at)) + shiftMs).toISOString()
   const answers = (all: Json): Json =>
     changeMembers(all, (answer) => (Array.isArray(answer) ? answer.map((one) => exchange(one)) : exchange(answer)))
   const { message = {}, lookups, responses, now } = given
@@ -79,7 +81,7 @@ function pseudonymousGiven(given: JsonObject, { value, shiftMs }: Pseudonyms, do
     message: exchange(message, inputCodec(document)),
     ...(lookups === undefined ? {} : { lookups: answers(lookups) }),
     ...(responses === undefined ? {} : { responses: answers(responses) }),
-    now: new Date(Date.parse(String(now)) + shiftMs).toISOString(),
+    now: shifted(now ?? null),
   }
 }
 

@@ -12,7 +12,7 @@ import { type CompiledEndpoint, compileDocument } from '../../endpoints/compiled
 import { Intake } from '../../inbound/intake.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
 import type { StateRecord } from '../../store/sql/states.ts'
-import { toIncoming } from '../dry-run/dry-run.ts'
+import { refuseRun, toIncoming } from '../dry-run/dry-run.ts'
 import { measureMessageCoverage, percentCovered } from '../dry-run/dry-run-report.ts'
 import { createStageRecording, type StageRecording } from '../dry-run/stage-report.ts'
 import { createGivenServices, type GivenServices } from './given-services.ts'
@@ -148,9 +148,11 @@ async function runStep(
   states: StateRecord[],
   { compiled, given, settings, logger, ignore, options, made }: Runner,
 ): Promise<readonly Mismatch[]> {
+  const refusal = refuseRun(step.given.message, compiled.endpoint)
+  if (refusal !== undefined) return [{ path: '/given/message/timestamps', message: refusal }]
   const running = given.start({ given: step.given, seed: `${test.name}\n${index}`, states })
   const intake = intakeAt(step.given.nowMs, settings, logger)
-  const completed = await intake.runDry(compiled, toIncoming(step.given, compiled), running.trace)
+  const completed = await intake.runDry(compiled, toIncoming(step.given, compiled, step.given.nowMs), running.trace)
   if (options.coverage === true) {
     made.calls.push(...running.trace.calls)
     made.deliveries.push(...(running.trace.deliveries ?? []))

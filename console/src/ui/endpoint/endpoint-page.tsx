@@ -12,6 +12,7 @@ import { Page } from '../states/page.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
 
 const SampleCurlDialog = lazy(async () => ({ default: (await import('./sample-curl-dialog.tsx')).SampleCurlDialog }))
+const EndpointSchedule = lazy(async () => ({ default: (await import('./endpoint-schedule.tsx')).EndpointSchedule }))
 
 /** The row of an endpoint; null if there is none, or no longer. */
 export function useEndpointRow(id: string) {
@@ -111,6 +112,11 @@ export function EndpointNavigation({ id, row, data }: EndpointNavigationProps) {
           </Link>
         ))}
       </nav>
+      {row?.schedule && (
+        <Suspense>
+          <EndpointSchedule row={row} schedule={row.schedule} />
+        </Suspense>
+      )}
       {isCurlShown && row && isRouted(row) && (
         <Suspense>
           <SampleCurlDialog row={row} origin={origin} onClose={() => setCurl(false)} />

@@ -47,6 +47,16 @@ const cases: readonly (readonly [name: string, file: Json, ...Fault[]])[] = [
     ['tests[0].given.responses.r[0].fault', /one of/],
   ],
   ['a wrong query', given({ message: { query: { a: 1 } } }), ['tests[0].given.message.query.a', /string/]],
+  [
+    'a run that was due at no time',
+    given({ message: { timestamps: { scheduledFor: '2026-04-31T00:00:00Z' } } }),
+    ['tests[0].given.message.timestamps.scheduledFor', /the calendar/],
+  ],
+  [
+    'a run with a body',
+    given({ message: { body: {}, timestamps: { scheduledFor: '2026-04-30T00:00:00Z' } } }),
+    ['tests[0].given.message.body', /has no body/],
+  ],
   ['no day of the calendar', given({ now: '2026-04-31T00:00:00Z' }), ['tests[0].given.now', /the calendar/]],
   ['a time without offset', given({ now: '2026-01-01T00:00:00' }), ['tests[0].given.now', /with its offset/]],
   ['a secret that is no text', given({ secrets: { A: 1 } }), ['tests[0].given.secrets.A', /string/]],

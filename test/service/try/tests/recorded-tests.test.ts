@@ -275,6 +275,23 @@ describe('tests made from recorded messages', () => {
     assert.equal(result?.mismatches[0]?.path, '/expect/todo')
   })
 
+  test('of runs of a schedule have when these were due, also as pseudonyms', async () => {
+    const { _id } = await stage.service.register({
+      endpoint: { pattern: '/nightly' },
+      schedule: { every: '366d' },
+      transformation: { input: 'JSON', output: 'JSON' },
+      inputMapping: { 'timestamps.scheduledFor': 'due' },
+    })
+    const { messageId, scheduledFor } = (await stage.ask(`/endpoints/${_id}/run`)).json()
+    await stage.recorded(String(messageId))
+    const made = await stage.make(String(messageId))
+    assert.deepEqual(made.test.given.message, { timestamps: { scheduledFor } })
+    assert.deepEqual([made.notReproduced, made.result?.verdict], [[], 'passed'])
+    const pseudonymous = await stage.make(String(messageId), { pseudonymise: true })
+    assert.equal(pseudonymous.result?.verdict, 'passed', JSON.stringify(pseudonymous))
+    assert.ok(!JSON.stringify(pseudonymous.test).includes(String(scheduledFor)))
+  })
+
   test('of an endpoint that has changed expect what its version did', async () => {
     const { _id } = await stage.service.register({
       endpoint: { pattern: '/changed' },

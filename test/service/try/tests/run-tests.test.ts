@@ -67,6 +67,12 @@ const kept = {
   delivery: { key: 'requestBody.x' },
 }
 const xml = { transformation: { input: 'JSON', output: 'XML' }, inputMapping: { 'requestBody.x': 'a.b' } }
+const DUE = { timestamps: { scheduledFor: '2026-03-01T01:30:00+01:00' } }
+const scheduled = (endpoint: JsonObject = {}): JsonObject => ({
+  endpoint,
+  schedule: { every: '1d' },
+  inputMapping: { 'timestamps.scheduledFor': 'due', requestBody: 'body' },
+})
 const sends = (...response: readonly JsonObject[]) => ({ requests: { response } })
 const keeps = { state: { extract: { requestBody: { last: 'x' } } } }
 const items = (list: readonly number[], answer: Json) => ({
@@ -361,6 +367,46 @@ const GROUPS: Readonly<Record<string, Group>> = {
         { outcome: 'done', calls: [{ kind: 'response', id: 'to' }] },
         [],
         { document: sends(lookup('to', {}, { method: 'POST' })), given: { message } },
+      ],
+    ],
+  },
+  'a run of a schedule': {
+    document: scheduled(),
+    given: {},
+    cases: [
+      ['is due now, and has no body', { answer: { body: { due: '2026-01-01T00:00:00.000Z', body: {} } } }],
+      [
+        'is due at the time that it gives',
+        { answer: { body: { due: '2026-03-01T00:30:00.000Z', body: {} } } },
+        [],
+        { given: { message: DUE } },
+      ],
+      [
+        'is a request beside a route',
+        { mapped: { due: { $absent: true }, body: { x: 1 } } },
+        [],
+        { document: scheduled({ pattern: '/both' }), given: { message } },
+      ],
+      [
+        'beside a route says when it was due',
+        { answer: { body: { due: '2026-03-01T00:30:00.000Z', body: {} } } },
+        [],
+        { document: scheduled({ pattern: '/both' }), given: { message: DUE } },
+      ],
+      [
+        'fails if one of its requests fails',
+        { outcome: 'failed' },
+        [],
+        {
+          document: { ...scheduled(), ...sends(lookup('to'), lookup('other')) },
+          given: { responses: { to: { status: 500 } } },
+        },
+      ],
+      [
+        'of an endpoint without a schedule',
+        {},
+        ['/given/message/timestamps'],
+        { document: {}, given: { message: DUE } },
       ],
     ],
   },
