@@ -1,6 +1,6 @@
 /** The report of a dry run: what each stage got and gave, the mapping, the calls, and the answer. */
 
-import type { NewDelivery } from '../../core/deliveries/delivery.ts'
+import { type NewDelivery, storedHeaders } from '../../core/deliveries/delivery.ts'
 import type { Failure } from '../../core/failure.ts'
 import { formatDuration } from '../../core/iso-time.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -14,7 +14,7 @@ import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
 import { showTarget } from '../../outbound/targets.ts'
 import type { CannedServices, Sent } from './canned-services.ts'
 import { mappingReport, mappingView } from './mapping-report.ts'
-import { showDelivery, storedHeaders } from './shown-deliveries.ts'
+import { showDelivery } from './shown-deliveries.ts'
 import { BODY_LIMIT, type ReportValues, shownSafely } from './shown-values.ts'
 import { describeStages, type StageRecording } from './stage-report.ts'
 

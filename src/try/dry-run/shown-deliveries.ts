@@ -11,10 +11,3 @@ export function showDelivery({ request }: NewDelivery, shorten: (url: string) =>
   const target = formatTarget(named, to.address, appendEncoded(url, query))
   return showTarget({ method: named.method ?? method, target }, shorten(target), key)
 }
-
-/** Lower-case names. */
-export const storedHeaders = ({ request, body }: NewDelivery): Record<string, string> => ({
-  ...request.headers,
-  ...request.values,
-  ...(body === undefined || request.contentType === undefined ? {} : { 'content-type': request.contentType }),
-})

@@ -1,7 +1,7 @@
 /** What the message of a test did, in the form in which it is compared and kept as a snapshot. */
 
 import { createHash } from 'node:crypto'
-import type { NewDelivery } from '../../core/deliveries/delivery.ts'
+import { type NewDelivery, storedHeaders } from '../../core/deliveries/delivery.ts'
 import { changeTexts, isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { isSecretName, REDACTED } from '../../core/secrets/secrets.ts'
@@ -13,7 +13,7 @@ import { parseMediaType } from '../../formats/media-type.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import { showTarget } from '../../outbound/targets.ts'
 import { describeFailure } from '../dry-run/dry-run-report.ts'
-import { showDelivery, storedHeaders } from '../dry-run/shown-deliveries.ts'
+import { showDelivery } from '../dry-run/shown-deliveries.ts'
 import type { RunningStep } from './given-services.ts'
 import type { Matcher, MatchLocation } from './match.ts'
 import { parseOperator } from './operators.ts'

@@ -25,8 +25,9 @@ const ORIGIN = /http:\/\/127\.0\.0\.1:80\d\d/g
 const ID = /\b[0-9a-f]{24}\b/g
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
 const DURATION = /("(?:milliseconds|ms|startMs|p50|p95|p99)": ?)[\d.]+/g
+
 /** Of bodies with headers or addresses in them. */
-const SIZE = /("size": ?)\d+/g
+const SIZE = /("(?:size|bytes)": ?)\d+/g
 const VERSION = /("version": ?)"\d+\.\d+\.\d+"/g
 /** The key of a group of failures: it has the id of the endpoint in it. */
 const GROUP = /("group": ?")[\w-]+/g
@@ -70,12 +71,12 @@ export async function openStage(page: string, env: Record<string, string> = {}):
       const url = target.startsWith('/') ? `${service.url}${target}` : target
       const response = await fetch(url, body === undefined ? init : { ...init, body: inThisRun(body) })
       const text = onPage(await response.text())
-      // A durable request is sent behind the answer.
+      // A delivery is sent behind the answer.
       await until(
         () => expected.length === 0 || surprises.length > 0,
-        (isOver) => isOver,
+        (isSettled) => isSettled,
         CALLS_MS,
-      ).catch(() => undefined)
+      ).catch(() => {})
       assert.deepEqual(surprises, [], 'calls that the page does not show')
       assert.deepEqual(
         expected.map(({ call }) => call.start),
