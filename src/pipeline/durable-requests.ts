@@ -46,7 +46,9 @@ export function compileAcceptance(
     }
     const { answerKeeper } = run
     const answer = answerKeeper?.make(outcome.answer)
-    return Promise.try(() => deliveries.accept(made, deliveryMaxBytes, makeState?.(run), answer)).then(
+    return Promise.try(() =>
+      deliveries.accept(made, deliveryMaxBytes, makeState?.(run), answer, run.lease?.claimed),
+    ).then(
       (accepted) => {
         if (accepted === 'full') return drop(new Failure('DELIVERIES_FULL', FULL), run)
         if (answerKeeper !== undefined && answer !== undefined) answerKeeper.result = 'kept'

@@ -1,8 +1,8 @@
 /** The lease of an instance on a schedule that it runs: renewed until the end of the run is stored. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Lease } from '../../core/lease.ts'
+import type { Lease, RunLease } from '../../core/lease.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import type { DueRun, EndedRun, RunLease, ScheduleStore } from '../../store/sql/schedule-store.ts'
+import type { DueRun, EndedRun, ScheduleStore } from '../../store/sql/schedule-store.ts'
 import { StoreUnavailable } from '../../store/store-access.ts'
 
 type LeaseOptions = Readonly<{ store: ScheduleStore; logger: Logger; leaseMs: number }>

@@ -12,7 +12,7 @@ import { parseStatusSet } from '../../language/status-set.ts'
 import type { StateFilter, StateRecord, StateStore } from '../../store/sql/states.ts'
 import { storeFailure } from '../../store/store-access.ts'
 import type { Step } from '../chain.ts'
-import type { PipelineSettings } from '../services.ts'
+import type { PipelineSettings, Services } from '../services.ts'
 
 const PATH = 'state'
 
@@ -175,11 +175,13 @@ export function compileStateRecord(endpoint: Endpoint): MakeState {
 /** Stores the state of a message that succeeded or failed. Resolves when it is durable; rejects as the store does. */
 export type Keep = (run: Run) => Promise<void>
 
-export function compileKeep(endpoint: Endpoint, id: string, states: StateStore): Keep {
+export function compileKeep(endpoint: Endpoint, id: string, { states, deliveries }: Services): Keep {
   const make = compileStateRecord(endpoint)
-  return (run) => {
+  return async (run) => {
     const record = make(run)
-    return record === undefined ? Promise.resolve() : states.append(id, record)
+    if (record === undefined) return
+    if (run.lease === undefined) await states.append(id, record)
+    else await deliveries.accept([], Number.POSITIVE_INFINITY, record, undefined, run.lease.claimed)
   }
 }
 

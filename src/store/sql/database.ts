@@ -2,6 +2,7 @@
  * What a store needs of its database. The folders sqlite/ and postgres/ implement it; the stores beside this file run on
  * both.
  */
+import { Failure } from '../../core/failure.ts'
 import type { Awaitable } from '../../core/json.ts'
 import { StoreUnavailable } from '../store-access.ts'
 import {
@@ -113,13 +114,13 @@ export const storeUnavailable = (reason: string, options?: ErrorOptions): StoreU
 export const storeClosed = (): StoreUnavailable => new StoreUnavailable('The store is closed.')
 
 /**
- * Builds the mapping of thrown values to what the ports promise: `StoreUnavailable` if a retry may succeed, else the value
- * itself. `reasonFor` knows the error codes of the database and gives undefined for a wrong query or value.
+ * Builds the mapping of thrown values to what the ports promise: `StoreUnavailable` if the database is at fault and a retry may
+ * succeed, else the value itself. `reasonFor` knows the error codes of the database and gives undefined for a wrong query or value.
  */
 export const compileStoreFault =
   (reasonFor: (thrown: unknown) => string | undefined) =>
   (thrown: unknown): unknown => {
-    if (thrown instanceof StoreUnavailable) return thrown
+    if (thrown instanceof StoreUnavailable || thrown instanceof Failure) return thrown
     const reason = reasonFor(thrown)
     return reason === undefined ? thrown : storeUnavailable(reason, { cause: thrown })
   }

@@ -1,10 +1,12 @@
 /** Accepting deliveries: what messages store at the same time shares one transaction. */
 import type { NewDelivery } from '../../core/deliveries/delivery.ts'
 import type { KeptAnswer } from '../../core/kept-answer.ts'
+import type { RunLease } from '../../core/lease.ts'
 import { StoreUnavailable } from '../store-access.ts'
 import { type Database, insertStatement, step, type TransactionWork } from './database.ts'
 import { ADD_DEPTH, byText, type NewRow, newRow, Totals } from './delivery-rows.ts'
 import { keepAnswer } from './idempotency-store.ts'
+import { assertLease } from './schedule-store.ts'
 import type { Tables } from './schema.ts'
 import { differing, type NoValues, nextStateSequence, sql } from './sql.ts'
 import { type StateRecord, stateRow } from './states.ts'
@@ -51,6 +53,7 @@ type Accepting = Readonly<{
   maxBytes: number
   state: StateRecord | undefined
   answer: KeptAnswer | undefined
+  lease: RunLease | undefined
   resolve(result: 'accepted' | 'full'): void
   reject(reason: unknown): void
 }>
@@ -65,6 +68,7 @@ type Accept = (
   maxBytes: number,
   state?: StateRecord,
   answer?: KeptAnswer,
+  lease?: RunLease,
 ) => Promise<'accepted' | 'full'>
 
 /** Builds `accept` of the store of deliveries. */
@@ -122,11 +126,11 @@ export function compileAccept(database: Database, slot: number): Accept {
     }
   }
 
-  return (deliveries, maxBytes, state, answer) =>
+  return (deliveries, maxBytes, state, answer, lease) =>
     new Promise((resolve, reject) => {
       const rows = deliveries.map(newRow)
       const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
-      queue.push({ rows, bytes, maxBytes, state, answer, resolve, reject })
+      queue.push({ rows, bytes, maxBytes, state, answer, lease, resolve, reject })
       if (isAccepting) return
       isAccepting = true
       void acceptQueued()
@@ -159,13 +163,14 @@ function* insertAll(batch: readonly Accepting[], slot: number): TransactionWork<
   yield* totals.write()
   for (const [endpointId, state] of newestStates(batch)) yield* step(APPEND_STATE, { endpointId, ...stateRow(state) })
   for (const { answer } of batch) if (answer !== undefined) yield* keepAnswer(answer)
+  for (const { lease } of batch) if (lease !== undefined) yield* assertLease(lease)
 }
 
 /** Of states with one key only the last would ever be read. Sorted as the stores of states sort them. */
 function newestStates(batch: readonly Accepting[]): readonly (readonly [string, StateRecord])[] {
   const last = new Map<string, readonly [string, StateRecord]>()
-  for (const { rows, state } of batch) {
-    const endpointId = rows[0]?.endpoint_id
+  for (const { rows, state, lease } of batch) {
+    const endpointId = rows[0]?.endpoint_id ?? lease?.endpointId
     if (state === undefined || endpointId === undefined) continue
     const key = `${endpointId} ${state.lookupStatus} ${state.networkError}`
     last.delete(key)

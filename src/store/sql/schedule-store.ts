@@ -3,16 +3,10 @@
  * instance at a time run it. The clock of the database decides what is due and which leases have expired. Rows are deleted
  * with their endpoint.
  */
-import { type Database, readClock } from './database.ts'
+import { leaseLost, type RunLease, type ScheduledRun } from '../../core/lease.ts'
+import { type Database, readClock, step, type TransactionWork } from './database.ts'
 import type { Tables } from './schema.ts'
-import { NOW, type NoValues, sql } from './sql.ts'
-
-/** A run that has started. Times are ISO 8601. */
-export type ScheduledRun = Readonly<{
-  /** When it was due; of one that was asked for, when that was. */
-  scheduledFor: string
-  startedAt: string
-}>
+import { differing, NOW, type NoValues, sql } from './sql.ts'
 
 /** `outcome`: that of its message, or `interrupted` if the instance ended before it, or lost its lease. */
 export type EndedRun = ScheduledRun & Readonly<{ outcome: string; messageId?: string; code?: string }>
@@ -96,13 +90,22 @@ const GIVE_BACK = sql<Owned & Omit<DueRun, 'skipped'>>`
     due = case when due = cast(:nextMs as bigint) then cast(:dueMs as bigint) else due end
   where ${IS_OWN} returning endpoint_id`
 
+/** Locked: no other run can take the schedule before the transaction has ended. */
+const OWNER = sql<Readonly<{ endpointId: string }>, Pick<Owned, 'owner'> & Readonly<{ running: string }>>`
+  select owner, running from schedules where endpoint_id = :endpointId ${differing(sql``, sql`for share`)}`
+
+/** Within a transaction of a run. Fails with SCHEDULE_LEASE_LOST if another one has the schedule, which may be deleted. */
+export function* assertLease(lease: RunLease): TransactionWork<void> {
+  const { endpointId, owner, run } = ownedValues(lease)
+  const [found] = yield* step(OWNER, { endpointId })
+  if (found !== undefined && (found.owner !== owner || found.running !== run)) throw leaseLost()
+}
+
 /** What follows when a due time is taken: when the schedule is due next, and how many times are skipped. */
 export type PassedRun = Readonly<{ nextMs: number; skipped: number }>
 
 /** The same of the schedule that is due at `dueMs`. */
 export type DueRun = PassedRun & Readonly<{ dueMs: number }>
-
-export type RunLease = Readonly<{ endpointId: string; owner: string; run: ScheduledRun }>
 
 export type ScheduleStore = ReturnType<typeof compileScheduleStore>
 

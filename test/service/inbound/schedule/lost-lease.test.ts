@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { Failure } from '../../../../src/core/failure.ts'
+import type { JsonObject } from '../../../../src/core/json.ts'
 import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoint.ts'
 import type { CompletedMessage } from '../../../../src/inbound/completed-message.ts'
 import { RunningLease } from '../../../../src/inbound/schedule/running-lease.ts'
@@ -197,4 +198,49 @@ test('a message whose lease is lost ends its calls, makes no other, and leaves n
   await store.close()
   await lookup.stop()
   await sink.stop()
+})
+
+test('a run whose schedule another instance has taken by the time it ends leaves nothing', async (t) => {
+  const folder = freshFolder(t)
+  const path = `${folder}/test.db`
+  const service = await startService({ DATABASE_URL: `sqlite:${path}` })
+  const other = new DatabaseSync(path)
+  t.after(() => Promise.all([service.stop(), other.close()]))
+  let isTaken = false
+  const lookup = await startUpstream(() => {
+    if (isTaken) other.exec(`update schedules set owner = 'another'`)
+    return { at: isTaken ? 'late' : 'first' }
+  })
+  t.after(() => lookup.stop())
+  const run = async (id: string) =>
+    (
+      await call(service.adminUrl, 'POST', `/endpoints/${id}/run`, { headers: { 'content-type': 'application/json' } })
+    ).json()
+  const register = async (response: readonly JsonObject[]) =>
+    (
+      await service.register({
+        name: `with ${response.length} requests`,
+        endpoint: {},
+        schedule: { every: '1h' },
+        transformation: { output: 'JSON' },
+        requests: { lookup: { id: 'lab', config: { method: 'GET', url: lookup.url } }, response: [...response] },
+        state: { extract: { lookupRequests: { lab: { at: 'at' } } } },
+      })
+    )._id
+  const ids = [
+    await register([]),
+    await register([{ id: 'to', config: { method: 'POST', url: 'http://127.0.0.1:9' }, delivery: {} }]),
+  ]
+  for (const id of ids) assert.equal((await run(id)).outcome, 'done')
+  const count = () =>
+    other
+      .prepare('select (select count(*) from deliveries) as deliveries, group_concat(state) as states from states')
+      .get()
+  const before = count()
+  isTaken = true
+  for (const id of ids) {
+    const ended = await run(id)
+    assert.deepEqual([ended.outcome, ended.code], ['failed', 'SCHEDULE_LEASE_LOST'])
+  }
+  assert.deepEqual(count(), before)
 })
