@@ -6,6 +6,7 @@
  * Each transaction locks its lanes first, in their order, then its totals, then states and kept answers: so none waits for another in a circle, and
  * the depth of a lane is always the number of its pending deliveries. The clock is that of the database.
  */
+import { setImmediate } from 'node:timers/promises'
 import type {
   AttemptEnd,
   ClaimedDelivery,
@@ -102,7 +103,7 @@ const CLAIM_WAITING = claimOf(sql`lease = '' and tried < cast(:triedBefore as bi
 const SELECT_SHOWN = sql`select deliveries.*, case when delivery_lanes.lease = '' and deliveries.sequence =
   (select min(earlier.sequence) from deliveries earlier where earlier.lane = deliveries.lane and earlier.state = 'pending')
   then delivery_lanes.due end as due`
-const SHOWN_FROM = sql`from deliveries left join delivery_lanes
+const WITH_LANES = sql`left join delivery_lanes
   on delivery_lanes.lane = deliveries.lane and deliveries.state = 'pending'`
 /** A statement of its own: its snapshot is taken after the lanes are locked. */
 const HEADS = sql<Ids, ShownRow & Pick<ContentRow, 'request' | 'body'>>`
@@ -121,7 +122,10 @@ const RENEW = sql<Ids & Readonly<{ leaseMs: number }>>`
 
 const CONTENT = sql<Readonly<{ id: string }>, Pick<ContentRow, 'request' | 'body'>>`
   select request, body from delivery_contents where id = :id`
-const GET = sql<Readonly<{ id: string }>, ShownRow>`${SELECT_SHOWN} ${SHOWN_FROM} where deliveries.id = :id`
+const GET = sql<
+  Readonly<{ id: string }>,
+  ShownRow
+>`${SELECT_SHOWN} from deliveries ${WITH_LANES} where deliveries.id = :id`
 /** SQLite would read all that are delivered, by their state. */
 const EXPIRED = sql<Readonly<{ ageMs: number; limit: number }>, Row>`
   select * from deliveries ${differing(sql`indexed by deliveries_ended`, sql``)}
@@ -208,8 +212,11 @@ export function compileDeliveryStore(database: Database) {
     /** What is sent; undefined if it is not kept any more. */
     content: async (id: string) => (await database.read(CONTENT, { id })).map(contentOf)[0],
     /** Newest first. `before`: the id of the last one of the page before. */
-    list: async (filter: DeliveryFilter, limit: number, before?: string): Promise<readonly Delivery[]> =>
-      (await database.readOnce(compileList(filter, limit, before))).map(fromRow),
+    list: async (filter: DeliveryFilter, limit: number, before?: string): Promise<readonly Delivery[]> => {
+      const below = before === undefined ? undefined : sql`(select sequence from deliveries where id = ${before})`
+      if (database.isEmbedded) return listByParts(database, filter, limit, below)
+      return (await database.readOnce(compileList(filter, limit, sql`from deliveries`, below))).map(fromRow)
+    },
     totals: async (): Promise<DeliveryTotals> => {
       const counts = (await database.read(TOTALS, {})).map(countFromRow)
       const [oldest] = await database.read(OLDEST, {})
@@ -253,7 +260,42 @@ const countFromRow = (row: CountRow): DeliveryCount => ({
   bytes: Number(row.bytes),
 })
 
-function compileList(filter: DeliveryFilter, limit: number, before: string | undefined): Sql<never, ShownRow> {
+/** What a statement of a list reads at most where it holds up messages: about 10 ms. */
+const MAX_PART = 2_000
+
+/** Looks for the deliveries part by part, newest first, so that messages go on between two of them. */
+async function listByParts(
+  database: Database,
+  filter: DeliveryFilter,
+  limit: number,
+  below: Fragment | undefined,
+): Promise<readonly Delivery[]> {
+  const found: Delivery[] = []
+  let [end, size] = [below, limit]
+  for (;;) {
+    const conditions = [indexedCondition(filter), end && sql`sequence < ${end}`].filter((one) => one !== undefined)
+    const part = sql`select sequence from deliveries ${where(conditions)} order by sequence desc limit ${size}`
+    // A cross join: SQLite reads the part first.
+    const from = sql`from (${part}) as part cross join deliveries on deliveries.sequence = part.sequence`
+    found.push(...(await database.readOnce(compileList(filter, limit - found.length, from))).map(fromRow))
+    const [read] = await database.readOnce<{ lowest: number; count: number }>(
+      sql`select min(sequence) as lowest, count(*) as count from (${part})`,
+    )
+    if (found.length === limit || read === undefined || read.count < size) return found
+    end = sql`${read.lowest}`
+    size = Math.min(size * 4, MAX_PART)
+    await setImmediate()
+  }
+}
+
+/** By the index that leaves the fewest: most deliveries are delivered. */
+function indexedCondition({ messageId, endpointId, state }: DeliveryFilter): Fragment | undefined {
+  if (messageId !== undefined) return sql`message_id = ${messageId}`
+  if (endpointId !== undefined && (state ?? 'delivered') === 'delivered') return sql`endpoint_id = ${endpointId}`
+  return state === undefined ? undefined : sql`state = ${state}`
+}
+
+function compileList(filter: DeliveryFilter, limit: number, from: Fragment, below?: Fragment): Sql<never, ShownRow> {
   const { state, endpointId, requestId, messageId, target, orderKey, fromMs, toMs } = filter
   const order_key = orderKey === undefined ? undefined : keyText(orderKey)
   const equal = { state, endpoint_id: endpointId, request_id: requestId, message_id: messageId, target, order_key }
@@ -263,9 +305,8 @@ function compileList(filter: DeliveryFilter, limit: number, before: string | und
     ),
     fromMs === undefined ? undefined : sql`deliveries.accepted >= cast(${fromMs} as bigint)`,
     toMs === undefined ? undefined : sql`deliveries.accepted < cast(${toMs} as bigint)`,
-    before === undefined
-      ? undefined
-      : sql`deliveries.sequence < (select sequence from deliveries last where last.id = ${before})`,
+    below && sql`deliveries.sequence < ${below}`,
   ].filter((condition) => condition !== undefined)
-  return sql`${SELECT_SHOWN} ${SHOWN_FROM} ${where(conditions)} order by deliveries.sequence desc limit ${limit}`
+  return sql`${SELECT_SHOWN} ${from} ${WITH_LANES} ${where(conditions)}
+    order by deliveries.sequence desc limit ${limit}`
 }

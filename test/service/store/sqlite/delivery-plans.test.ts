@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import type { DeliveryFilter } from '../../../../src/store/sql/delivery-store.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
 import { deliveryOf, endOf, TARGET } from '../../../support/contracts/deliveries.ts'
 import { idOf } from '../../../support/contracts/records.ts'
@@ -10,8 +11,15 @@ import { freshPath } from '../../../support/store/folder.ts'
 
 /** All that are stored or, by the state alone, all that wait. */
 const READS_ALL = /^SCAN (deliver\w*|earlier|last)|deliveries_by_state \(state=\?\)/
-/** The oldest of a state, the newest ones, and the sums. */
-const STOPS_EARLY = /^\s*select (accepted|deliveries\.\*, case|sum\(bytes\)|endpoint_id, request_id)/
+/** The oldest of a state, a part of a list, and the sums. */
+const STOPS_EARLY = /^\s*select (accepted|min\(sequence\)|sum\(bytes\)|endpoint_id, request_id)|as part cross join/
+
+const FILTERS: readonly DeliveryFilter[] = [
+  {},
+  { state: 'pending' },
+  { endpointId: idOf(1), state: 'undeliverable', target: TARGET },
+  { endpointId: idOf(1), messageId: idOf(2) },
+]
 
 test('no statement of the store of deliveries reads all deliveries or lanes', async (context) => {
   const path = freshPath(context)
@@ -40,7 +48,7 @@ test('no statement of the store of deliveries reads all deliveries or lanes', as
     await deliveries.get(idOf(1))
     await deliveries.content(idOf(1))
     await deliveries.totals()
-    await deliveries.list({ state: 'pending' }, 10)
+    for (const filter of FILTERS) await deliveries.list(filter, 10)
     await deliveries.purge(-1, 10)
   } finally {
     await store.close()
@@ -52,8 +60,36 @@ test('no statement of the store of deliveries reads all deliveries or lanes', as
   const faults = [...texts].filter(
     (text) => !STOPS_EARLY.test(text) && plan(db, text).some((line) => READS_ALL.test(line)),
   )
+  const parts = [...texts].filter((text) => text.includes('as part cross join'))
+  const plans = parts.map((text) => plan(db, text))
   db.close()
   assert.deepEqual(faults, [])
+  assert.equal(plans.length, FILTERS.length)
+  for (const lines of plans)
+    assert.ok(lines.includes('SEARCH deliveries USING INTEGER PRIMARY KEY (rowid=?)'), `${lines}`)
+  assert.ok(
+    plans.at(-1)?.some((line) => line.includes('deliveries_of_message (message_id=?)')),
+    `${plans.at(-1)}`,
+  )
+})
+
+test('other work runs while a list looks for what is not there', async () => {
+  const { deliveries, close } = await openSqliteStore({ path: ':memory:', logger: silent })
+  const many = Array.from({ length: 500 }, (_, number) => deliveryOf(number))
+  await deliveries.accept(many, 1e9)
+  let turns = 0
+  const count = (): void => {
+    turns += 1
+    next = setImmediate(count)
+  }
+  let next = setImmediate(count)
+  try {
+    assert.deepEqual(await deliveries.list({ target: 'none' }, 10), [])
+    assert.ok(turns >= 3, `${turns} turns of the event loop`)
+  } finally {
+    clearImmediate(next)
+    await close()
+  }
 })
 
 const plan = (db: DatabaseSync, text: string): readonly string[] =>
