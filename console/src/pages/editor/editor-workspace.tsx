@@ -61,6 +61,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
   const paths = useMemo(() => messagePaths(report), [report])
   const hosts = useMemo(() => lookupHosts(now.text), [now.text])
   const format = useMemo(() => readInputFormat(now.text), [now.text])
+  const hasSchedule = useMemo(() => memberNamed(readTree(now.text), 'schedule') !== undefined, [now.text])
   const title = useMemo(() => readName(now.text, isNew), [now.text, isNew])
   useEffect(() => {
     loadSaveTest().catch(() => undefined)
@@ -102,6 +103,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
             hosts={hosts}
             vocabulary={vocabulary}
             format={format}
+            hasSchedule={hasSchedule}
             onOpenPath={goTo}
             onSaveTest={() => setSaving(true)}
           />

@@ -132,7 +132,9 @@ function Consequences({ message }: Readonly<{ message: MessageRecord }>) {
           <VisibleText text={replayable.why} /> It runs with the body that you give here.
         </li>
       )}
-      <li>Secret headers, such as authorization and cookies, were not recorded: it runs without them.</li>
+      {message.source !== 'schedule' && (
+        <li>Secret headers, such as authorization and cookies, were not recorded: it runs without them.</li>
+      )}
     </ul>
   )
 }

@@ -10,7 +10,7 @@ const CHOICES = [
 ] as const
 
 const MEANINGS: Readonly<Record<ReplayLookups, string>> = {
-  recorded: 'The message is the same as then, and nothing is asked.',
+  recorded: 'The message is the same as then, and no lookup is sent.',
   again: 'The other systems may answer something else than then, which makes another message.',
 }
 

@@ -144,16 +144,28 @@ describe('an endpoint with a schedule alone', { skip: NO_BROWSER }, () => {
   })
 
   test('is tried in the editor without a body, as a run that is due now', async (t) => {
-    const { page, open, id, upstream } = await openPoll(t)
+    const { page, open, checkAccessibility, id, service } = await openPoll(t)
     await open(`endpoints/${id}/edit`)
     await stageOf(page, 'lookup').waitFor()
     await page
       .locator('.endpoint-head')
       .getByText(/^Next run: /)
       .waitFor()
-    const run = await runNow({ page } as ConsolePage)
-    assert.equal(upstream.received.length, 1)
-    await open(`endpoints/${id}/edit?message=${run}`)
+    assert.equal(await page.getByLabel('Body', { exact: true }).count(), 0)
+    await page.getByLabel('Due', { exact: true }).fill('2026-03-01T01:30:00+01:00')
+    await page.getByLabel(/^Make lookups without an answer/).check()
+    await allPassed(page)
+    await page.getByText('"2026-03-01T00:30:00.000Z"').first().waitFor()
+    await checkAccessibility()
+    await page.getByRole('button', { name: 'Save as test …' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Save as test' })
+    await dialog.getByLabel('Name').fill('a night')
+    await dialog.getByRole('button', { name: 'Save the test' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const stored = await fetch(`${service.adminUrl}/endpoints/${id}/tests`)
+    const { tests } = (await stored.json()) as { tests: { given: { message: JsonObject } }[] }
+    assert.deepEqual(tests[0]?.given.message, { timestamps: { scheduledFor: '2026-03-01T00:30:00.000Z' } })
+    await open(`endpoints/${id}/edit?test=a%20night`)
     await allPassed(page)
   })
 
