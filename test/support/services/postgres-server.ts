@@ -64,7 +64,8 @@ function signalAll(signal: NodeJS.Signals): void {
   const processes = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).stdout.trim().split('\n')
   for (const line of processes) {
     const [pid, parent] = line.trim().split(/\s+/).map(Number)
-    if (pid !== undefined && parent === server.pid) process.kill(pid, signal)
+    // One may have ended since; this program must not, since what it started would be left.
+    if (parent === server.pid) spawnSync('kill', [`-${signal}`, `${pid}`])
   }
 }
 

@@ -33,17 +33,15 @@ export async function startServiceProcess(program: string, env: Record<string, s
     lines.on('close', () => reject(new Error(`${program} ended before it served.`)))
     child.on('error', reject)
   })
-  let answered: (() => void) | undefined
-  lines.on('line', () => answered?.())
   child.unref()
   for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref(): void }).unref()
   return {
     url,
-    ask: (command) => {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      answered = resolve
+    ask: async (command) => {
+      const answered = once(lines, 'line')
       child.stdin.write(`${command}\n`)
-      return promise
+      const ends = ended.then(() => Promise.reject(new Error(`${program} ended at ${command}.`)))
+      await Promise.race([answered, ends])
     },
     stop: async () => {
       child.ref()

@@ -7,7 +7,7 @@ import { type Judged, judge } from './judge.ts'
 import { killWhileDelivering } from './kills.ts'
 
 const SIZE = LONG
-  ? { messages: 1_200, keys: 48, kills: 6, awaySeconds: 3 }
+  ? { messages: 960, keys: 48, kills: 6, awaySeconds: 3 }
   : { messages: 160, keys: 16, kills: 2, awaySeconds: 1 }
 
 // They wait more than they work.
