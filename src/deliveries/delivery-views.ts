@@ -3,6 +3,7 @@
  * (REDACT_PATHS, REDACT_HEADERS, credentials) is hidden here too; what is sent stays whole.
  */
 import type { Delivery, DeliveryAttempt } from '../core/deliveries/delivery.ts'
+import { withoutQuery } from '../core/http.ts'
 import { omitUndefined } from '../core/json.ts'
 import { isSecretName, MASK, referencesIn } from '../core/secrets/secrets.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
@@ -149,11 +150,6 @@ function toView(delivery: Delivery, hide: (text: string) => string): DeliveryVie
 
 const toAttempt = (attempt: DeliveryAttempt, hide: (text: string) => string): DeliveryAttempt =>
   attempt.message === undefined ? attempt : { ...attempt, message: hide(attempt.message) }
-
-function withoutQuery(url: string): string {
-  const at = url.indexOf('?')
-  return at === -1 ? url : url.slice(0, at)
-}
 
 function readBody(body: Uint8Array): Readonly<{ body: string } | { bodyBase64: string }> {
   try {

@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Agent, Dispatcher } from 'undici'
-import { FRAMING_HEADERS } from '../../core/http.ts'
+import { FRAMING_HEADERS, withoutQuery } from '../../core/http.ts'
 import {
   CallStopped,
   type OutboundAnswer,
@@ -155,7 +155,7 @@ export type ClientCall = Readonly<
 
 /** The name of a call in messages: method, origin and path, never the query. */
 export const formatCall = ({ method, origin, path }: Pick<ClientCall, 'method' | 'origin' | 'path'>): string =>
-  `${method} ${origin}${path.split('?', 1)[0]}`
+  `${method} ${origin}${withoutQuery(path)}`
 
 type CallTarget = Readonly<{ origin: string; path: string }>
 

@@ -1,6 +1,7 @@
 /** `config.auth` of requests: its texts, resolved for each message. What is sent with them stays hidden as secrets do. */
 import { findTlsFault } from '../../core/client-tls.ts'
 import { Failure } from '../../core/failure.ts'
+import { withoutQuery } from '../../core/http.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { RequestAuth } from '../../core/ports/outbound-port.ts'
 import { REDACTED, referencesIn, type SecretSource } from '../../core/secrets/secrets.ts'
@@ -92,7 +93,7 @@ function compileClient(
   const sink = lint.at('tokenUrl')
   const template = compileUrl(oauth2.tokenUrl, sink)
   const shown = template.fill({})
-  const [shownUrl = ''] = shown.ok ? shown.value.split('?', 1) : []
+  const shownUrl = shown.ok ? withoutQuery(shown.value) : ''
   const originName = template.base?.reference.text
   const readId = compileField(oauth2.clientId, source, lint.at('clientId'))
   const readSecret = compileField(oauth2.clientSecret, source, lint.at('clientSecret'), true)

@@ -2,6 +2,7 @@
 import { exclusiveIteration } from '../../core/exclusive-iteration.ts'
 import { Failure } from '../../core/failure.ts'
 import type { FailureCode } from '../../core/failure-table.ts'
+import { withoutQuery } from '../../core/http.ts'
 import type { Awaitable } from '../../core/json.ts'
 import { leaseFailure } from '../../core/lease.ts'
 import type { MessageBudget } from '../../core/message-budget.ts'
@@ -152,5 +153,3 @@ const BASE = /^\$\{[^}]*\}/
 
 /** The path of a URL may have values of the message, such as the number of a patient. */
 const withoutPaths = (text: string): string => text.replace(/(https?:\/\/[^\s/]+|\$\{[^}]*\})\/\S*/g, '$1')
-
-const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? ''
