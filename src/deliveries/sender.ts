@@ -191,7 +191,7 @@ export class DeliverySender {
   async #claim(target: string): Promise<void> {
     const { store, owner } = this.#options
     const pace = this.#paceOf(target)
-    const room = Math.min(pace.room(this.#timers.now()), MAX_UNDER_WAY - this.#held.size)
+    const room = Math.min(pace.room(this.#timers.now()), this.#roomBeside(pace))
     if (room <= 0) return
     const claimed = await this.#hold(pace, () => store.claim(owner, target, room, LEASE_MS))
     for (const one of claimed) this.#begin(one, pace)
@@ -339,6 +339,11 @@ export class DeliverySender {
   #noteStore(): void {
     if (this.#hasFailed) this.#options.logger.info({}, 'Deliveries go on: the store answers')
     this.#hasFailed = false
+  }
+
+  /** Each target leaves half of what it finds to others, so that none that stops answering takes all. */
+  #roomBeside({ underWay }: TargetPace): number {
+    return Math.ceil((MAX_UNDER_WAY - this.#held.size + underWay) / 2) - underWay
   }
 
   #release(id: string): void {

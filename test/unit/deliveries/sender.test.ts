@@ -109,6 +109,24 @@ test('no more are under way to a target than the setting allows', async () => {
   assert.equal(bench.store.inState('delivered'), 200)
 })
 
+test('a target that stops answering holds up no other, however many may be under way to it', async () => {
+  const bench = new Bench()
+  bench.addMany(1_000)
+  let count = 0
+  const slow = async () => {
+    count += 1
+    // The first ones end at once, so that the budget grows.
+    if (count > 300) await new Promise(() => {})
+    return DELIVERED
+  }
+  const sender = bench.sender(({ delivery: { target } }) => (target === 'a' ? slow() : DELIVERED), 'one', 1_000)
+  await bench.timers.pass(5_000)
+  bench.addMany(20, 'b')
+  sender.wake()
+  await bench.timers.pass(1_000)
+  assert.deepEqual(bench.sent.filter((id) => id.startsWith('b')).length, 20, `${sender.underWay} are under way`)
+})
+
 test('an open circuit burns no attempt, and one delivery finds out whether the target is back', async () => {
   const bench = new Bench()
   bench.addMany(50)
