@@ -65,7 +65,7 @@ export const SCHEDULE_PICTURES: readonly Picture[] = [
   picture(
     'schedule-editor',
     ({ id }) => `endpoints/${id}/edit`,
-    (page) => page.locator('.run-result[aria-busy="false"]').waitFor(),
+    (page) => page.getByText(/^Next run: /).waitFor(),
   ),
   picture('schedule-run', ({ id }) => `endpoints/${id}/stats`, openRun),
   picture(

@@ -47,11 +47,7 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
             <VisibleText text={entrance} max={200} />
           </div>
         ))}
-        {row.schedule === undefined ? null : (
-          <div className="quiet">
-            <ScheduleFacts schedule={row.schedule} />
-          </div>
-        )}
+        {row.schedule && <ScheduleFacts schedule={row.schedule} />}
       </>
     ),
   },
