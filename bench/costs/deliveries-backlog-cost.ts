@@ -2,6 +2,7 @@
  * What a backlog costs: messages that are accepted a second and memory, with it beside without it; how long claims take; and how
  * long lists and counts hold up messages.
  * `npm run -s bundle && node bin/node.js bench/costs/deliveries-backlog-cost.ts [SQLite | PostgreSQL] [backlog] [rounds] [seconds]`
+ * The backlog waits for its next attempt at first; then all of it is due, and each of its thousand targets is away.
  */
 import type { ClaimedDelivery } from '../../src/core/deliveries/delivery.ts'
 import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts'
@@ -15,7 +16,7 @@ import { stayOffTheServersCore } from '../processes/cores.ts'
 import { loadAverage } from '../processes/machine.ts'
 import { type Spread, spreadOf } from '../report/spread.ts'
 import { AWAY, DATABASES, Databases, type Service, startDurable } from './deliveries.ts'
-import { addBacklog, addressOf, KEYED_TARGET, ONE_TARGET } from './delivery-backlog.ts'
+import { addBacklog, addressOf, KEYED_TARGET, moveDue, ONE_TARGET } from './delivery-backlog.ts'
 
 const [database = 'SQLite', ...numbers] = process.argv.slice(2)
 const [backlog = 1_000_000, rounds = 5, seconds = 4] = numbers.map(Number)
@@ -25,6 +26,7 @@ if (name === undefined) throw new Error(`The databases are ${DATABASES.join(' an
 const CLAIMS = 300
 const CALLS = 5
 const LEASE_MS = 60_000
+const HOUR_MS = 3_600_000
 
 const show = (text: string): void => void process.stdout.write(`${text}\n`)
 const spread = ({ median, min, max }: Spread, digits = 0): string =>
@@ -42,18 +44,21 @@ const first = await startDurable(fullUrl, AWAY)
 await answerOf(first.target)
 await first.server.stop()
 await addBacklog(fullUrl, backlog)
+await moveDue(fullUrl, HOUR_MS)
 const empty = await startDurable(emptyUrl, AWAY)
 const full = await startDurable(fullUrl, AWAY, true)
 try {
-  await compareAccepting()
+  await compareAccepting('which waits')
   await watchCalls()
+  await moveDue(fullUrl, -HOUR_MS)
+  await compareAccepting('which is due')
 } finally {
   await Promise.all([empty.server.stop(), full.server.stop()])
 }
 await timeClaims()
 
 /** Each stands still while the other is measured, so that what the backlog makes it do costs the other nothing. */
-async function compareAccepting(): Promise<void> {
+async function compareAccepting(backlogThat: string): Promise<void> {
   const measured = [empty, full].map((service) => ({ ...service, perSecond: [] as number[], byCpu: [] as number[] }))
   const signal = ({ server }: Service, name: 'SIGSTOP' | 'SIGCONT') => process.kill(server.pid(), name)
   const loads = measured.map(({ target }) => openLoad(target, seconds))
@@ -76,7 +81,7 @@ async function compareAccepting(): Promise<void> {
   const [without, beside] = measured as [(typeof measured)[number], (typeof measured)[number]]
   const [rates, ratesBeside] = [spreadOf(without.perSecond), spreadOf(beside.perSecond)]
   show(`| without a backlog | ${spread(rates)} |`)
-  show(`| with it | ${spread(ratesBeside)} |`)
+  show(`| with it, ${backlogThat} | ${spread(ratesBeside)} |`)
   show(`| ratio | ${spread(quotient(ratesBeside, rates), 2)} |`)
   show(`| ratio by processor time | ${spread(quotient(spreadOf(beside.byCpu), spreadOf(without.byCpu)), 2)} |`)
   const [bytes = 0, bytesBeside = 0] = measured.map(({ server }) => server.residentBytes() / 1e6)

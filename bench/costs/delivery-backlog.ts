@@ -63,3 +63,9 @@ export function addBacklog(url: string, count: number): Promise<void> {
     await run('drop table backlog')
   })
 }
+
+/** Moves the next attempt of all that is pending by so much. */
+export const moveDue = (url: string, ms: number): Promise<void> =>
+  withDatabase(url, async (run) => {
+    await run(`update delivery_lanes set due = due + ${ms}`)
+  })

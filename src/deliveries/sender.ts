@@ -36,6 +36,9 @@ const POLL_MS = 5_000
 /** Between two looks at the store, so that one look serves all messages that were accepted meanwhile. */
 const GAP_MS = 10
 
+/** At least so many times what the look held up messages: among thousands of targets, one takes milliseconds on SQLite. */
+const GAP_LOOKS = 10
+
 const BACKOFF = { firstMs: 100, maxMs: 10_000 }
 
 /** Deliveries under way in all: each holds its body and an answer in memory. */
@@ -59,6 +62,7 @@ export class DeliverySender {
   readonly #paces = new Map<string, TargetPace>()
   /** Deliveries that are under way, or whose ends are not stored yet, by their ids. */
   readonly #held = new Map<string, Held>()
+  #gapMs = GAP_MS
   #ends: Ended[] = []
   #isStoring = false
   #isStopping = false
@@ -135,8 +139,8 @@ export class DeliverySender {
         const waitMs = await this.#claimDue()
         this.#noteStore()
         pauseMs = 0
-        await this.#pause(GAP_MS)
-        if (waitMs > GAP_MS) await this.#sleep(waitMs - GAP_MS)
+        await this.#pause(this.#gapMs)
+        if (waitMs > this.#gapMs) await this.#sleep(waitMs - this.#gapMs)
       } catch (thrown) {
         this.#report(thrown, 'Deliveries could not be claimed')
         pauseMs = nextPauseMs(pauseMs, BACKOFF)
@@ -172,7 +176,10 @@ export class DeliverySender {
   async #claimDue(): Promise<number> {
     const { store } = this.#options
     const paused = this.pausedTargets.length
-    const { targets, nextInMs = POLL_MS } = await store.dueTargets(MAX_TARGETS + paused)
+    const startedAt = this.#timers.now()
+    const looking = store.dueTargets(MAX_TARGETS + paused)
+    this.#gapMs = Math.max(GAP_MS, GAP_LOOKS * (this.#timers.now() - startedAt))
+    const { targets, nextInMs = POLL_MS } = await looking
     const back = [...this.#paces].filter(([, { isBack }]) => isBack).map(([target]) => target)
     const wanted = [...new Set([...targets, ...back])]
     // Those without any come first, so that a few slow targets hold up no other.
