@@ -23,6 +23,7 @@ const SETTINGS = {
   CIRCUIT_BREAKER_PAUSE_MS: '50',
   CIRCUIT_BREAKER_MAX_PAUSE_MS: '500',
   LOG_LEVEL: 'info',
+  REQUEST_RETRIES: '0',
 }
 
 /** `once locked`: when the database takes no more writes. */
@@ -57,7 +58,7 @@ export async function startPoll(step: Step, random: Random, roundOf: () => Round
     const [since, page] = [Number(query.get('since') ?? 0), Number(query.get('page') ?? 0)]
     const upTo = Number(query.get('upTo') ?? Math.min(count, since + LIMIT))
     if (page === 0) asked.push(since)
-    if (random.chance(0.1 * round.chaos)) {
+    if (random.chance(0.2 * round.chaos)) {
       response.statusCode = 500
       return {}
     }
