@@ -1,4 +1,5 @@
 /** Runs a recorded message again, through its endpoint as it is now. */
+import { kindForCode } from '../../core/failure-table.ts'
 import type { Headers } from '../../core/message.ts'
 import { DOORS, type Door, doorOf, HTTP } from '../../core/origin.ts'
 import type { BodyName, MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
@@ -112,9 +113,12 @@ export function createReplay({ store, registry, intake, settings }: ReplayOption
  * others.
  */
 function findDelivered(record: MessageRecord, { version }: CompiledEndpoint, door: Door): Delivered | undefined {
-  const { outcome, stage, endpointVersion, deliveries = [] } = record
-  // Where nobody reads an answer, one request that fails fails the message, whatever the others delivered.
-  const isPartial = outcome === 'partial' || (stage === 'respond' && !DOORS[door].isAnswered)
+  const { outcome, code = '', stage, endpointVersion, deliveries = [] } = record
+  // Where nobody reads an answer, one request that fails fails the message, whatever the others delivered. So does one that the
+  // store did not take, at every door.
+  const isPartial =
+    outcome === 'partial' ||
+    (stage === 'respond' && (!DOORS[door].isAnswered || kindForCode(code).store === 'delivery'))
   if (!isPartial || endpointVersion !== version) return undefined
   const delivered = listDelivered(record)
   for (const { request, item } of deliveries) delivered.set(callKey(request, item), true)
