@@ -119,7 +119,7 @@ async function isRetriedInBulk(test: TestContext, database: ClockedDatabase, cou
   )
   target.isAway = false
   const backAt = timers.now()
-  const retried = await service.retryAll({ target: new URL(url).origin }, 10_000)
+  const retried = await service.changeAll('retry', { target: new URL(url).origin }, 10_000)
   assert.deepEqual([retried.count, retried.more], [count, false])
   sender.wake()
   await timers.pass(60_000)
