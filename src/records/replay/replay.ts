@@ -114,7 +114,7 @@ export function createReplay({ store, registry, intake, settings }: ReplayOption
  */
 function findDelivered(record: MessageRecord, { version }: CompiledEndpoint, door: Door): Delivered | undefined {
   const { outcome, code = '', stage, endpointVersion, deliveries = [] } = record
-  // Where nobody reads an answer, one request that fails fails the message, whatever the others delivered. So does one that the
+  // Where no one reads an answer, one request that fails fails the message, whatever the others delivered. So does one that the
   // store did not take, at every door.
   const isPartial =
     outcome === 'partial' ||
