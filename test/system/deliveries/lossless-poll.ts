@@ -222,13 +222,15 @@ async function replay(service: SpawnedService, { step, count, asked, arrivals }:
   const idsThen = new Set(old.deliveries.map(({ id }) => id))
   const sentThen = new Set(arrivals.filter(({ id }) => idsThen.has(id)).map(({ n }) => n))
   const before = asked.length
-  const { id, outcome, lookups, answer } = await ask<{
+  const { id, outcome, lookups, requests, answer } = await ask<{
     id: string
     outcome: string
     lookups: string
+    requests: JsonObject[]
     answer: { deliveries: readonly { id: string }[] }
   }>(service, `/messages/${old.id}/replay`, json('POST', undefined))
   assert.deepEqual([outcome, lookups], ['done', 'recorded'], step.name)
+  assert.deepEqual(requests, [{ request: 'sink', sent: 0, stored: idsThen.size, left: 0 }], step.name)
   const ids = new Set(answer.deliveries.map((delivery) => delivery.id))
   const sent = () => arrivals.filter((arrival) => ids.has(arrival.id)).map(({ n }) => n)
   await until(sent, ({ length }) => length >= idsThen.size)

@@ -5,7 +5,14 @@ import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { describeLogged, type LogStage, until } from '../../../support/records/message-log/log-stage.ts'
 import { json, startUpstream, type Upstream } from '../../../support/service.ts'
 
-type Replayed = Readonly<{ id: string; outcome: string; code?: string; error?: string; lookups?: string }>
+type Replayed = Readonly<{
+  id: string
+  outcome: string
+  code?: string
+  error?: string
+  lookups?: string
+  requests?: Json
+}>
 
 /** A source with pages of records, a sink that takes or refuses them, and an endpoint that polls the one for the other. */
 async function startPoll(stage: LogStage) {
@@ -130,6 +137,7 @@ for (const messageLog of ['failures', 'all'])
         })
         assert.deepEqual(asked, [])
         assert.deepEqual([again.outcome, again.lookups], ['failed', 'recorded'])
+        assert.deepEqual(again.requests, [{ request: 'sink', sent: 2, stored: 0, left: 2 }])
         const { calls, notMade } = await stage.record(again.id)
         const lookups = calls.filter(({ kind }) => kind === 'lookup')
         assert.deepEqual(
