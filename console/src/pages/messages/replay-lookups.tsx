@@ -20,7 +20,7 @@ export const lacksAnswers = ({ replayable: { reason = '' } }: MessageRecord): bo
 const hasAnswers = (message: MessageRecord): boolean =>
   message.bodies.some(({ which }) => which === 'lookups') && !lacksAnswers(message)
 
-/** Undefined for a message that its lookups did not make. Out: what the service does unless it is told otherwise. */
+/** Undefined for a message that its lookups did not make. Out: what the service does by default. */
 export function usualLookups(message: MessageRecord, isEdited: boolean): ReplayLookups | undefined {
   if (hasAnswers(message)) return isEdited ? 'again' : 'recorded'
   const isRun = message.source === 'schedule' && message.calls.some(({ kind }) => kind === 'lookup')
