@@ -20,6 +20,8 @@ export type Verdict = Readonly<{
   /** Takes of what had been taken and answered before, which only a kill explains; and the most of one kill. */
   repeatsByKill: number
   mostOfOneKill: number
+  /** The longest time that such a take was answered and not stored when its process was killed, in milliseconds. */
+  longestToKillMs: number
   /** Takes of what had been taken without an answer in time: it was late, dropped, or the connection ended. */
   repeatsUnanswered: number
   faults: readonly string[]
@@ -36,7 +38,7 @@ export function judge({ accepted, killedAt, underWay, answerMs, log }: Judged): 
   const idOf = new Map<string, string>()
   const reached = new Map<string, number>()
   const repeatsOf = new Map<number, number>()
-  let [arrivals, repeatsUnanswered] = [0, 0]
+  let [arrivals, repeatsUnanswered, longestToKillMs] = [0, 0, 0]
   for (const { arrival, at, key, number, id = '', isTaken } of lines) {
     if (key === undefined || number === undefined) continue
     arrivals += 1
@@ -59,7 +61,10 @@ export function judge({ accepted, killedAt, underWay, answerMs, log }: Judged): 
     }
     const kill = killedAt.find((one) => one + answerMs >= before.at)
     if (kill === undefined || kill > at) faults.push(`${name} was repeated, and nothing was killed in between`)
-    else repeatsOf.set(kill, (repeatsOf.get(kill) ?? 0) + 1)
+    else {
+      repeatsOf.set(kill, (repeatsOf.get(kill) ?? 0) + 1)
+      longestToKillMs = Math.max(longestToKillMs, kill - answered)
+    }
   }
   for (const { key, number, ids } of accepted) {
     const name = `${key} ${number}`
@@ -74,5 +79,5 @@ export function judge({ accepted, killedAt, underWay, answerMs, log }: Judged): 
   const most = killedAt.length * underWay
   if (repeatsByKill > most) faults.push(`${repeatsByKill} were repeated, and ${most} could be under way when killed`)
   const mostOfOneKill = Math.max(0, ...repeatsOf.values())
-  return { arrivals, taken: takes.size, repeatsByKill, mostOfOneKill, repeatsUnanswered, faults }
+  return { arrivals, taken: takes.size, repeatsByKill, mostOfOneKill, longestToKillMs, repeatsUnanswered, faults }
 }

@@ -184,14 +184,17 @@ export async function killWhileDelivering(options: KillOptions): Promise<KillRep
     }
     let outages = Promise.resolve()
     for (let kill = 0; kill < kills && !isLate(); kill += 1) {
+      // Some are killed while they start.
+      const isEarly = random.chance(0.15)
+      const share = isEarly ? 0 : (messages * kill) / (kills + 1)
       await until(
         () => answers.accepted ?? 0,
-        (count) => count >= (messages * kill) / (kills + 1) || isLate(),
+        (count) => count >= share || isLate(),
         LIFETIME_MS,
       )
       if (kill === Math.floor(kills * 0.2) || kill === Math.floor(kills * 0.7)) outages = outages.then(goAway)
       const { program, isListening } = instances[random.below(instances.length)] as Instance
-      if (!random.chance(0.15)) await until(isListening, Boolean, 120_000)
+      if (!isEarly) await until(isListening, Boolean, 120_000)
       await pause(random.below(1_000))
       if (!isListening()) killedWhileStarting += 1
       const { child, ended } = program()
