@@ -3,11 +3,11 @@
 export type Judged = Readonly<{
   /** Of each message its key, its number within the key from 0 on, and the ids of its delivery in all answers to its sender. */
   accepted: readonly Readonly<{ key: string; number: number; ids: readonly string[] }>[]
-  /** When processes were gone that were killed, in order, milliseconds since the epoch. */
-  killedAt: readonly number[]
+  /** The processes that were killed, each by the name that it sends with its requests. */
+  killed: readonly string[]
   /** Deliveries that one process sends at the same time, at most. */
   underWay: number
-  /** An answer that took longer may have been too late for the service; within it, the target has read what a process left. */
+  /** An answer that took longer may have been too late for the service. */
   answerMs: number
   /** The lines of the target: an arrival, or the end of an answer. */
   log: string
@@ -20,26 +20,32 @@ export type Verdict = Readonly<{
   /** Takes of what had been taken and answered before, which only a kill explains; and the most of one kill. */
   repeatsByKill: number
   mostOfOneKill: number
-  /** The longest time that such a take was answered and not stored when its process was killed, in milliseconds. */
-  longestToKillMs: number
   /** Takes of what had been taken without an answer in time: it was late, dropped, or the connection ended. */
   repeatsUnanswered: number
   faults: readonly string[]
 }>
 
-type Line = Readonly<{ arrival: string; at: number; key?: string; number?: number; id?: string; isTaken?: boolean }>
-type Take = { at: number; arrival: string }
+type Line = Readonly<{
+  arrival: string
+  at: number
+  key?: string
+  number?: number
+  id?: string
+  isTaken?: boolean
+  process?: string
+}>
+type Take = { at: number; arrival: string; process: string }
 
-export function judge({ accepted, killedAt, underWay, answerMs, log }: Judged): Verdict {
+export function judge({ accepted, killed, underWay, answerMs, log }: Judged): Verdict {
   const lines = log.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Line]))
   const answeredAt = new Map(lines.flatMap(({ arrival, at, key }) => (key === undefined ? [[arrival, at]] : [])))
   const faults: string[] = []
   const takes = new Map<string, Take>()
   const idOf = new Map<string, string>()
   const reached = new Map<string, number>()
-  const repeatsOf = new Map<number, number>()
-  let [arrivals, repeatsUnanswered, longestToKillMs] = [0, 0, 0]
-  for (const { arrival, at, key, number, id = '', isTaken } of lines) {
+  const repeatsOf = new Map<string, number>()
+  let [arrivals, repeatsUnanswered] = [0, 0]
+  for (const { arrival, at, key, number, id = '', isTaken, process = '' } of lines) {
     if (key === undefined || number === undefined) continue
     arrivals += 1
     const name = `${key} ${number}`
@@ -52,19 +58,15 @@ export function judge({ accepted, killedAt, underWay, answerMs, log }: Judged): 
     if (known !== id) faults.push(`${name} arrived as ${known} and as ${id}`)
     if (!isTaken) continue
     const before = takes.get(name)
-    takes.set(name, { at, arrival })
+    takes.set(name, { at, arrival, process })
     if (before === undefined) continue
     const answered = answeredAt.get(before.arrival)
     if (answered === undefined || answered - before.at > answerMs) {
       repeatsUnanswered += 1
       continue
     }
-    const kill = killedAt.find((one) => one + answerMs >= before.at)
-    if (kill === undefined || kill > at) faults.push(`${name} was repeated, and nothing was killed in between`)
-    else {
-      repeatsOf.set(kill, (repeatsOf.get(kill) ?? 0) + 1)
-      longestToKillMs = Math.max(longestToKillMs, kill - answered)
-    }
+    if (killed.includes(before.process)) repeatsOf.set(before.process, (repeatsOf.get(before.process) ?? 0) + 1)
+    else faults.push(`${name} was repeated, and the process that had sent it was not killed`)
   }
   for (const { key, number, ids } of accepted) {
     const name = `${key} ${number}`
@@ -76,8 +78,8 @@ export function judge({ accepted, killedAt, underWay, answerMs, log }: Judged): 
   }
   if (takes.size > accepted.length) faults.push(`${takes.size - accepted.length} arrived that were not accepted`)
   const repeatsByKill = [...repeatsOf.values()].reduce((sum, count) => sum + count, 0)
-  const most = killedAt.length * underWay
-  if (repeatsByKill > most) faults.push(`${repeatsByKill} were repeated, and ${most} could be under way when killed`)
   const mostOfOneKill = Math.max(0, ...repeatsOf.values())
-  return { arrivals, taken: takes.size, repeatsByKill, mostOfOneKill, longestToKillMs, repeatsUnanswered, faults }
+  if (mostOfOneKill > underWay)
+    faults.push(`${mostOfOneKill} were repeated after a kill, and ${underWay} could be under way`)
+  return { arrivals, taken: takes.size, repeatsByKill, mostOfOneKill, repeatsUnanswered, faults }
 }

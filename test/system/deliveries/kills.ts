@@ -63,7 +63,12 @@ const endpoint = (index: number, targetPort: number) => ({
   requests: {
     response: {
       id: 'out',
-      config: { method: 'POST', url: `http://127.0.0.1:${targetPort}/in` },
+      config: {
+        method: 'POST',
+        url: `http://127.0.0.1:${targetPort}/in`,
+        // Secrets are resolved at each attempt, so this names the process that makes it.
+        headers: { 'x-process': '$' + '{env:CROSSWALK_SECRET_PROCESS}' },
+      },
       timeoutMs: TIMEOUT_MS,
       delivery: { key: 'requestBody.key', schedule: ['0s', '0s', '1s'], giveUpAfter: '1d' },
     },
@@ -71,15 +76,28 @@ const endpoint = (index: number, targetPort: number) => ({
   inputMapping: { 'requestBody.key': 'key', 'requestBody.number': 'number' },
 })
 
-type Instance = Readonly<{ url: string; adminUrl: string; program: () => Program; isListening: () => boolean }>
+type Instance = Readonly<{
+  url: string
+  adminUrl: string
+  program: () => Program
+  /** The name that its process of now sends with its requests. */
+  processName: () => string
+  isListening: () => boolean
+}>
 
 /** Starts it again whenever it ends. `ends`: of those that were not killed. */
 async function keepRunning(folder: string, databaseUrl: string, ends: string[], isOver: () => boolean) {
   const [port, adminPort] = [await freePort(), await freePort()]
   const env = { ...SETTINGS, DATABASE_URL: databaseUrl, SERVER_PORT: `${port}`, ADMIN_PORT: `${adminPort}` }
   let program: Program
+  let starts = 0
+  const processName = () => `${port} ${starts}`
   const run = async (): Promise<void> => {
-    program = startProgram(folder, { env, lifetimeMs: LIFETIME_MS })
+    starts += 1
+    program = startProgram(folder, {
+      env: { ...env, CROSSWALK_SECRET_PROCESS: processName() },
+      lifetimeMs: LIFETIME_MS,
+    })
     const { code, signal } = await program.ended
     if (signal !== 'SIGKILL') ends.push(`${code} ${signal}: ${program.output.stderr}`)
     if (!isOver()) await run()
@@ -89,6 +107,7 @@ async function keepRunning(folder: string, databaseUrl: string, ends: string[], 
     url: `http://127.0.0.1:${port}`,
     adminUrl: `http://127.0.0.1:${adminPort}`,
     program: () => program,
+    processName,
     isListening: () => program.output.stdout.includes(`"adminPort":${adminPort}`),
   }
   return { instance, running }
@@ -158,14 +177,14 @@ export async function killWhileDelivering(options: KillOptions): Promise<KillRep
     for (const [index, port] of targetPorts.entries())
       await registerEndpoint(instances[0] as Instance, endpoint(index, port))
     const answers: Record<string, number> = { accepted: 0 }
-    const killedAt: number[] = []
+    const killed: string[] = []
     let killedWhileStarting = 0
     const perKey = Math.floor(messages / keys)
     // Two shares ahead of the kills, so that each finds messages under way.
     const isLate = () => performance.now() - startedAt > minutes * 60_000
     const mayStart = (number: number) => {
       if (isLate()) return 'never'
-      return number / perKey <= (killedAt.length + 2) / kills ? 'now' : 'later'
+      return number / perKey <= (killed.length + 2) / kills ? 'now' : 'later'
     }
     const names = Array.from({ length: keys }, (_, index) => `key${index}`)
     const sending = Promise.all(
@@ -177,10 +196,10 @@ export async function killWhileDelivering(options: KillOptions): Promise<KillRep
     )
     const goAway = async (): Promise<void> => {
       await target.stop()
-      report({ target: 'away', kills: killedAt.length })
+      report({ target: 'away', kills: killed.length })
       await pause(awaySeconds * 1_000)
       target = await startTarget()
-      report({ target: 'back', kills: killedAt.length })
+      report({ target: 'back', kills: killed.length })
     }
     let outages = Promise.resolve()
     for (let kill = 0; kill < kills && !isLate(); kill += 1) {
@@ -193,15 +212,15 @@ export async function killWhileDelivering(options: KillOptions): Promise<KillRep
         LIFETIME_MS,
       )
       if (kill === Math.floor(kills * 0.2) || kill === Math.floor(kills * 0.7)) outages = outages.then(goAway)
-      const { program, isListening } = instances[random.below(instances.length)] as Instance
+      const { program, processName, isListening } = instances[random.below(instances.length)] as Instance
       if (!isEarly) await until(isListening, Boolean, 120_000)
       await pause(random.below(1_000))
       if (!isListening()) killedWhileStarting += 1
       const { child, ended } = program()
+      killed.push(processName())
       child.kill('SIGKILL')
       await ended
-      killedAt.push(Date.now())
-      if (killedAt.length % 10 === 0) report({ kills: killedAt.length, answers })
+      if (killed.length % 10 === 0) report({ kills: killed.length, answers })
     }
     const ids = await sending
     report({ answers, seconds: Math.round((performance.now() - startedAt) / 1_000) })
@@ -209,14 +228,14 @@ export async function killWhileDelivering(options: KillOptions): Promise<KillRep
     await untilDelivered(instances[0] as Instance, ids.flat().length, report)
     const verdict = judge({
       accepted: names.flatMap((key, at) => (ids[at] ?? []).map((of, number) => ({ key, number, ids: of }))),
-      killedAt,
+      killed,
       underWay: TARGETS * CONCURRENCY,
       answerMs: TIMEOUT_MS / 2,
       log: readFileSync(log, 'utf8'),
     })
     const seconds = Math.round((performance.now() - startedAt) / 1_000)
     const faults = [...verdict.faults, ...ends]
-    return { ...verdict, faults, kills: killedAt.length, killedWhileStarting, answers, seconds }
+    return { ...verdict, faults, kills: killed.length, killedWhileStarting, answers, seconds }
   } finally {
     isOver = true
     for (const { program } of instances) program().child.kill('SIGKILL')

@@ -28,7 +28,7 @@ describe('killed again and again', { concurrency: true }, () => {
 
 const accepted = [0, 1].map((number) => ({ key: 'a', number, ids: [`id ${number}`] }))
 const arrived = (number: number, at: number, isTaken = true, id = `id ${number}`) => ({
-  ...{ arrival: `${at}`, at, key: 'a', number, id, isTaken },
+  ...{ arrival: `${at}`, at, key: 'a', number, id, isTaken, process: 'one' },
 })
 const answered = (of: number, at = of + 1) => ({ arrival: `${of}`, at })
 const first = [arrived(0, 100), answered(100)]
@@ -48,14 +48,23 @@ const CASES: readonly (readonly [
     [arrived(0, 50, false), ...second, ...first],
     [/a 1 arrived before 0 was taken/, /a 0 arrived after 1/],
   ],
-  ['a repeat without a cause', [...first, arrived(0, 200), ...second], [/a 0 was repeated, and nothing was killed/]],
-  ['a repeat after a kill', [...first, arrived(0, 200), ...second], [], { killedAt: [150] }],
-  ['a repeat before the kill', [...first, arrived(0, 200), ...second], [/nothing was killed/], { killedAt: [250] }],
+  [
+    'a repeat without a cause',
+    [...first, arrived(0, 200), ...second],
+    [/a 0 was repeated, and the process that had sent it was not killed/],
+  ],
+  ['a repeat after a kill', [...first, arrived(0, 200), ...second], [], { killed: ['one'] }],
+  [
+    'a repeat after the kill of another',
+    [...first, arrived(0, 200), ...second],
+    [/was not killed/],
+    { killed: ['two'] },
+  ],
   [
     'more than was under way',
     [...first, arrived(0, 200), ...second],
-    [/1 were repeated, and 0 could be/],
-    { killedAt: [150], underWay: 0 },
+    [/1 were repeated after a kill, and 0 could be/],
+    { killed: ['one'], underWay: 0 },
   ],
   ['a repeat of what had no answer', [arrived(0, 100), arrived(0, 200), ...second], []],
   ['a repeat of what was answered late', [arrived(0, 100), answered(100, 190), arrived(0, 200), ...second], []],
@@ -76,7 +85,7 @@ const CASES: readonly (readonly [
 for (const [name, lines, expected, more] of CASES) {
   test(`the judge of ${name}`, () => {
     const log = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
-    const { faults } = judge({ accepted, killedAt: [], underWay: 4, answerMs: 50, log, ...more })
+    const { faults } = judge({ accepted, killed: [], underWay: 4, answerMs: 50, log, ...more })
     assert.equal(faults.length, expected.length, `${faults}`)
     for (const [index, pattern] of expected.entries()) assert.match(faults[index] ?? '', pattern)
   })

@@ -21,7 +21,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const arrival = `${process.pid} ${arrivals++}`
   const isTaken = !random.chance(0.3)
   const [isLate, isDropped] = [random.chance(0.003), random.chance(0.02)]
-  write({ arrival, key, number, id: request.headers['idempotency-key'], isTaken })
+  const { 'idempotency-key': id, 'x-process': sender } = request.headers
+  write({ arrival, key, number, id, isTaken, process: sender })
   if (isLate) await pause(Number(TARGET_LATE_MS))
   if (isDropped) return void response.destroy()
   response.statusCode = isTaken ? 200 : 503
