@@ -212,11 +212,8 @@ export function compileDeliveryStore(database: Database) {
     /** What is sent; undefined if it is not kept any more. */
     content: async (id: string) => (await database.read(CONTENT, { id })).map(contentOf)[0],
     /** Newest first. `before`: the id of the last one of the page before. */
-    list: async (filter: DeliveryFilter, limit: number, before?: string): Promise<readonly Delivery[]> => {
-      const below = before === undefined ? undefined : sql`(select sequence from deliveries where id = ${before})`
-      if (database.isEmbedded) return listByParts(database, filter, limit, below)
-      return (await database.readOnce(compileList(filter, limit, sql`from deliveries`, below))).map(fromRow)
-    },
+    list: (filter: DeliveryFilter, limit: number, before?: string): Promise<readonly Delivery[]> =>
+      listByParts(database, filter, limit, before),
     totals: async (): Promise<DeliveryTotals> => {
       const counts = (await database.read(TOTALS, {})).map(countFromRow)
       const [oldest] = await database.read(OLDEST, {})
@@ -260,32 +257,30 @@ const countFromRow = (row: CountRow): DeliveryCount => ({
   bytes: Number(row.bytes),
 })
 
-/** What a statement of a list reads at most where it holds up messages: some milliseconds. */
-const MAX_PART = 1_000
+/** What a statement of a list reads at most: some milliseconds where it holds up messages, else far less than its time limit. */
+const MAX_PART = { embedded: 1_000, server: 20_000 }
 
-/** Looks for the deliveries part by part, newest first, half of the time, so that messages go on between two of them. */
+/** Looks for the deliveries part by part, newest first. On SQLite that takes half of the time, so that messages go on. */
 async function listByParts(
   database: Database,
   filter: DeliveryFilter,
   limit: number,
-  below: Fragment | undefined,
+  before: string | undefined,
 ): Promise<readonly Delivery[]> {
+  const maxPart = MAX_PART[database.isEmbedded ? 'embedded' : 'server']
   const found: Delivery[] = []
-  let [end, size] = [below, limit]
-  for (;;) {
+  let end = before === undefined ? undefined : sql`(select sequence from deliveries where id = ${before})`
+  for (let size = limit; ; size = Math.min(size * 4, maxPart)) {
     const startedAt = performance.now()
     const conditions = [indexedCondition(filter), end && sql`sequence < ${end}`].filter((one) => one !== undefined)
     const part = sql`select sequence from deliveries ${where(conditions)} order by sequence desc limit ${size}`
-    // A cross join: SQLite reads the part first.
-    const from = sql`from (${part}) as part cross join deliveries on deliveries.sequence = part.sequence`
-    found.push(...(await database.readOnce(compileList(filter, limit - found.length, from))).map(fromRow))
-    const [read] = await database.readOnce<{ lowest: number; count: number }>(
-      sql`select min(sequence) as lowest, count(*) as count from (${part})`,
+    found.push(...(await database.readOnce(compileList(filter, limit - found.length, part))).map(fromRow))
+    const [read] = await database.readOnce<{ lowest: number | string; count: number | string }>(
+      sql`select min(sequence) as lowest, count(*) as count from (${part}) as part`,
     )
-    if (found.length === limit || read === undefined || read.count < size) return found
-    end = sql`${read.lowest}`
-    size = Math.min(size * 4, MAX_PART)
-    await pause(performance.now() - startedAt)
+    if (found.length === limit || read === undefined || Number(read.count) < size) return found
+    end = sql`${Number(read.lowest)}`
+    if (database.isEmbedded) await pause(performance.now() - startedAt)
   }
 }
 
@@ -296,18 +291,19 @@ function indexedCondition({ messageId, endpointId, state }: DeliveryFilter): Fra
   return state === undefined ? undefined : sql`state = ${state}`
 }
 
-function compileList(filter: DeliveryFilter, limit: number, from: Fragment, below?: Fragment): Sql<never, ShownRow> {
+/** A cross join: SQLite reads the part first. */
+function compileList(filter: DeliveryFilter, limit: number, part: Fragment): Sql<never, ShownRow> {
   const { state, endpointId, requestId, messageId, target, orderKey, fromMs, toMs } = filter
   const order_key = orderKey === undefined ? undefined : keyText(orderKey)
   const equal = { state, endpoint_id: endpointId, request_id: requestId, message_id: messageId, target, order_key }
   const conditions = [
+    sql`deliveries.sequence = part.sequence`,
     ...Object.entries(equal).map(([column, value]) =>
       value === undefined ? undefined : sql`deliveries.${raw(column)} = ${value}`,
     ),
     fromMs === undefined ? undefined : sql`deliveries.accepted >= cast(${fromMs} as bigint)`,
     toMs === undefined ? undefined : sql`deliveries.accepted < cast(${toMs} as bigint)`,
-    below && sql`deliveries.sequence < ${below}`,
   ].filter((condition) => condition !== undefined)
-  return sql`${SELECT_SHOWN} ${from} ${WITH_LANES} ${where(conditions)}
+  return sql`${SELECT_SHOWN} from (${part}) as part cross join deliveries ${WITH_LANES} ${where(conditions)}
     order by deliveries.sequence desc limit ${limit}`
 }
