@@ -274,12 +274,19 @@ async function listByParts(
     const startedAt = performance.now()
     const conditions = [indexedCondition(filter), end && sql`sequence < ${end}`].filter((one) => one !== undefined)
     const part = sql`select sequence from deliveries ${where(conditions)} order by sequence desc limit ${size}`
-    found.push(...(await database.readOnce(compileList(filter, limit - found.length, part))).map(fromRow))
-    const [read] = await database.readOnce<{ lowest: number | string; count: number | string }>(
+    const [read] = await database.readOnce<{ lowest: number | string | null; count: number | string }>(
       sql`select min(sequence) as lowest, count(*) as count from (${part}) as part`,
     )
-    if (found.length === limit || read === undefined || Number(read.count) < size) return found
-    end = sql`${Number(read.lowest)}`
+    const lowest = Number(read?.lowest ?? 0)
+    // A cross join: SQLite reads the part first. PostgreSQL would read all for a join if it knows nothing of the table.
+    const from = differing(
+      sql`from (${part}) as part cross join deliveries on deliveries.sequence = part.sequence`,
+      sql`from deliveries`,
+    )
+    const range = [sql`deliveries.sequence >= ${lowest}`, end && sql`deliveries.sequence < ${end}`]
+    found.push(...(await database.readOnce(compileList(filter, limit - found.length, from, range))).map(fromRow))
+    if (found.length === limit || Number(read?.count ?? 0) < size) return found
+    end = sql`${lowest}`
     if (database.isEmbedded) await pause(performance.now() - startedAt)
   }
 }
@@ -291,19 +298,23 @@ function indexedCondition({ messageId, endpointId, state }: DeliveryFilter): Fra
   return state === undefined ? undefined : sql`state = ${state}`
 }
 
-/** A cross join: SQLite reads the part first. */
-function compileList(filter: DeliveryFilter, limit: number, part: Fragment): Sql<never, ShownRow> {
+function compileList(
+  filter: DeliveryFilter,
+  limit: number,
+  from: Fragment,
+  range: readonly (Fragment | undefined)[],
+): Sql<never, ShownRow> {
   const { state, endpointId, requestId, messageId, target, orderKey, fromMs, toMs } = filter
   const order_key = orderKey === undefined ? undefined : keyText(orderKey)
   const equal = { state, endpoint_id: endpointId, request_id: requestId, message_id: messageId, target, order_key }
   const conditions = [
-    sql`deliveries.sequence = part.sequence`,
+    ...range,
     ...Object.entries(equal).map(([column, value]) =>
       value === undefined ? undefined : sql`deliveries.${raw(column)} = ${value}`,
     ),
     fromMs === undefined ? undefined : sql`deliveries.accepted >= cast(${fromMs} as bigint)`,
     toMs === undefined ? undefined : sql`deliveries.accepted < cast(${toMs} as bigint)`,
   ].filter((condition) => condition !== undefined)
-  return sql`${SELECT_SHOWN} from (${part}) as part cross join deliveries ${WITH_LANES} ${where(conditions)}
+  return sql`${SELECT_SHOWN} ${from} ${WITH_LANES} ${where(conditions)}
     order by deliveries.sequence desc limit ${limit}`
 }
